@@ -1,6 +1,6 @@
 /** Reads the command line of a bench. */
 import { parseArgs } from 'node:util'
-import { formatHint, findNearest } from '../lib/base/suggest.ts'
+import { formatHint, findNearest } from '../lib/foundation/base/suggest.ts'
 
 export interface Words {
   readonly rounds: number

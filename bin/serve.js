@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 const require = createRequire(import.meta.url)
 const required = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).engines.node.replace('>=', '')
 // A repository has the TypeScript source; the published package has the compiled one only.
-const source = new URL('../lib/cli/main.ts', import.meta.url)
+const source = new URL('../lib/doors/cli/main.ts', import.meta.url)
 const isRepository = existsSync(source)
 
 if (isOlder(process.versions.node, required)) runOnInstalledNode()
@@ -28,7 +28,7 @@ function isOlder(version, other) {
 }
 
 async function loadCommand() {
-  if (!isRepository) return (await import('../dist/lib/cli/main.js')).main
+  if (!isRepository) return (await import('../dist/lib/doors/cli/main.js')).main
   try {
     // Node 22.17 does not strip types by itself yet, and a module that failed once cannot be imported again.
     if (!process.features.typescript) await import('tsx')

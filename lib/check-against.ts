@@ -1,9 +1,9 @@
 /** Check against: compares an engine with the backend that it stands for. The modules that do it are loaded when it is first called. */
-import type { DriftOptions } from './drift/check.ts'
-import type { Send } from './drift/exchange.ts'
-import type { DriftReport } from './drift/report.ts'
+import type { DriftOptions } from './checks/drift/check.ts'
+import type { Send } from './checks/drift/exchange.ts'
+import type { DriftReport } from './checks/drift/report.ts'
 import type { RestEngine } from './engine.ts'
-import type { JournalEntry } from './journal/journal.ts'
+import type { JournalEntry } from './engine/journal/journal.ts'
 
 /**
  * Sends the real backend the reading requests of a journal, and reports where the fake differs from it: status, shape, types, filters and orders. IDs and values
@@ -27,7 +27,7 @@ export async function checkAgainst(
   const address = typeof backend === 'function' ? undefined : readAddress(String(backend))
   if (journal !== undefined && !Array.isArray(journal))
     throw new TypeError('checkAgainst: the journal is a list of requests: engine.requests.')
-  const { checkDrift } = await import('./drift/check.ts')
+  const { checkDrift } = await import('./checks/drift/check.ts')
   const { origin, headers } = address ?? { origin: `http://localhost${engine.base}`, headers: {} }
   const { readings, ...fake } = await engine.describeFake(journal === undefined)
   const answered =

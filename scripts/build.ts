@@ -19,11 +19,15 @@ const dist = join(root, 'dist')
 const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly engines: { readonly node: string } }
 const target = engines.node.replace('>=', 'node')
 
-/** Bundles into dist/lib/, so that paths relative to lib/cli/ stay valid in every file. */
+/** Bundles into dist/lib/, so that paths relative to lib/doors/cli/ stay valid in every file. */
 async function bundle(): Promise<void> {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: { 'lib/index': 'lib/index.ts', 'lib/client/index': 'lib/client/index.ts', 'lib/cli/main': 'lib/cli/main.ts' },
+    entryPoints: {
+      'lib/index': 'lib/index.ts',
+      'lib/model/client/index': 'lib/model/client/index.ts',
+      'lib/doors/cli/main': 'lib/doors/cli/main.ts',
+    },
     outdir: dist,
     chunkNames: 'lib/chunks/[name]-[hash]',
     bundle: true,
@@ -40,13 +44,13 @@ async function bundle(): Promise<void> {
   })
   await mergeChunks(root, metafile, [
     // The client is for browsers: it loads nothing of the engine.
-    { name: 'client', entries: ['lib/client/index.ts'] },
+    { name: 'client', entries: ['lib/model/client/index.ts'] },
     // A wrong command line is refused without the engine.
-    { name: 'common', entries: ['lib/index.ts', 'lib/cli/main.ts'] },
+    { name: 'common', entries: ['lib/index.ts', 'lib/doors/cli/main.ts'] },
     { name: 'engine', entries: ['lib/engine.ts'] },
     { name: 'library', entries: ['lib/index.ts'] },
-    { name: 'sqlite', entries: ['lib/sqlite/open.ts'] },
-    { name: 'command', entries: ['lib/cli/main.ts'] },
+    { name: 'sqlite', entries: ['lib/databases/sqlite/open.ts'] },
+    { name: 'command', entries: ['lib/doors/cli/main.ts'] },
   ])
 }
 
@@ -95,7 +99,7 @@ function removeComments(file: string): void {
 rmSync(dist, { recursive: true, force: true })
 declareTypes()
 const needed = new Set<string>()
-const entries = ['index.d.ts', 'client/index.d.ts'].map(entry => join(dist, 'lib', entry))
+const entries = ['index.d.ts', 'model/client/index.d.ts'].map(entry => join(dist, 'lib', entry))
 for (const entry of entries) finishTypes(entry, needed)
 for (const file of needed) if (!isShown(file, entries)) removeComments(file)
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {

@@ -19,25 +19,25 @@ const RANKS = new Map(
 
 /** Packages that only a part of lib/ may use. */
 const KEPT_IN: Readonly<Record<string, string>> = {
-  'better-sqlite3': 'sqlite/',
-  '@mikro-orm/sqlite': 'sqlite/',
-  pg: 'postgres/',
-  '@mikro-orm/postgresql': 'postgres/',
-  '@faker-js/faker': 'testing/faker-text.ts',
+  'better-sqlite3': 'databases/sqlite/',
+  '@mikro-orm/sqlite': 'databases/sqlite/',
+  pg: 'databases/postgres/',
+  '@mikro-orm/postgresql': 'databases/postgres/',
+  '@faker-js/faker': 'engine/testing/faker-text.ts',
 }
 
 /** Packages that the parts of lib/ may use which drive a database. */
 const OF_DATABASES = ['kysely']
-const DATABASES = ['sqlite/', 'postgres/']
+const DATABASES = ['databases/sqlite/', 'databases/postgres/']
 
 /** Folders outside that parts of lib/ may import: the command serves the sample model by default. */
-const OUTSIDE: Readonly<Record<string, string>> = { '../fixtures/': 'cli/' }
+const OUTSIDE: Readonly<Record<string, string>> = { '../fixtures/': 'doors/cli/' }
 
-/** The files that may import lib/sqlite. All others use the interfaces of lib/database. The command ejects models of SQLite files, which use `fileType`. */
-const USERS_OF_SQLITE = ['sqlite/', 'pipeline/open-database.ts', 'cli/eject', 'index.ts']
+/** The files that may import lib/databases/sqlite. All others use the interfaces of lib/records/database. The command ejects models of SQLite files, which use `fileType`. */
+const USERS_OF_SQLITE = ['databases/sqlite/', 'engine/pipeline/open-database.ts', 'doors/cli/eject', 'index.ts']
 
-/** The files that may import lib/postgres. */
-const USERS_OF_POSTGRES = ['postgres/', 'pipeline/open-database.ts']
+/** The files that may import lib/databases/postgres. */
+const USERS_OF_POSTGRES = ['databases/postgres/', 'engine/pipeline/open-database.ts']
 
 /** Names that do not describe a purpose. */
 const VAGUE = ['utils', 'util', 'helpers', 'helper', 'types', 'misc', 'common', 'shared']
@@ -69,10 +69,10 @@ function faultOf(file: string, specifier: string): string | undefined {
     const allowed = Object.entries(OUTSIDE).some(([place, user]) => target.startsWith(place) && file.startsWith(user))
     return allowed ? undefined : `lib/ stands alone and may not import "${specifier}"`
   }
-  if (target.startsWith('sqlite/') && !USERS_OF_SQLITE.some(user => file.startsWith(user)))
-    return `only ${USERS_OF_SQLITE.map(user => `lib/${user}`).join(', ')} may import lib/sqlite: use the interfaces of lib/database`
-  if (target.startsWith('postgres/') && !USERS_OF_POSTGRES.some(user => file.startsWith(user)))
-    return `only ${USERS_OF_POSTGRES.map(user => `lib/${user}`).join(', ')} may import lib/postgres: use the interfaces of lib/database`
+  if (target.startsWith('databases/sqlite/') && !USERS_OF_SQLITE.some(user => file.startsWith(user)))
+    return `only ${USERS_OF_SQLITE.map(user => `lib/${user}`).join(', ')} may import lib/databases/sqlite: use the interfaces of lib/records/database`
+  if (target.startsWith('databases/postgres/') && !USERS_OF_POSTGRES.some(user => file.startsWith(user)))
+    return `only ${USERS_OF_POSTGRES.map(user => `lib/${user}`).join(', ')} may import lib/databases/postgres: use the interfaces of lib/records/database`
   const own = RANKS.get(folderOf(file)) ?? 0
   const other = RANKS.get(folderOf(target)) ?? 0
   return other >= own ? undefined : `lib/${folderOf(target)} stands above lib/${folderOf(file)} in the table of ARCHITECTURE.md`

@@ -4,7 +4,7 @@
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { startServer } from '../lib/cli/private-server.ts'
+import { startServer } from '../lib/doors/cli/private-server.ts'
 import { findPort } from '../spec/postgres/own-server.ts'
 import { dropLeft, findNoServer } from '../spec/postgres/server-database.ts'
 

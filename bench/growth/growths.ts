@@ -1,6 +1,6 @@
 /** The growths as data: sizes, the database at each size, and the measured requests with their hand-written equals. */
 import type Database from 'better-sqlite3'
-import { DEFAULT_LIMITS } from '../../lib/base/limits.ts'
+import { DEFAULT_LIMITS } from '../../lib/foundation/base/limits.ts'
 import { ByHand } from '../by-hand.ts'
 import { FIRST_NAMES } from '../seed.ts'
 import type { Request } from '../trials.ts'

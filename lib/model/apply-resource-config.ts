@@ -3,15 +3,15 @@
  * Rejects unknown options and attributes when the engine is created, each with the nearest known name.
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
-import { withArticle } from '../base/article.ts'
-import type { Action, HookContext } from '../request/hook-context.ts'
-import { restError } from '../base/errors.ts'
+import { withArticle } from '../foundation/base/article.ts'
+import type { Action, HookContext } from './hook-context.ts'
+import { restError } from '../foundation/base/errors.ts'
 import type { Attribute, EmbeddedAttribute, ResourceRules, ScalarAttribute, SqlText } from './model.ts'
 import { readIdsName } from './ids-name.ts'
 import { isResourceName } from './resource-names.ts'
 import type { AccessRule, ComputedAttribute, ComputedGroup, ResourceConfig } from './resource-config.ts'
-import type { ScalarKind, ScalarType } from '../values/scalar-type.ts'
-import { checkNames, formatHint, findNearest } from '../base/suggest.ts'
+import type { ScalarKind, ScalarType } from '../foundation/values/scalar-type.ts'
+import { checkNames, formatHint, findNearest } from '../foundation/base/suggest.ts'
 
 type Config = ResourceConfig<Record<string, unknown>>
 

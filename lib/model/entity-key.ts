@@ -2,7 +2,7 @@
 import { Reference } from '@mikro-orm/core'
 import type { KeyValues } from './key.ts'
 import type { Resource, ScalarAttribute } from './model.ts'
-import { fromProperty, toProperty } from '../values/scalar-type.ts'
+import { fromProperty, toProperty } from '../foundation/values/scalar-type.ts'
 
 /** An entity, as MikroORM hands it out. */
 export type Entity = Record<string, unknown>

@@ -2,12 +2,12 @@
  * Key: the ID of a record, in its three forms. As text in a path or a filter, as JSON in a body or a record, and as the values of the key's parts.
  * A composite key is its parts joined by `~`, each percent-encoded (RFC 3986 section 2.1, and `~` itself as %7E).
  */
-import { withArticle } from '../base/article.ts'
-import { restError } from '../base/errors.ts'
-import type { RestError } from '../base/errors.ts'
+import { withArticle } from '../foundation/base/article.ts'
+import { restError } from '../foundation/base/errors.ts'
+import type { RestError } from '../foundation/base/errors.ts'
 import type { PolymorphicTarget, Resource, ToOneOfAttribute } from './model.ts'
-import { readScalar, parseScalar, formatScalar } from '../values/scalar-type.ts'
-import type { ScalarKind, ScalarValue } from '../values/scalar-type.ts'
+import { readScalar, parseScalar, formatScalar } from '../foundation/values/scalar-type.ts'
+import type { ScalarKind, ScalarValue } from '../foundation/values/scalar-type.ts'
 
 /** The values of a key's parts, in the order of `resource.key`. */
 export type KeyValues = readonly ScalarValue[]

@@ -2,8 +2,8 @@
  * Model: the frozen description of what is served. Plain data, made once by read-model.ts; every later stage reads this and never MikroORM's metadata.
  * Relations point at their target resource directly, so a dotted path is walked without look-ups by name.
  */
-import type { Action, HookContext, Wrapper } from '../request/hook-context.ts'
-import type { ScalarType } from '../values/scalar-type.ts'
+import type { Action, HookContext, Wrapper } from './hook-context.ts'
+import type { ScalarType } from '../foundation/values/scalar-type.ts'
 import type { StoredTable } from './stored-table.ts'
 
 /** Where the value of a scalar attribute is found. */

@@ -1,6 +1,6 @@
 /** Resource: per-model customisation, as the application writes it. Typed from the entity; checked by name when the engine is created. */
 import type { EntityName, FilterQuery } from '@mikro-orm/core'
-import type { Action, HookContext, Wrapper } from '../request/hook-context.ts'
+import type { Action, HookContext, Wrapper } from './hook-context.ts'
 
 /** Names of an entity's properties. */
 export type PropertyName<E> = Exclude<keyof E & string, `__${string}`>

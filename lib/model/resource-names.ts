@@ -1,6 +1,6 @@
 /** Names: how an entity's class name becomes the resource names of the URL. English plurals come from the `pluralize` package. */
 import pluralize from 'pluralize'
-import { LruCache } from '../base/lru-cache.ts'
+import { LruCache } from '../foundation/base/lru-cache.ts'
 
 /** The words of a PascalCase, camelCase, snake_case or kebab-case name, in lower case. */
 export function words(name: string): string[] {

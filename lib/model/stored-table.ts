@@ -3,7 +3,7 @@
  * from MikroORM's metadata by metadata/read-stored-table.ts.
  */
 
-import type { ScalarType } from '../values/scalar-type.ts'
+import type { ScalarType } from '../foundation/values/scalar-type.ts'
 
 /** A column of a table. */
 export interface StoredColumn {

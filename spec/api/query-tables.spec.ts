@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
-import type { Sign } from '../../lib/request/operators.ts'
-import { PARAMETERS, RESERVED } from '../../lib/request/reserved-parameters.ts'
-import type { Reserved } from '../../lib/request/reserved-parameters.ts'
+import type { Sign } from '../../lib/records/request/operators.ts'
+import { PARAMETERS, RESERVED } from '../../lib/records/request/reserved-parameters.ts'
+import type { Reserved } from '../../lib/records/request/reserved-parameters.ts'
 
 const Author = defineEntity({ name: 'Author', properties: { id: p.integer().primary(), name: p.string() } })
 const Book = defineEntity({

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { auth, RestEngine } from '../../lib/index.ts'
 import type { AuthOptions } from '../../lib/index.ts'
-import { client } from '../../lib/client/index.ts'
+import { client } from '../../lib/model/client/index.ts'
 import { describeTargets } from '../helpers/targets.ts'
 import { PASSWORD, User, bearer, logIn, refusal, world } from './world.ts'
 

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine, auth, hashPassword, resource } from '../../lib/index.ts'
 import type { AuthOptions } from '../../lib/index.ts'
-import { verifyPassword } from '../../lib/auth/password.ts'
+import { verifyPassword } from '../../lib/engine/auth/password.ts'
 import { Note, User, world } from './world.ts'
 
 describe('auth', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
-import { withArticle, withCapitalArticle } from '../../lib/base/article.ts'
+import { withArticle, withCapitalArticle } from '../../lib/foundation/base/article.ts'
 import { RestEngine } from '../../lib/index.ts'
 
 describe('the article', () => {

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import { EntitySchema, defineEntity, p, sql } from '@mikro-orm/core'
 import * as fc from 'fast-check'
 import { Clock, resource, RestEngine } from '../../lib/index.ts'
-import { followClock } from '../../lib/orm/model-time.ts'
-import { skipUpdateOfCreated } from '../../lib/orm/on-update.ts'
+import { followClock } from '../../lib/databases/orm/model-time.ts'
+import { skipUpdateOfCreated } from '../../lib/databases/orm/on-update.ts'
 import { check } from '../helpers/check.ts'
 
 /** Each way to say the time, with what it is in the API at a time; the ways come as functions so that every engine reads them anew. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { it } from 'node:test'
-import { requireNode } from '../../lib/base/node-version.ts'
+import { requireNode } from '../../lib/foundation/base/node-version.ts'
 
 it('an older Node than package.json asks for is refused in one line', () => {
   const { engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { engines: { node: string } }

@@ -1,7 +1,7 @@
 /** The command line: names and letters of options, and the text of `--help`. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { formatHelp, parseArguments } from '../../lib/cli/arguments.ts'
+import { formatHelp, parseArguments } from '../../lib/doors/cli/arguments.ts'
 
 describe('the options of the command', () => {
   it('are listed in groups, each once, in lines of at most 100 characters', () => {

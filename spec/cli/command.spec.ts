@@ -516,8 +516,8 @@ describe('command', () => {
 
     it('says what to do in a repository whose packages are not installed', async () => {
       const script = await demanding()
-      await mkdir(join(script, '..', '..', 'lib', 'cli'), { recursive: true })
-      await writeFile(join(script, '..', '..', 'lib', 'cli', 'main.ts'), `import 'no-such-package'`)
+      await mkdir(join(script, '..', '..', 'lib', 'doors', 'cli'), { recursive: true })
+      await writeFile(join(script, '..', '..', 'lib', 'doors', 'cli', 'main.ts'), `import 'no-such-package'`)
       const tooOld = new Running([script])
       assert.equal((await tooOld.ended).code, 1)
       assert.match(tooOld.stderr, /^mikro-rest: Node .* is needed.*npm ci.*\n$/)

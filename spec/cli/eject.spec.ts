@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import Database from 'better-sqlite3'
 import * as prettier from 'prettier'
-import { eject as ejectProject } from '../../lib/cli/eject.ts'
+import { eject as ejectProject } from '../../lib/doors/cli/eject.ts'
 import { RestEngine } from '../../lib/index.ts'
-import { FileType } from '../../lib/sqlite/introspect/file-type.ts'
+import { FileType } from '../../lib/databases/sqlite/introspect/file-type.ts'
 import { Command, ROOT, send } from '../helpers/command.ts'
 
 const ORM = import.meta.resolve('@mikro-orm/core')

@@ -15,7 +15,7 @@ const LIMIT = 12_000
 it('the client runs where there is no Node, in a bundle of a few kilobytes', async () => {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    stdin: { contents: `export * from './lib/client/index.ts'`, resolveDir: root },
+    stdin: { contents: `export * from './lib/model/client/index.ts'`, resolveDir: root },
     bundle: true,
     minify: true,
     platform: 'browser',

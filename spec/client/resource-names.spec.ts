@@ -9,7 +9,7 @@ import { defaultNames } from '../../lib/model/resource-names.ts'
 import { ROOT } from '../helpers/command.ts'
 
 const require = createRequire(import.meta.url)
-const TYPES = '../../../lib/client/resource-names.ts'
+const TYPES = '../../../lib/model/client/resource-names.ts'
 
 /** Words whose plural the compiler knows. */
 const REGULAR = [

@@ -38,7 +38,7 @@ function writeProgram(hasClient: boolean): string {
   return [`import { defineEntity, p } from '@mikro-orm/core'`, ...head, ...uses].join(';\n')
 }
 
-const relativeClient = '../../../lib/client/index.ts'
+const relativeClient = '../../../lib/model/client/index.ts'
 
 /** The name of an entity in letters alone, whose plural is known. */
 function nameEntity(index: number): string {
@@ -57,7 +57,7 @@ function writeNamedProgram(): string {
   const resource = (name: string): string => name.replaceAll(/(?<!^)[A-Z]/g, letter => `_${letter}`).toLowerCase()
   return [
     `import { defineEntity, p } from '@mikro-orm/core'`,
-    `import type { ResourceNames } from '../../../lib/client/resource-names.ts'`,
+    `import type { ResourceNames } from '../../../lib/model/client/resource-names.ts'`,
     ...entities,
     `declare function given(name: ResourceNames<${names.map(name => `typeof ${name}`).join(' | ')}>): void`,
     ...names.flatMap(name => [`given('${resource(name)}')`, `given('${resource(name)}s')`]),

@@ -4,7 +4,7 @@
  */
 import { Collection, defineEntity, p } from '@mikro-orm/core'
 import type { Hidden, Ref } from '@mikro-orm/core'
-import type { Page } from '../../lib/client/index.ts'
+import type { Page } from '../../lib/model/client/index.ts'
 import { RestEngine, client } from '../../lib/index.ts'
 import type { WithIds } from '../../lib/index.ts'
 

@@ -116,7 +116,7 @@ describeStores('the explained way of a write', store => {
 })
 
 it('is printed by --explain', async () => {
-  const { formatExplanation } = await import('../../lib/cli/explanation-text.ts')
+  const { formatExplanation } = await import('../../lib/doors/cli/explanation-text.ts')
   const { RestEngine: Engine } = await import('../../lib/index.ts')
   await using engine = await Engine.create({ entities: [Timed], seed: { timeds: [{ id: 1, text: 't' }] } })
   const explained = await engine.explain('PATCH', '/v1/timeds/1', undefined, { text: 'n' })

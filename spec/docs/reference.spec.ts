@@ -5,13 +5,13 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { defineEntity, p } from '@mikro-orm/core'
-import { formatHelp } from '../../lib/cli/arguments.ts'
+import { formatHelp } from '../../lib/doors/cli/arguments.ts'
 import { Clock, ERRORS, FIELD_ERRORS, RestEngine } from '../../lib/index.ts'
-import { DEFAULT_LIMITS, HTTP_TIMEOUT } from '../../lib/base/limits.ts'
-import { DIFFERENCES } from '../../lib/drift/report.ts'
-import { CHECKS } from '../../lib/self-test/report.ts'
-import { OPERATORS } from '../../lib/request/operators.ts'
-import { RESERVED } from '../../lib/request/reserved-parameters.ts'
+import { DEFAULT_LIMITS, HTTP_TIMEOUT } from '../../lib/foundation/base/limits.ts'
+import { DIFFERENCES } from '../../lib/checks/drift/report.ts'
+import { CHECKS } from '../../lib/checks/self-test/report.ts'
+import { OPERATORS } from '../../lib/records/request/operators.ts'
+import { RESERVED } from '../../lib/records/request/reserved-parameters.ts'
 import { anchors, firstCells, localLinks, tableBelow } from '../helpers/markdown.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
@@ -138,7 +138,7 @@ describe('docs/reference.md', () => {
     assert.ok(types.length > 5, union)
     const [, meaning = ''] = tableBelow(reference, 'Computed attributes').find(([name]) => name === 'type') ?? []
     for (const type of types) assert.match(meaning, new RegExp(`\\b${type}\\b`))
-    const operators = [...read('lib/access/orm-filter.ts').matchAll(/(?:case|===) '(\$\w+)'/g)].map(([, operator = '']) => operator)
+    const operators = [...read('lib/records/access/orm-filter.ts').matchAll(/(?:case|===) '(\$\w+)'/g)].map(([, operator = '']) => operator)
     for (const operator of new Set(operators)) assert.ok(reference.includes(`\`${operator}\``), operator)
   })
 

@@ -17,7 +17,7 @@ describe('a thin source map', () => {
   let code = ''
   let full = ''
   before(async () => {
-    const entryPoints = [join(ROOT, 'lib/openapi/document.ts')]
+    const entryPoints = [join(ROOT, 'lib/description/openapi/document.ts')]
     const options = { bundle: true, format: 'esm', platform: 'node', packages: 'external', write: false, outdir: ROOT } as const
     const { outputFiles } = await build({ entryPoints, ...options, sourcemap: 'external', sourcesContent: false, charset: 'utf8' })
     for (const { path, text } of outputFiles) {

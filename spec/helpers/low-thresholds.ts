@@ -1,5 +1,5 @@
 /** Low thresholds: while they stand, small tables and short requests take the ways that large ones take. Engines must be made within, since plans are kept. */
-import { thresholds } from '../../lib/base/thresholds.ts'
+import { thresholds } from '../../lib/foundation/base/thresholds.ts'
 
 const LOW: typeof thresholds = {
   countedTable: 0,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
-import type { RestResponse } from '../../lib/base/response.ts'
+import type { RestResponse } from '../../lib/foundation/base/response.ts'
 import { leastOf, timeOf } from '../helpers/least.ts'
 
 const Tag = defineEntity({ name: 'Tag', properties: { id: p.integer().primary(), name: p.string().length(10).unique() } })

@@ -4,8 +4,8 @@ import { after, afterEach, before, describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine } from '../../lib/index.ts'
-import type { Reading } from '../../lib/database/dialect.ts'
-import { SqliteConnection } from '../../lib/sqlite/connection.ts'
+import type { Reading } from '../../lib/records/database/dialect.ts'
+import { SqliteConnection } from '../../lib/databases/sqlite/connection.ts'
 
 const Tag = defineEntity({ name: 'Tag', properties: { id: p.integer().primary(), name: p.string() } })
 const User = defineEntity({

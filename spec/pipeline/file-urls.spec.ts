@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { after, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
-import { formatInstall } from '../../lib/database/install-line.ts'
+import { formatInstall } from '../../lib/records/database/install-line.ts'
 import { RestEngine } from '../../lib/index.ts'
 
 const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.text() } })

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
-import type { Connection, Reading, ReadingStep } from '../../lib/database/dialect.ts'
-import { PostgresConnection } from '../../lib/postgres/connection.ts'
-import { SqliteConnection } from '../../lib/sqlite/connection.ts'
+import type { Connection, Reading, ReadingStep } from '../../lib/records/database/dialect.ts'
+import { PostgresConnection } from '../../lib/databases/postgres/connection.ts'
+import { SqliteConnection } from '../../lib/databases/sqlite/connection.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string() } })

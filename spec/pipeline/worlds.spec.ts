@@ -9,7 +9,7 @@ import { defineEntity, p } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
 import { RestEngine, auth, hashPassword, resource } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
-import type { SqliteImage } from '../../lib/sqlite/content.ts'
+import type { SqliteImage } from '../../lib/databases/sqlite/content.ts'
 
 const User = defineEntity({
   name: 'User',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p, sql } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
-import { withTime } from '../../lib/postgres/orm/server-time.ts'
+import { withTime } from '../../lib/databases/postgres/orm/server-time.ts'
 import { findNoServer, ownSchema } from './server-database.ts'
 
 const WAYS = {

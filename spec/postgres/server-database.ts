@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { Client } from 'pg'
-import type { ServerDatabase } from '../../lib/database/world-store.ts'
+import type { ServerDatabase } from '../../lib/records/database/world-store.ts'
 
 const { PGHOST = '127.0.0.1', PGPORT = '5432', PGUSER = 'postgres', PGPASSWORD, PGDATABASE = 'postgres' } = process.env
 

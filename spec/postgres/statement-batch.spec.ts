@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Pool } from 'pg'
 import type { PoolClient } from 'pg'
-import { sendBatch } from '../../lib/postgres/server/statement-batch.ts'
-import type { Asked } from '../../lib/postgres/server/statement-batch.ts'
-import type { Row } from '../../lib/database/dialect.ts'
+import { sendBatch } from '../../lib/databases/postgres/server/statement-batch.ts'
+import type { Asked } from '../../lib/databases/postgres/server/statement-batch.ts'
+import type { Row } from '../../lib/records/database/dialect.ts'
 import { SERVER_URL, findNoServer } from './server-database.ts'
 
 async function withSession(work: (session: PoolClient) => Promise<void>): Promise<void> {

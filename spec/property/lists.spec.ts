@@ -1,11 +1,11 @@
 /**
- * Whole requests of lists: filters, order, page and view together against the oracle, on both sides of every threshold (lib/base/thresholds.ts). Small tables take
+ * Whole requests of lists: filters, order, page and view together against the oracle, on both sides of every threshold (lib/foundation/base/thresholds.ts). Small tables take
  * the ways of small ones, and those of large ones while the thresholds are low.
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { it } from 'node:test'
-import { thresholds } from '../../lib/base/thresholds.ts'
+import { thresholds } from '../../lib/foundation/base/thresholds.ts'
 import { check } from '../helpers/check.ts'
 import { lowThresholds } from '../helpers/low-thresholds.ts'
 import { render, select, type FilterPair, type View } from '../helpers/oracle.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { describe, it } from 'node:test'
-import { LruCache } from '../../lib/base/lru-cache.ts'
+import { LruCache } from '../../lib/foundation/base/lru-cache.ts'
 import { check } from '../helpers/check.ts'
 
 describe('a bounded cache', () => {

@@ -12,7 +12,7 @@ import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine } from '../../lib/index.ts'
-import { parseScalar } from '../../lib/values/scalar-type.ts'
+import { parseScalar } from '../../lib/foundation/values/scalar-type.ts'
 import { check } from '../helpers/check.ts'
 
 type Stored = string | number | bigint | Buffer | null

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { describe, it } from 'node:test'
-import { formatIso, isCalendarDate, parseDatetime } from '../../lib/values/iso-time.ts'
+import { formatIso, isCalendarDate, parseDatetime } from '../../lib/foundation/values/iso-time.ts'
 import { check } from '../helpers/check.ts'
 
 const number = (max: number, digits = 2) => fc.integer({ min: 0, max }).map(value => String(value).padStart(digits, '0'))

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/core'
 import { createServer, RestEngine } from '../../lib/index.ts'
-import type { RequestLine } from '../../lib/server/server-options.ts'
+import type { RequestLine } from '../../lib/doors/server/server-options.ts'
 import { RawConnection, requestText } from '../helpers/raw-http.ts'
 import type { RawAnswer } from '../helpers/raw-http.ts'
 

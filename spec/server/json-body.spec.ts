@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { JsonBody } from '../../lib/server/json-body.ts'
-import { findJsonError } from '../../lib/base/json-position.ts'
+import { JsonBody } from '../../lib/doors/server/json-body.ts'
+import { findJsonError } from '../../lib/foundation/base/json-position.ts'
 import { check } from '../helpers/check.ts'
 import { leastTime } from '../helpers/least.ts'
 

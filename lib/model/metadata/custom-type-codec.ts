@@ -4,10 +4,10 @@
  */
 import { BigIntType, Type } from '@mikro-orm/core'
 import type { ArrayType, EntityProperty, Platform } from '@mikro-orm/core'
-import { builtin } from '../../base/builtins.ts'
-import { toJson } from '../../base/json.ts'
-import type { Codec, ScalarValue } from '../../values/scalar-type.ts'
-import { parseNumber } from '../../values/scalar-type.ts'
+import { builtin } from '../../foundation/base/builtins.ts'
+import { toJson } from '../../foundation/base/json.ts'
+import type { Codec, ScalarValue } from '../../foundation/values/scalar-type.ts'
+import { parseNumber } from '../../foundation/values/scalar-type.ts'
 import { findStoredForm } from './stored-form.ts'
 
 type MappedType = Type<unknown, unknown>

@@ -1,10 +1,10 @@
 /** Entity code: values that the code of an entity gives to readers, not the database: getters and serializers. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
-import { nullNonFinite, toJson } from '../../base/json.ts'
+import { nullNonFinite, toJson } from '../../foundation/base/json.ts'
 import type { Renderer } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
-import { readScalar, toProperty } from '../../values/scalar-type.ts'
-import type { ScalarType } from '../../values/scalar-type.ts'
+import { readScalar, toProperty } from '../../foundation/values/scalar-type.ts'
+import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
 type Meta = EntityMetadata
 type Property = EntityProperty

@@ -15,7 +15,7 @@ import {
 import type { EntityProperty, Platform } from '@mikro-orm/core'
 import { arrayCodec, customCodec, isBuiltIn } from './custom-type-codec.ts'
 import { DescribedType } from './described-type.ts'
-import type { ScalarType } from '../../values/scalar-type.ts'
+import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
 type Property = EntityProperty
 

@@ -3,7 +3,7 @@
  * Refuses, when the engine is created, whatever cannot be served: by entity, property and reason.
  */
 import type { EntityName, MikroORM } from '@mikro-orm/core'
-import { withArticle } from '../../base/article.ts'
+import { withArticle } from '../../foundation/base/article.ts'
 import { applyAttributeConfigs, readRules } from '../apply-resource-config.ts'
 import { checkIdsNames, indexAttributes } from '../ids-name.ts'
 import { unreadableIn } from './getters.ts'
@@ -16,7 +16,7 @@ import { owningLinks, formatPath, findHierarchyRoot, tableColumns } from '../mod
 import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from '../model.ts'
 import { markFileNumbers } from './file-numbers.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
-import { ENVELOPE_KEYS } from '../../base/envelope.ts'
+import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
 import { KEY_KINDS, isUnloadable, readForeignColumns } from './foreign-key.ts'
 import { readAttribute } from './read-attribute.ts'
 import { isHiddenInverse, isMixedList } from './read-common.ts'

@@ -3,7 +3,7 @@
  * gives the driver what the type returns. SQLite has numbers, texts and bytes; a server sends all values as texts.
  */
 import type { EntityProperty, Platform } from '@mikro-orm/core'
-import type { ScalarValue } from '../../values/scalar-type.ts'
+import type { ScalarValue } from '../../foundation/values/scalar-type.ts'
 
 export interface StoredForm {
   /** Returns a stored value as MikroORM hands it to a type. */

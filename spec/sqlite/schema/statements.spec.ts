@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { MikroORM, defineEntity, p } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
-import { Notes } from '../../../lib/base/notes.ts'
-import { hasAutoincrement } from '../../../lib/sqlite/database/ddl.ts'
-import { addSchema } from '../../../lib/sqlite/schema/add-schema.ts'
+import { Notes } from '../../../lib/foundation/base/notes.ts'
+import { hasAutoincrement } from '../../../lib/databases/sqlite/database/ddl.ts'
+import { addSchema } from '../../../lib/databases/sqlite/schema/add-schema.ts'
 
 /** Prepared statements while the tables of some entities are added, each with an index. */
 async function countStatements(entities: number): Promise<{ readonly added: number; readonly again: number; readonly tables: number }> {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine, RestError, resource } from '../../../lib/index.ts'
 import type { GivenRecord } from '../../../lib/index.ts'
-import { Random } from '../../../lib/testing/random.ts'
+import { Random } from '../../../lib/engine/testing/random.ts'
 import library from '../../../fixtures/library/index.ts'
 import { Customer, Tenant, entities } from './world.ts'
 

@@ -1,0 +1,211 @@
+/**
+ * Check: sends the real backend the requests that a fake has answered, and reports where the two differ. It sends GET alone, unless writes are asked for. Throws
+ * TypeError for options that are unknown or not of their form.
+ */
+import { checkNames } from '../../foundation/base/suggest.ts'
+import type { Resource } from '../../model/model.ts'
+import { textOfPair } from '../../records/request/query-string.ts'
+import { pairsOfObject } from '../../records/request/query-string.ts'
+import { findId, isObject } from '../self-test/values.ts'
+import type { ShownRecord } from '../self-test/values.ts'
+import { compareAnswers } from './compare.ts'
+import type { RealAnswer } from './compare.ts'
+import { Exchange } from './exchange.ts'
+import type { Send } from './exchange.ts'
+import { Differences, formatDrift, printable } from './report.ts'
+import type { DriftReport } from './report.ts'
+import { findPlace, formatForm, replaceValues } from './replay.ts'
+import type { AnsweredRequest, FakeVersion, Place } from './replay.ts'
+
+/** Options of `checkAgainst`. */
+export interface DriftOptions {
+  /** Headers of every request to the real backend, such as `authorization`. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whether POST, PUT, PATCH and DELETE of the journal are sent, too: they change the data of the real backend. Default: false. */
+  readonly writes?: boolean
+  /** Requests that are sent at most. Default: 300. */
+  readonly maxRequests?: number
+  /** Milliseconds that the real backend has for one answer. Default: 5,000. */
+  readonly timeout?: number
+  /** Milliseconds that it has for all answers together; what is left then is reported as not compared. Default: 60,000. */
+  readonly totalTimeout?: number
+  /** Bytes of one answer that are read. Default: 16,777,216 (16 MiB). */
+  readonly maxAnswerBytes?: number
+}
+
+/** The fake. */
+export interface Fake {
+  readonly base: string
+  readonly versions: readonly FakeVersion[]
+  conforms(request: { readonly method: string; readonly path: string }, response: RealAnswer): Promise<string[]>
+}
+
+const BOUNDS = { maxRequests: 300, timeout: 5000, totalTimeout: 60_000, maxAnswerBytes: 16_777_216 }
+type Bounds = typeof BOUNDS
+
+/** @param origin the address of the real backend: what stands before the path below the base */
+export async function checkDrift(
+  send: Send,
+  origin: string,
+  fake: Fake,
+  answered: readonly AnsweredRequest[],
+  given: DriftOptions,
+): Promise<DriftReport> {
+  checkNames(given, ['headers', 'writes', ...Object.keys(BOUNDS)], 'checkAgainst')
+  const bounds = { ...BOUNDS }
+  for (const name of Object.keys(BOUNDS) as (keyof Bounds)[]) {
+    const { [name]: bound = BOUNDS[name] } = given
+    if (!Number.isSafeInteger(bound) || bound < 1)
+      throw new RangeError(`checkAgainst: "${name}" must be an integer of 1 or more, got ${String(bound)}.`)
+    bounds[name] = bound
+  }
+  const drift = new Drift(new Exchange(send, origin, bounds), origin, fake, { ...given, ...bounds })
+  await drift.compare(answered)
+  return drift.report()
+}
+
+class Drift {
+  readonly #exchange: Exchange
+  readonly #origin: string
+  readonly #fake: Fake
+  readonly #options: DriftOptions & Bounds
+  readonly #differences = new Differences()
+  readonly #skipped = new Set<string>()
+  /** A record of each resource in the real backend. */
+  readonly #records = new Map<Resource, Promise<ShownRecord | undefined>>()
+  /** IDs of the records that were made there, by those in the fake. */
+  readonly #created = new Map<string, string>()
+  #requests = 0
+
+  constructor(exchange: Exchange, origin: string, fake: Fake, options: DriftOptions & Bounds) {
+    this.#exchange = exchange
+    this.#origin = origin
+    this.#fake = fake
+    this.#options = options
+  }
+
+  async compare(answered: readonly AnsweredRequest[]): Promise<void> {
+    const forms = new Set<string>()
+    for (const asked of answered) {
+      const isWrite = asked.method !== 'GET'
+      if ((isWrite && this.#options.writes !== true) || asked.status >= 500) continue
+      const place = findPlace(asked.path, this.#fake.base, this.#fake.versions)
+      if (place === undefined) continue
+      const form = formatForm(asked, place)
+      if (!isWrite && forms.has(form)) continue
+      forms.add(form)
+      if (this.#requests >= this.#options.maxRequests) {
+        this.#skipped.add(`More than ${this.#options.maxRequests} requests: raise "maxRequests".`)
+        return
+      }
+      if (this.#exchange.isOver) {
+        this.#skipped.add(`What was left after ${this.#options.totalTimeout} ms: raise "totalTimeout".`)
+        return
+      }
+      await this.#compareOne(asked, place)
+    }
+  }
+
+  report(): DriftReport {
+    const differences = this.#differences.list()
+    const plain = { passed: differences.length === 0, requests: this.#requests, differences, skipped: [...this.#skipped].map(printable) }
+    return Object.defineProperty({ ...plain }, 'toString', { value: () => formatDrift(plain), enumerable: false })
+  }
+
+  async #compareOne(asked: AnsweredRequest, place: Place): Promise<void> {
+    // Which records are not there differs between any two backends.
+    if (place.id !== undefined && asked.status === 404) return
+    const id = place.id === undefined ? undefined : await this.#findRealId(place)
+    if (place.id !== undefined && id === undefined) {
+      this.#skipped.add(`${place.template}: the real backend shows no record of ${place.resource?.plural} whose ID is known.`)
+      return
+    }
+    const path = id === undefined ? this.#below(asked.path) : place.template.replace('{id}', id)
+    const record = place.answered === undefined ? undefined : await this.#findRecord(place.answered, place)
+    // A value that the fake refuses is to be refused there, too.
+    const query = asked.status < 400 ? replaceValues(asked.query, place, record) : asked.query
+    const text = formatQuery(query)
+    const target = `${path}${text === '' ? '' : `?${text}`}`
+    const request = { method: asked.method, url: this.#origin + target }
+    const found = { request, resource: place.answered?.plural ?? place.resource?.plural }
+    const real = await this.#ask(asked.method, target, asked.body)
+    if (typeof real === 'string') {
+      this.#differences.add({ ...found, kind: 'answer', attribute: undefined, parameter: undefined, message: real })
+      return
+    }
+    const bare = findBare(real, place)
+    if (bare !== undefined)
+      this.#differences.add({ ...found, kind: 'type', attribute: undefined, parameter: undefined, message: bare.message })
+    const held = bare === undefined ? real : { ...real, body: bare.body }
+    const faults = await this.#fake.conforms({ method: asked.method, path: this.#fake.base + target }, held)
+    for (const difference of compareAnswers({ place, asked, query, real: held, faults })) this.#differences.add({ ...found, ...difference })
+    if (asked.method === 'POST' && place.resource !== undefined) this.#learn(place.resource, asked, real)
+  }
+
+  #below(path: string): string {
+    const { base } = this.#fake
+    return path.startsWith(`${base}/`) ? path.slice(base.length) : path
+  }
+
+  async #findRealId(place: Place): Promise<string | undefined> {
+    const { resource, id } = place
+    if (resource === undefined || id === undefined) return undefined
+    const created = this.#created.get(`${resource.plural} ${decodeURIComponent(id)}`)
+    const record = created === undefined ? await this.#findRecord(resource, place) : undefined
+    const real = created ?? (record === undefined ? undefined : findId(record, resource))
+    return real === undefined ? undefined : resource.keyNames.length === 1 ? encodeURIComponent(real) : real
+  }
+
+  /** The first record of a resource that the real backend shows. */
+  #findRecord(resource: Resource, { version }: Place): Promise<ShownRecord | undefined> {
+    const known = this.#records.get(resource)
+    if (known !== undefined) return known
+    const root = version.name === '' ? '' : `/${version.name}`
+    const finding = this.#ask('GET', `${root}/${encodeURIComponent(resource.plural)}`, undefined).then(answer => {
+      const body = typeof answer === 'string' ? undefined : answer.body
+      const list: unknown = isObject(body) ? body[resource.plural] : body
+      return Array.isArray(list) ? list.find(isObject) : undefined
+    })
+    this.#records.set(resource, finding)
+    return finding
+  }
+
+  /** Sends a request; returns the answer, or a text with the reason where none can be compared. */
+  #ask(method: string, target: string, body: unknown): Promise<RealAnswer | string> {
+    if (method !== 'GET' && this.#options.writes !== true) throw new Error(`checkAgainst: ${method} is sent with "writes" alone.`)
+    this.#requests++
+    const headers = { ...this.#options.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+    return this.#exchange.ask({ method, target, headers, body })
+  }
+
+  /** Learns the ID of a record that was made on both sides. */
+  #learn(resource: Resource, asked: AnsweredRequest, real: RealAnswer): void {
+    const [fake, other] = [asked.response, real.body].map(body => {
+      const record = isObject(body) ? body[resource.singular] : undefined
+      return isObject(record) ? findId(record, resource) : undefined
+    })
+    if (fake !== undefined && other !== undefined) this.#created.set(`${resource.plural} ${fake}`, other)
+  }
+}
+
+/** Puts records that come without an envelope into one, so that they are compared, too; undefined for what is no such answer. */
+function findBare(
+  { status, body }: RealAnswer,
+  { answered, isList, attribute }: Place,
+): { readonly body: ShownRecord; readonly message: string } | undefined {
+  if (status >= 300 || answered === undefined) return undefined
+  const envelope = { success: true, timestamp: new Date(0).toISOString() }
+  if (isList && Array.isArray(body)) {
+    const page = { offset: 0, limit: body.length, filter: [], count: body.length, previous: null, next: null }
+    const message = 'The real backend answers with a bare array of records, the fake with an object that has them as a member.'
+    return { body: { ...envelope, ...page, sort: null, resource: answered.plural, [answered.plural]: body }, message }
+  }
+  const isRecord = !isList && (attribute === undefined || attribute.kind === 'toOne') && isObject(body)
+  if (!isRecord || 'resource' in body || answered.singular in body) return undefined
+  const message = 'The real backend answers with a bare record, the fake with an object that has it as a member.'
+  return { body: { ...envelope, resource: answered.singular, [answered.singular]: body }, message }
+}
+
+function formatQuery(query: AnsweredRequest['query']): string {
+  return query.flatMap(([name, value]) => pairsOfObject({ [name]: value }).map(textOfPair)).join('&')
+}

@@ -1,0 +1,177 @@
+/**
+ * Compare: finds where an answer of the real backend differs from what the fake says to the same request. Shapes and behaviour are compared, never the values of
+ * records: those differ between any two backends.
+ */
+import type { Resource } from '../../model/model.ts'
+import { findMeaning } from '../self-test/filter-meaning.ts'
+import { compareShown, isObject, isOrdered, isPlainlyShown, show } from '../self-test/values.ts'
+import type { ShownRecord } from '../self-test/values.ts'
+import type { Difference } from './report.ts'
+import { listFilters } from './replay.ts'
+import type { AnsweredRequest, GivenFilter, Place } from './replay.ts'
+
+/** An answer of the real backend. */
+export interface RealAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+/** A request with both answers. */
+export interface Comparison {
+  readonly place: Place
+  /** As the fake has answered it. */
+  readonly asked: AnsweredRequest
+  /** The query that the real backend was sent. */
+  readonly query: AnsweredRequest['query']
+  readonly real: RealAnswer
+  /** What of the real answer is not as the document of the fake says. */
+  readonly faults: readonly string[]
+}
+
+/** The resource is given where it is another one than that of the request. */
+export type Found = Pick<Difference, 'kind' | 'attribute' | 'parameter' | 'message'> & Partial<Pick<Difference, 'resource'>>
+
+export function compareAnswers(comparison: Comparison): Found[] {
+  const { asked, real } = comparison
+  if (asked.status !== real.status) return [compareStatus(comparison)]
+  if (real.status >= 400) return compareRefusals(comparison)
+  return [...comparison.faults.flatMap(fault => describeFault(fault, comparison.place)), ...compareBehaviour(comparison)]
+}
+
+function compareStatus({ asked, real, place, query }: Comparison): Found {
+  const { code } = (real.body ?? {}) as { readonly code?: unknown }
+  const reason = typeof code === 'string' ? ` (${code})` : ''
+  return {
+    kind: 'status',
+    attribute: undefined,
+    parameter: findCause(query, place, real.body),
+    message: `The fake answers with ${asked.status}, the real backend with ${real.status}${reason}.`,
+  }
+}
+
+/** The parameter that a refusal is likely to be about: the one that it names, the only one, or the only one that does not choose a page. */
+function findCause(query: AnsweredRequest['query'], { version: { vocabulary } }: Place, body: unknown): string | undefined {
+  const named =
+    isObject(body) && Array.isArray(body['errors']) ? (body['errors'] as unknown[]).filter(isObject)[0]?.['parameter'] : undefined
+  if (query.some(([name]) => name === named)) return named as string
+  if (query.length === 1) return query[0]![0]
+  const others = query.filter(([name]) => !['limit', 'offset', 'depth'].includes(vocabulary.reserved.get(name) ?? ''))
+  return others.length === 1 ? others[0]![0] : undefined
+}
+
+function compareRefusals({ asked, real, query, place }: Comparison): Found[] {
+  const [fake, other] = [asked.response, real.body].map(body => (isObject(body) ? body['code'] : undefined))
+  if (typeof fake !== 'string' || fake === other) return []
+  const message = `The fake refuses with the code "${fake}", the real backend with ${other === undefined ? 'no code' : show(other)}.`
+  return [{ kind: 'status', attribute: undefined, parameter: findCause(query, place, real.body), message }]
+}
+
+/** A fault in the words of the document: `listUsers 200: /users/0/age is string ("3"), not integer`. */
+const FAULT = /^(?:\S+ )?(?:\d{3}: )?(?<pointer>\/\S*|the body) (?<what>.*)$/s
+
+function describeFault(fault: string, place: Place): Found[] {
+  const { answered } = place
+  const { pointer, what } = FAULT.exec(fault)?.groups ?? {}
+  if (pointer === undefined || what === undefined) {
+    // A header that is not described says nothing about another backend.
+    return fault.includes('the header "') ? [] : [{ kind: 'type', attribute: undefined, parameter: undefined, message: `${fault}.` }]
+  }
+  const inside =
+    pointer === 'the body'
+      ? []
+      : pointer
+          .split('/')
+          .slice(1)
+          .filter(name => !/^\d+$/.test(name))
+  const isRecord = answered !== undefined && (inside[0] === answered.plural || inside[0] === answered.singular)
+  const lacking = /^lacks "(.*)"$/s.exec(what)?.[1]
+  const more = /^has "(.*)", which is not described$/s.exec(what)?.[1]
+  const member = lacking ?? more
+  const path = [...(isRecord ? inside.slice(1) : nameMembers(inside, place)), ...(member === undefined ? [] : [member])]
+  const { resource, names } = isRecord ? findOwner(answered, path) : { resource: undefined, names: path }
+  const found = {
+    ...(resource === undefined ? {} : { resource: resource.plural }),
+    attribute: names.join('.') || undefined,
+    parameter: undefined,
+  }
+  if (lacking !== undefined)
+    return [{ ...found, kind: 'missing', message: `The real backend does not show "${lacking}"${isRecord ? '' : ' in its answer'}.` }]
+  if (more !== undefined) return [{ ...found, kind: 'unknown', message: `The real backend shows "${more}", which the fake does not have.` }]
+  return [{ ...found, kind: 'type', message: `In the real backend ${names.length === 0 ? 'the body' : 'it'} ${what}.` }]
+}
+
+/** Follows a path of a record through the relations in it, to the resource that has the attribute. */
+function findOwner(resource: Resource, names: readonly string[]): { readonly resource: Resource; readonly names: readonly string[] } {
+  const [first = '', ...rest] = names
+  const attribute = resource.byName.get(first)
+  const isExpanded = (attribute?.kind === 'toOne' || attribute?.kind === 'toMany') && rest.length > 0
+  return isExpanded ? findOwner(attribute.target, rest) : { resource, names }
+}
+
+/** The value of the path of an attribute is that attribute. */
+function nameMembers(names: readonly string[], { attribute }: Place): readonly string[] {
+  return attribute !== undefined && names[0] === 'value' ? [attribute.name, ...names.slice(1)] : names
+}
+
+function compareBehaviour(comparison: Comparison): Found[] {
+  const { place, real, query } = comparison
+  const { answered, isList } = place
+  const records = answered === undefined || !isList || !isObject(real.body) ? undefined : real.body[answered.plural]
+  if (answered === undefined || !Array.isArray(records) || !records.every(isObject)) return []
+  const filters = listFilters(query, place).flatMap(filter => compareFilter(filter, records))
+  return [...filters, ...compareSort(comparison, answered, records), ...compareLimit(comparison, records)]
+}
+
+function compareFilter(filter: GivenFilter, records: readonly ShownRecord[]): Found[] {
+  const meets = findTest(filter)
+  const wrong = meets === undefined ? undefined : records.find(record => record[filter.name] !== undefined && !meets(record[filter.name]))
+  if (wrong === undefined) return []
+  const message = `A record with ${show(wrong[filter.name])} is found by ${filter.parameter}${/[=<>]$/.test(filter.parameter) ? '' : '='}${filter.text}.`
+  return [{ kind: 'filter', attribute: filter.name, parameter: filter.parameter, message }]
+}
+
+/** Whether a shown value meets a filter; undefined where that cannot be seen. */
+function findTest({ attribute, sign, isNegated, text }: GivenFilter): ((shown: unknown) => boolean) | undefined {
+  if (!isPlainlyShown(attribute) || /[,*\\]/.test(text)) return undefined
+  const isBoolean = attribute.kind === 'scalar' && attribute.type.kind === 'boolean'
+  const value = text === 'null' ? null : isBoolean ? text === 'true' || text === '1' : text
+  const test = findMeaning(attribute, sign, value)
+  return test === undefined || !isNegated ? test : shown => !test(shown)
+}
+
+/** What both say of the order, and whether the records are in it. */
+function compareSort({ asked, real, query, place }: Comparison, resource: Resource, records: readonly ShownRecord[]): Found[] {
+  const given = query.find(([name]) => place.version.vocabulary.reserved.get(name) === 'sort')
+  const parameter = given?.[0]
+  const [fake, other] = [asked.response, real.body].map(body => (isObject(body) ? body['sort'] : undefined))
+  if (typeof fake !== 'string') return []
+  if (typeof other === 'string' && fake !== other) {
+    const what = parameter === undefined ? 'default order' : 'order'
+    return [
+      {
+        kind: 'sort',
+        attribute: undefined,
+        parameter: parameter ?? 'sort',
+        message: `The ${what} is ${fake} in the fake, and ${other} in the real backend.`,
+      },
+    ]
+  }
+  const [, name = '', direction] = /^([\w-]+)\.(asc|desc)(?:,|$)/.exec(fake) ?? []
+  const attribute = resource.byName.get(name)
+  if (attribute?.kind !== 'scalar' || !isPlainlyShown(attribute) || !isOrdered(attribute.type)) return []
+  if (records.some(record => record[name] === undefined)) return []
+  const factor = direction === 'desc' ? -1 : 1
+  const at = records.findIndex(
+    (record, index) => index > 0 && compareShown(attribute.type, records[index - 1]![name], record[name]) * factor > 0,
+  )
+  if (at < 0) return []
+  const message = `Sorted by ${fake}, ${show(records[at - 1]![name])} comes before ${show(records[at]![name])}.`
+  return [{ kind: 'sort', attribute: name, parameter: parameter ?? 'sort', message }]
+}
+
+function compareLimit({ query, place }: Comparison, records: readonly ShownRecord[]): Found[] {
+  const [name, value] = query.find(each => place.version.vocabulary.reserved.get(each[0]) === 'limit') ?? []
+  if (name === undefined || value === undefined || !(records.length > Number(value))) return []
+  return [{ kind: 'limit', attribute: undefined, parameter: name, message: `${records.length} records are given with ${name}=${value}.` }]
+}

@@ -1,0 +1,132 @@
+/**
+ * Replay: turns requests that a fake has answered into requests for the real backend. IDs and values differ between the two, so those of the fake are replaced by
+ * some that the real backend shows. Gives each form of request once.
+ */
+import type { Attribute, Model, Resource } from '../../model/model.ts'
+import { formatRoot } from '../../records/request/address.ts'
+import { findSignAtEnd } from '../../records/request/operators.ts'
+import type { Sign } from '../../records/request/operators.ts'
+import type { Vocabulary } from '../../records/request/query-string.ts'
+import { findId, isObject, toFilterText } from '../self-test/values.ts'
+import type { ShownRecord } from '../self-test/values.ts'
+
+/** A request that the fake has answered. */
+export interface AnsweredRequest {
+  readonly method: string
+  /** With the base, without the query. */
+  readonly path: string
+  /** Names with their operators, and values. */
+  readonly query: readonly (readonly [string, string])[]
+  readonly body?: unknown
+  readonly status: number
+  /** The body of the answer, where it is known. */
+  readonly response: unknown
+}
+
+/** What is known of a version of the fake. */
+export interface FakeVersion {
+  readonly name: string
+  readonly model: Model
+  readonly vocabulary: Vocabulary
+}
+
+/** A query parameter that filters. */
+export interface GivenFilter {
+  /** As it is written: `age>=`. */
+  readonly parameter: string
+  readonly attribute: Attribute
+  readonly name: string
+  /** Whether marks before the name turn it round. */
+  readonly isNegated: boolean
+  readonly sign: Sign
+  readonly text: string
+}
+
+/** The place that a request is about. */
+export interface Place {
+  readonly version: FakeVersion
+  readonly resource: Resource | undefined
+  readonly id: string | undefined
+  /** The resource whose records the answer has. */
+  readonly answered: Resource | undefined
+  readonly isList: boolean
+  /** Of a path of an attribute. */
+  readonly attribute: Attribute | undefined
+  /** Below the base, with `{id}` for an ID. */
+  readonly template: string
+}
+
+/** Finds what a path is about. */
+export function findPlace(path: string, base: string, versions: readonly FakeVersion[]): Place | undefined {
+  const below = path.startsWith(`${base}/`) ? path.slice(base.length) : path
+  const version = versions.find(({ name }) => `${below}/`.startsWith(`${formatRoot('', name)}/`))
+  if (version === undefined) return undefined
+  const root = formatRoot('', version.name)
+  const [name = '', id, attributeName, ...rest] = below.slice(root.length).split('/').slice(1)
+  const resource = version.model.byName.get(decode(name))
+  const none = { version, resource: undefined, id: undefined, answered: undefined, isList: false, attribute: undefined, template: below }
+  if (resource === undefined || rest.length > 0) return none
+  const isSingle = resource.rules.single !== undefined
+  const given = isSingle ? undefined : id
+  const wanted = isSingle ? id : attributeName
+  const attribute = wanted === undefined ? undefined : resource.byName.get(decode(wanted))
+  if (wanted !== undefined && attribute === undefined) return none
+  const target =
+    attribute === undefined ? resource : attribute.kind === 'toMany' || attribute.kind === 'toOne' ? attribute.target : undefined
+  const template = [root, name, ...(given === undefined ? [] : ['{id}']), ...(wanted === undefined ? [] : [wanted])].join('/')
+  const isList = attribute === undefined ? given === undefined && !isSingle : attribute.kind === 'toMany'
+  return { version, resource, id: given, answered: target, isList, attribute, template }
+}
+
+/** Names what requests have in common that ask for the same in the same way. */
+export function formatForm({ method, query, status }: AnsweredRequest, { template, version }: Place): string {
+  const shown = query.map(([name, value]) => (version.vocabulary.reserved.has(name) && !/^\d+$/.test(value) ? `${name}=${value}` : name))
+  return `${method} ${template}?${shown.toSorted().join('&')} ${status < 400}`
+}
+
+/** The filters of a request on the attributes of the records themselves. */
+export function listFilters(query: AnsweredRequest['query'], { answered, version }: Place): GivenFilter[] {
+  if (answered === undefined) return []
+  return query.flatMap(([parameter, text]): GivenFilter[] => {
+    if (version.vocabulary.names.has(parameter)) return []
+    const key = parameter.replace(/^!+/, '')
+    const written = findSignAtEnd(key)
+    const name = key.slice(0, key.length - written.length)
+    const sign = written === '' ? '=' : written
+    const attribute = answered.byName.get(name) ?? answered.byName.get(name.replace(/_$/, ''))
+    if (attribute === undefined) return []
+    const isNegated = (parameter.length - key.length) % 2 === 1
+    return [{ parameter, attribute, name: attribute.name, isNegated, sign, text }]
+  })
+}
+
+/** Replaces the values of filters by those of a record. Lists, wildcards and NULL stay as they are. */
+export function replaceValues(query: AnsweredRequest['query'], place: Place, record: ShownRecord | undefined): AnsweredRequest['query'] {
+  if (record === undefined) return query
+  const filters = new Map(listFilters(query, place).map(filter => [filter.parameter, filter]))
+  return query.map(([parameter, text]) => {
+    const filter = filters.get(parameter)
+    if (filter === undefined || /[,*\\]/.test(text) || text === 'null') return [parameter, text]
+    return [parameter, findText(filter.attribute, record[filter.name]) ?? text]
+  })
+}
+
+function findText(attribute: Attribute, value: unknown): string | undefined {
+  if (value === null || value === undefined || value === '') return undefined
+  if (attribute.kind === 'scalar') return toFilterText(value, attribute.type)
+  if (attribute.kind !== 'toOne') return undefined
+  const id = isObject(value)
+    ? findId(value, attribute.target)
+    : typeof value === 'string' || typeof value === 'number'
+      ? String(value)
+      : undefined
+  return id?.replaceAll(/[\\,*=]/g, String.raw`\$&`)
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

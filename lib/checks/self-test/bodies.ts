@@ -1,0 +1,144 @@
+/**
+ * Bodies: generated bodies of POST and PUT. Those that make records are completed as `engine.given` completes them; relations link records that exist, or make
+ * new ones. A wrong body is a good one with one mistake, which the OpenAPI document refuses, too.
+ */
+import { shownName } from '../../model/ids-name.ts'
+import type { Conformity, DescribedOperation } from '../../description/conformity/conformity.ts'
+import type { Schema } from '../../description/openapi/schema.ts'
+import type { Attribute, Resource, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
+import { fakeValues } from '../../engine/testing/fake-values.ts'
+import type { Random } from '../../engine/testing/random.ts'
+import type { Overrides } from '../../engine/testing/record-drafts.ts'
+import { isDeepEqual, isObject, isPlainlyShown } from './values.ts'
+import type { ShownRecord } from './values.ts'
+
+/** What bodies are made with. */
+export interface BodyMaker {
+  /** Completes a body that makes a record. */
+  readonly complete: (resource: Resource, overrides: Overrides, seed: number) => Promise<Record<string, unknown>>
+  /** IDs of records that a relation may link. */
+  readonly listIds: (resource: Resource) => readonly (string | number)[]
+  readonly isSetOnUpdate: (resource: Resource, attribute: Attribute) => boolean
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** How relations of a body are given: by IDs of records that exist, or by new records as far as the model needs them. */
+export type Linking = 'ids' | 'objects'
+
+/** Returns a body that makes a record: what the model needs, and some of what may be given. */
+export async function makeBody(maker: BodyMaker, resource: Resource, random: Random, linking: Linking): Promise<Record<string, unknown>> {
+  const overrides: Record<string, unknown> = {}
+  const unique = new Set([...resource.keyNames, ...resource.uniques.flat().map(path => path.split('.')[0]!)])
+  for (const attribute of resource.attributes) {
+    const name = shownName(attribute)
+    if (attribute.readOnly || unique.has(attribute.name) || attribute.of !== undefined) continue
+    if (attribute.kind === 'toOne' && linking === 'ids' && (attribute.needed || random.fraction() < 0.3)) {
+      const id = pickLink(attribute, maker, random)
+      if (id !== undefined) overrides[name] = id
+    } else if (attribute.kind === 'scalar' && !attribute.needed && isChosen(attribute) && random.fraction() < 0.6) {
+      const value = makeValue(attribute, resource, random, maker.now)
+      if (value !== undefined) overrides[name] = value
+    }
+  }
+  return maker.complete(resource, overrides, random.between(1, 1_000_000_000))
+}
+
+/** Whether an optional value is given: neither a key nor a version, which bodies hold for other reasons. */
+function isChosen(attribute: ScalarAttribute): boolean {
+  return !attribute.hidden && !attribute.primary && !attribute.version && attribute.source.kind === 'column'
+}
+
+/** The ID of a record that may be linked: not of what may be linked once only. */
+function pickLink(attribute: ToOneAttribute, { listIds }: BodyMaker, random: Random): string | number | undefined {
+  if (attribute.unique || !attribute.owner || attribute.primary || attribute.formula !== undefined) return undefined
+  const ids = listIds(attribute.target)
+  return ids.length === 0 ? undefined : random.pick(ids)
+}
+
+/** A value of the type, made up. */
+export function makeValue(attribute: ScalarAttribute, { singular }: Resource, random: Random, now: number, other?: unknown): unknown {
+  for (const value of fakeValues(attribute, { random, readable: undefined, now, bearer: singular }))
+    if (!isDeepEqual(value, other)) return value
+  return undefined
+}
+
+/** Returns a body of PUT: other values of some attributes, and other links. */
+export function makeChange(maker: BodyMaker, resource: Resource, record: ShownRecord, random: Random): Record<string, unknown> {
+  const unique = new Set([...resource.keyNames, ...resource.uniques.flat().map(path => path.split('.')[0]!)])
+  const body: Record<string, unknown> = {}
+  for (const attribute of resource.attributes) {
+    const name = shownName(attribute)
+    if (attribute.readOnly || !isPlainlyShown(attribute) || maker.isSetOnUpdate(resource, attribute)) continue
+    if (unique.has(attribute.name) || record[name] === undefined || random.fraction() < 0.4) continue
+    if (attribute.kind === 'scalar' && isChosen(attribute)) {
+      const value = attribute.nullable && random.fraction() < 0.1 ? null : makeValue(attribute, resource, random, maker.now, record[name])
+      if (value !== undefined) body[name] = value
+    } else if (attribute.kind === 'toOne') {
+      const id = pickLink(attribute, maker, random)
+      if (id !== undefined) body[name] = id
+    }
+  }
+  return body
+}
+
+/** A body with a mistake. */
+export interface WrongBody {
+  readonly body: unknown
+  /** The attribute that is wrong. */
+  readonly attribute: string
+  readonly mistake: string
+}
+
+/** Returns bodies with one mistake each: every one that the schema of the operation knows. */
+export function listWrongBodies(
+  good: Record<string, unknown>,
+  operation: DescribedOperation,
+  resource: Resource,
+  document: Conformity,
+): WrongBody[] {
+  const schema = document.bodySchema(operation)
+  if (schema === undefined || !isObject(schema['properties'])) return []
+  const properties = schema['properties'] as Readonly<Record<string, Schema>>
+  const wrong = Object.entries(properties).flatMap(([name, property]): WrongBody[] => {
+    const attribute = resource.byName.get(name)
+    if (attribute === undefined || !isJudged(attribute, resource)) return []
+    return listMistakes(document.resolve(property)).map(({ value, mistake }) => ({
+      body: { ...good, [name]: value },
+      attribute: name,
+      mistake,
+    }))
+  })
+  for (const name of (schema['required'] ?? []) as readonly string[]) {
+    const { [name]: _, ...rest } = good
+    wrong.push({ body: rest, attribute: name, mistake: `without "${name}", which is required` })
+  }
+  if (schema['additionalProperties'] === false)
+    wrong.push({ body: { ...good, no_such_name_7: 1 }, attribute: 'no_such_name_7', mistake: 'with an unknown attribute' })
+  return [
+    ...wrong.filter(({ body }) => document.checkBody(operation, body).length > 0),
+    { body: 'text', attribute: '', mistake: 'that is a text' },
+    { body: null, attribute: '', mistake: 'that is null' },
+  ]
+}
+
+/** Types of the application alone know which values they take, and so does a wrapper that stores another value of what is hidden: the hash of a password. */
+function isJudged(attribute: Attribute, { rules }: Resource): boolean {
+  if (attribute.hidden && rules.wrappers.create !== undefined) return false
+  return attribute.kind !== 'scalar' || (attribute.type.kind !== 'custom' && attribute.type.loose !== true)
+}
+
+function listMistakes(schema: Schema): { readonly value: unknown; readonly mistake: string }[] {
+  const length = schema['maxLength']
+  return [
+    { value: true, mistake: 'with true' },
+    { value: 'neither-nor', mistake: 'with the string "neither-nor"' },
+    { value: 1.5, mistake: 'with the number 1.5' },
+    { value: null, mistake: 'with null' },
+    { value: [[]], mistake: 'with a list of lists' },
+    { value: { no_such_name_7: 1 }, mistake: 'with an object of an unknown attribute' },
+    ...(typeof length === 'number' && length < 100_000
+      ? [{ value: 'x'.repeat(length + 1), mistake: `with ${length + 1} characters` }]
+      : []),
+  ]
+}

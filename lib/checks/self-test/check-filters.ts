@@ -1,0 +1,150 @@
+/**
+ * Check filters: that a filter and its complement split a list, that each record is in the right part, and that counts agree. Values are those of records, so
+ * that each filter finds something.
+ */
+import { findMeaning } from './filter-meaning.ts'
+import type { Random } from '../../engine/testing/random.ts'
+import type { Case, Probe } from './probe.ts'
+import { WINDOW, draw } from './subject.ts'
+import type { ListedFilter, Subject } from './subject.ts'
+import { SIGN_OF_MARK } from '../../records/request/operators.ts'
+import { findId, findLinkedId, isObject, isPlainlyShown, show, toFilterText } from './values.ts'
+import type { ShownRecord } from './values.ts'
+
+/** A filter with a value. */
+interface GivenFilter extends ListedFilter {
+  readonly text: string
+  /** The value as records show it; undefined where records do not show whether they meet the filter. */
+  readonly value: unknown
+}
+
+export async function checkFilters(probe: Probe, subject: Subject, random: Random, runs: number): Promise<void> {
+  if (subject.count === undefined || subject.records.length === 0) return
+  for (const filter of draw(random, subject.filters(), runs * 6)) {
+    const given = await giveValue(probe.begin(), subject, filter, random)
+    if (given !== undefined) await checkSplit(probe.begin(), subject, given)
+  }
+}
+
+/** Takes the value of a record. */
+async function giveValue(test: Case, subject: Subject, filter: ListedFilter, random: Random): Promise<GivenFilter | undefined> {
+  const attribute = subject.find(filter.path)
+  if (attribute === undefined) return undefined
+  const shown = await readValue(test, subject, filter, random)
+  if (shown === undefined) return undefined
+  if (attribute.kind === 'toMany') {
+    const [first] = Array.isArray(shown) ? (shown as unknown[]) : []
+    const id = first === undefined ? undefined : findLinkedId(first, attribute.target)
+    return id === undefined ? { ...filter, text: 'null', value: null } : { ...filter, text: escapeId(id), value: id }
+  }
+  if (attribute.kind === 'toOne') {
+    const id = findLinkedId(shown, attribute.target)
+    return id === undefined ? { ...filter, text: 'null', value: null } : { ...filter, text: escapeId(id), value: id }
+  }
+  if (attribute.kind !== 'scalar') return undefined
+  if (shown === null && (filter.mark === '>' || filter.mark === '<')) return undefined
+  // How the text of a custom type's filter is read is its own affair.
+  if (['json', 'jsonValue', 'blob', 'array', 'custom'].includes(attribute.type.kind)) return undefined
+  if (shown === '' && attribute.type.kind !== 'text') return undefined
+  const text = toFilterText(shown, attribute.type)
+  return text === undefined ? undefined : { ...filter, text, value: shown }
+}
+
+function escapeId(id: string): string {
+  return id === 'null' ? String.raw`\null` : id.replaceAll(/[\\,*=]/g, String.raw`\$&`)
+}
+
+/** The value that a record shows at the path; undefined where none does, or where what is shown is not what is stored. */
+async function readValue(test: Case, subject: Subject, { path }: ListedFilter, random: Random): Promise<unknown> {
+  const record = random.pick(subject.records)
+  let value: unknown = record
+  let attribute = subject.find(path.slice(0, 1))
+  for (const [index, name] of path.entries()) {
+    attribute = subject.find(path.slice(0, index + 1))
+    if (attribute === undefined || !isPlainlyShown(attribute)) return undefined
+    const isLast = index === path.length - 1
+    value = isObject(value) ? value[name] : undefined
+    if (value === undefined || value === null) return value === null && isLast ? null : undefined
+    if (attribute.kind === 'toOne' && !isLast && !isObject(value)) {
+      if (index > 0) return undefined
+      // One expanded record is enough for all filters behind the relation.
+      const at = subject.record(record)
+      const answer = at === undefined ? undefined : await test.read(subject.list({}, { expand: name, depth: 1 }, at))
+      value = answer === undefined ? undefined : subject.recordIn(answer.body)?.[name]
+    }
+  }
+  return value
+}
+
+interface Part {
+  readonly count: number
+  readonly ids: readonly string[]
+  readonly records: readonly ShownRecord[]
+}
+
+async function readPart(test: Case, subject: Subject, name: string, text: string): Promise<Part | undefined> {
+  const answer = await test.read(subject.list({ [name]: text }, { depth: 1, limit: WINDOW }))
+  const records = answer === undefined ? undefined : subject.recordsIn(answer.body)
+  if (records === undefined) return undefined
+  const ids = records.flatMap(record => findId(record, subject.resource) ?? [])
+  return { count: (answer!.body as { readonly count: number }).count, ids, records }
+}
+
+async function checkSplit(test: Case, subject: Subject, filter: GivenFilter): Promise<void> {
+  const { parameter, text } = filter
+  const name = `${parameter}=${text}`
+  const where = subject.name(filter.path.join('.'))
+  const refused = await test.ask('GET', subject.list({ [parameter]: text }, { limit: 0 }))
+  if (refused === undefined) return
+  test.check('filtered', refused.isOk, where, () => `The filter ${name} has the value of a record, and is refused with ${refused.status}.`)
+  if (!refused.isOk) return
+  const part = await readPart(test, subject, parameter, text)
+  const rest = await readPart(test, subject, `!${parameter}`, text)
+  if (part === undefined || rest === undefined) return
+  const { count: total = 0 } = subject
+  test.check('filtered', part.count + rest.count === total, where, () => {
+    return `${part.count} records meet ${name} and ${rest.count} meet its complement; together they must be all ${total}.`
+  })
+  const both = part.ids.find(id => rest.ids.includes(id))
+  test.check('filtered', both === undefined, where, () => `The record ${both} meets ${name} and its complement, too.`)
+  checkMembers(test, subject, filter, part, rest)
+  if (filter.mark === '>' || filter.mark === '<') await checkRange(test, subject, filter, part)
+}
+
+/** Whether each record is in the right part, where the record shows it. */
+function checkMembers(test: Case, subject: Subject, filter: GivenFilter, part: Part, rest: Part): void {
+  const attribute = subject.find(filter.path)
+  if (attribute === undefined || filter.path.length !== 1) return
+  const [name = ''] = filter.path
+  const meets = findMeaning(attribute, SIGN_OF_MARK[filter.mark], filter.value)
+  if (meets === undefined) return
+  const where = subject.name(name)
+  const written = `${filter.parameter}=${filter.text}`
+  for (const [records, isMet] of [
+    [part.records, true],
+    [rest.records, false],
+  ] as const) {
+    const wrong = records.find(record => record[name] !== undefined && meets(record[name]) !== isMet)
+    test.check('filtered', wrong === undefined, where, () => {
+      const id = findId(wrong!, subject.resource)
+      return `The record ${id} has ${show(wrong![name])}, and is ${isMet ? '' : 'not '}found by ${written}.`
+    })
+  }
+}
+
+/** What is at least a value, what is less, and NULL are all records. */
+async function checkRange(test: Case, subject: Subject, filter: GivenFilter, part: Part): Promise<void> {
+  const { parameter, text, mark } = filter
+  const written = parameter.slice(0, -1)
+  // "age<" with its "=" is "at most"; the other side is "more than", which has no "=".
+  const other = mark === '>' ? '<' : '>'
+  const path = `${subject.path}?${encodeURIComponent(written)}${encodeURIComponent(other)}${encodeURIComponent(text)}&${subject.parameter('limit')}=0`
+  const beyond = await test.read(path)
+  const empty = await readPart(test, subject, written, 'null')
+  if (beyond === undefined || empty === undefined) return
+  const count = (beyond.body as { readonly count: number }).count
+  const { count: total = 0 } = subject
+  test.check('filtered', part.count + count + empty.count === total, subject.name(filter.path.join('.')), () => {
+    return `${part.count} records meet ${parameter}=${text}, ${count} meet ${written}${other}${text} and ${empty.count} have no value; together they must be all ${total}.`
+  })
+}

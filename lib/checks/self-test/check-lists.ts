@@ -1,0 +1,104 @@
+/** Check lists: that counts, pages and orders of a list agree with each other and with its records. */
+import type { Attribute } from '../../model/model.ts'
+import type { Random } from '../../engine/testing/random.ts'
+import type { Case, Probe } from './probe.ts'
+import { WINDOW, draw } from './subject.ts'
+import type { Subject } from './subject.ts'
+import { compareShown, findId, isOrdered, isPlainlyShown, show } from './values.ts'
+import type { ShownRecord } from './values.ts'
+
+/** Pages that are followed at most. */
+const MAX_PAGES = 12
+
+/** An order that can be seen in the records. */
+interface VisibleOrder {
+  readonly key: string
+  readonly compare: (a: ShownRecord, b: ShownRecord) => number
+  readonly show: (record: ShownRecord) => string
+}
+
+export async function checkLists(probe: Probe, subject: Subject, random: Random, runs: number): Promise<void> {
+  if (subject.count === undefined) return
+  await checkCount(probe.begin(), subject)
+  for (let run = 0; run < runs; run++) await checkPages(probe.begin(), subject, random)
+  for (const order of draw(random, listOrders(subject), runs * 3)) await checkOrder(probe.begin(), subject, order)
+}
+
+async function checkCount(test: Case, subject: Subject): Promise<void> {
+  const { count = 0 } = subject
+  const whole = await test.read(subject.list({}, { depth: 1, limit: WINDOW }))
+  const none = await test.read(subject.list({}, { limit: 0 }))
+  const beyond = await test.read(subject.list({}, { limit: 1, offset: count }))
+  if (whole === undefined || none === undefined || beyond === undefined) return
+  const page = subject.recordsIn(whole.body)
+  const expected = Math.min(count, WINDOW, (whole.body as { readonly limit: number }).limit)
+  test.check('counted', page?.length === expected, subject.name(), () => {
+    return `The list says that ${count} records match, and its first page has ${page?.length ?? 'no'} records, not ${expected}.`
+  })
+  const other = (none.body as { readonly count: number }).count
+  test.check('counted', other === count, subject.name(), () => `The count is ${count} on the first page, and ${other} with limit=0.`)
+  test.check('counted', subject.recordsIn(none.body)?.length === 0, subject.name(), () => 'A list with limit=0 has records.')
+  test.check('counted', subject.recordsIn(beyond.body)?.length === 0, subject.name(), () => {
+    return `The count is ${count}, and there is a record behind the first ${count}.`
+  })
+}
+
+/** Follows `next` from a place of the list, and compares with the same part in one piece. */
+async function checkPages(test: Case, subject: Subject, random: Random): Promise<void> {
+  const { count = 0, resource } = subject
+  const size = random.between(1, Math.max(1, Math.ceil(Math.min(count, WINDOW) / 4)))
+  const offset = random.between(0, Math.max(0, count - size * MAX_PAGES))
+  const [order] = draw(random, listOrders(subject), 1)
+  const sort = order === undefined || random.fraction() < 0.5 ? {} : { sort: order.key }
+  const length = Math.min(size * MAX_PAGES, subject.version.maxLimit)
+  const whole = await test.read(subject.list({}, { ...sort, depth: 1, limit: length, offset }))
+  const expected = whole === undefined ? undefined : subject.recordsIn(whole.body)
+  if (expected === undefined) return
+  const found: ShownRecord[] = []
+  let next: unknown = subject.list({}, { ...sort, depth: 1, limit: size, offset })
+  while (typeof next === 'string' && found.length < expected.length) {
+    const answer = await test.read(next)
+    const page = answer === undefined ? undefined : subject.recordsIn(answer.body)
+    if (page === undefined || page.length === 0) break
+    found.push(...page)
+    next = (answer!.body as { readonly next: unknown }).next
+  }
+  const listIds = (records: readonly ShownRecord[]): string => show(records.map(record => findId(record, resource)))
+  const same = expected.length === Math.min(found.length, expected.length) && listIds(found.slice(0, expected.length)) === listIds(expected)
+  test.check('paged', same, subject.name(), () => {
+    return `Pages of ${size} from offset ${offset} have the records ${listIds(found)}; the same part as one page has ${listIds(expected)}.`
+  })
+}
+
+/** The sort keys whose order the records show: plain attributes, and lists by their length. */
+function listOrders({ resource: { attributes } }: Subject): VisibleOrder[] {
+  return attributes.flatMap((attribute): VisibleOrder[] => {
+    if (!attribute.sortable || attribute.flag !== undefined || !isPlainlyShown(attribute) || !/^[\w-]+$/.test(attribute.name)) return []
+    const { name } = attribute
+    const value = valueOf(attribute)
+    if (value === undefined) return []
+    return ['asc', 'desc'].map(direction => ({
+      key: `${name}.${direction}`,
+      compare: (a, b) => value.compare(a[name], b[name]) * (direction === 'asc' ? 1 : -1),
+      show: record => show(record[name]),
+    }))
+  })
+}
+
+function valueOf(attribute: Attribute): { readonly compare: (a: unknown, b: unknown) => number } | undefined {
+  if (attribute.kind === 'toMany') return { compare: (a, b) => (a as unknown[]).length - (b as unknown[]).length }
+  if (attribute.kind !== 'scalar' || !isOrdered(attribute.type)) return undefined
+  return { compare: (a, b) => compareShown(attribute.type, a, b) }
+}
+
+async function checkOrder(test: Case, subject: Subject, order: VisibleOrder): Promise<void> {
+  const answer = await test.read(subject.list({}, { sort: order.key, depth: 1, limit: WINDOW }))
+  const [name = ''] = order.key.split('.')
+  const records = answer === undefined ? undefined : subject.recordsIn(answer.body)
+  // An attribute that only some callers see is absent.
+  if (records === undefined || records.some(record => record[name] === undefined)) return
+  const at = records.findIndex((record, index) => index > 0 && order.compare(records[index - 1]!, record) > 0)
+  test.check('sorted', at < 0, subject.name(name), () => {
+    return `Sorted by ${order.key}, ${order.show(records[at - 1]!)} comes before ${order.show(records[at]!)}.`
+  })
+}

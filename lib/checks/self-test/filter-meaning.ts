@@ -1,0 +1,50 @@
+/** Filter meaning: whether the value that a record shows meets a filter, as the reference defines filters. */
+import type { Attribute } from '../../model/model.ts'
+import { OPERATORS } from '../../records/request/operators.ts'
+import type { FilterOperator, OrderOperator, Sign } from '../../records/request/operators.ts'
+import { compareShown, findLinkedId, isOrdered, isPlainlyShown, isSameScalar } from './values.ts'
+
+/** Whether a value by its order, seen from another one, meets an operator; those that do not compare by order are not here. */
+const ORDERS: { readonly [sign in OrderOperator]: (order: number) => boolean } = {
+  '>=': order => order >= 0,
+  '<=': order => order <= 0,
+  '>': order => order > 0,
+  '<': order => order < 0,
+}
+
+/** Returns whether shown values meet a filter with a value; undefined where that cannot be seen. */
+export function findMeaning(attribute: Attribute, sign: Sign, value: unknown): ((shown: unknown) => boolean) | undefined {
+  if (!isPlainlyShown(attribute)) return undefined
+  const isEqual = findEquality(attribute, value)
+  if (isEqual === undefined) return undefined
+  const operator: FilterOperator = OPERATORS[sign]
+  if ('negates' in operator) {
+    const meets = findMeaning(attribute, operator.negates, value)
+    return meets === undefined ? undefined : shown => !meets(shown)
+  }
+  if (operator.compares === 'values' && !operator.ignoresCase) return isEqual
+  if (attribute.kind !== 'scalar' || !isOrdered(attribute.type)) return undefined
+  const { type } = attribute
+  if (operator.compares === 'values')
+    return shown => isEqual(shown) || (typeof shown === 'string' && typeof value === 'string' && fold(shown) === fold(value))
+  const meets = ORDERS[sign as OrderOperator]
+  return shown => shown !== null && meets(compareShown(type, shown, value))
+}
+
+function findEquality(attribute: Attribute, value: unknown): ((shown: unknown) => boolean) | undefined {
+  if (attribute.kind === 'scalar') {
+    if (!isOrdered(attribute.type)) return undefined
+    return shown => shown === value || isSameScalar(attribute.type, shown, value)
+  }
+  if (attribute.kind === 'toOne') return shown => (findLinkedId(shown, attribute.target) ?? null) === value
+  if (attribute.kind === 'toMany') {
+    const { target } = attribute
+    return shown =>
+      value === null ? (shown as unknown[]).length === 0 : (shown as unknown[]).some(each => findLinkedId(each, target) === value)
+  }
+  return undefined
+}
+
+function fold(text: string): string {
+  return text.toLowerCase()
+}

@@ -1,0 +1,140 @@
+/**
+ * Probe: sends the requests of a self-test and records what fails. Every answer is held against the OpenAPI document. A case is a row of requests that belong
+ * together: a failure names all of them, since they repeat it. Throws OutOfTime when the time of the test is over.
+ */
+import type { RestResponse } from '../../foundation/base/response.ts'
+import type { HandleContext } from '../../engine/pipeline/handle.ts'
+import { CHECKS, formatCurl } from './report.ts'
+import type { SelfTestCheck, SelfTestFailure, SelfTestRequest } from './report.ts'
+
+/** What answers the requests. */
+export interface Answering {
+  handle(method: string, path: string, query: undefined, body: unknown, context: HandleContext): Promise<RestResponse>
+  conforms(request: { readonly method: string; readonly path: string }, response: RestResponse): Promise<string[]>
+}
+
+/** The time of the test is over. */
+export class OutOfTime extends Error {
+  override readonly name = 'OutOfTime'
+}
+
+/** Failures that a report has at most; the rest is one sentence. */
+const MAX_FAILURES = 100
+/** Milliseconds that one request may take. */
+const PATIENCE = 10_000
+/** Requests of a case that a failure names at most: the last ones. */
+const MAX_STEPS = 6
+
+/** The answer to a GET, as far as drift compares it. */
+export interface Reading {
+  readonly status: number
+  readonly response: { readonly sort?: unknown; readonly code?: unknown }
+}
+
+function keepReading({ status, body }: RestResponse): Reading {
+  const { sort, code } = (body ?? {}) as { readonly sort?: unknown; readonly code?: unknown }
+  return { status, response: { sort, code } }
+}
+
+/** The answer to a request that got one. */
+export interface ProbeAnswer extends RestResponse {
+  /** Whether the request was done. */
+  readonly isOk: boolean
+}
+
+export class Probe {
+  readonly checks = Object.fromEntries(Object.keys(CHECKS).map(name => [name, 0])) as Record<SelfTestCheck, number>
+  readonly failures = new Map<string, { -readonly [key in keyof SelfTestFailure]: SelfTestFailure[key] }>()
+  /** GETs with their answers, each path once: drift repeats them elsewhere. Of the answers only what drift compares is kept. */
+  readonly readings = new Map<string, Reading>()
+  requests = 0
+  lostFailures = 0
+  readonly #answering: Answering
+  readonly #headers: Readonly<Record<string, string>>
+  readonly #deadline: number
+
+  /** @param deadline of `performance.now()` */
+  constructor(answering: Answering, headers: Readonly<Record<string, string>>, deadline: number) {
+    this.#answering = answering
+    this.#headers = headers
+    this.#deadline = deadline
+  }
+
+  /** Begins a case. */
+  begin(): Case {
+    return new Case(this)
+  }
+
+  /** Sends a request; undefined when it got no answer. */
+  async ask(method: string, path: string, body: unknown, steps: SelfTestRequest[]): Promise<ProbeAnswer | undefined> {
+    if (performance.now() >= this.#deadline) throw new OutOfTime('The time is over.')
+    this.requests++
+    const place = `${method} ${path.split('?')[0]!}`
+    const request = { method, path, ...(body === undefined ? {} : { body }) }
+    const signal = AbortSignal.timeout(PATIENCE)
+    let answer: RestResponse
+    try {
+      answer = await this.#answering.handle(method, path, undefined, body, { headers: this.#headers, signal })
+    } catch (error) {
+      steps.push(request)
+      const reason = signal.aborted ? `was not answered within ${PATIENCE / 1000} s` : `failed with ${String(error)}`
+      this.check('answer', false, place, () => `The request ${reason}.`, steps)
+      return undefined
+    }
+    const { status } = answer
+    steps.push({ ...request, status })
+    this.check('answer', status < 500, place, () => `It was answered with ${status}: ${describeFailure(answer.body)}.`, steps)
+    const faults = await this.#answering.conforms({ method, path }, answer)
+    this.check('described', faults.length === 0, place, () => faults.join('; '), steps)
+    if (method === 'GET' && status < 500 && !this.readings.has(path)) this.readings.set(path, keepReading(answer))
+    return { ...answer, isOk: status < 300 }
+  }
+
+  /** Records whether a promise was kept. */
+  check(check: SelfTestCheck, isKept: boolean, where: string, say: () => string, steps: readonly SelfTestRequest[]): void {
+    this.checks[check]++
+    if (isKept) return
+    const key = `${check} ${where.replaceAll(/\/\d+(?=\/|$)/g, '/{id}')}`
+    const known = this.failures.get(key)
+    if (known !== undefined) known.times++
+    else if (this.failures.size >= MAX_FAILURES) this.lostFailures++
+    else {
+      const requests = steps.slice(-MAX_STEPS)
+      const curl = requests.map(request => formatCurl(request, Object.keys(this.#headers)))
+      this.failures.set(key, { check, where, message: say(), requests, curl, times: 1 })
+    }
+  }
+}
+
+/** Requests that belong together. */
+export class Case {
+  readonly #probe: Probe
+  readonly #steps: SelfTestRequest[] = []
+
+  constructor(probe: Probe) {
+    this.#probe = probe
+  }
+
+  /** Sends a request; undefined when it got no answer. */
+  ask(method: string, path: string, body?: unknown): Promise<ProbeAnswer | undefined> {
+    return this.#probe.ask(method, path, body, this.#steps)
+  }
+
+  /** Sends a GET; undefined when it was not done. */
+  async read(path: string): Promise<ProbeAnswer | undefined> {
+    const answer = await this.ask('GET', path)
+    return answer?.isOk === true ? answer : undefined
+  }
+
+  /** Records whether a promise was kept; returns it. */
+  check(check: SelfTestCheck, isKept: boolean, where: string, say: () => string): boolean {
+    this.#probe.check(check, isKept, where, say, this.#steps)
+    return isKept
+  }
+}
+
+/** The text of a refusal. */
+export function describeFailure(body: unknown): string {
+  const { code, detail } = (body ?? {}) as { readonly code?: unknown; readonly detail?: unknown }
+  return typeof code === 'string' ? `${code}, ${String(detail)}`.slice(0, 300) : (JSON.stringify(body) ?? 'no body').slice(0, 300)
+}

@@ -1,0 +1,163 @@
+/**
+ * Subject: a resource of a version that is tested: its paths, its operations in the OpenAPI document, and the records that it has at the beginning. Gives paths
+ * with their queries, for all checks.
+ */
+import type { Conformity, DescribedOperation } from '../../description/conformity/conformity.ts'
+import { isIds, plainIds } from '../../model/ids-name.ts'
+import type { Attribute, Model, Resource } from '../../model/model.ts'
+import { formatRoot } from '../../records/request/address.ts'
+import { SIGN_OF_MARK } from '../../records/request/operators.ts'
+import type { Mark } from '../../records/request/operators.ts'
+import { findParameterName } from '../../records/request/query-string.ts'
+import type { Vocabulary } from '../../records/request/query-string.ts'
+import type { Reserved } from '../../records/request/reserved-parameters.ts'
+import { Random } from '../../engine/testing/random.ts'
+import type { Case } from './probe.ts'
+import { findId } from './values.ts'
+import type { ShownRecord } from './values.ts'
+
+/** A version that is tested. */
+export interface TestedVersion {
+  readonly name: string
+  readonly base: string
+  readonly model: Model
+  readonly vocabulary: Vocabulary
+  readonly maxLimit: number
+  /** The document with filters of one hop. */
+  readonly document: Conformity
+}
+
+/** Records of a list that are looked at one by one. */
+export const WINDOW = 200
+
+/** A filter that the document lists. */
+export interface ListedFilter {
+  /** Without the `=`: `age>`. */
+  readonly parameter: string
+  /** Without the mark behind it, and without the underscore of an attribute that is called as a parameter. */
+  readonly path: readonly string[]
+  readonly mark: Mark
+}
+
+export class Subject {
+  readonly version: TestedVersion
+  readonly resource: Resource
+  /** The path of the resource in the document, and in requests. */
+  readonly template: string
+  readonly path: string
+  /** The records of the first page, and how many there are; undefined when the list could not be read. */
+  records: readonly ShownRecord[] = []
+  count: number | undefined
+
+  constructor(version: TestedVersion, resource: Resource) {
+    this.version = version
+    this.resource = resource
+    this.template = `${formatRoot('', version.name)}/${encodeURIComponent(resource.plural)}`
+    this.path = version.base + this.template
+  }
+
+  /** The path of a record in the document. */
+  get recordTemplate(): string {
+    return this.resource.rules.single === undefined ? `${this.template}/{id}` : this.template
+  }
+
+  get hasList(): boolean {
+    return this.resource.rules.single === undefined && this.operation('GET', this.template) !== undefined
+  }
+
+  /** Reads the records that there are. */
+  async load(test: Case): Promise<void> {
+    if (!this.hasList) return
+    const answer = await test.read(this.list({}, { depth: 1, limit: WINDOW }))
+    const page = answer === undefined ? undefined : this.recordsIn(answer.body)
+    if (page === undefined) return
+    this.records = page
+    this.count = (answer!.body as { readonly count: number }).count
+  }
+
+  operation(method: string, template: string): DescribedOperation | undefined {
+    return this.version.document.operations.find(each => each.method === method && each.template === template)
+  }
+
+  /** The name of the failure's place. */
+  name(attribute?: string): string {
+    return attribute === undefined ? this.resource.plural : `${this.resource.plural}.${attribute}`
+  }
+
+  /** The path of the list with filters, and with reserved parameters by their usual names. */
+  list(
+    filters: Readonly<Record<string, string>>,
+    reserved: Readonly<Partial<Record<Reserved, string | number>>>,
+    path = this.path,
+  ): string {
+    const pairs = [
+      ...Object.entries(filters),
+      ...Object.entries(reserved).map(([name, value]): [string, string] => [this.parameter(name as Reserved), String(value)]),
+    ]
+    if (pairs.length === 0) return path
+    return `${path}?${pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`
+  }
+
+  parameter(reserved: Reserved): string {
+    return findParameterName(this.version.vocabulary, reserved)
+  }
+
+  /** The path of a record; undefined where it does not show its key. */
+  record(record: ShownRecord): string | undefined {
+    if (this.resource.rules.single !== undefined) return this.path
+    const id = findId(record, this.resource)
+    if (id === undefined || id === '') return undefined
+    return `${this.path}/${this.resource.keyNames.length === 1 ? encodeURIComponent(id) : id}`
+  }
+
+  /** The records of a list in an answer; undefined where a wrapper has answered something else. */
+  recordsIn(body: unknown): readonly ShownRecord[] | undefined {
+    const records = (body as Readonly<Record<string, unknown>> | undefined)?.[this.resource.plural]
+    return Array.isArray(records) ? (records as ShownRecord[]) : undefined
+  }
+
+  /** The record of an answer. */
+  recordIn(body: unknown): ShownRecord | undefined {
+    const envelope = body as Readonly<Record<string, unknown>> | undefined
+    const record = envelope?.[typeof envelope['resource'] === 'string' ? envelope['resource'] : this.resource.singular]
+    return typeof record === 'object' && record !== null && !Array.isArray(record) ? (record as ShownRecord) : undefined
+  }
+
+  /** The filters of the list, as the document names them. */
+  filters(): ListedFilter[] {
+    const { document, vocabulary } = this.version
+    const parameters = (this.operation('GET', this.template)?.node['parameters'] ?? []) as readonly Readonly<Record<string, unknown>>[]
+    return parameters.flatMap((each): ListedFilter[] => {
+      const { name, in: place } = document.resolve(each) as { readonly name: string; readonly in: string }
+      if (place !== 'query' || vocabulary.names.has(name)) return []
+      const last = name.at(-1) ?? ''
+      const mark = Object.hasOwn(SIGN_OF_MARK, last) ? (last as Mark) : ''
+      const written = name.slice(0, name.length - mark.length)
+      const [first = '', ...rest] = written.split('.')
+      const own = this.resource.byName.has(first) ? first : first.replace(/_$/, '')
+      return this.resource.byName.has(own) ? [{ parameter: name, path: [own, ...rest], mark }] : []
+    })
+  }
+
+  /** The attribute at the end of a path of embedded objects and to-ones. */
+  find(path: readonly string[]): Attribute | undefined {
+    let names: ReadonlyMap<string, Attribute> = this.resource.byName
+    let found: Attribute | undefined
+    for (const name of path) {
+      found = names.get(name)
+      names = found?.kind === 'embedded' ? found.byName : found?.kind === 'toOne' ? found.target.byName : new Map()
+    }
+    return found?.kind === 'toOne' && isIds(found) ? plainIds(found) : found
+  }
+}
+
+/** Chance of one part of a test: what one check draws leaves the others as they are. */
+export function chance(seed: number, ...names: readonly (string | number)[]): Random {
+  return new Random(`self-test/${seed}/${names.join('/')}`)
+}
+
+/** Draws so many different members of a list. */
+export function draw<T>(random: Random, list: readonly T[], count: number): T[] {
+  const left = [...list]
+  return Array.from({ length: Math.min(count, left.length) }, () => left.splice(random.between(0, left.length - 1), 1)[0]!)
+}

@@ -1,0 +1,139 @@
+/**
+ * Values: compares values of attributes as the API shows them: with what was sent, with each other, and with the text of a filter. Knows the forms that a value
+ * may be sent in, not the database.
+ */
+import type { Attribute, Resource } from '../../model/model.ts'
+import { isText } from '../../foundation/values/scalar-type.ts'
+import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+
+/** A record as the API shows it. */
+export type ShownRecord = Readonly<Record<string, unknown>>
+
+export function isObject(value: unknown): value is ShownRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The text of a plain JSON value. */
+export function toText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
+/** Whether two JSON values are equal, whatever the order of keys. */
+export function isDeepEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => isDeepEqual(item, b[index]))
+  if (!isObject(a) || !isObject(b)) return false
+  const names = Object.keys(a)
+  return names.length === Object.keys(b).length && names.every(name => Object.hasOwn(b, name) && isDeepEqual(a[name], b[name]))
+}
+
+/** Returns the ID of a record as bodies have it; undefined where the record does not show its key. */
+export function findId(record: ShownRecord, { keyNames, byName }: Resource): string | undefined {
+  const parts = keyNames.map(name => {
+    const value = record[name]
+    if (value === undefined || value === null) return undefined
+    const attribute = byName.get(name)
+    if (attribute?.kind === 'toOne') return findLinkedId(value, attribute.target)
+    if (isObject(value)) return undefined
+    return keyNames.length === 1 ? toText(value) : encodeURIComponent(toText(value)).replaceAll('~', '%7E')
+  })
+  return parts.length === 0 || parts.includes(undefined) ? undefined : parts.join('~')
+}
+
+/** Returns the ID that a relation shows, of one that is expanded too. */
+export function findLinkedId(value: unknown, target: Resource): string | undefined {
+  if (isObject(value)) return findId(value, target)
+  return value === undefined || value === null ? undefined : toText(value)
+}
+
+/** Whether the value that is shown can be known from the one that is stored. */
+export function isPlainlyShown(attribute: Attribute): boolean {
+  if (attribute.hidden || attribute.render !== undefined || attribute.of !== undefined) return false
+  if (attribute.kind === 'scalar') return attribute.source.kind !== 'getter' && attribute.source.kind !== 'none'
+  return attribute.kind !== 'embedded' || attribute.attributes.every(child => child.hidden || isPlainlyShown(child))
+}
+
+/** Whether the value that an attribute shows is the one that was sent. */
+export function isAsSent(attribute: Attribute, sent: unknown, shown: unknown): boolean {
+  if (sent === null) return shown === null || (Array.isArray(shown) && shown.length === 0)
+  switch (attribute.kind) {
+    case 'scalar':
+      return isSameScalar(attribute.type, sent, shown)
+    case 'embedded':
+      if (attribute.array) return Array.isArray(sent) && Array.isArray(shown) && sent.length === shown.length
+      return (
+        isObject(shown) &&
+        Object.entries(sent as ShownRecord).every(([name, value]) => {
+          const child = attribute.byName.get(name)
+          return child === undefined || !isPlainlyShown(child) || isAsSent(child, value, shown[name])
+        })
+      )
+    case 'toOne':
+      return isObject(sent) ? shown !== null && shown !== undefined : toText(sent) === findLinkedId(shown, attribute.target)
+    case 'toMany':
+      return Array.isArray(sent) && Array.isArray(shown) && sent.length === shown.length
+    case 'toOneOf':
+      return isObject(sent) && isObject(shown) && sent[attribute.typeName] === shown[attribute.typeName]
+  }
+}
+
+/** Whether two values of a type are the same one, in any of the forms that a body may have it in. */
+export function isSameScalar(type: ScalarType, a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (a === null || b === null || a === undefined || b === undefined) return false
+  if (type.items !== undefined && type.kind !== 'array') return false
+  switch (type.kind) {
+    case 'bigint':
+    case 'integer':
+      return toText(a) === toText(b)
+    case 'decimal':
+    case 'float':
+      return Number(a) === Number(b)
+    case 'datetime':
+      return Date.parse(toText(a)) === Date.parse(toText(b))
+    case 'time':
+      return `${toText(a)}:00`.startsWith(toText(b)) || `${toText(b)}:00`.startsWith(toText(a))
+    case 'uuid':
+      return toText(a).toLowerCase() === toText(b).toLowerCase()
+    default:
+      return isDeepEqual(a, b)
+  }
+}
+
+/** Kinds whose values compare as they are shown. */
+const ORDERED = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean', 'datetime', 'date', 'time', 'text', 'uuid'])
+const NUMBERS = new Set(['integer', 'float', 'decimal', 'boolean'])
+
+/** Whether the order of the values of a type can be seen in what is shown. */
+export function isOrdered(type: ScalarType): boolean {
+  return ORDERED.has(type.kind) && type.loose !== true
+}
+
+/** Compares two values as a sort does: NULL is the smallest, text compares by code point. */
+export function compareShown({ kind }: ScalarType, a: unknown, b: unknown): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  if (kind === 'bigint') return compare(BigInt(a as string), BigInt(b as string))
+  if (NUMBERS.has(kind)) return compare(Number(a), Number(b))
+  if (kind === 'datetime') return compare(Date.parse(toText(a)), Date.parse(toText(b)))
+  return Buffer.compare(Buffer.from(toText(a)), Buffer.from(toText(b)))
+}
+
+function compare<T extends number | bigint>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** Writes a value as a filter has it; undefined for one that filters cannot have. */
+export function toFilterText(value: unknown, type: ScalarType): string | undefined {
+  if (value === null) return 'null'
+  if (typeof value === 'object' || value === undefined) return undefined
+  const text = toText(value)
+  if (!isText(type) && type.kind !== 'custom' && type.kind !== 'any') return text
+  return text === 'null' ? String.raw`\null` : text.replaceAll(/[\\,*=]/g, String.raw`\$&`)
+}
+
+/** Shows a value in a sentence. */
+export function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > 80 ? `${text.slice(0, 80)}...` : text
+}

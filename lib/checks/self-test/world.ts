@@ -1,0 +1,52 @@
+/** World: what a self-test asks of an engine, made of the parts of a fork. */
+import type { EntityName } from '@mikro-orm/core'
+import { Conformity } from '../../description/conformity/conformity.ts'
+import type { EngineParts } from '../../engine/pipeline/assemble.ts'
+import { holdAnswer } from '../../engine/pipeline/hold-answer.ts'
+import { TextStream } from '../../foundation/base/text-stream.ts'
+import type { EngineHandle } from '../../model/hook-context.ts'
+import type { TestedWorld } from './self-test.ts'
+
+/**
+ * Returns the world of a fork, with its clock stopped.
+ *
+ * @param mint makes the token of a user
+ */
+export async function createTestedWorld(
+  parts: EngineParts<EngineHandle & { close(): Promise<void> }>,
+  mint: (user: object) => string,
+): Promise<TestedWorld> {
+  const { options, requests, descriptions, served, world, given, clock, connection } = parts
+  clock.set(clock.now())
+  const beginning = await world.snapshot()
+  return {
+    base: options.base,
+    versions: options.versions,
+    maxLimit: options.limits.maxLimit,
+    isReadOnly: options.readOnly,
+    now: clock.now().getTime(),
+    async handle(method, path, query, body, context) {
+      const response = await requests.handle(method, path, query, body, context)
+      return response.body instanceof TextStream ? { ...response, body: await response.body.text() } : response
+    },
+    conforms: (request, response) => holdAnswer(parts, request, response),
+    async describe(version) {
+      const { model, vocabulary } = served.get(version)!
+      // The paths of the document are below its server, which is the base.
+      return { document: new Conformity(await descriptions.describe({ version }, options.readOnly)), model, vocabulary }
+    },
+    restore: () => world.restore(beginning),
+    complete: (resource, overrides, seed) => given.complete(resource, overrides, seed),
+    isSetOnUpdate({ entity }, { property }) {
+      return connection.orm.getMetadata().get(entity as EntityName).properties[property as never]?.['onUpdate'] !== undefined
+    },
+    async logIn() {
+      const entity = options.auth?.options.entity
+      if (entity === undefined) return undefined
+      const { primaryKeys } = connection.orm.getMetadata().get(entity)
+      const orderBy = Object.fromEntries(primaryKeys.map(key => [key, 'asc' as const]))
+      const [user] = (await connection.orm.em.fork().find(entity, {}, { limit: 1, filters: false, orderBy })) as object[]
+      return user === undefined ? undefined : { authorization: `Bearer ${mint(user)}` }
+    },
+  }
+}

@@ -1,0 +1,254 @@
+/**
+ * Makes MikroORM entities of the tables of a database, and resource names where the defaults do not fit. Names are those of the database in the
+ * API's spelling. Equal names are distinguished by a rule, and in the end by a number.
+ */
+import { EntitySchema } from '@mikro-orm/core'
+import { camelCase, camelPlural, camelSingular, words } from '../../model/resource-names.ts'
+import { RESERVED_CLASSES } from '../../model/reserved-classes.ts'
+import type { ResourceDefinition } from '../../model/resource-config.ts'
+import { buildDefinitions, formatListName } from './definitions.ts'
+import { findRelations } from './relations.ts'
+import type { Link, Pivot, Relations } from './relations.ts'
+import { isWritable } from './tables.ts'
+import type { Column, ForeignKey, Table, TableMapping } from './tables.ts'
+
+/** The model of a database. */
+export interface DescribedModel {
+  readonly entities: readonly EntitySchema[]
+  readonly definitions: readonly ResourceDefinition[]
+  /** Omissions, a sentence each. */
+  readonly notes: readonly string[]
+}
+
+type Properties = Record<string, object>
+
+/** Property names that would hide members of every object. */
+const OF_OBJECTS = new Set([...Object.getOwnPropertyNames(Object.prototype), 'toJSON', 'then'])
+
+/** The draft of an entity. */
+class EntityDraft {
+  readonly table: Table
+  readonly mapping: TableMapping
+  readonly properties: Properties = {}
+  readonly #names = new Set<string>()
+  /** Names of attributes by column. */
+  readonly byColumn = new Map<string, string>()
+  schema: EntitySchema | undefined
+
+  constructor(table: Table, mapping: TableMapping) {
+    this.table = table
+    this.mapping = mapping
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name)
+  }
+
+  /** Takes the first free name, or else the last one with a number. */
+  take(...names: readonly string[]): string {
+    let name = names.find(each => each !== '' && !this.#names.has(each))
+    for (let number = 2; name === undefined; number++) {
+      const last = names.at(-1) === '' ? 'column' : names.at(-1)!
+      const numbered = number === 2 && names.at(-1) === '' ? last : `${last}${number}`
+      if (!this.#names.has(numbered)) name = numbered
+    }
+    this.#names.add(name)
+    return name
+  }
+
+  add(name: string, property: object): void {
+    const own = formatPropertyName(name)
+    this.properties[own] = own === name ? property : { ...property, serializedName: name }
+  }
+}
+
+/** Formats the name of a property for an attribute, so that code can use it. */
+function formatPropertyName(name: string): string {
+  if (OF_OBJECTS.has(name)) return `${name}_`
+  return /^\d/.test(name) ? `_${name}` : name
+}
+
+/**
+ * Makes entities of tables.
+ *
+ * @param map called once for each table
+ */
+export function buildEntities<T extends Table>(tables: readonly T[], map: (table: T) => TableMapping): Omit<DescribedModel, 'notes'> {
+  const drafts = new Map(tables.map(table => [table.id, new EntityDraft(table, map(table))]))
+  const keyed = [...drafts.values()].filter(({ mapping }) => mapping.key !== undefined).map(({ table }) => table)
+  const takesUnique = ({ id }: Table, foreignKey: ForeignKey, target: Table): boolean =>
+    drafts.get(id)!.mapping.takesUnique?.(foreignKey, target) === true
+  const relations = findRelations(keyed, takesUnique)
+  const pivots = new Set(relations.pivots.map(({ table }) => table.id))
+  const entities = [...drafts.values()].filter(({ table }) => !pivots.has(table.id))
+  for (const draft of entities) addColumns(draft, relations, drafts)
+  addLists(relations, drafts)
+  const classNames = new Set<string>()
+  for (const draft of entities) draft.schema = buildSchema(draft, classNames)
+  return { entities: entities.map(({ schema }) => schema!), definitions: buildDefinitions(entities) }
+}
+
+/** Adds the columns and links of the table itself, in the order of its columns. */
+function addColumns(draft: EntityDraft, { links }: Relations, drafts: ReadonlyMap<string, EntityDraft>): void {
+  const { table } = draft
+  const own = links.filter(link => link.table === table)
+  const linked = new Map(own.flatMap(link => link.foreignKey.columns.map(column => [column, link] as const)))
+  // Plain columns take their names first, so that links give way.
+  const names = new Map<Column | Link, string>()
+  for (const column of table.columns) if (!linked.has(column.name)) names.set(column, draft.take(camelCase(column.name)))
+  for (const link of own) names.set(link, draft.take(...suggestLinkNames(link.foreignKey, link.referred)))
+  for (const column of table.columns) {
+    const link = linked.get(column.name)
+    if (link === undefined) {
+      const name = names.get(column)!
+      draft.byColumn.set(column.name, name)
+      draft.add(name, draft.mapping.describe(column))
+    } else if (link.foreignKey.columns.find(first => table.columns.some(({ name }) => name === first)) === column.name) {
+      const name = names.get(link)!
+      for (const each of link.foreignKey.columns) draft.byColumn.set(each, name)
+      draft.add(name, buildLinkProperty(link, drafts))
+    }
+  }
+  const { key, order } = draft.mapping
+  if (key === undefined && order !== undefined) draft.properties[draft.take(...order.names)] = order.property
+}
+
+function buildLinkProperty(link: Link, drafts: ReadonlyMap<string, EntityDraft>): object {
+  const { table, foreignKey, target, unique, primary, referred } = link
+  const columns = table.columns.filter(({ name }) => foreignKey.columns.includes(name))
+  return {
+    kind: unique ? '1:1' : 'm:1',
+    entity: () => drafts.get(target.id)!.schema,
+    ...(unique ? { owner: true } : {}),
+    joinColumns: foreignKey.columns,
+    referencedColumnNames: foreignKey.targets,
+    deleteRule: foreignKey.onDelete,
+    updateRule: (referred === undefined ? undefined : foreignKey.onUpdate) ?? 'no action',
+    ...(primary ? { primary: true } : {}),
+    ...(primary || columns.every(({ notNull }) => notNull) ? {} : { nullable: true }),
+    ...(columns.every(({ defaultSql }) => defaultSql !== undefined) ? { defaultRaw: columns[0]!.defaultSql } : {}),
+  }
+}
+
+/** Suggests names of a link, best first: its column without `Id` or the name of the column that it refers to, the common words of its columns, the table. */
+function suggestLinkNames({ columns, table }: ForeignKey, referred?: string): string[] {
+  const [column = ''] = columns
+  const target = camelSingular(table)
+  if (referred !== undefined) {
+    const [own, end] = [words(column), words(referred)]
+    const isNamed = own.length > end.length && own.slice(-end.length).join() === end.join()
+    return isNamed ? [camelCase(own.slice(0, -end.length).join('_')), camelCase(column)] : [camelCase(column)]
+  }
+  if (columns.length === 1) {
+    const own = words(column)
+    if (own.length > 1 && own.at(-1) === 'id') return [camelCase(own.slice(0, -1).join('_')), camelCase(column)]
+    const bare = own.length === 1 && own[0]!.endsWith('id') ? own[0]!.slice(0, -2) : undefined
+    if (bare === '' || (bare !== undefined && [camelCase(table), target, camelPlural(table)].some(name => name.toLowerCase() === bare))) {
+      return [target, camelCase(column)]
+    }
+    return [camelCase(column)]
+  }
+  const [first = [], ...others] = columns.map(words)
+  let length = 0
+  while (length < first.length - 1 && others.every(other => other.length > length + 1 && other[length] === first[length])) length++
+  return [camelCase(first.slice(0, length).join('_')), target, `${target}Link`]
+}
+
+function toPascalCase(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+/** Adds the inverse sides: lists of linking records, and both sides of pivot tables. */
+function addLists({ links, pivots }: Relations, drafts: ReadonlyMap<string, EntityDraft>): void {
+  const findDraft = (table: Table): EntityDraft => drafts.get(table.id)!
+  for (const link of links) {
+    const { table, target, unique } = link
+    const owner = findDraft(target)
+    const attribute = findDraft(table).byColumn.get(link.foreignKey.columns[0]!)!
+    const plain = unique ? camelSingular(table.name) : formatListName(table.name)
+    const several = links.filter(other => other.table === table && other.target === target).length > 1
+    const long = `${plain}As${toPascalCase(attribute)}`
+    const name = owner.take(...(several ? [long] : [plain, long]))
+    owner.add(name, { kind: unique ? '1:1' : '1:m', entity: () => findDraft(table).schema, mappedBy: formatPropertyName(attribute) })
+    const property = findDraft(table).properties[formatPropertyName(attribute)]!
+    const targetKey = link.referred === undefined ? {} : { targetKey: formatPropertyName(owner.byColumn.get(link.referred)!) }
+    findDraft(table).properties[formatPropertyName(attribute)] = { ...property, inversedBy: formatPropertyName(name), ...targetKey }
+  }
+  for (const pivot of pivots) addPivot(pivot, pivots, findDraft)
+}
+
+function addPivot(pivot: Pivot, pivots: readonly Pivot[], draftOf: (table: Table) => EntityDraft): void {
+  const [left, right] = pivot.links
+  const isSelf = left.target === right.target
+  const several = pivots.some(
+    other =>
+      other !== pivot && other.links.every(({ target }) => target === left.target || target === right.target) && sameTargets(other, pivot),
+  )
+  const nameList = (owner: EntityDraft, link: Link): string => {
+    const plain = isSelf ? camelPlural(suggestLinkNames(link.foreignKey)[0]!) : formatListName(link.target.name)
+    const long = `${plain}Via${toPascalCase(camelCase(pivot.table.name))}`
+    return owner.take(...(several ? [long] : [plain, long]))
+  }
+  const [a, b] = [draftOf(left.target), draftOf(right.target)]
+  // Each side is named after its target.
+  const there = nameList(a, right)
+  const back = nameList(b, left)
+  a.add(there, {
+    kind: 'm:n',
+    entity: () => b.schema,
+    owner: true,
+    pivotTable: pivot.table.schema === undefined ? pivot.table.name : `${pivot.table.schema}.${pivot.table.name}`,
+    joinColumns: orderByKey(left, a),
+    inverseJoinColumns: orderByKey(right, b),
+    inversedBy: formatPropertyName(back),
+  })
+  b.add(back, { kind: 'm:n', entity: () => a.schema, mappedBy: formatPropertyName(there) })
+}
+
+function sameTargets(a: Pivot, b: Pivot): boolean {
+  const names = ({ links }: Pivot): string =>
+    links
+      .map(({ target }) => target.id)
+      .toSorted()
+      .join('\0')
+  return names(a) === names(b)
+}
+
+/** Orders the columns of a link like the key of the target's entity. */
+function orderByKey({ foreignKey }: Link, { mapping }: EntityDraft): string[] {
+  return mapping.key!.map(column => foreignKey.columns[foreignKey.targets.indexOf(column)]!)
+}
+
+function buildSchema(draft: EntityDraft, classNames: Set<string>): EntitySchema {
+  const { table, mapping, properties } = draft
+  // The name becomes part of generated code, where line breaks must not occur.
+  const plain = toPascalCase(camelSingular(table.name)).replaceAll(/[^\p{L}\p{M}\p{N}_]/gu, '')
+  const spelt = /^\p{L}/u.test(plain) ? plain : `Table${plain}`
+  const stem = RESERVED_CLASSES.has(spelt) ? `${spelt}Entity` : spelt
+  let name = stem
+  for (let number = 2; classNames.has(name); number++) name = `${stem}${number}`
+  classNames.add(name)
+  const uniques = table.uniques.flatMap(columns => {
+    const names = [...new Set(columns.map(column => formatPropertyName(draft.byColumn.get(column)!)))]
+    const covered = names.flatMap(each => {
+      const { joinColumns } = properties[each] as { joinColumns?: readonly string[] }
+      return joinColumns ?? [(properties[each] as { fieldName: string }).fieldName]
+    })
+    // A unique set with only some columns of a composite link is left to the database.
+    return names.length > 1 && covered.length === columns.length ? [{ properties: names }] : []
+  })
+  return new EntitySchema({
+    name,
+    ...nameTable(table, name),
+    properties,
+    uniques,
+    ...(mapping.key === undefined ? { expression: mapping.query } : {}),
+  } as never)
+}
+
+/** Names the table of an entity. MikroORM never writes to a read-only table, so that the name of one that it cannot take only has to be unique. */
+function nameTable(table: Table, className: string): object {
+  const { id, name, schema, readOnly } = table
+  if (!isWritable({ ...table, readOnly: false })) return { tableName: `(${className})`, comment: id, readonly: true }
+  return { tableName: name, ...(schema === undefined ? {} : { schema }), ...(readOnly === true ? { readonly: true } : {}) }
+}

@@ -1,0 +1,112 @@
+/**
+ * Correct metadata: what MikroORM has discovered of the entities, corrected where MikroORM would write or read it wrongly, whatever the database; and the notes on
+ * properties that are taken for texts or left out.
+ */
+import type { MikroORM } from '@mikro-orm/core'
+import type { Notes } from '../../foundation/base/notes.ts'
+import { unreadableIn } from '../../model/metadata/getters.ts'
+import { isGetter, isUnnamed, scalarType } from '../../model/metadata/property-type.ts'
+import { isMixedList } from '../../model/metadata/read-common.ts'
+import { safeKey } from './corrected-comparator.ts'
+import { readLazyLinks } from './lazy-links.ts'
+import { correctPolymorphicLinks } from './polymorphic-links.ts'
+import { confinePrototypes } from './shared-classes.ts'
+import { correctSiblingColumns } from './sibling-columns.ts'
+import { correctTargetKeys } from './target-keys.ts'
+
+/** Corrects the metadata of an instance, before it is first used. */
+export function correctMetadata(orm: MikroORM): void {
+  confinePrototypes(orm)
+  // Names of one length beyond ASCII would be the same to MikroORM.
+  Object.assign(orm.config.getHydrator(orm.getMetadata()), { safeKey })
+  correctTargetKeys(orm.getMetadata(), orm.config.getComparator(orm.getMetadata()))
+  readLazyLinks(orm.getMetadata())
+  findPivots(orm)
+  leaveInherited(orm)
+  findReferrers(orm)
+  correctPolymorphicLinks(orm.getMetadata())
+  correctSiblingColumns(orm.getMetadata())
+}
+
+/** Says which properties are texts because nothing says what they are, and which have no place in the API. */
+export function noteModel(orm: MikroORM, notes: Notes): void {
+  for (const meta of orm.getMetadata()) {
+    const { className, props } = meta
+    for (const prop of props) {
+      const read = isGetter(prop) && !meta.embeddable && prop.embedded === undefined ? unreadableIn(meta, prop) : undefined
+      if (read !== undefined)
+        notes.add(`${className}.${prop.name}: the getter is left out, since it reads "${read}", which a record does not have loaded.`)
+      if (isMixedList(prop)) {
+        const several = prop.polymorphTargets!.map(target => target.className).join(', ')
+        notes.add(`${className}.${prop.name}: a list of several entities (${several}) is left out; their other sides of it are served.`)
+      }
+      if (prop.kind !== 'scalar' || prop.embedded !== undefined || !isUnnamed(prop) || scalarType(prop)?.kind !== 'text') continue
+      notes.add(
+        `${className}.${prop.name}: its type${describeName(prop.type)} is not known, so it is a string, as its column; give it a "type".`,
+      )
+    }
+  }
+}
+
+/** The name that is not known; for `string | null` the compiler emits none. */
+function describeName(type: string): string {
+  return type === 'any' || type === 'unknown' ? ' (for "string | null" the compiler emits none)' : ` "${type}"`
+}
+
+/**
+ * What MikroORM does not find out of pivot tables: the column of the order, for the classes that inherit a list; and it gives the other side of a list the
+ * table of any list to the same entity whose property has the same name; and that members may be of a class below.
+ */
+function findPivots(orm: MikroORM): void {
+  const lists = [...orm.getMetadata()].flatMap(({ properties }) => Object.values(properties).filter(({ kind }) => kind === 'm:n'))
+  for (const prop of lists.filter(({ fixedOrder, fixedOrderColumn }) => fixedOrder === true && fixedOrderColumn === undefined)) {
+    const column = orm
+      .getMetadata()
+      .find(prop.pivotEntity)
+      ?.props.find(({ autoincrement }) => autoincrement === true)?.name
+    if (column !== undefined) prop.fixedOrderColumn = column
+  }
+  for (const prop of lists) {
+    if (typeof prop.mappedBy !== 'string') continue
+    const owner = prop.targetMeta?.properties[prop.mappedBy as never]
+    if (owner === undefined) continue
+    const { pivotEntity, pivotTable, fixedOrder, fixedOrderColumn } = owner
+    Object.assign(prop, { pivotEntity, pivotTable, fixedOrder, fixedOrderColumn })
+  }
+  // Members of a list to a class of one table may be of a class below, which the join of the list would leave out: whom it links is right in any case.
+  for (const prop of new Set(lists.flatMap(({ pivotEntity }) => orm.getMetadata().find(pivotEntity)?.relations ?? []))) {
+    const { targetMeta } = prop
+    if (targetMeta?.root.inheritanceType !== 'sti') continue
+    prop.targetMeta = Object.create(targetMeta, { discriminatorValue: { value: undefined } }) as NonNullable<typeof targetMeta>
+  }
+}
+
+/**
+ * Once a record is deleted, MikroORM takes it out of the loaded entities that link it: the next flush would insert it again. Of a class that inherits it finds
+ * neither the links to a class above, nor entities that link it, which it keeps under the class at the top.
+ */
+function findReferrers(orm: MikroORM): void {
+  const all = [...orm.getMetadata()]
+  const byRoot = Map.groupBy(all, ({ root }) => root)
+  for (const family of byRoot.values()) {
+    const links = new Map(
+      family
+        .flatMap(({ referencingProperties }) => referencingProperties)
+        .map(({ meta, prop }) => [`${meta.root.className}.${prop.name}`, { meta: meta.root, prop }]),
+    )
+    for (const meta of family) meta.referencingProperties = [...links.values()]
+  }
+}
+
+/** Of classes with a table each, MikroORM would index an inherited composite foreign key in the tables that do not have it too. */
+function leaveInherited(orm: MikroORM): void {
+  for (const meta of orm.getMetadata()) {
+    if (meta.tptParent === undefined) continue
+    const own = new Set([...meta.primaryKeys, ...(meta.ownProps ?? []).map(({ name }) => name)] as string[])
+    const isOwn = ({ properties }: { properties?: unknown }): boolean => [properties ?? []].flat().every(name => own.has(name as string))
+    meta.indexes = meta.indexes.filter(isOwn)
+    meta.uniques = meta.uniques.filter(isOwn)
+    // It would also look for the columns of an inherited formula in the wrong table. Loaded only when asked for, it is in no way of writing.
+    for (const prop of meta.props) if (prop.formula !== undefined && !own.has(prop.name)) prop.lazy = true
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Lets functions and initialisers of entities follow the engine's clock: their `new Date()` and other values of the system's time are
+ * replaced. A value counts as the time when it equals the time of the call, because these functions know no engine, and several engines
+ * may share them.
+ */
+import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
+import type { Clock } from '../../foundation/base/clock.ts'
+import { makeOnce } from '../../records/write/made-values.ts'
+import { isJustCreated, withNameAndLength, takeOver } from './on-update.ts'
+
+/** What the engine gives MikroORM as `driverOptions`, as far as it is used here. */
+interface SharedWithOrm {
+  readonly host: { readonly clock: () => Clock | undefined }
+}
+
+type ModelFunction = (entity: Record<string, unknown>, em: EntityManager) => unknown
+
+const following = new WeakSet<ModelFunction>()
+
+const two = (number: number): string => String(number).padStart(2, '0')
+
+/** The spellings of a time in whole seconds, and of its date or time of day. */
+const SPELLINGS: readonly { readonly of: 'datetime' | 'date' | 'time'; readonly write: (date: Date) => string }[] = [
+  { of: 'datetime', write: date => `${date.toISOString().slice(0, 19)}Z` },
+  { of: 'datetime', write: date => date.toISOString().slice(0, 19).replace('T', ' ') },
+  { of: 'date', write: date => date.toISOString().slice(0, 10) },
+  { of: 'date', write: date => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}` },
+  { of: 'time', write: date => date.toISOString().slice(11, 19) },
+  { of: 'time', write: date => `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}` },
+]
+
+/** Replaces a value between two moments of the system's time by the engine's time. Returns other values unchanged. */
+function toEngineTime(value: unknown, type: string, from: number, to: number, clock: Clock): unknown {
+  if (value instanceof Date) return value.getTime() >= from && value.getTime() <= to ? clock.now() : value
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    const now = clock.now().getTime()
+    const number = Number(value)
+    const isSeconds = number >= Math.floor(from / 1000) && number <= to / 1000
+    if (!isSeconds && !(number >= from && number <= to)) return value
+    const moved = isSeconds ? Math.floor(now / 1000) : now
+    return typeof value === 'bigint' ? BigInt(moved) : moved
+  }
+  if (typeof value !== 'string') return value
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)) {
+    const time = Date.parse(value)
+    return time >= from && time <= to ? clock.now().toISOString() : value
+  }
+  // A bare date or time of day may be a constant, unless the property's type is a date or time.
+  const spelling = SPELLINGS.find(
+    ({ of, write }) =>
+      (of === 'datetime' || of === type.toLowerCase().replace(/type$/, '')) &&
+      (write(new Date(from)) === value || write(new Date(to)) === value),
+  )
+  return spelling === undefined ? value : spelling.write(clock.now())
+}
+
+/** Finds the clock of an entity manager's engine. Undefined while it is the system's time. */
+function findClock(em: EntityManager): Clock | undefined {
+  const shared = em.config.get('driverOptions') as unknown as SharedWithOrm
+  const clock = shared.host.clock()
+  return clock === undefined || clock.isSystem ? undefined : clock
+}
+
+/** Lets `onCreate` and `onUpdate` follow the clock of the calling engine, and gives a write that is done again the values that they have given. */
+export function followClock(orm: MikroORM): void {
+  for (const meta of orm.getMetadata()) {
+    for (const prop of meta.props) {
+      for (const name of ['onCreate', 'onUpdate'] as const) {
+        const original = prop[name] as ModelFunction | undefined
+        if (original === undefined || following.has(original)) continue
+        const call: ModelFunction = (entity, em) => {
+          const clock = findClock(em)
+          if (clock === undefined) return original(entity, em)
+          const from = Date.now()
+          const value = original(entity, em)
+          return toEngineTime(value, prop.type, from, Date.now(), clock)
+        }
+        const wrapper: ModelFunction = withNameAndLength<ModelFunction>(original, (entity, em) =>
+          name === 'onUpdate' && isJustCreated(entity) ? call(entity, em) : makeOnce(wrapper, em, () => call(entity, em)),
+        )
+        following.add(wrapper)
+        takeOver(original, wrapper)
+        prop[name] = wrapper as NonNullable<typeof prop.onCreate>
+      }
+    }
+  }
+}
+
+/**
+ * Replaces the system's time that the constructor of a new entity has set: `createdAt = new Date()` in a class.
+ *
+ * @param given the values that the entity was made of, which stay as they are
+ * @param from the system's time before its construction
+ */
+export function retime(
+  entity: Record<string, unknown>,
+  given: object,
+  properties: readonly EntityProperty[],
+  from: number,
+  clock: Clock,
+): void {
+  const to = Date.now()
+  for (const { name, type, kind } of properties) {
+    if (kind !== 'scalar' || Object.hasOwn(given, name)) continue
+    const value = entity[name]
+    const moved = toEngineTime(value, type, from, to, clock)
+    if (moved !== value) entity[name] = moved
+  }
+}

@@ -1,0 +1,267 @@
+/**
+ * Connection: an open PostgreSQL database behind the interface of lib/records/database/. It puts together what runs work on it: the sessions, readings, units of work, and
+ * the MikroORM instance that has the sessions lent.
+ */
+import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
+import type { RequestAbort } from '../../foundation/base/abort.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { Clock } from '../../foundation/base/clock.ts'
+import type { RunStatement, Traces } from '../../foundation/base/trace.ts'
+import type { PoolClient } from 'pg'
+import type { ChangeRecorder, ChangeSink, Watched } from '../../records/database/changes.ts'
+import type { BehindWrite, Connection, Dialect, Reading, RowsWritten, Statement, WrittenPlace } from '../../records/database/dialect.ts'
+import type { StatementsExplained, UnindexedLink } from '../../records/database/explained-statements.ts'
+import type { Resource } from '../../model/model.ts'
+import type { StoredTable } from '../../model/stored-table.ts'
+import { cascades, findRecord, loadsAlone } from '../orm/find-record.ts'
+import { retime } from '../orm/model-time.ts'
+import { runsForeignCode } from '../orm/user-hooks.ts'
+import type { Flavour } from '../sql/flavour.ts'
+import { readListNow } from '../sql/list-changes.ts'
+import type { ListNow, TouchedList } from '../sql/list-changes.ts'
+import { tableName } from '../sql/sql.ts'
+import { createDialect } from './dialect.ts'
+import { explainStatements } from './explain.ts'
+import type { ChangeLog } from './kit/change-log.ts'
+import { Recorder } from './kit/recorder.ts'
+import { compileWatch } from './kit/watch.ts'
+import { LogIns } from './log-ins.ts'
+import type { LogInTables } from './log-in-tables.ts'
+import type { OrmHost } from './orm/lent-dialect.ts'
+import { withTime } from './orm/server-time.ts'
+import { Readings } from './readings.ts'
+import { RowWriter } from './row-writer.ts'
+import { Gate } from './server/gate.ts'
+import { isLent } from './server/lent-settings.ts'
+import { command } from './server/sessions.ts'
+import type { Sessions } from './server/sessions.ts'
+import type { Transactions } from './server/transactions.ts'
+import { findUnindexedLinks } from './unindexed-links.ts'
+import { UnitsOfWork } from './units-of-work.ts'
+
+/** What a connection is made of. */
+export interface ConnectionParts {
+  readonly sessions: Sessions
+  readonly transactions: Transactions
+  readonly flavour: Flavour
+  readonly readOnly: boolean
+}
+
+/** What is to be done around the end of a connection. */
+export interface Closing {
+  before(): Promise<void>
+  after(): Promise<void>
+}
+
+export class PostgresConnection implements Connection {
+  readonly dialect: Dialect
+  readonly mayHoldMisfits = false
+  keepsConstraints = false
+  readonly #parts: ConnectionParts
+  readonly #readings: Readings
+  readonly #unitsOfWork: UnitsOfWork
+  readonly #rows: RowWriter
+  readonly gate = new Gate()
+  /** The log of changed rows; undefined where the database has none. */
+  log: ChangeLog | undefined
+  /** What is kept of log-ins; undefined where none is on. */
+  logIns: LogIns | undefined
+  closing: Closing | undefined
+  #recorder: Recorder | undefined
+  #clock: Clock | undefined
+  #orm: MikroORM | undefined
+  #makeOrm: (() => MikroORM) | undefined
+
+  constructor(parts: ConnectionParts) {
+    const { sessions, transactions, flavour, readOnly } = parts
+    this.#parts = parts
+    this.dialect = createDialect(flavour)
+    this.#readings = new Readings(sessions, transactions)
+    this.#unitsOfWork = new UnitsOfWork(this.host, () => this.orm, readOnly)
+    this.#rows = new RowWriter(this.host, () => this.orm)
+  }
+
+  /** What MikroORM is to be made with. */
+  get host(): OrmHost {
+    const { sessions, transactions } = this.#parts
+    return {
+      sessions,
+      transactions,
+      gate: this.gate,
+      observer: () => this.#recorder,
+      clock: () => this.#clock,
+      trace: () => this.#readings.traces?.current,
+    }
+  }
+
+  /** From now on log-ins are kept in these tables. */
+  keepLogIns(tables: LogInTables): void {
+    const { sessions, readOnly } = this.#parts
+    this.logIns = new LogIns(tables, { sessions, gate: this.gate, readOnly })
+  }
+
+  get parts(): ConnectionParts {
+    return this.#parts
+  }
+
+  get orm(): MikroORM {
+    return (this.#orm ??= this.#makeOrm!())
+  }
+
+  /** The MikroORM instance on the sessions. */
+  attach(orm: MikroORM): void {
+    this.#orm = orm
+  }
+
+  /** A MikroORM instance on the sessions that is made when it is first needed. */
+  attachLater(make: () => MikroORM): void {
+    this.#makeOrm = make
+  }
+
+  read<T>(reading: () => Reading<T>, end?: RequestAbort, behind?: () => void): T | Promise<T> {
+    return this.#readings.read(reading, end, behind)
+  }
+
+  readNow<T>(reading: () => Reading<T>): Awaitable<T> {
+    return this.read(reading)
+  }
+
+  countRows(tables: readonly string[]): Awaitable<readonly number[]> {
+    const statement: Statement = {
+      sql: `select ${tables.map(table => `(select count(*) from ${tableName(table)})`).join(', ')}`,
+      bindings: [],
+    }
+    return this.read(function* () {
+      const [rows] = yield [{ statement, parameters: [], isLast: true }]
+      return rows![0]!.map(Number)
+    })
+  }
+
+  async check({ sql }: Statement): Promise<void> {
+    await this.#withSession(async session => {
+      await command(session, `prepare mikro_check as ${sql}`)
+      await command(session, 'deallocate mikro_check')
+    })
+  }
+
+  async explain(statements: readonly RunStatement[]): Promise<StatementsExplained> {
+    return this.#withSession(session => explainStatements(session, statements))
+  }
+
+  async unindexedLinks(resources: readonly Resource[], rows: number): Promise<UnindexedLink[]> {
+    return this.#withSession(session => findUnindexedLinks(session, resources, rows))
+  }
+
+  async #withSession<T>(work: (session: Awaited<ReturnType<Sessions['acquire']>>) => Promise<T>): Promise<T> {
+    const { sessions, transactions } = this.#parts
+    const inside = transactions.current?.session
+    if (inside !== undefined) return work(inside)
+    const session = await sessions.acquire()
+    let failed: unknown
+    try {
+      if (!isLent(session)) return await work(session)
+      // Behind a pooler what follows a statement is on the same connection only inside a transaction.
+      await command(session, 'begin')
+      try {
+        return await work(session)
+      } finally {
+        await command(session, 'rollback')
+      }
+    } catch (error) {
+      failed = error
+      throw error
+    } finally {
+      sessions.release(session, failed)
+    }
+  }
+
+  observe(traces: Traces): void {
+    this.#readings.traces = traces
+  }
+
+  /** Without a log nothing reports the rows that change. */
+  record(watched: Watched, current: () => ChangeSink | undefined): ChangeRecorder {
+    const { log } = this
+    if (log === undefined) return { watchers: new Set(), isRecording: false }
+    const { sessions, flavour } = this.#parts
+    const readList = (session: PoolClient, list: TouchedList): Promise<ListNow> =>
+      this.#readings.readOn(session, readListNow(list, this.dialect))
+    return (this.#recorder = new Recorder({ log, compiled: compileWatch(watched, log, flavour), sessions, readList, current }))
+  }
+
+  follow(clock: Clock): void {
+    this.#clock = clock
+  }
+
+  retime(entity: object, given: object, from: number): void {
+    if (this.#clock === undefined || this.#clock.isSystem) return
+    retime(entity as Record<string, unknown>, given, this.orm.getMetadata(entity.constructor as never).props, from, this.#clock)
+  }
+
+  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, repeatable = false, place?: WrittenPlace): Promise<T> {
+    return this.#unitsOfWork.write(work, end, repeatable, place)
+  }
+
+  transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable = false, place?: WrittenPlace): Promise<T> {
+    return this.#unitsOfWork.transact(work, end, repeatable, place)
+  }
+
+  writesAlone(): boolean {
+    return this.#rows.writesAlone()
+  }
+
+  explainListeners(): string | undefined {
+    return this.#rows.explainListeners()
+  }
+
+  /** The server counts all keys. */
+  takeKey(): undefined {
+    return undefined
+  }
+
+  /** The server has a clock of its own. */
+  keepsTime({ rawDefaults }: StoredTable): boolean {
+    return this.#clock === undefined || this.#clock.isSystem || rawDefaults.every(sql => withTime(sql, 0) === undefined)
+  }
+
+  countsKeys(): boolean {
+    return false
+  }
+
+  run(statement: Statement, parameters: readonly unknown[], behind: BehindWrite = 'writes'): Promise<RowsWritten> {
+    return this.#rows.run(statement, parameters, behind)
+  }
+
+  insertRows(): boolean {
+    return false
+  }
+
+  /** Only constraints that were made DEFERRABLE wait for the end of the transaction. */
+  async deferReferences(): Promise<void> {
+    const session = this.#parts.transactions.current?.session
+    if (session !== undefined) await command(session, 'set constraints all deferred')
+  }
+
+  load(entity: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
+    return findRecord(entity, key, em)
+  }
+
+  loadsAlone(entity: EntityName): boolean {
+    return loadsAlone(entity, this.orm.em)
+  }
+
+  removesAlone(entity: EntityName): boolean {
+    const { em } = this.orm
+    return loadsAlone(entity, em) && !cascades(em.getMetadata().get(entity)) && !runsForeignCode(em)
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.closing?.before()
+    } finally {
+      await this.#orm?.close(true)
+      await this.#parts.sessions.close()
+      await this.closing?.after()
+    }
+  }
+}

@@ -1,0 +1,65 @@
+/** Dialect: what the stages ask of PostgreSQL without a connection: how plans compile, how values become parameters, and what its errors mean. */
+import type { Dialect } from '../../records/database/dialect.ts'
+import {
+  compileColumns,
+  compileExisting,
+  compileExists,
+  compileReferrers,
+  compileReferrersOfAll,
+  compileTaken,
+} from '../sql/compile-checks.ts'
+import { compileRead } from '../sql/compile-read.ts'
+import { compileDelete, compileDiffers, compileUpdate } from '../sql/compile-write.ts'
+import { breaksConstraint, breaksReference, brokenCheck, failure, refusal, violation } from './server/errors.ts'
+import { decodeBare } from './sql/decode.ts'
+import { encode, encodeLinks, encodeList, encodePatterns } from './sql/encode.ts'
+import type { Flavour } from '../sql/flavour.ts'
+import { describeUnstorable } from './sql/storable.ts'
+import * as lists from './sql/write-lists.ts'
+import { compileInsert, compileInsertRows, toParameter } from './sql/write-rows.ts'
+
+/** Makes the dialect of a server. */
+export function createDialect(flavour: Flavour): Dialect {
+  return {
+    // Where a row stands; a changed row stands elsewhere. Nothing else says in which order rows came.
+    insertionOrder: 'ctid',
+    compile: plan => compileRead(plan, flavour),
+    exists: (resource, scopeOf, list) => compileExists(flavour, resource, scopeOf, list),
+    existing: (resource, scopeOf) => compileExisting(flavour, resource, scopeOf),
+    columns: (resource, columns) => compileColumns(flavour, resource, columns),
+    decode: decodeBare,
+    taken: (resource, attributes, excludeSelf) => compileTaken(flavour, resource, attributes, excludeSelf),
+    referrers: (resource, attribute) => compileReferrers(flavour, resource, attribute),
+    referrersOfAll: (resource, attribute) => compileReferrersOfAll(flavour, resource, attribute),
+    describeUnstorable,
+    findBound: value => value,
+    writing: {
+      insert: compileInsert,
+      insertRows: compileInsertRows,
+      differs: (table, columns) => compileDiffers(flavour, table, columns),
+      update: (table, columns, guarded) => compileUpdate(flavour, table, columns, guarded),
+      delete: table => compileDelete(flavour, table),
+      deleteAll: lists.compileDeleteAll,
+      link: lists.compileLink,
+      unlink: lists.compileUnlink,
+      deleteOthers: lists.compileDeleteOthers,
+      others: lists.compileOthers,
+      unlinked: lists.compileUnlinked,
+      leave: lists.compileLeave,
+      enter: lists.compileEnter,
+      members: lists.compileMembers,
+      toParameter,
+    },
+    failsWhole: true,
+    violation,
+    brokenCheck,
+    breaksReference,
+    breaksConstraint,
+    refusal,
+    failure,
+    encode,
+    encodeList,
+    encodeLinks,
+    encodePatterns,
+  }
+}

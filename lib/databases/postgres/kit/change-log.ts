@@ -1,0 +1,220 @@
+/**
+ * Change log: a table of changed rows. Triggers fill it, also for changes that other programs make. Snapshots are positions in it, `reset` undoes what stands behind one,
+ * and the journal reads from it. Only a schema that was empty when an engine first opened it gets the table and the triggers.
+ */
+import type { MikroORM } from '@mikro-orm/core'
+import type { PoolClient } from 'pg'
+import { splitTable } from '../../../model/table-name.ts'
+import { literal, name } from '../../sql/sql.ts'
+import { ask, command } from '../server/sessions.ts'
+import { LOG_TABLE, UNDONE_TABLES } from './own-tables.ts'
+import { checkLogRights, checkOwner, describeLacking } from './rights.ts'
+
+/** The function of the triggers, and they themselves. */
+const TRIGGER = 'mikro_changed'
+
+/** The setting that keeps the triggers silent, in a transaction of the engine's own. */
+export const SILENT = "select set_config('mikro_rest.log', 'off', true)"
+
+/** The setting that lets them write again. */
+export const LOGGED = "select set_config('mikro_rest.log', 'on', true)"
+
+/** Entries that are kept at most, about; those before are forgotten, and what had to go back behind them is refused. */
+const MOST_ENTRIES = 500_000
+
+/** A table whose changed rows are written down. */
+export interface LoggedTable {
+  readonly oid: number
+  readonly schema: string
+  readonly table: string
+  /** With its schema, quoted. */
+  readonly quoted: string
+  /** The columns that can be written. */
+  readonly columns: readonly string[]
+  /** The columns of the primary key. */
+  readonly key: readonly string[]
+}
+
+/** The log of a database. */
+export interface ChangeLog {
+  /** The table of the log, with its schema, quoted. */
+  readonly quoted: string
+  readonly tables: readonly LoggedTable[]
+  /** The schemas whose sequences count keys. */
+  readonly schemas: readonly string[]
+  /** Why changes cannot be undone; undefined where they can. */
+  readonly keepsFrom: string | undefined
+}
+
+/** Finds a table by what the model refers to it by. */
+export function findLogged({ tables, schemas }: ChangeLog, table: string): LoggedTable | undefined {
+  const [first, second] = splitTable(table)
+  const [schema, own] = second === undefined ? [schemas[0], first] : [first, second]
+  return tables.find(each => each.table === own && each.schema === schema)
+}
+
+/** Whether the schemas of the entities hold nothing, extensions aside, so that what is created in them is the engine's own. */
+export async function isVacant(session: PoolClient, schemas: readonly string[]): Promise<boolean> {
+  const found = await ask(
+    session,
+    `select from pg_class c where relnamespace = any(select to_regnamespace(quote_ident(s)) from unnest($1::text[]) as s)
+      and not exists (select from pg_depend d where d.objid = c.oid and d.classid = 'pg_class'::regclass and d.deptype = 'e') limit 1`,
+    [schemas],
+  )
+  return found.length === 0
+}
+
+/** Returns the schemas of the entities, the first of which holds the log. */
+export async function listSchemas(session: PoolClient, orm: MikroORM): Promise<string[]> {
+  const [[current] = []] = await ask(session, 'select current_schema()')
+  // A search path whose schemas are missing has none.
+  const first = (orm.config.get('schema') as string | undefined) ?? (current as string | null) ?? 'public'
+  const others = [...orm.getMetadata()].flatMap(({ schema }) => (schema === undefined || schema === '*' ? [] : [schema]))
+  return [...new Set([first, ...others])]
+}
+
+/**
+ * Creates the log in a schema, and the function of the triggers.
+ *
+ * @param survives whether it must be there after a failure, as which PGlite takes a copy of itself
+ */
+export async function createLog(session: PoolClient, schema: string, survives: boolean): Promise<void> {
+  const log = `${name(schema)}.${name(LOG_TABLE)}`
+  await command(
+    session,
+    `create ${survives ? '' : 'unlogged '}table ${log} (
+       n bigint generated always as identity primary key, tx xid8 not null, tbl oid not null, op "char" not null, old text, new text);
+     comment on table ${log} is 'Changed rows, for the test kit of mikro-rest. The engine has made this schema.';
+     create function ${name(schema)}.${name(TRIGGER)}() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
+     begin
+       if TG_LEVEL = 'STATEMENT' then
+         execute format('insert into %s (tx, tbl, op, old) select pg_current_xact_id(), %s, ''D'', x::text from %s x', ${literal(log)}, TG_RELID, TG_RELID::regclass);
+       else
+         insert into ${log} (tx, tbl, op, old, new) values (pg_current_xact_id(), TG_RELID, left(TG_OP, 1)::"char",
+           case when TG_OP <> 'INSERT' then old::text end, case when TG_OP <> 'DELETE' then new::text end);
+       end if;
+       return null;
+     end $body$`,
+  )
+}
+
+/** Gives the tables of the entities, and those of log-ins, triggers, as far as they lack them. */
+async function addTriggers(session: PoolClient, orm: MikroORM, [first]: readonly string[]): Promise<void> {
+  const tables = new Set<string>()
+  for (const own of UNDONE_TABLES) tables.add(JSON.stringify([first, own]))
+  for (const meta of orm.getMetadata())
+    if (!meta.abstract && !meta.embeddable && !meta.virtual) tables.add(JSON.stringify([meta.schema ?? first, meta.tableName]))
+  const lacking = await ask(
+    session,
+    `select n.nspname, c.relname from unnest($1::text[]) as t join pg_namespace n on n.nspname = t::json ->> 0
+       join pg_class c on c.relnamespace = n.oid and c.relname = t::json ->> 1 and c.relkind in ('r', 'p')
+     where not exists (select from pg_trigger g where g.tgrelid = c.oid and g.tgname = $2)`,
+    [[...tables], TRIGGER],
+  )
+  await checkOwner(
+    session,
+    lacking.map(([schema, table]) => `${name(schema as string)}.${name(table as string)}`),
+  )
+  const called = `execute function ${name(first!)}.${name(TRIGGER)}()`
+  const statements = lacking.map(([schema, table]) => {
+    const on = `${name(schema as string)}.${name(table as string)}`
+    return `create trigger ${TRIGGER} after insert or update or delete on ${on} for each row
+        when (current_setting('mikro_rest.log', true) is distinct from 'off') ${called};
+      create trigger ${TRIGGER}_all before truncate on ${on} for each statement ${called};
+      alter table ${on} enable always trigger ${TRIGGER}`
+  })
+  if (statements.length > 0) await command(session, statements.join(';\n'))
+}
+
+/** Whether a schema has the log. */
+export async function hasLog(session: PoolClient, schema: string): Promise<boolean> {
+  const [[found] = []] = await ask(session, `select to_regclass($1) is not null`, [`${name(schema)}.${name(LOG_TABLE)}`])
+  return found === 't'
+}
+
+/**
+ * Opens the log of a database that has one.
+ *
+ * @param readOnly whether nothing may be created; so it is where the server takes no writes
+ */
+export async function openLog(session: PoolClient, orm: MikroORM, schemas: readonly string[], readOnly: boolean): Promise<ChangeLog> {
+  const quoted = `${name(schemas[0]!)}.${name(LOG_TABLE)}`
+  const [[refusesWrites] = []] = await ask(session, 'show transaction_read_only')
+  const isKept = !readOnly && refusesWrites === 'off'
+  if (isKept) {
+    await checkLogRights(session, quoted)
+    await addTriggers(session, orm, schemas)
+    // Of what went before nothing is known: a server that has failed empties a table that it does not log.
+    await command(
+      session,
+      `insert into ${quoted} (n, tx, tbl, op, old) overriding system value values (0, pg_current_xact_id(), 0, 'W', '0') on conflict do nothing`,
+    )
+  }
+  const rows = await ask(
+    session,
+    `select c.oid, n.nspname, c.relname,
+       (select json_agg(a.attname order by a.attnum) from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''),
+       (select json_agg(a.attname order by a.attnum) from pg_index x join pg_attribute a on a.attrelid = c.oid and a.attnum = any(x.indkey)
+         where x.indrelid = c.oid and x.indisprimary)
+     from pg_trigger g join pg_class c on c.oid = g.tgrelid join pg_namespace n on n.oid = c.relnamespace
+     where g.tgname = $1 and g.tgfoid = to_regproc($2) order by c.oid`,
+    [TRIGGER, `${name(schemas[0]!)}.${name(TRIGGER)}`],
+  )
+  const tables = rows.map(([oid, schema, table, columns, key]): LoggedTable => ({
+    oid: Number(oid),
+    schema: schema as string,
+    table: table as string,
+    quoted: `${name(schema as string)}.${name(table as string)}`,
+    columns: JSON.parse(columns as string) as string[],
+    key: JSON.parse((key as string | null) ?? '[]') as string[],
+  }))
+  return {
+    quoted,
+    tables,
+    schemas,
+    keepsFrom:
+      !readOnly && !isKept
+        ? 'the server takes no writes'
+        : ((await describeLacking(session, quoted, ['select'])) ?? (await findHindrance(session, tables))),
+  }
+}
+
+/** Undoing changes in any order needs a session without checks of references, which not every user may have. */
+async function findHindrance(session: PoolClient, tables: readonly LoggedTable[]): Promise<string | undefined> {
+  const keyless = tables.find(({ key }) => key.length === 0)
+  if (keyless !== undefined) return `the table ${keyless.quoted} has no primary key`
+  const [[may] = []] = await ask(session, "select has_parameter_privilege('session_replication_role', 'set')")
+  return may === 't'
+    ? undefined
+    : 'the user may not undo changes: that takes a superuser, or "grant set on parameter session_replication_role to" the user'
+}
+
+/** Returns the position of the end of the log. */
+export async function readEnd(session: PoolClient, { quoted }: ChangeLog): Promise<number> {
+  const [[end] = []] = await ask(session, `select max(n) from ${quoted}`)
+  return Number(end ?? 0)
+}
+
+/** Forgets the oldest entries of a log that has become too long. */
+export async function trimLog(session: PoolClient, { quoted }: ChangeLog): Promise<void> {
+  await ask(
+    session,
+    `with gone as (delete from ${quoted} where n > 0 and n < (select max(n) from ${quoted}) - ${MOST_ENTRIES} returning n)
+     update ${quoted} set old = (select max(n) from gone)::text where n = 0 and exists (select from gone)`,
+  )
+}
+
+/** Has the server count the entries, after which it plans the statements that read them anew. A role that does not own the log leaves that to the server. */
+export async function measureLog(session: PoolClient, { quoted }: ChangeLog): Promise<void> {
+  await command(session, `analyze ${quoted}`)
+}
+
+/** @throws Error in one line when entries behind a position have been forgotten. */
+export async function checkKept(session: PoolClient, { quoted }: ChangeLog, position: number, what: string): Promise<void> {
+  const [[forgotten] = []] = await ask(session, `select old from ${quoted} where n = 0`)
+  if (forgotten !== undefined && Number(forgotten) <= position) return
+  throw new Error(
+    `engine.${what}: the changes since then are not kept any more: ` +
+      (forgotten === undefined ? 'the server has failed meanwhile.' : `more than ${MOST_ENTRIES.toLocaleString('en')} rows have changed.`),
+  )
+}

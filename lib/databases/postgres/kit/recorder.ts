@@ -1,0 +1,254 @@
+/**
+ * Recorder: reports every row that changes, whoever changes it in a transaction of this process: the unit of work, a native query, SQL of a hook, or the server
+ * itself (on delete cascade, triggers). It reads the change log before the transaction commits, and reports when it has.
+ */
+import type { PoolClient } from 'pg'
+import type { ChangeRecorder, ChangeSink, RowChange, RowImage, WatchedTable } from '../../../records/database/changes.ts'
+import type { Row } from '../../../records/database/dialect.ts'
+import { findTouched, gatherLists, readLink } from '../../sql/list-changes.ts'
+import type { ListNow, PendingChange, TouchedList } from '../../sql/list-changes.ts'
+import type { CompiledImage } from '../../sql/row-image.ts'
+import type { Sessions } from '../server/sessions.ts'
+import type { Answered } from '../server/statement-batch.ts'
+import type { WriteObserver } from '../server/write-observer.ts'
+import { measureLog, trimLog } from './change-log.ts'
+import type { ChangeLog } from './change-log.ts'
+import type { CompiledWatch, WatchedRows } from './watch.ts'
+
+/** Transactions after which the log is made shorter, where it has become too long. */
+const TRIM_EVERY = 1_000
+
+/** Entries from which on the server is to find those of a transaction by the index. */
+const MANY_ENTRIES = 1_000
+
+/** The bytes of a change beside the texts of its row. */
+const ROW_BYTES = 100
+const VALUE_BYTES = 16
+
+/** What the recorder reads by. */
+export interface RecorderParts {
+  readonly log: ChangeLog
+  readonly compiled: CompiledWatch
+  readonly sessions: Sessions
+  /** Reads what has become of a list of a record, in the transaction of a session. */
+  readonly readList: (session: PoolClient, list: TouchedList) => Promise<ListNow>
+  /** Who hears of a row that changes now, beside the watchers. */
+  readonly current: () => ChangeSink | undefined
+}
+
+/** The changes of an open transaction. */
+interface OpenChanges {
+  /** The position in the log behind which all entries of the transaction stand. */
+  readonly start: number
+  /** The position up to which they have been read. */
+  read: number
+  pending: PendingChange[]
+  /** What has been asked for behind the last statement that writes. */
+  asked: AskedEntries | undefined
+  /** Whom the changes of the transaction, and of each savepoint in it, belong to. */
+  readonly owners: { readonly savepoint: string | undefined; readonly sink: ChangeSink | undefined; readonly from: number }[]
+}
+
+/** New entries of a transaction that have been asked for. */
+interface AskedEntries {
+  /** The positions behind which they stand. */
+  readonly limits: readonly number[]
+  /** What is read together with the tables that have changed, since these have changed lately. */
+  readonly guessed: readonly WatchedRows[]
+  /** The tables, and the entries of what was guessed. */
+  readonly answer: Promise<Answered['rows']>
+}
+
+/** An entry of the log, by its position. */
+interface Entry {
+  readonly at: number
+  readonly change: PendingChange['change']
+}
+
+/** A changed row, as the log has it. */
+class LoggedRow implements RowChange {
+  readonly kind = 'row'
+  readonly table: WatchedTable
+  readonly #image: CompiledImage
+  readonly #before: Row | undefined
+  readonly #after: Row | undefined
+
+  constructor(table: WatchedTable, image: CompiledImage, row: Row) {
+    const width = image.columns.length
+    this.table = table
+    this.#image = image
+    this.#before = row[1] === 'I' ? undefined : row.slice(2, 2 + width)
+    this.#after = row[1] === 'D' ? undefined : row.slice(2 + width)
+  }
+
+  get bytes(): number {
+    let bytes = ROW_BYTES
+    for (const row of [this.#before, this.#after])
+      for (const value of row ?? []) bytes += VALUE_BYTES + ((value as string | null)?.length ?? 0)
+    return bytes
+  }
+
+  before(): RowImage | undefined {
+    return this.#show(this.#before)
+  }
+
+  after(): RowImage | undefined {
+    return this.#show(this.#after)
+  }
+
+  #show(row: Row | undefined): RowImage | undefined {
+    if (row === undefined) return undefined
+    return { id: this.#image.id(row) as string | number, record: this.#image.record(row) as Record<string, unknown> }
+  }
+}
+
+export class Recorder implements ChangeRecorder, WriteObserver {
+  readonly watchers = new Set<ChangeSink>()
+  readonly isRecording = true
+  readonly #parts: RecorderParts
+  readonly #open = new WeakMap<PoolClient, OpenChanges>()
+  /** The highest position that has been read: entries that are made from now on stand behind it. */
+  #highest = 0
+  #committed = 0
+  /** The position at which the server is told how long the log has become. */
+  #measureAt = MANY_ENTRIES
+  /** What is read of the tables that the last transaction has changed: the next one often changes them, too. */
+  #lately: readonly WatchedRows[] = []
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts
+  }
+
+  get isAsked(): boolean {
+    return this.watchers.size > 0 || this.#parts.current() !== undefined
+  }
+
+  begin(session: PoolClient): void {
+    const owner = { savepoint: undefined, sink: this.#parts.current(), from: 0 }
+    this.#open.set(session, { start: this.#highest, read: this.#highest, pending: [], asked: undefined, owners: [owner] })
+  }
+
+  writes(session: PoolClient, isLast: boolean): void {
+    const open = this.#open.get(session)
+    if (open === undefined) return
+    open.asked = isLast && this.#isHeard(open) ? this.#askEntries(session, open) : undefined
+    // It fails where the statement before it does, which is reported then.
+    open.asked?.answer.catch(() => {})
+  }
+
+  async savepoint(session: PoolClient, name: string): Promise<void> {
+    await this.collect(session)
+    const open = this.#open.get(session)
+    open?.owners.push({ savepoint: name, sink: this.#parts.current(), from: open.pending.length })
+  }
+
+  async release(session: PoolClient, name: string): Promise<void> {
+    await this.collect(session)
+    this.#end(session, name)
+  }
+
+  rollbackTo(session: PoolClient, name: string): void {
+    this.writes(session, false)
+    const from = this.#end(session, name)
+    if (from !== undefined) this.#open.get(session)!.pending.length = from
+  }
+
+  /** A savepoint is over, and those in it. Returns the number of changes before it. */
+  #end(session: PoolClient, name: string): number | undefined {
+    const owners = this.#open.get(session)?.owners ?? []
+    const at = owners.findLastIndex(({ savepoint }) => savepoint === name)
+    return at < 0 ? undefined : owners.splice(at)[0]!.from
+  }
+
+  rollback(session: PoolClient): void {
+    this.#open.delete(session)
+  }
+
+  /** Reads what has been logged since the last time. */
+  async collect(session: PoolClient): Promise<void> {
+    const open = this.#open.get(session)
+    if (open === undefined || !this.#isHeard(open)) return
+    const { limits, guessed, answer } = open.asked ?? this.#askEntries(session, open)
+    open.asked = undefined
+    const [touched = [], ...likely] = await answer
+    if (touched.length === 0) return
+    const changed = touched.flatMap(([oid]) => this.#parts.compiled.byTable.get(Number(oid)) ?? [])
+    this.#lately = changed
+    const others = changed.filter(each => this.#isWanted(each, open) && !guessed.includes(each))
+    const rest = others.length === 0 ? [] : await this.#ask(session, others, limits)
+    const entries = [...likely, ...rest]
+    const found = [...guessed, ...others].flatMap((each, index) => entries[index]!.flatMap(row => readEntry(each, row)))
+    const { sink } = open.owners.at(-1)!
+    for (const { change } of found.toSorted((a, b) => a.at - b.at)) open.pending.push({ sink, change })
+    open.read = Math.max(...touched.map(([, last]) => Number(last)))
+    if (open.read > this.#highest) this.#highest = open.read
+  }
+
+  #isHeard({ owners }: OpenChanges): boolean {
+    return this.watchers.size > 0 || owners.some(({ sink }) => sink !== undefined)
+  }
+
+  #isWanted({ table }: WatchedRows, { owners }: OpenChanges): boolean {
+    return owners.at(-1)!.sink !== undefined || this.#isWatched(table)
+  }
+
+  #askEntries(session: PoolClient, open: OpenChanges): AskedEntries {
+    const limits = [open.read, open.start]
+    const guessed = this.#lately.filter(each => this.#isWanted(each, open))
+    return { limits, guessed, answer: this.#ask(session, [{ sql: this.#parts.compiled.touched }, ...guessed], limits) }
+  }
+
+  async #ask(session: PoolClient, statements: readonly { readonly sql: string }[], limits: readonly number[]): Promise<Answered['rows']> {
+    try {
+      const asked = statements.map(({ sql }) => ({ sql, parameters: limits }))
+      return (await this.#parts.sessions.readAll(session, asked)).rows.slice(0, asked.length)
+    } catch (error) {
+      // A table that was guessed may have gone meanwhile.
+      this.#lately = []
+      throw error
+    }
+  }
+
+  #isWatched(table: string | undefined): boolean {
+    for (const watcher of this.watchers) if (watcher.table === undefined || watcher.table === table) return true
+    return false
+  }
+
+  async beforeCommit(session: PoolClient): Promise<void> {
+    await this.collect(session)
+    const open = this.#open.get(session)
+    if (open === undefined) return
+    const touched = findTouched(open.pending)
+    if (touched.size === 0) return
+    const lists = new Map<TouchedList, ListNow>()
+    for (const owners of touched.values()) for (const list of owners.values()) lists.set(list, await this.#parts.readList(session, list))
+    open.pending = gatherLists(open.pending, touched, list => lists.get(list)!)
+  }
+
+  async afterCommit(session: PoolClient): Promise<void> {
+    const open = this.#open.get(session)
+    this.#open.delete(session)
+    for (const { sink, change } of open?.pending ?? []) {
+      if (change.kind === 'link') continue
+      sink?.add(change)
+      for (const watcher of this.watchers) watcher.add(change)
+    }
+    if (++this.#committed % TRIM_EVERY === 0) await trimLog(session, this.#parts.log)
+    // A session that has prepared its statements for a short log would go on to read all of it.
+    if (this.#highest < this.#measureAt) return
+    this.#measureAt = this.#highest * 2
+    await measureLog(session, this.#parts.log)
+  }
+}
+
+/** Makes changes of an entry of the log. */
+function readEntry(watched: WatchedRows, row: Row): Entry[] {
+  const at = Number(row[0])
+  if (watched.kind === 'table') return [{ at, change: new LoggedRow(watched.watched, watched.image, row) }]
+  const { list, width } = watched
+  const changes = [
+    row[1] === 'I' ? undefined : readLink(list, row.slice(2, 2 + width), false),
+    row[1] === 'D' ? undefined : readLink(list, row.slice(2 + width), true),
+  ]
+  return changes.flatMap(change => (change === undefined ? [] : [{ at, change }]))
+}

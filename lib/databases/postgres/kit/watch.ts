@@ -1,0 +1,103 @@
+/** Watch: the statements that read the changed rows of a transaction from the change log, as the reading stages select them, and what makes records of them. */
+import type { Watched, WatchedList, WatchedTable } from '../../../records/database/changes.ts'
+import { discriminatorCondition } from '../../sql/from-clause.ts'
+import type { Recall } from '../../sql/from-clause.ts'
+import type { Flavour } from '../../sql/flavour.ts'
+import { compileList, linkColumns } from '../../sql/list-changes.ts'
+import type { CompiledList } from '../../sql/list-changes.ts'
+import { compileImage, recalledKeys } from '../../sql/row-image.ts'
+import type { CompiledImage } from '../../sql/row-image.ts'
+import { referredColumn } from '../../sql/row-key.ts'
+import { name, sql } from '../../sql/sql.ts'
+import { findLogged } from './change-log.ts'
+import type { ChangeLog, LoggedTable } from './change-log.ts'
+
+const OLD = '"old"'
+const NEW = '"new"'
+
+/** The entries of the transaction: parameters are the position behind which they are read, and one behind which all of them stand. */
+const MINE = 'n > $1::bigint and n > $2::bigint and tx = pg_current_xact_id_if_assigned()'
+
+/** What is read of a table when rows of it have changed. */
+export type WatchedRows = {
+  /** The table that watchers of one alone ask for; undefined: that of a list. */
+  readonly table: string | undefined
+  /** Reads position, kind, and the columns of the old and of the new row. */
+  readonly sql: string
+} & (
+  | { readonly kind: 'table'; readonly watched: WatchedTable; readonly image: CompiledImage }
+  | { readonly kind: 'list'; readonly list: CompiledList; readonly width: number }
+)
+
+/** All that is watched. */
+export interface CompiledWatch {
+  /** Reads the tables whose rows have changed, with the last position of each. */
+  readonly touched: string
+  readonly byTable: ReadonlyMap<number, readonly WatchedRows[]>
+}
+
+const compiledWatches = new WeakMap<Watched, CompiledWatch>()
+
+/** Compiles what is watched, once for an engine and its forks. */
+export function compileWatch(watched: Watched, log: ChangeLog, flavour: Flavour): CompiledWatch {
+  let compiled = compiledWatches.get(watched)
+  if (compiled !== undefined) return compiled
+  const byTable = new Map<number, WatchedRows[]>()
+  const add = (table: string, make: (logged: LoggedTable) => WatchedRows): void => {
+    const logged = findLogged(log, table)
+    if (logged !== undefined) byTable.set(logged.oid, [...(byTable.get(logged.oid) ?? []), make(logged)])
+  }
+  for (const table of watched.tables) add(table.resource.table, logged => compileTable(table, logged, log, flavour))
+  for (const list of watched.lists) add(list.attribute.via.table, logged => compileLinks(list, logged, log, flavour))
+  compiled = { touched: `select tbl, max(n) from ${log.quoted} where ${MINE} group by tbl`, byTable }
+  compiledWatches.set(watched, compiled)
+  return compiled
+}
+
+function compileTable(watched: WatchedTable, logged: LoggedTable, log: ChangeLog, flavour: Flavour): WatchedRows {
+  const { resource, fields } = watched
+  const recall = createRecall(watched, log)
+  const compile = (alias: string): CompiledImage => compileImage({ resource, fields }, alias, flavour, recall)
+  const image = compile(NEW)
+  return {
+    kind: 'table',
+    table: resource.table,
+    watched,
+    image,
+    sql: selectEntries(logged, log, [...compile(OLD).columns, ...image.columns]),
+  }
+}
+
+function compileLinks(list: WatchedList, logged: LoggedTable, log: ChangeLog, flavour: Flavour): WatchedRows {
+  const [before, after] = [linkColumns(list, OLD, flavour), linkColumns(list, NEW, flavour)]
+  const meant = (alias: string): string | undefined =>
+    discriminatorCondition(list.attribute.via.discriminator, column => `${alias}.${name(column)}`)?.text
+  const isMeant = meant(OLD) === undefined ? '' : ` where case when l.op = 'I' then ${meant(NEW)!} else ${meant(OLD)!} end`
+  return {
+    kind: 'list',
+    table: undefined,
+    list: compileList(list, flavour, NEW),
+    width: after.length,
+    sql: selectEntries(logged, log, [...before, ...after], isMeant),
+  }
+}
+
+function selectEntries({ oid, quoted }: LoggedTable, log: ChangeLog, columns: readonly string[], where = ''): string {
+  // `offset 0` has each text parsed once, not once for each column.
+  return (
+    `select l.n, l.op, ${columns.join(', ')} from (select n, op, old::${quoted} as o, new::${quoted} as w from ${log.quoted} ` +
+    `where ${MINE} and tbl = ${oid} offset 0) as l, lateral (select (l.o).*) as ${OLD}, lateral (select (l.w).*) as ${NEW}${where}`
+  )
+}
+
+/** The key of a record that has gone in the transaction, or is linked by another value since: the log has its old row. */
+function createRecall({ resource, fields }: WatchedTable, log: ChangeLog): Recall {
+  const recalled = new Map(recalledKeys({ resource, fields }).map(key => [key.name, key]))
+  return (found, attribute, part, column) => {
+    const key = recalled.get(referredColumn(attribute))
+    const logged = key === undefined ? undefined : findLogged(log, key.table)
+    if (key === undefined || logged === undefined) return found
+    const rows = `select old::${logged.quoted} as r from ${log.quoted} where n > $2::bigint and tx = pg_current_xact_id_if_assigned() and tbl = ${logged.oid} and old is not null offset 0`
+    return sql`coalesce(${found}, (select (g.r).${name(key.key[part]!)} from (${rows}) as g where (g.r).${name(key.column)} = ${column} limit 1))`
+  }
+}

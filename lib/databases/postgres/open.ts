@@ -1,0 +1,233 @@
+/** Open: a PostgreSQL database with a MikroORM instance on it, and the schema that the entities want. */
+import { EntityManager, MikroORM } from '@mikro-orm/postgresql'
+import type { MikroORM as CoreMikroORM, Options as CoreOptions } from '@mikro-orm/core'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { describeDatabase, isPglite } from '../../records/database/describe-database.ts'
+import type { Opened, Opening, ServerDatabase } from '../../records/database/world-store.ts'
+import type { DescribedModel } from '../introspect/entities.ts'
+import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
+import { readDateLinks } from '../orm/date-links.ts'
+import { quoteJsonDefaults } from '../orm/json-defaults.ts'
+import { followClock } from '../orm/model-time.ts'
+import { ReferredColumns } from '../orm/referred-columns.ts'
+import { skipUpdateOfCreated } from '../orm/on-update.ts'
+import { checkMembers } from '../orm/orm-members.ts'
+import { PostgresConnection } from './connection.ts'
+import { createLog, hasLog, isVacant, listSchemas, openLog } from './kit/change-log.ts'
+import { openLogInTables, watchUsers } from './log-in-tables.ts'
+import { OrmDriver } from './orm/driver.ts'
+import { storeGenerated } from './orm/generated-columns.ts'
+import { LentDialect } from './orm/lent-dialect.ts'
+import { leaveMissing } from './query-columns.ts'
+import { addSchema, checkTables, isMoving } from './schema.ts'
+import { openPglite } from './server/pglite.ts'
+import { ask, command, Sessions } from './server/sessions.ts'
+import { findCaseFolding, listCaseClasses } from './sql/case-folding.ts'
+import type { CaseFolding } from './sql/case-folding.ts'
+import { createFlavour } from './sql/flavour.ts'
+import { Transactions } from './server/transactions.ts'
+import { PostgresWorldStore } from './world-store.ts'
+
+/** @throws Error in one line for a server that cannot be reached, and for entities that cannot be served from it. */
+export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Opened> {
+  const { database, entities, readOnly = false } = opening
+  if (entities !== undefined && typeof database.schema === 'object')
+    throw new Error('RestEngine.create: "database.schema" must be one schema where "entities" are given, which may say their own.')
+  const pglite = await openPglite(database.url, entities !== undefined && !readOnly)
+  const sessions = new Sessions(database, readOnly, pglite)
+  try {
+    const { version, folding, enums, model } = await readServer(sessions, opening)
+    const connection = new PostgresConnection({
+      sessions,
+      transactions: new Transactions(),
+      flavour: createFlavour(folding, enums),
+      readOnly,
+    })
+    const orm = await createOrm({ ...opening, entities: entities ?? [...model!.entities] }, connection)
+    connection.attach(orm)
+    prepare(orm, opening, version)
+    return {
+      connection,
+      worlds: new PostgresWorldStore(connection, database),
+      get logIns() {
+        return connection.logIns
+      },
+      definitions: model?.definitions ?? [],
+      complete: build => complete(connection, opening, build),
+      abandon: () => connection.close(),
+    }
+  } catch (error) {
+    await sessions.close()
+    throw error
+  }
+}
+
+/** What is asked of a server before it is served. */
+interface Server {
+  readonly version: number
+  readonly folding: CaseFolding
+  /** The types that are enums. */
+  readonly enums: ReadonlySet<string>
+  /** The model that the database describes, where there are no entities. */
+  readonly model: DescribedModel | undefined
+}
+
+/** @throws Error in one line for a server that cannot be reached, or is too old, and for a database without tables that has no entities. */
+async function readServer(sessions: Sessions, { database, entities, notes }: Opening<ServerDatabase>): Promise<Server> {
+  const { url } = database
+  let session: Awaited<ReturnType<Sessions['acquire']>>
+  try {
+    session = await sessions.acquire()
+  } catch (error) {
+    const { cause } = error as Error
+    const reason = cause instanceof AggregateError ? (cause.errors[0] as Error) : (cause as Error)
+    throw new Error(`The PostgreSQL database ${describeDatabase(url)} cannot be opened: ${reason.message}.`, { cause: error })
+  }
+  try {
+    const [[major] = []] = await ask(session, "select current_setting('server_version_num')::int / 10000")
+    const version = Number(major)
+    if (version < 15) throw new Error(`The server has PostgreSQL ${version}: version 15 or later is needed.`)
+    const folding = await readCaseFolding(session)
+    const found = await ask(session, "select format_type(oid, null) from pg_type where typtype = 'e'")
+    const enums = new Set(found.map(([type]) => type as string))
+    if (entities !== undefined) return { version, folding, enums, model: undefined }
+    const { describeServer } = await import('./introspect/describe.ts')
+    const model = await describeServer(session, database)
+    for (const note of model.notes) notes.add(note)
+    return { version, folding, enums, model }
+  } finally {
+    sessions.release(session)
+  }
+}
+
+/** Asks the server what its `lower` leaves to do: by the rules of ICU where it has them, else by those of its own or of the system. */
+async function readCaseFolding(session: Parameters<typeof ask>[0]): Promise<CaseFolding> {
+  const names = ['und-x-icu', 'pg_c_utf8', 'C.utf8', 'C.UTF-8']
+  const found = await ask(
+    session,
+    'select n from unnest($1::text[]) with ordinality as u(n, i) where exists (select from pg_collation where collname = n and collencoding in (-1, 6)) order by i',
+    [names],
+  )
+  const [collation] = found[0] ?? ['default']
+  const quoted = `"${collation as string}"`
+  const lowered = await ask(session, `select lower(c collate ${quoted}) from unnest($1::text[]) with ordinality as u(c, i) order by i`, [
+    [...listCaseClasses().keys()],
+  ])
+  return findCaseFolding(
+    lowered.map(([text]) => text as string),
+    quoted,
+  )
+}
+
+async function createOrm(
+  { entities, orm: extra, database }: Opening<ServerDatabase>,
+  connection: PostgresConnection,
+): Promise<CoreMikroORM> {
+  const hasGlobs = entities!.some(entity => typeof entity === 'string')
+  const { schema } = database
+  const { discovery } = extra
+  const referred = new ReferredColumns(extra.namingStrategy)
+  const options = {
+    entityManager: EntityManager,
+    ...extra,
+    // MikroORM.init sets it in the options that it is given, which the application may give both.
+    discovery: {
+      ...discovery,
+      skipSyncDiscovery: hasGlobs,
+      onMetadata: (meta, platform) => {
+        referred.add(meta, platform)
+        return discovery?.onMetadata?.(meta, platform)
+      },
+    } satisfies CoreOptions['discovery'],
+    forceUtcTimezone: true,
+    entities,
+    dbName: readDatabaseName(database.url),
+    ...(typeof schema === 'string' ? { schema } : {}),
+    driver: OrmDriver,
+    driverOptions: new LentDialect(connection.host),
+  } as never
+  // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
+  return hasGlobs ? MikroORM.init(options) : new MikroORM(options)
+}
+
+function readDatabaseName(url: string): string {
+  return isPglite(url) ? 'postgres' : decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres'
+}
+
+/** @throws Error for an entity of all schemas. */
+function prepare(orm: CoreMikroORM, { notes }: Opening<ServerDatabase>, version: number): void {
+  const apart = [...orm.getMetadata()].find(({ schema, pivotTable }) => schema === '*' && pivotTable !== true)
+  if (apart !== undefined)
+    throw new Error(`${apart.className} is an entity of every schema ("*"): an engine needs to know the one schema of its table.`)
+  checkMembers(orm)
+  storeGenerated(orm, version, notes)
+  correctMetadata(orm)
+  readDateLinks(orm)
+  quoteJsonDefaults(orm, true)
+  noteModel(orm, notes)
+  skipUpdateOfCreated(orm)
+  followClock(orm)
+}
+
+/** How often the schema is compared with the entities. */
+const ATTEMPTS = 4
+
+/** Adds the schema, and builds what needs it, in one transaction. */
+async function complete<T>(connection: PostgresConnection, opening: Opening<ServerDatabase>, build: () => Awaitable<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await completeOnce(connection, opening, build)
+    } catch (error) {
+      if (!isMoving(error) || attempt === ATTEMPTS) throw error
+    }
+  }
+}
+
+async function completeOnce<T>(
+  connection: PostgresConnection,
+  { entities, schema, readOnly, database, users, notes }: Opening<ServerDatabase>,
+  build: () => Awaitable<T>,
+): Promise<T> {
+  const { sessions, transactions } = connection.host
+  const session = await sessions.acquire()
+  const transaction = transactions.create()
+  let failed: unknown
+  try {
+    await command(session, 'begin')
+    // A schema takes as long as it takes.
+    await command(session, 'set local statement_timeout = 0')
+    transaction.session = session
+    transaction.open = true
+    const built = await transactions.run(transaction, async () => {
+      const schemas = await listSchemas(session, connection.orm)
+      const isOurs = schema === 'update' && readOnly !== true && (await isVacant(session, schemas))
+      if (schema === 'update' && readOnly === true) await checkTables(connection.orm, session)
+      else if (schema === 'update') await addSchema(connection.orm, session, database.schema as string | undefined, notes)
+      const [first] = schemas as [string, ...string[]]
+      // Another engine may have begun with it at the same time.
+      if (isOurs && !(await hasLog(session, first))) await createLog(session, first, sessions.pglite !== undefined)
+      // Nobody else is in the process of PGlite.
+      const keeps = users !== undefined && sessions.pglite === undefined
+      const logIns = keeps ? await openLogInTables(session, first, readOnly === true) : undefined
+      if (await hasLog(session, first)) connection.log = await openLog(session, connection.orm, schemas, readOnly === true)
+      if (logIns !== undefined) {
+        connection.keepLogIns(logIns)
+        const { log, orm } = connection
+        if (log !== undefined && readOnly !== true) await watchUsers(session, logIns, { log, orm, users: users!, schema: first })
+      }
+      // A model that is read from the database has what its views give.
+      if (entities !== undefined) await leaveMissing(connection.orm, session, notes)
+      connection.keepsConstraints = entities === undefined || connection.log !== undefined
+      return build()
+    })
+    await command(session, 'commit')
+    return built
+  } catch (error) {
+    failed = error
+    await command(session, 'rollback').catch(() => {})
+    throw error
+  } finally {
+    transaction.open = false
+    sessions.release(session, failed)
+  }
+}

@@ -1,0 +1,23 @@
+/** Generated columns: those that entities declare as `virtual` are stored by a server that has no others, which is the same to all who read them. */
+import { isRaw, raw } from '@mikro-orm/core'
+import type { MikroORM } from '@mikro-orm/core'
+import type { Notes } from '../../../foundation/base/notes.ts'
+
+const VIRTUAL = /\bvirtual\s*$/i
+
+/** The first version with virtual columns. */
+const SINCE = 18
+
+/** Lets a server of a version store what it cannot generate otherwise. */
+export function storeGenerated(orm: MikroORM, version: number, notes: Notes): void {
+  if (version >= SINCE) return
+  for (const meta of orm.getMetadata()) {
+    for (const prop of meta.props) {
+      const { generated } = prop as { readonly generated?: unknown }
+      if (isRaw(generated) && VIRTUAL.test(generated.sql)) prop.generated = raw(generated.sql.replace(VIRTUAL, 'stored'), generated.params)
+      else if (typeof generated === 'string' && VIRTUAL.test(generated)) prop.generated = generated.replace(VIRTUAL, 'stored')
+      else continue
+      notes.add(`${meta.className}.${prop.name}: a virtual column is stored here: PostgreSQL ${version} has no virtual ones.`)
+    }
+  }
+}

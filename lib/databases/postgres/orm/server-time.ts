@@ -1,0 +1,56 @@
+/**
+ * Server time: what SQL says of the present (`now()`, `current_date`), in defaults of columns and in values, as the engine's clock has it. The server has a clock of
+ * its own, which nobody can set; so the engine writes such values itself as soon as its clock differs.
+ */
+import { isRaw, raw } from '@mikro-orm/core'
+import type { Dictionary, EntityMetadata } from '@mikro-orm/core'
+import type { Clock } from '../../../foundation/base/clock.ts'
+
+/** Texts and quoted names, which stay as they are; and what gives the present, with the digits of the second that it is to have. */
+const PRESENT =
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|\b(?:(?<moment>(?:now|(?:transaction|statement|clock)_timestamp)\s*\(\s*\))|(?<type>current_timestamp|localtimestamp|current_date|current_time|localtime)\b(?:\s*\(\s*(?<digits>\d)\s*\))?)/gi
+
+/** The types of the words of SQL, in the session's time zone, UTC. */
+const TYPES: Readonly<Record<string, string>> = {
+  current_timestamp: 'timestamptz',
+  localtimestamp: 'timestamp',
+  current_date: 'date',
+  current_time: 'timetz',
+  localtime: 'time',
+}
+
+/** Returns an expression with a time in the place of the present; undefined where it has none. */
+export function withTime(expression: string, time: number): string | undefined {
+  let isChanged = false
+  const changed = expression.replaceAll(PRESENT, (found, ...rest) => {
+    const { moment, type, digits } = rest.at(-1) as { readonly moment?: string; readonly type?: string; readonly digits?: string }
+    if (moment === undefined && type === undefined) return found
+    isChanged = true
+    const target = type === undefined ? 'timestamptz' : TYPES[type.toLowerCase()]!
+    return `(to_timestamp(${time} / 1000.0)::${target}${digits === undefined ? '' : `(${digits})`})`
+  })
+  return isChanged ? changed : undefined
+}
+
+/** Gives new rows the defaults of their columns that say the present, and rows the values that say it, by a clock. */
+export function followClock(
+  { props }: Pick<EntityMetadata, 'props'>,
+  rows: readonly Dictionary[],
+  clock: Clock | undefined,
+  areNew: boolean,
+): void {
+  if (clock === undefined || clock.isSystem) return
+  const time = clock.time()
+  for (const prop of props) {
+    if (prop.persist === false || prop.generated !== undefined) continue
+    const usual = areNew && prop.defaultRaw !== undefined ? withTime(prop.defaultRaw, time) : undefined
+    for (const row of rows) {
+      const value: unknown = row[prop.name]
+      if (value === undefined && usual !== undefined) row[prop.name] = raw(usual)
+      else if (isRaw(value) && value.params.length === 0) {
+        const sql = withTime(value.sql, time)
+        if (sql !== undefined) row[prop.name] = raw(sql)
+      }
+    }
+  }
+}

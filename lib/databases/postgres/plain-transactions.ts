@@ -1,0 +1,102 @@
+/**
+ * Plain transactions: runs work that writes by statements of the engine's own in transactions (REPEATABLE READ) without an entity manager. `begin` is sent together
+ * with the first statement.
+ */
+import type { RequestAbort } from '../../foundation/base/abort.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { PoolClient } from 'pg'
+import type { WrittenPlace } from '../../records/database/dialect.ts'
+import type { OrmHost } from './orm/lent-dialect.ts'
+import { commit } from './server/commit.ts'
+import { isLost } from './server/errors.ts'
+import { command } from './server/sessions.ts'
+import { holdPlace, leavePlace } from './turns.ts'
+
+/** The transaction could not begin, so that nothing of it was done. */
+class NotBegun extends Error {}
+
+/** Others write the record by turns. */
+export class Crowded extends Error {}
+
+export class PlainTransactions {
+  readonly #host: OrmHost
+
+  constructor(host: OrmHost) {
+    this.#host = host
+  }
+
+  /**
+   * Runs work in a transaction of its own. A session that was lost before it began is replaced.
+   *
+   * @param turn the record whose writes in other processes are to wait; a function says, when there is a session, that the write is to wait for its own turn
+   * @throws Crowded in that case
+   */
+  async run<T>(work: () => Awaitable<T>, end: RequestAbort | undefined, turn: WrittenPlace | (() => boolean)): Promise<T> {
+    const { gate } = this.#host
+    await gate.enter()
+    try {
+      return await this.#attempt(work, end, turn).catch((error: unknown) => {
+        if (!(error instanceof NotBegun)) throw error
+        return this.#attempt(work, end, turn)
+      })
+    } catch (error) {
+      throw error instanceof NotBegun ? error.cause : error
+    } finally {
+      gate.leave()
+    }
+  }
+
+  async #attempt<T>(work: () => Awaitable<T>, end: RequestAbort | undefined, turn: WrittenPlace | (() => boolean)): Promise<T> {
+    const { sessions } = this.#host
+    const session = await sessions.acquire()
+    let failed: unknown
+    const held = typeof turn === 'function' ? undefined : turn
+    try {
+      // The transaction sees what has been written up to its first statement.
+      if (held !== undefined) holdPlace(session, held)
+      else if ((turn as () => boolean)()) throw new Crowded()
+      return await this.#transact(session, work, end)
+    } catch (error) {
+      failed = error
+      throw error
+    } finally {
+      if (held !== undefined) leavePlace(session, held)
+      sessions.release(session, failed)
+    }
+  }
+
+  async #transact<T>(session: PoolClient, work: () => Awaitable<T>, end: RequestAbort | undefined): Promise<T> {
+    const { sessions, transactions, observer: findObserver } = this.#host
+    const transaction = transactions.create(end)
+    const observer = findObserver()
+    try {
+      let refusal: unknown
+      const begun = command(session, 'begin isolation level repeatable read').catch((error: unknown) => {
+        refusal = error
+      })
+      transaction.session = session
+      transaction.open = true
+      observer?.begin(session)
+      try {
+        const result = await sessions.guard(session, end, async () => transactions.run(transaction, work))
+        await begun
+        end?.checkTime()
+        // Waits for writes that were left behind in this one. Those that come later stand outside of it.
+        const release = await transaction.nested.acquire()
+        transaction.open = false
+        release()
+        await commit(session, observer)
+        return result
+      } catch (error) {
+        await begun
+        if (isLost(refusal)) throw new NotBegun('', { cause: refusal })
+        observer?.rollback(session)
+        // The server rolls back by itself what a session leaves behind.
+        await command(session, 'rollback').catch(() => sessions.discard(session))
+        throw error
+      }
+    } finally {
+      transaction.open = false
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/** Finds the columns of views and of the expressions of virtual entities, in the open transaction of a session, and leaves out of the entities what these do not give. */
+import type { EntityProperty, MikroORM } from '@mikro-orm/core'
+import type { PoolClient } from 'pg'
+import type { Notes } from '../../foundation/base/notes.ts'
+import { leaveMissingColumns, listQueries, noteBroken } from '../orm/query-columns.ts'
+import type { Query } from '../orm/query-columns.ts'
+import { isLost } from './server/errors.ts'
+import { ask, command } from './server/sessions.ts'
+
+export async function leaveMissing(orm: MikroORM, session: PoolClient, notes: Notes): Promise<void> {
+  for (const query of listQueries(orm)) {
+    const columns = await (query.meta.virtual === true ? describeQuery(query, session, notes) : listColumns(query, session))
+    if (columns === undefined) continue
+    const types = await findTypes(session, query.meta.props)
+    // NULL alone would be a text, which compares with no number.
+    leaveMissingColumns(query, columns, notes, prop => `null::${types.get(prop.columnTypes?.[0] ?? '') ?? 'text'}`)
+  }
+}
+
+/** Returns the columns of a view; undefined where it is not there. */
+async function listColumns({ from }: Query, session: PoolClient): Promise<string[] | undefined> {
+  const rows = await ask(session, 'select attname from pg_attribute where attrelid = to_regclass($1) and attnum > 0', [from])
+  return rows.length === 0 ? undefined : rows.map(([column]) => column as string)
+}
+
+/** Returns the columns of an expression; undefined, with a note, where the server cannot run it. */
+async function describeQuery(query: Query, session: PoolClient, notes: Notes): Promise<string[] | undefined> {
+  await command(session, 'savepoint mikro_columns')
+  try {
+    const { fields } = await session.query(`select * from ${query.from} as q limit 0`)
+    await command(session, 'release savepoint mikro_columns')
+    return fields.map(field => field.name)
+  } catch (error) {
+    if (isLost(error)) throw error
+    await command(session, 'rollback to savepoint mikro_columns')
+    noteBroken(query, 'PostgreSQL', error, notes)
+    return undefined
+  }
+}
+
+/** The types that the properties declare, by their texts, where the server has them: enums of a view need not be there. */
+async function findTypes(session: PoolClient, props: readonly EntityProperty[]): Promise<ReadonlyMap<string, string>> {
+  const declared = [...new Set(props.flatMap(prop => prop.columnTypes ?? []))]
+  const found = await ask(session, 'select t, to_regtype(t)::text from unnest($1::text[]) as u(t) where to_regtype(t) is not null', [
+    declared,
+  ])
+  return new Map(found as unknown as readonly (readonly [string, string])[])
+}

@@ -1,0 +1,53 @@
+/** Row writer: runs the statements by which the engine writes rows without MikroORM's unit of work, on the session of the transaction that the caller runs in. */
+import { EntityManager } from '@mikro-orm/postgresql'
+import type { MikroORM } from '@mikro-orm/core'
+import type { BehindWrite, RowsWritten, Statement } from '../../records/database/dialect.ts'
+import { ManagerCheck } from '../orm/plain-manager.ts'
+import type { OrmHost } from './orm/lent-dialect.ts'
+
+export class RowWriter {
+  readonly #host: OrmHost
+  readonly #orm: () => MikroORM
+  readonly #managers = new ManagerCheck(EntityManager)
+
+  constructor(host: OrmHost, orm: () => MikroORM) {
+    this.#host = host
+    this.#orm = orm
+  }
+
+  /** See `Connection.writesAlone`. */
+  writesAlone(): boolean {
+    return this.#managers.isPlain(this.#orm().em)
+  }
+
+  /** See `Connection.explainListeners`. */
+  explainListeners(): string | undefined {
+    return this.#managers.explain(this.#orm().em)
+  }
+
+  /** See `Connection.run`. */
+  async run({ sql }: Statement, parameters: readonly unknown[], behind: BehindWrite): Promise<RowsWritten> {
+    const { sessions, transactions, observer } = this.#host
+    const { em } = this.#orm()
+    const text = em.config.get('onQuery')(sql, parameters)
+    transactions.checkTime()
+    const trace = this.#host.trace()
+    const before = trace?.enter('sql')
+    const begun = performance.now()
+    let written: number | undefined
+    try {
+      const session = transactions.current!.session!
+      const running = sessions.readAll(session, [{ sql: text, parameters }])
+      observer()?.writes(session, behind !== 'writes')
+      const { rows, tags } = await running
+      written = Number(tags[0]!.slice(tags[0]!.lastIndexOf(' ')))
+      const [[counted = 0] = []] = rows[0]!
+      return { rows: written, counted: BigInt(counted as string) }
+    } catch (error) {
+      throw em.getDriver().convertException(error as Error)
+    } finally {
+      trace?.streamed({ sql: text, parameters, duration: performance.now() - begun, rows: written })
+      if (before !== undefined) trace!.enter(before)
+    }
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Schema: creates the tables and columns that a database lacks, as MikroORM's schema generator writes them. Nothing is dropped or altered, and either all is
+ * created or nothing. Throws Error in one line for a database that cannot take what is missing.
+ */
+import type { MikroORM } from '@mikro-orm/core'
+import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'
+import type { PoolClient } from 'pg'
+import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
+import type { Notes } from '../../foundation/base/notes.ts'
+import { qualifyTable, showTable } from '../../model/table-name.ts'
+import { name, tableName } from '../sql/sql.ts'
+import { withDeferredReferences } from './orm/deferred-references.ts'
+import { isLost } from './server/errors.ts'
+import { ask, command } from './server/sessions.ts'
+
+/** Statements that only add. */
+const ADDS =
+  /^(?:create (?:table|index|unique index|type|schema|view|materialized view|sequence|extension|function|or replace function|trigger)\b|comment on\b|alter type \S+ add value\b)/i
+
+/** What an `alter table` may do: add columns and constraints. */
+const ALTERS = /^alter table (?:if exists )?(?:"(?:[^"]|"")+"\.?)+ (.+)$/is
+
+/** The statement that MikroORM writes for a schema, whether it is there or not. */
+const CREATES_SCHEMA = /^create schema if not exists "((?:[^"]|"")+)"$/i
+
+/** One key for all engines, so that two that start at once do not create the same table. */
+const LOCK = 7_310_241_905
+
+/** Adds what the entities need, in the open transaction of the session. */
+export async function addSchema(orm: MikroORM, session: PoolClient, schema: string | undefined, notes: Notes): Promise<void> {
+  try {
+    await lockSchema(session)
+    if (schema !== undefined) await createSchema(session, schema)
+    const generator = orm.schema as unknown as SqlSchemaGenerator
+    const text = await withDeferredReferences(orm, () => generator.getUpdateSchemaSQL({ wrap: false, safe: true, dropTables: false }))
+    const views = await findViews(orm, session)
+    if (views.lacking.length > 0)
+      throw new Error(
+        views.lacking.map(([view, column]) => `the column ${view}.${column} cannot be added, since ${view} is a view`).join('; '),
+      )
+    for (const statement of splitStatements(text)) {
+      if (isOfView(statement, views.tables)) continue
+      const [, wanted] = CREATES_SCHEMA.exec(statement) ?? []
+      if (wanted !== undefined) await createSchema(session, wanted.replaceAll('""', '"'))
+      else if (onlyAdds(statement)) await command(session, statement)
+      else notes.add(`The database differs from the entities, and is left as it is: "${statement}" was not run.`)
+    }
+  } catch (error) {
+    if (isLost(error)) throw error
+    const [message] = (error as Error).message.split('\n')
+    throw new SchemaError(`The database does not fit the entities, and nothing in it was changed: ${message}.`, { cause: error })
+  }
+}
+
+/** Views of the database that entities have for their tables, with and without their schema, as MikroORM writes them, and the columns that these lack. */
+interface Views {
+  readonly tables: readonly string[]
+  readonly lacking: readonly (readonly [view: string, column: string])[]
+}
+
+/** Entities that say that they are views are none of these: they need not have all columns. */
+async function findViews(orm: MikroORM, session: PoolClient): Promise<Views> {
+  const own = orm.config.get('schema') ?? 'public'
+  const wanted = [...orm.getMetadata()].flatMap(meta => {
+    if (meta.abstract || meta.embeddable || meta.virtual || meta.view) return []
+    const place = tableName(qualifyTable(meta.tableName, meta.schema ?? own))
+    const table = (meta.schema ?? own) === own ? name(meta.tableName) : place
+    const stored = meta.props.filter(prop => prop.persist !== false && prop.formula === undefined && prop.kind !== 'embedded')
+    return {
+      place,
+      table,
+      columns: stored.filter(prop => prop.kind !== '1:m' && prop.kind !== 'm:n').flatMap(prop => prop.fieldNames ?? []),
+    }
+  })
+  const found = await ask(
+    session,
+    "select i, (select json_agg(attname) from pg_attribute where attrelid = c.oid and attnum > 0) from unnest($1::text[]) with ordinality as u(t, i) join pg_class as c on c.oid = to_regclass(t) and c.relkind in ('v', 'm')",
+    [wanted.map(({ place }) => place)],
+  )
+  const views = found.map(([place, columns]) => ({
+    ...wanted[Number(place) - 1]!,
+    found: new Set(JSON.parse(columns as string) as string[]),
+  }))
+  return {
+    tables: views.flatMap(({ place, table }) => [place, table]),
+    lacking: views.flatMap(view =>
+      [...new Set(view.columns)].filter(column => !view.found.has(column)).map(column => [view.table, name(column)] as const),
+    ),
+  }
+}
+
+/** Whether a statement makes or changes a table that is a view here, or links to one, which no constraint can. */
+function isOfView(statement: string, views: readonly string[]): boolean {
+  return views.some(
+    view =>
+      ['create table', 'alter table'].some(start => statement.startsWith(`${start} ${view} `)) ||
+      new RegExp(
+        `^(?:create (?:unique )?index \\S+ on|comment on (?:table|column)|alter table .* references) ${escapeRegExp(view)}[ .]`,
+        'i',
+      ).test(statement),
+  )
+}
+
+/** Waits until no other engine adds to the database, and keeps others from it for the rest of the transaction. */
+export async function lockSchema(session: PoolClient): Promise<void> {
+  await ask(session, 'select pg_advisory_xact_lock($1)', [LOCK])
+}
+
+/** Creates a schema that is missing. `if not exists` alone takes the right to create one. */
+async function createSchema(session: PoolClient, schema: string): Promise<void> {
+  const found = await ask(session, 'select from pg_namespace where nspname = $1', [schema])
+  if (found.length === 0) await command(session, `create schema ${name(schema)}`)
+}
+
+/**
+ * Whether the schema could not be read since others have dropped tables or schemas meanwhile: MikroORM reads all of the database, and asks for each by its name.
+ */
+export function isMoving(error: unknown): boolean {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } }
+  return error instanceof SchemaError && ['3F000', '42P01', 'XX000'].includes(String(cause?.code))
+}
+
+class SchemaError extends Error {}
+
+/** Splits the text of the generator into its statements, each of which ends its line. */
+function splitStatements(text: string): string[] {
+  return text
+    .split(/;\s*(?:\n|$)/)
+    .map(statement => statement.trim())
+    .filter(statement => statement !== '' && !/^set (?:names|session_replication_role)/i.test(statement))
+}
+
+function onlyAdds(statement: string): boolean {
+  if (ADDS.test(statement)) return true
+  const changes = ALTERS.exec(statement)?.[1]
+  return changes !== undefined && /^add\b/i.test(changes) && !/,\s*(?:drop|alter|rename)\b/i.test(changes)
+}
+
+/** @throws Error in one line for tables that are missing. */
+export async function checkTables(orm: MikroORM, session: PoolClient): Promise<void> {
+  const tables = [
+    ...new Set(
+      [...orm.getMetadata()].flatMap(meta =>
+        meta.abstract || meta.embeddable || meta.virtual ? [] : [qualifyTable(meta.tableName, meta.schema)],
+      ),
+    ),
+  ]
+  const missing = await ask(session, 'select i from unnest($1::text[]) with ordinality as u(t, i) where to_regclass(t) is null', [
+    tables.map(tableName),
+  ])
+  const names = missing
+    .map(([place]) => `"${showTable(tables[Number(place) - 1]!)}"`)
+    .toSorted()
+    .join(', ')
+  if (names !== '')
+    throw new Error(`The database lacks the tables ${names}, which cannot be created in one that is opened for reading only.`)
+  const { lacking } = await findViews(orm, session)
+  if (lacking.length === 0) return
+  throw new Error(
+    `The database lacks what the entities need: ${lacking.map(([view, column]) => `the view ${view} has no column ${column}`).join('; ')}.`,
+  )
+}

@@ -1,0 +1,127 @@
+/**
+ * PGlite: PostgreSQL compiled to WebAssembly, in this process, in memory or in a folder, for trying without a server. It has one backend, thus one session, which
+ * `pg` talks to as to a server. Throws Error in one line where the package is missing, and for a folder that cannot be opened.
+ */
+import { formatInstall } from '../../../records/database/install-line.ts'
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { PoolConfig } from 'pg'
+import { isPglite, pgliteFolder } from '../../../records/database/describe-database.ts'
+import { PgliteStream } from './pglite-stream.ts'
+import type { Pglite } from './pglite-stream.ts'
+
+// Not a plain text in the import: the types must be the same where the package is not installed.
+const PACKAGE = '@electric-sql/pglite'
+
+/** The file in a folder that says which process has it open: PGlite itself keeps no second one out, and two would destroy it. */
+const OWNER = 'mikro-rest.pid'
+
+/** The folders that this process has open. */
+const open = new Set<string>()
+
+interface PglitePackage {
+  readonly PGlite: { create(folder?: string): Promise<Pglite> }
+}
+
+export class PgliteDatabase {
+  readonly #pglite: Pglite
+  /** The folder that it has for itself. */
+  readonly #folder: string | undefined
+
+  constructor(pglite: Pglite, folder?: string) {
+    this.#pglite = pglite
+    this.#folder = folder
+  }
+
+  /** What a pool needs in the place of a URL. */
+  get config(): PoolConfig {
+    return {
+      stream: () => new PgliteStream(this.#pglite),
+      user: 'postgres',
+      database: 'postgres',
+      ssl: false,
+      max: 1,
+      // A session that ends takes the statements along that it has prepared, and is nothing that must be spared.
+      idleTimeoutMillis: 0,
+    }
+  }
+
+  /** Copies the whole content, in memory. Nobody may be using the session. */
+  async clone(): Promise<PgliteDatabase> {
+    return new PgliteDatabase(await this.#pglite.clone())
+  }
+
+  async close(): Promise<void> {
+    await this.#pglite.close()
+    if (this.#folder !== undefined) await leaveFolder(this.#folder)
+  }
+}
+
+/**
+ * Opens the PGlite of a URL, `pglite:` or `pglite:DIR`; undefined for the URL of a server.
+ *
+ * @param mayCreate whether a folder that is missing is made
+ */
+export async function openPglite(url: string, mayCreate: boolean): Promise<PgliteDatabase | undefined> {
+  if (!isPglite(url)) return undefined
+  const given = pgliteFolder(url)
+  const folder = given === undefined ? undefined : resolve(given)
+  const { PGlite } = await loadPackage()
+  if (folder !== undefined) await takeFolder(folder, url, mayCreate)
+  try {
+    return new PgliteDatabase(await PGlite.create(folder), folder)
+  } catch (error) {
+    if (folder !== undefined) await leaveFolder(folder)
+    // What is thrown by WebAssembly may have no message.
+    const { message = '', name } = error as Partial<Error>
+    throw new Error(`The database ${url} cannot be opened: ${message === '' ? name : message.split('\n', 1)[0]}.`, { cause: error })
+  }
+}
+
+async function loadPackage(): Promise<PglitePackage> {
+  try {
+    return (await import(PACKAGE)) as PglitePackage
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
+    throw new Error(`A PGlite database needs one more package: ${formatInstall(PACKAGE)}`, { cause: error })
+  }
+}
+
+/** Makes a folder this process's own. */
+async function takeFolder(folder: string, url: string, mayCreate: boolean): Promise<void> {
+  const found = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw new Error(`The database ${url} cannot be opened: ${error.code === 'ENOTDIR' ? 'it is not a folder' : error.message}.`, {
+      cause: error,
+    })
+  })
+  // A process that was killed before it began leaves its mark alone.
+  const isNew = found === undefined || found.every(each => each === OWNER)
+  if (isNew && !mayCreate) throw new Error(`The database ${url} does not exist.`)
+  if (!isNew && !found.includes('PG_VERSION')) throw new Error(`The database ${url} cannot be opened: the folder holds something else.`)
+  await mkdir(folder, { recursive: true })
+  const owner = join(folder, OWNER)
+  const holder = Number(await readFile(owner, 'utf8').catch(() => '0'))
+  // A number comes again, in a container above all.
+  if (holder === process.pid ? open.has(folder) : isRunning(holder))
+    throw new Error(`The database ${url} is open already (process ${holder}): a folder of PGlite serves one engine at a time.`)
+  // A process that was killed has left it behind.
+  await rm(owner, { force: true })
+  await writeFile(owner, String(process.pid), { flag: 'wx' })
+  open.add(folder)
+}
+
+async function leaveFolder(folder: string): Promise<void> {
+  open.delete(folder)
+  await rm(join(folder, OWNER), { force: true })
+}
+
+function isRunning(pid: number): boolean {
+  if (!(pid > 0)) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Case folding: what `lower` of a server leaves to do, so that texts compare without case as the `iu` flags of RegExp have it (Unicode, CaseFolding.txt, C and S).
+ * The server is asked once what it makes of the characters that have a case; where members of one class come out differently, `translate` maps them to one.
+ */
+import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
+
+/** The characters that are mapped after `lower`, and what they become. */
+export interface CaseFolding {
+  /** The collation of `lower`, as SQL. */
+  readonly collation: string
+  readonly from: string
+  readonly to: string
+}
+
+/** The last character with a case stands well below. */
+const LAST = 0x1ffff
+
+let classes: ReadonlyMap<string, string> | undefined
+
+/** Returns each character with a case, and the smallest one of its class. */
+export function listCaseClasses(): ReadonlyMap<string, string> {
+  return (classes ??= buildCaseClasses())
+}
+
+function buildCaseClasses(): ReadonlyMap<string, string> {
+  const parents = new Map<string, string>()
+  const find = (character: string): string => {
+    const parent = parents.get(character)
+    return parent === undefined ? character : find(parent)
+  }
+  for (let point = 0x41; point <= LAST; point++) {
+    if (point >= 0xd800 && point < 0xe000) continue
+    const character = String.fromCodePoint(point)
+    for (const other of listOtherCases(character)) {
+      const [one, two] = [find(other), find(character)]
+      if (one === two || !areEqual(character, other)) continue
+      if (one.codePointAt(0)! < two.codePointAt(0)!) parents.set(two, one)
+      else parents.set(one, two)
+    }
+  }
+  const smallest = new Map([...parents.keys()].map(character => [character, find(character)] as const))
+  for (const character of new Set(smallest.values())) smallest.set(character, character)
+  return smallest
+}
+
+function listOtherCases(character: string): readonly string[] {
+  const [lower, upper] = [character.toLowerCase(), character.toUpperCase()]
+  if (lower === character && upper === character) return []
+  const all = [lower, upper, upper.toLowerCase(), lower.toUpperCase()]
+  return all.filter(other => other !== character && [...other].length === 1)
+}
+
+function areEqual(one: string, other: string): boolean {
+  return new RegExp(`^${escapeRegExp(one)}$`, 'iu').test(other)
+}
+
+/**
+ * Finds what a server's `lower` leaves to do.
+ *
+ * @param lowered what `lower` makes of each key of `listCaseClasses`, in the same order
+ */
+export function findCaseFolding(lowered: readonly string[], collation: string): CaseFolding {
+  const all = [...listCaseClasses()]
+  const meant = new Map<string, string>()
+  for (const [index, [character, smallest]] of all.entries()) {
+    const given = lowered[index]!
+    if (!meant.has(smallest)) meant.set(smallest, [...given].length === 1 ? given : character)
+  }
+  const mapped = new Map<string, string>()
+  for (const [index, [, smallest]] of all.entries()) {
+    const given = lowered[index]!
+    const wanted = meant.get(smallest)!
+    if (given !== wanted && [...given].length === 1) mapped.set(given, wanted)
+  }
+  return { collation, from: [...mapped.keys()].join(''), to: [...mapped.values()].join('') }
+}

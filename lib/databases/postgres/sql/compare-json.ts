@@ -1,0 +1,85 @@
+/** Compare JSON: values inside JSON values (`jsonb`) are found by their path, and compared and sorted as what they are. */
+import type { ScalarAttribute } from '../../../model/model.ts'
+import type { Operand, ValueRef } from '../../../records/plan/read-plan.ts'
+import { filterValue } from '../../sql/filter-value.ts'
+import type { ColumnScope } from '../../sql/flavour.ts'
+import { literal, name, sql, text } from '../../sql/sql.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { JSON_VALUE, NUMBER, STORED_NUMBER } from './value-forms.ts'
+
+/** A place in a list, or a key that looks like one. */
+const PLACE = /^(?:0|[1-9]\d*)$/
+
+/** Returns what stands inside a JSON value; NULL where nothing does. */
+export function compileWithin(json: ScalarAttribute, names: readonly string[], columns: ColumnScope): Sql {
+  const { source } = json
+  const step = (value: Sql, key: string): Sql =>
+    PLACE.test(key) ? sql`(${value} #> array[${literal(key)}])` : sql`(${value} -> ${literal(key)})`
+  if (source.kind === 'column') return names.reduce(step, sql`(${columns.column(source.column)})::jsonb`)
+  if (source.kind === 'document')
+    return names.reduce(
+      step,
+      source.keys.reduce((value, key) => sql`(${value} -> ${literal(key)})`, sql`(${columns.column(source.column)})::jsonb`),
+    )
+  if (source.kind !== 'formula') throw new Error(`"${json.name}" holds no JSON value.`)
+  const formula = source.sql(columns.alias, name)
+  const bindings = formula.values.map(value => ({ from: 'literal', value }) as const)
+  return names.reduce(step, { text: `((${formula.sql})::jsonb)`, bindings })
+}
+
+/** Returns what stands inside the JSON value that a filter is about. */
+function compileOperandWithin({ hops, attribute }: Operand, columns: ColumnScope): Sql {
+  if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
+  return compileWithin(attribute.source.json, attribute.source.names, columns.through(hops))
+}
+
+/** Compiles the condition that nothing stands there, or null. */
+export function isNullWithin(operand: Operand, columns: ColumnScope): Sql {
+  return sql`coalesce(jsonb_typeof(${compileOperandWithin(operand, columns)}), 'null') = 'null'`
+}
+
+/** Returns the text that stands there; NULL for anything else. */
+export function compileTextWithin(operand: Operand, columns: ColumnScope): Sql {
+  const value = compileOperandWithin(operand, columns)
+  return sql`(case jsonb_typeof(${value}) when 'string' then ${value} #>> '{}' end) collate "C"`
+}
+
+/** Compiles a comparison: a text is compared with the text that was given, any other value with the JSON value that the text is, if it is one. */
+export function compareWithin(operand: Operand, operator: '=' | '<' | '<=' | '>' | '>=', ref: ValueRef, columns: ColumnScope): Sql {
+  const { attribute } = operand
+  const value = compileOperandWithin(operand, columns)
+  const given = filterValue(ref, attribute)
+  if (operator === '=') {
+    const same = sql`${value} = ${filterValue(ref, attribute, JSON_VALUE)}::jsonb`
+    // A text equals the one that the text in quotes is, too.
+    return sql`(case jsonb_typeof(${value}) when 'string' then (${value} #>> '{}') = ${given} or coalesce(${same}, false) else ${same} end)`
+  }
+  // Numbers are compared with numbers, texts with what is no number.
+  const number = sql`${filterValue(ref, attribute, NUMBER)}::numeric`
+  const texts = sql`case when ${number} is null then (${value} #>> '{}') collate "C" ${operator} ${given} end`
+  return sql`(case jsonb_typeof(${value}) when 'string' then ${texts} when 'number' then (${value})::numeric ${operator} ${number} end)`
+}
+
+/** Compiles a comparison of what a type of the application's own stores in a JSON document, which may be a number or a text: numbers come before texts, as they sort. */
+export function compareStoredWithin(
+  { hops, attribute }: Operand,
+  operator: '=' | '<' | '<=' | '>' | '>=',
+  ref: ValueRef,
+  columns: ColumnScope,
+): Sql {
+  const value = compileWithin(attribute, [], columns.through(hops))
+  const number = sql`${filterValue(ref, attribute, STORED_NUMBER)}::numeric`
+  const compareNumber = (stored: Sql): Sql => sql`coalesce(${stored} ${operator} ${number}, ${text(String(operator.startsWith('<')))})`
+  const words = sql`(${value} #>> '{}') collate "C" ${operator} ${filterValue(ref, attribute)}`
+  const compareText = sql`case when ${number} is null then ${words} else ${text(String(operator.startsWith('>')))} end`
+  return sql`(case jsonb_typeof(${value}) when 'number' then ${compareNumber(sql`(${value})::numeric`)} when 'boolean' then ${compareNumber(sql`((${value})::boolean)::int::numeric`)} when 'string' then ${compareText} end)`
+}
+
+/** Returns a plain value as one that sorts: numbers, and booleans as such, come before texts. An object or an array is no plain value. */
+export function compileSortedWithin(json: ScalarAttribute, names: readonly string[], columns: ColumnScope): Sql {
+  const value = compileWithin(json, names, columns)
+  const row = (number: Sql, words: Sql): Sql => sql`row(${number}, ${words})`
+  const none = text('null::numeric')
+  const noText = text(`null::text collate "C"`)
+  return sql`(case jsonb_typeof(${value}) when 'number' then ${row(sql`(${value})::numeric`, noText)} when 'boolean' then ${row(sql`((${value})::boolean)::int::numeric`, noText)} when 'string' then ${row(none, sql`(${value} #>> '{}') collate "C"`)} end)`
+}

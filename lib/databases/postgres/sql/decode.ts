@@ -1,0 +1,77 @@
+/** Decode: texts as PostgreSQL gives them to their JSON form. Every column is read as the text that the server sends, in the time zone UTC. */
+import { decodeJson, formatDecimal } from '../../sql/decode-document.ts'
+import type { BuilderSource } from '../../sql/builder-source.ts'
+import type { Decoder } from '../../sql/flavour.ts'
+import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
+import { BLANK_PADDED } from './parameters.ts'
+
+/** JSON has no infinity, and -0 would read back as 0. */
+function decodeNumber(text: string): number | null {
+  const value = Number(text)
+  return Number.isFinite(value) ? value + 0 : null
+}
+
+const DATETIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?$/
+
+/**
+ * `2020-01-31 12:13:14.123456+00`, or the same without the offset, which is UTC, too. A value that is not a time of ISO 8601 (`infinity`, years before the first) is
+ * shown as it is.
+ */
+function decodeDatetime(text: string): string {
+  const bare = text.endsWith('+00') ? text.slice(0, -3) : text
+  return DATETIME.test(bare) ? `${bare.slice(0, 10)}T${bare.slice(11, 19)}.${bare.slice(20, 23).padEnd(3, '0')}Z` : text
+}
+
+function trimBlanks(text: string): string {
+  return text.replace(/ +$/, '')
+}
+
+/** `\x0aff`, as base64. */
+function decodeBytes(text: string): string {
+  return Buffer.from(text.slice(2), 'hex').toString('base64')
+}
+
+/** See `Flavour.findDecoder`. */
+export function findDecoder(type: ScalarType): Decoder | undefined {
+  switch (type.kind) {
+    case 'integer':
+      return Number
+    case 'float':
+      return decodeNumber
+    case 'bigint':
+      return type.asNumber === true ? decodeNumber : undefined
+    case 'decimal':
+      return type.asNumber === true ? decodeNumber : (text: string) => formatDecimal(text, type.scale)
+    case 'boolean':
+      return (text: string) => text === 't'
+    case 'datetime':
+      return decodeDatetime
+    case 'text':
+      return type.column === BLANK_PADDED ? trimBlanks : undefined
+    case 'json':
+      return decodeJson
+    case 'blob':
+      return decodeBytes
+    case 'array':
+    case 'custom':
+      return type.codec!.toJson
+    default:
+      return undefined
+  }
+}
+
+/** See `Dialect.decode`. */
+export function decodeBare(value: unknown, { kind }: ScalarType): unknown {
+  if (typeof value !== 'string') return value
+  if (kind === 'datetime') return Date.parse(decodeDatetime(value))
+  return kind === 'integer' || kind === 'float' ? Number(value) : value
+}
+
+/** See `Flavour.readValue`. */
+export function readValue(type: ScalarType, value: string, source: BuilderSource): string {
+  const decoder = findDecoder(type)
+  if (decoder === undefined) return value
+  if (type.kind === 'integer') return `(${value}===null?null:+${value})`
+  if (type.kind === 'boolean') return `(${value}===null?null:${value}==="t")`
+  return `(${value}===null?null:${source.helper(decoder)}(${value}))`
+}

@@ -1,0 +1,99 @@
+/**
+ * Write lists: the statements that set the links of several rows at once. A list of keys is one parameter, an array, so that the text of a statement does not
+ * depend on the number of its rows. All names are of the model.
+ */
+import type { Statement } from '../../../records/database/dialect.ts'
+import type { PivotTable, StoredColumn, StoredTable } from '../../../model/stored-table.ts'
+import { name, tableName } from '../../sql/sql.ts'
+import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
+import { castColumn, findSqlType } from './parameters.ts'
+
+/** See `WritingDialect.deleteAll`. */
+export function compileDeleteAll(stored: StoredTable): Statement {
+  const [key, list] = compareKey(stored, 1)
+  return finish(`delete from ${tableName(stored.table)} where ${key} = any(${list})`)
+}
+
+/** See `WritingDialect.link`. */
+export function compileLink(stored: StoredTable, { column }: StoredColumn): Statement {
+  const own = name(column)
+  const [key, list] = compareKey(stored, 2)
+  return finish(
+    `update ${tableName(stored.table)} set ${own} = $1${count(stored.version)} where ${key} = any(${list}) and ${own} is distinct from $3`,
+  )
+}
+
+/** See `WritingDialect.unlink`. */
+export function compileUnlink(stored: StoredTable, { column }: StoredColumn): Statement {
+  const own = name(column)
+  const [key, list] = compareKey(stored, 2)
+  return finish(`update ${tableName(stored.table)} set ${own} = null${count(stored.version)} where ${own} = $1 and ${key} <> all(${list})`)
+}
+
+/** See `WritingDialect.deleteOthers`. */
+export function compileDeleteOthers(stored: StoredTable, { column }: StoredColumn): Statement {
+  const [key, list] = compareKey(stored, 2)
+  return finish(`delete from ${tableName(stored.table)} where ${name(column)} = $1 and ${key} <> all(${list})`)
+}
+
+/** See `WritingDialect.others`. */
+export function compileOthers(stored: StoredTable, { column }: StoredColumn): Statement {
+  const [key, list] = compareKey(stored, 2)
+  return finish(`select ${key} from ${tableName(stored.table)} where ${name(column)} = $1 and ${key} <> all(${list})`)
+}
+
+/** See `WritingDialect.unlinked`. */
+export function compileUnlinked(stored: StoredTable, { column }: StoredColumn): Statement {
+  const [key, list] = compareKey(stored, 1, 't.')
+  const differs = `exists (select from ${tableName(stored.table)} as t where ${key} = l.v and t.${name(column)} is distinct from $2)`
+  return finish(`select l.v from unnest(${list}) with ordinality as l(v, i) where ${differs} order by l.i`)
+}
+
+/** See `WritingDialect.leave`. */
+export function compileLeave({ table, owner, member, memberType }: PivotTable): Statement {
+  const list = `$2::${findListedType(memberType)}[]`
+  return finish(`delete from ${tableName(table)} where ${name(owner)} = $1 and ${castColumn(name(member), memberType)} <> all(${list})`)
+}
+
+/** See `WritingDialect.enter`. */
+export function compileEnter({ table, owner, ownerType, member, memberType }: PivotTable): Statement {
+  const there = `select ${castColumn(name(member), memberType)} from ${tableName(table)} where ${name(owner)} = $3`
+  const listed = `unnest($2::${findListedType(memberType)}[]) with ordinality as l(v, i)`
+  return finish(
+    `insert into ${tableName(table)} (${name(owner)}, ${name(member)}) select $1::${findOwnType(ownerType)}, l.v::${findOwnType(memberType)} ` +
+      `from ${listed} where l.v not in (${there}) order by l.i`,
+  )
+}
+
+/** See `WritingDialect.members`. */
+export function compileMembers({ table, owner, member, order }: PivotTable): Statement {
+  return finish(`select ${name(member)} from ${tableName(table)} where ${name(owner)} = $1${inOrder(order)}`)
+}
+
+/** Returns the key of a table in the form in which it is compared, and a list of keys. */
+function compareKey({ key: [key] }: StoredTable, parameter: number, prefix = ''): readonly [string, string] {
+  const own = `${prefix}${name(key!.column)}`
+  const { type } = key!
+  return type === undefined ? [own, `$${parameter}`] : [castColumn(own, type), `$${parameter}::${findListedType(type)}[]`]
+}
+
+function findListedType(type: ScalarType): string {
+  return findSqlType(type) ?? 'text'
+}
+
+/** Returns the type of the column itself, where it is an unusual one: an enum takes no text. */
+function findOwnType(type: ScalarType): string {
+  return type.column ?? findListedType(type)
+}
+
+function inOrder(order: string | undefined): string {
+  return order === undefined ? '' : ` order by ${name(order)}`
+}
+
+function count(version: StoredTable['version']): string {
+  return (version?.columns ?? []).map(({ column }) => `, ${name(column)} = ${name(column)} + 1`).join('')
+}
+
+function finish(text: string): Statement {
+  return { sql: text, bindings: [] }
+}

@@ -1,0 +1,106 @@
+/** Write rows: what is particular to PostgreSQL in the statements that write rows: which values differ, the keys that the server counts, values as parameters. */
+import { JsonProperty, Utils } from '@mikro-orm/core'
+import type { Statement } from '../../../records/database/dialect.ts'
+import type { StoredColumn, StoredTable } from '../../../model/stored-table.ts'
+import { literal, name, sql, tableName } from '../../sql/sql.ts'
+import type { Sql } from '../../sql/sql.ts'
+import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
+import { formatTime } from './encode.ts'
+
+/** Kinds of values whose columns compare them as MikroORM does. */
+const COMPARABLE: ReadonlySet<string> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean', 'date', 'time', 'uuid', 'blob'])
+
+/** See `Flavour.differs`. An untyped parameter takes the type of the column, also where that stands behind a CASE. */
+export function differs(column: string, parameter: Sql, type: ScalarType | undefined): Sql {
+  const kind = type?.kind ?? 'text'
+  if (COMPARABLE.has(kind)) return sql`${column} is distinct from ${parameter}`
+  // A column may hold finer times than MikroORM does.
+  if (kind === 'datetime') return sql`date_trunc('milliseconds', ${column}) is distinct from ${parameter}`
+  const own = sql`(case when true then ${parameter} else ${column} end)`
+  // Values of the type `json` cannot be compared.
+  if (kind === 'json') return sql`${column}::jsonb is distinct from ${own}::jsonb`
+  // Texts, and all that is shown as one: a type, or a collation, may take different ones for equal.
+  return sql`${column}::text collate "C" is distinct from ${own}::text collate "C"`
+}
+
+/** See `WritingDialect.insert`. A row whose unique values are taken is not inserted: an error would have drawn a key already, and none is drawn twice. */
+export function compileInsert(stored: StoredTable, columns: readonly StoredColumn[]): Statement {
+  const { table, key, uniques, keepsUnique } = stored
+  if (columns.length === 0) return returnKeys(`insert into ${tableName(table)} default values`, stored, columns)
+  const places = new Map(columns.map(({ column }, index) => [column, `$${index + 1}`]))
+  const isTaken = (set: readonly StoredColumn[]): string =>
+    set.map(each => `${castToOwn(each)} = ${takeType(places.get(each.column)!, name(each.column))}`).join(' and ')
+  // Where functions of the model give values, nothing is left to be looked for; and they would be called again.
+  const sets = (keepsUnique ? [key, ...uniques] : []).filter(set => set.every(({ column }) => places.has(column)))
+  const guards = sets.map(set => `not exists (select from ${tableName(table)} where ${isTaken(set)})`)
+  const where = guards.length === 0 ? '' : ` where ${guards.join(' and ')}`
+  // A parameter has one type wherever it stands: where its column has a domain for its type, what that is based on. By the name of the table as a type it could
+  // be another one: PostgreSQL has types called line, point and name.
+  const compared = new Set(sets.flat().map(({ column }) => column))
+  const values = [...places].map(([column, place]) =>
+    compared.has(column) ? takeType(place, `(select ${name(column)} from ${tableName(table)} limit 0)`) : place,
+  )
+  return returnKeys(`${formatInto(stored, columns)} select ${values.join(', ')}${where}`, stored, columns)
+}
+
+/** See `WritingDialect.insertRows`. */
+export function compileInsertRows(stored: StoredTable, columns: readonly StoredColumn[], rows: number): Statement {
+  const values = Array.from(
+    { length: rows },
+    (_, row) => `(${columns.map((__, index) => `$${row * columns.length + index + 1}`).join(', ')})`,
+  )
+  return returnKeys(`${formatInto(stored, columns)} values ${values.join(', ')}`, stored, columns)
+}
+
+function formatInto({ table }: StoredTable, columns: readonly StoredColumn[]): string {
+  return `insert into ${tableName(table)} (${columns.map(({ column }) => name(column)).join(', ')})`
+}
+
+/** Returns an insert that gives the keys that the server counts. A sequence does not follow keys that rows bring, which it would give again; so it is raised. */
+function returnKeys(insert: string, { table, counter }: StoredTable, columns: readonly StoredColumn[]): Statement {
+  if (counter === undefined) return { sql: insert, bindings: [] }
+  const own = name(counter.column)
+  if (!columns.some(({ column }) => column === counter.column)) return { sql: `${insert} returning ${own}`, bindings: [] }
+  const raise = raiseSequence(`select max(${own}) as k from w`, [literal(tableName(table)), literal(counter.column)])
+  return { sql: `with w as (${insert} returning ${own}) select w.${own}, (${raise}) from w`, bindings: [] }
+}
+
+/**
+ * Returns a query that lets the sequence of a column go on behind a key, where it would give that. One that has not begun may have been restarted with any value: what
+ * it would give is seen by taking it.
+ *
+ * @param highest a query for the key, `k`
+ * @param place the quoted table and the column, as texts of SQL
+ */
+export function raiseSequence(highest: string, [table, column]: readonly [string, string]): string {
+  const sequence = `select pg_get_serial_sequence(${table}, ${column})::regclass as s`
+  const next = 'case when m.k > 0 and pg_sequence_last_value(q.s) is null then nextval(q.s) end'
+  return `select setval(n.s, greatest(m.k, n.v), coalesce(n.v <= m.k, true)) from (${highest}) as m, lateral (select q.s, ${next} as v from (${sequence}) as q) as n where n.s is not null and m.k > 0 and (n.v is not null or pg_sequence_last_value(n.s) < m.k)`
+}
+
+/** Gives an untyped parameter the type of a column: a length, or an enum, that a text compared with it would not have. */
+function takeType(parameter: string, column: string): string {
+  return `case when true then ${parameter} else ${column} end`
+}
+
+/** A column of a domain as what that is based on: a domain over an enum has no operators. */
+function castToOwn({ column, type }: StoredColumn): string {
+  return type?.kind === 'text' && type.column !== undefined ? `${name(column)}::${type.column}` : name(column)
+}
+
+/** See `WritingDialect.toParameter`: a text, which the column makes a value of. */
+export function toParameter(value: unknown): unknown {
+  if (value === undefined || value === null) return null
+  switch (typeof value) {
+    case 'string':
+      return value.includes('\0') ? undefined : value
+    case 'bigint':
+    case 'number':
+    case 'boolean':
+      return String(value)
+    default:
+      if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : formatTime(value.getTime())
+      if (value instanceof Uint8Array) return value
+      return Utils.isPlainObject(value) || (typeof value === 'object' && JsonProperty in value) ? JSON.stringify(value) : undefined
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * Units of work: runs writes in transactions of their own (REPEATABLE READ), as many at a time as there are sessions. A write that gets in the way of another one
+ * is repeated where no code of the application's runs in it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { IsolationLevel, TransactionContext } from '@mikro-orm/core'
+import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import type { RequestAbort } from '../../foundation/base/abort.ts'
+import { RestError, restError } from '../../foundation/base/errors.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { WrittenPlace } from '../../records/database/dialect.ts'
+import { rememberManager } from '../orm/target-keys.ts'
+import { runsForeignCode } from '../orm/user-hooks.ts'
+import { conflicting, isConflict, isLost, isOutdated, isUnprepared, pooled, unreachable } from './server/errors.ts'
+import type { OrmHost } from './orm/lent-dialect.ts'
+import { Crowded, PlainTransactions } from './plain-transactions.ts'
+import type { Sessions } from './server/sessions.ts'
+import type { OpenTransaction, Transactions } from './server/transactions.ts'
+import { Turns } from './turns.ts'
+
+/** Throws what a write has failed with, unless it may run again since another one got in its way. */
+function refuseFailed(error: unknown, isRepeatable: boolean): void {
+  if (error instanceof RestError && !isConflict(error)) throw error
+  if (isLost(error)) throw unreachable(error)
+  const isOld = isOutdated(error)
+  if (!isConflict(error) && !isOld) throw error
+  if (!isRepeatable) throw isUnprepared(error) ? pooled(error) : isOld ? error : conflicting(error)
+}
+
+type Work<T> = (em: EntityManager) => Awaitable<T>
+
+/** How often a write is tried: all but the first time in its turn. */
+const ATTEMPTS = 10
+
+/** What a write is about that does not say so. */
+const ELSEWHERE: WrittenPlace = { resource: undefined, id: undefined }
+
+export class UnitsOfWork {
+  readonly #sessions: Sessions
+  readonly #transactions: Transactions
+  readonly #orm: () => MikroORM
+  readonly #readOnly: boolean
+  readonly #plain: PlainTransactions
+  readonly #turns = new Turns()
+
+  constructor(host: OrmHost, orm: () => MikroORM, readOnly: boolean) {
+    this.#sessions = host.sessions
+    this.#transactions = host.transactions
+    this.#plain = new PlainTransactions(host)
+    this.#orm = orm
+    this.#readOnly = readOnly
+  }
+
+  /** See `Connection.write`. */
+  async write<T>(work: Work<T>, end?: RequestAbort, repeatable = false, place?: WrittenPlace): Promise<T> {
+    if (this.#readOnly) throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
+    const { current } = this.#transactions
+    if (current !== undefined) return this.#writeNested(current, work, end)
+    return this.#repeat(() => this.#attempt(work, end), end, repeatable && !runsForeignCode(this.#orm().em), place)
+  }
+
+  /** See `Connection.transact`. */
+  async transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable = false, place?: WrittenPlace): Promise<T> {
+    if (this.#readOnly || this.#transactions.current !== undefined) return this.write(work, end, repeatable)
+    const isCrowded = (): boolean => place !== undefined && this.#turns.areTaken(place)
+    return this.#repeat(turn => this.#plain.run(work, end, turn ?? isCrowded), end, repeatable, place)
+  }
+
+  /**
+   * Runs a transaction, again where another one got in its way and that may be. Writes that have met run one after another from then on, and with them whatever comes
+   * to the same record meanwhile; those of a record that cannot be repeated do so from the beginning.
+   */
+  async #repeat<T>(
+    run: (turn: WrittenPlace | undefined) => Promise<T>,
+    end: RequestAbort | undefined,
+    isRepeatable: boolean,
+    place: WrittenPlace = ELSEWHERE,
+  ): Promise<T> {
+    const isAlone = (!isRepeatable && place.id !== undefined) || this.#turns.areTaken(place)
+    let leave = isAlone ? await this.#turns.take(place, end) : undefined
+    try {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await run(leave === undefined ? undefined : place)
+        } catch (error) {
+          if (!(error instanceof Crowded)) refuseFailed(error, isRepeatable && attempt < ATTEMPTS)
+        }
+        leave ??= await this.#turns.take(place, end)
+        // Those of other processes need not meet again.
+        if (attempt > 1) await sleep(Math.random() * 10 * attempt)
+        end?.throwIfReached()
+      }
+    } finally {
+      leave?.()
+    }
+  }
+
+  async #attempt<T>(work: Work<T>, end: RequestAbort | undefined): Promise<T> {
+    const transaction = this.#transactions.create(end)
+    try {
+      return await this.#run(transaction, {}, work)
+    } catch (error) {
+      // The connection was lost before the transaction began: the next one is a new one.
+      if (transaction.session !== undefined || error instanceof RestError || !isLost(error)) throw error
+    }
+    return this.#run(this.#transactions.create(end), {}, work)
+  }
+
+  /** A write inside another one is a savepoint of it; those of one transaction come one after another. */
+  async #writeNested<T>(outer: OpenTransaction, work: Work<T>, end: RequestAbort | undefined): Promise<T> {
+    const release = await outer.nested.acquire(end?.signal)
+    try {
+      // A write that was left behind finds that the outer one has ended, and has a transaction of its own.
+      if (!outer.open) return await this.write(work, end, false)
+      const transaction = this.#transactions.create(end)
+      if (outer.session !== undefined) transaction.session = outer.session
+      return await this.#run(transaction, outer.trx === undefined ? {} : { ctx: outer.trx }, work)
+    } finally {
+      release()
+    }
+  }
+
+  async #run<T>(transaction: OpenTransaction, { ctx }: { readonly ctx?: NonNullable<OpenTransaction['trx']> }, work: Work<T>): Promise<T> {
+    // Subscribers that a hook adds are gone with the request, as in MikroORM's own `transactional`.
+    const em = this.#orm().em.fork({ cloneEventManager: true })
+    try {
+      return await this.#transactions.run(transaction, () =>
+        // The context shows MikroORM, as `transactional` would, which entity manager the code inside means.
+        TransactionContext.create(em as never, async () => {
+          await em.begin(ctx === undefined ? { isolationLevel: IsolationLevel.REPEATABLE_READ } : { ctx })
+          const trx = em.getTransactionContext()!
+          transaction.trx = trx
+          transaction.open = true
+          rememberManager(em, trx)
+          return this.#finish(em, transaction, work)
+        }),
+      )
+    } finally {
+      transaction.open = false
+    }
+  }
+
+  async #finish<T>(em: EntityManager, transaction: OpenTransaction, work: Work<T>): Promise<T> {
+    const { session, end, nested } = transaction
+    try {
+      const result = await this.#sessions.guard(session!, end, async () => {
+        const worked = await work(em)
+        await em.flush()
+        return worked
+      })
+      end?.checkTime()
+      // Waits for writes that were left behind in this one. Those that come later stand outside of it.
+      const release = await nested.acquire()
+      transaction.open = false
+      release()
+      await em.commit()
+      return result
+    } catch (error) {
+      try {
+        await em.rollback()
+      } catch (failure) {
+        // It must not hide why it was needed.
+        this.#orm()
+          .config.getLogger()
+          .warn('query', `Failed to roll back transaction: ${(failure as Error).message}`)
+      }
+      throw error
+    }
+  }
+}

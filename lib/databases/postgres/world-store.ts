@@ -1,0 +1,342 @@
+/**
+ * World store: takes the content of a database as a position in its change log, goes back to one, and copies the database for forks. Refuses in one line for a
+ * database that no engine has made.
+ */
+import type { PoolClient } from 'pg'
+import { restError } from '../../foundation/base/errors.ts'
+import type { OpenDatabase, ServerDatabase, WorldImage, WorldStore } from '../../records/database/world-store.ts'
+import { forkOrm } from '../orm/fork-orm.ts'
+import { PostgresConnection } from './connection.ts'
+import { checkKept, readEnd } from './kit/change-log.ts'
+import type { ChangeLog } from './kit/change-log.ts'
+import { ForkDatabases } from './kit/fork-databases.ts'
+import { PostgresImage, findRoute, relateToOrigin } from './kit/image.ts'
+import type { Place, Route } from './kit/image.ts'
+import { beginReplay, readChanges, readSequences, rewind, writeChanges, writeSequences } from './kit/row-changes.ts'
+import type { SequenceValues, TableChanges } from './kit/row-changes.ts'
+import { LentDialect } from './orm/lent-dialect.ts'
+import type { PgliteDatabase } from './server/pglite.ts'
+import { ask, command, Sessions } from './server/sessions.ts'
+import { Transactions } from './server/transactions.ts'
+
+/** A copy, for one fork or for forks to be copied from, and what its log has in common with that of the database. */
+interface Copy {
+  readonly database: string
+  readonly origin: NonNullable<Place['origin']>
+}
+
+/** What makes a store that of a fork. */
+interface ForkParts {
+  readonly origin: NonNullable<Place['origin']>
+  /** Where the database of the fork is, by name, which is dropped with it; undefined for one in this process. */
+  readonly copy?: { readonly databases: ForkDatabases; readonly own: string }
+}
+
+/** What has the data for itself. */
+interface Replacement {
+  readonly session: PoolClient
+  readonly log: ChangeLog
+  /** The method of the engine that wants it. */
+  readonly what: string
+}
+
+export class PostgresWorldStore implements WorldStore, Place {
+  readonly origin: Place['origin']
+  readonly #connection: PostgresConnection
+  readonly #database: ServerDatabase
+  readonly #own: string | undefined
+  #databases: ForkDatabases | undefined
+  #baseline: PostgresImage | undefined
+  /** The images that are still held, whose positions must be found. */
+  #images: WeakRef<PostgresImage>[] = []
+  /** The copies that there are, as far as their logs are the same as this one. */
+  readonly #forks = new Set<{ sameUpTo: number }>()
+  #template: Promise<Copy> | undefined
+  #spare: Promise<string | undefined> | undefined
+  #forked = 0
+  #isClosed = false
+
+  constructor(connection: PostgresConnection, database: ServerDatabase, fork?: ForkParts) {
+    this.#connection = connection
+    this.#database = database
+    this.origin = fork?.origin
+    this.#databases = fork?.copy?.databases
+    this.#own = fork?.copy?.own
+    connection.closing = { before: () => this.#beforeClose(), after: () => this.#afterClose() }
+  }
+
+  async start(): Promise<void> {
+    const { log, parts } = this.#connection
+    if (log === undefined || log.keepsFrom !== undefined || parts.readOnly) return
+    this.#baseline = await this.image()
+  }
+
+  image(): Promise<PostgresImage> {
+    return this.#exclusively('snapshot', async ({ session, log }) => {
+      const [position, sequences, [[size] = []]] = await Promise.all([
+        readEnd(session, log),
+        readSequences(session, log),
+        ask(session, 'select pg_database_size(current_database())'),
+      ])
+      return this.#keep(position, sequences, Number(size))
+    })
+  }
+
+  imageAt(position: number): PostgresImage {
+    return this.#keep(position, [], 0)
+  }
+
+  #keep(position: number, sequences: SequenceValues, size: number): PostgresImage {
+    const image = new PostgresImage({ kind: 'position', place: this, position }, sequences, size)
+    this.#images = this.#images.filter(each => each.deref() !== undefined)
+    this.#images.push(new WeakRef(image))
+    return image
+  }
+
+  async replace(image: WorldImage, first: () => void): Promise<void> {
+    this.#findLog('restore')
+    if (this.#connection.parts.readOnly)
+      throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
+    const wanted = own(image)
+    const route = await findRoute(wanted, this)
+    await this.#exclusively('restore', replacement => this.#goTo(replacement, route, wanted, first))
+  }
+
+  async reset(first: () => void): Promise<void> {
+    this.#findLog('reset')
+    const baseline = this.#baseline
+    // Nothing can have been written.
+    if (baseline === undefined) return
+    const route = await findRoute(baseline, this)
+    await this.#exclusively('reset', replacement => this.#goTo(replacement, route, baseline, first))
+  }
+
+  async #goTo(
+    { session, log, what }: Replacement,
+    { position, changes }: Route,
+    { sequences }: PostgresImage,
+    first?: () => void,
+  ): Promise<void> {
+    await checkKept(session, log, position, what)
+    first?.()
+    await this.#detachBehind(session, log, position)
+    await beginReplay(session)
+    try {
+      await rewind(session, log, position)
+      for (const each of changes) await writeChanges(session, log, each)
+      await writeSequences(session, sequences)
+      await command(session, 'commit')
+    } catch (error) {
+      await command(session, 'rollback').catch(() => {})
+      throw error
+    }
+  }
+
+  /** The entries behind a position are about to go: images that need them get another form, and copies of the log have less in common with it. */
+  async #detachBehind(session: PoolClient, log: ChangeLog, position: number): Promise<void> {
+    for (const each of this.#images) {
+      const image = each.deref()
+      if (image?.content.kind !== 'position' || image.content.place !== this || image.content.position <= position) continue
+      const changes = await readChanges(session, log, position, image.content.position)
+      image.content = { kind: 'changes', base: this.imageAt(position), changes }
+    }
+    for (const copy of [this.origin, ...this.#forks]) if (copy !== undefined) copy.sameUpTo = Math.min(copy.sameUpTo, position)
+  }
+
+  async changes(from: () => number, to: number): Promise<TableChanges[]> {
+    if (this.#isClosed) throw new Error('The snapshot is of an engine that is closed.')
+    const { gate, log, parts } = this.#connection
+    await gate.enter()
+    try {
+      const start = from()
+      if (to <= start) return []
+      const session = await parts.sessions.acquire()
+      try {
+        return await readChanges(session, log!, start, to)
+      } finally {
+        parts.sessions.release(session)
+      }
+    } finally {
+      gate.leave()
+    }
+  }
+
+  async fork(image: WorldImage): Promise<OpenDatabase> {
+    this.#findLog('fork')
+    const wanted = own(image)
+    const { pglite } = this.#connection.parts.sessions
+    if (pglite !== undefined) return this.#forkInProcess(wanted, pglite)
+    if (this.#database.prepare === false)
+      throw refusal(
+        'fork',
+        'a fork is a database of its own, and a pooler stands between ("prepare: false"): give a URL of the server itself',
+      )
+    // A first fork may be the only one: it takes what would be the template.
+    const isFirst = ++this.#forked === 1
+    const { database: copy, origin } = await (isFirst ? this.#copyWhole() : this.#copyTemplate())
+    const databases = this.#databases!
+    const copied = { ...this.#database, url: databases.urlOf(copy) }
+    const fork = await this.#openFork(
+      new Sessions(copied, false),
+      copied,
+      { origin, copy: { databases: databases.join(), own: copy } },
+      wanted,
+    )
+    // Where one fork has followed another, the next one finds its copy ready.
+    const template = isFirst ? undefined : await this.#template
+    if (template !== undefined) this.#spare ??= databases.copy(template.database).catch(() => undefined)
+    return fork
+  }
+
+  /** Copies the template, which is made once. */
+  async #copyTemplate(): Promise<Copy> {
+    this.#template ??= this.#copyWhole().catch((error: unknown) => {
+      this.#template = undefined
+      throw error
+    })
+    const template = await this.#template
+    const database = await this.#takeCopy(template.database)
+    const origin = { place: this, sameUpTo: template.origin.sameUpTo }
+    this.#forks.add(origin)
+    return { database, origin }
+  }
+
+  /** PGlite copies itself, while nobody uses its one session. */
+  async #forkInProcess(image: PostgresImage, pglite: PgliteDatabase): Promise<OpenDatabase> {
+    const { gate, log, parts } = this.#connection
+    const { copied, origin } = await gate.alone(async () => {
+      const session = await parts.sessions.acquire()
+      try {
+        const origin = { place: this, sameUpTo: await readEnd(session, log!) }
+        const copied = await pglite.clone()
+        this.#forks.add(origin)
+        return { copied, origin }
+      } finally {
+        parts.sessions.release(session)
+      }
+    })
+    return this.#openFork(new Sessions(this.#database, false, copied), this.#database, { origin }, image)
+  }
+
+  async #takeCopy(template: string): Promise<string> {
+    const spare = this.#spare
+    this.#spare = undefined
+    return (await spare) ?? this.#databases!.copy(template)
+  }
+
+  async #openFork(sessions: Sessions, database: ServerDatabase, parts: ForkParts, image: PostgresImage): Promise<OpenDatabase> {
+    const { flavour } = this.#connection.parts
+    const connection = new PostgresConnection({ sessions, transactions: new Transactions(), flavour, readOnly: false })
+    connection.log = this.#connection.log
+    const { logIns } = this.#connection
+    if (logIns !== undefined) connection.keepLogIns(logIns.tables)
+    connection.keepsConstraints = this.#connection.keepsConstraints
+    connection.attachLater(() => forkOrm(this.#connection.orm, new LentDialect(connection.host)))
+    const worlds = new PostgresWorldStore(connection, database, parts)
+    try {
+      await worlds.#begin(image)
+    } catch (error) {
+      await connection.close()
+      throw error
+    }
+    return { connection, worlds, logIns: connection.logIns }
+  }
+
+  /** Begins with the state of an image, which `reset` goes back to. */
+  async #begin(image: PostgresImage): Promise<void> {
+    const route = await findRoute(image, this)
+    await this.#exclusively('fork', async replacement => {
+      await this.#goTo(replacement, route, image)
+      const { session, log } = replacement
+      this.#baseline = this.#keep(await readEnd(session, log), image.sequences, image.size)
+    })
+  }
+
+  /** Copies the database while nobody is connected to it. */
+  #copyWhole(): Promise<Copy> {
+    const databases = (this.#databases ??= new ForkDatabases(this.#database.url).join())
+    return this.#connection.gate.alone(async () => {
+      const { sessions } = this.#connection.parts
+      const session = await sessions.acquire()
+      let state: { readonly database: string; readonly end: number }
+      try {
+        const [[database] = []] = await ask(session, 'select current_database()')
+        state = { database: database as string, end: await readEnd(session, this.#connection.log!) }
+      } finally {
+        sessions.release(session)
+      }
+      const database = await sessions.disconnected(() => databases.copy(state.database))
+      const origin = { place: this, sameUpTo: state.end }
+      this.#forks.add(origin)
+      return { database, origin }
+    })
+  }
+
+  /** Only forks of one engine, and it itself, have logs in common. */
+  differing(image: WorldImage): never {
+    own(image)
+    throw new TypeError(
+      'The snapshot is of another database. On PostgreSQL a snapshot can be restored by its engine, and by forks of that.',
+    )
+  }
+
+  /** @throws RestError in one line for a database that has no log, or whose log cannot be used. */
+  #findLog(what: string): ChangeLog {
+    const { log } = this.#connection
+    if (log === undefined)
+      throw refusal(what, 'it held tables before an engine first opened it, and gets no triggers, which write down what changes')
+    if (log.keepsFrom !== undefined) throw refusal(what, log.keepsFrom)
+    return log
+  }
+
+  /** Runs work while nobody writes. */
+  async #exclusively<T>(what: string, work: (replacement: Replacement) => Promise<T>): Promise<T> {
+    const log = this.#findLog(what)
+    const { gate, parts } = this.#connection
+    if (parts.transactions.current !== undefined)
+      throw new Error(`engine.${what}: not possible inside a write, whose outcome is not known yet.`)
+    return gate.alone(async () => {
+      const session = await parts.sessions.acquire()
+      let failed: unknown
+      try {
+        return await work({ session, log, what })
+      } catch (error) {
+        failed = error
+        throw error
+      } finally {
+        parts.sessions.release(session, failed)
+      }
+    })
+  }
+
+  /** Images of a fork outlive it, as what differs from the database that it is a fork of. */
+  async #beforeClose(): Promise<void> {
+    if (this.origin !== undefined) {
+      for (const each of this.#images) {
+        const image = each.deref()
+        if (image === undefined || image === this.#baseline || image.content.kind !== 'position' || image.content.place !== this) continue
+        image.content = (await relateToOrigin(this, image.content.position, image)).content
+      }
+    }
+    this.#isClosed = true
+  }
+
+  async #afterClose(): Promise<void> {
+    if (this.origin !== undefined) (this.origin.place as PostgresWorldStore).#forks.delete(this.origin)
+    const databases = this.#databases
+    if (databases === undefined) return
+    const template = await this.#template?.catch(() => undefined)
+    for (const database of [await this.#spare, template?.database, this.#own]) if (database !== undefined) databases.drop(database)
+    await databases.leave()
+  }
+}
+
+/** @throws TypeError for the image of another kind of database. */
+function own(image: WorldImage): PostgresImage {
+  if (image instanceof PostgresImage) return image
+  throw new TypeError('The snapshot is not one of a PostgreSQL database.')
+}
+
+function refusal(what: string, why: string): Error {
+  return restError('method_not_allowed', `engine.${what}: not possible for this PostgreSQL database: ${why}.`)
+}

@@ -1,0 +1,152 @@
+/** Compile the checks: the small statements by which a write is judged: does a record exist, is a value taken, who refers to a record. */
+import type { Statement } from '../../records/database/dialect.ts'
+import type { Attribute, KeyPart, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
+import type { ScopeLookup } from '../../records/plan/read-plan.ts'
+import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+import type { Flavour } from './flavour.ts'
+import { FromClause, conjunction, formatTable, discriminatorCondition } from './from-clause.ts'
+import { Select, existing, isExact, isKey, selected } from './select.ts'
+import { bind, join, literal, sql, text } from './sql.ts'
+import type { Sql } from './sql.ts'
+
+/** A statement that gives one row when the record of the request's key exists, and meets the condition of a list, if one is given. */
+export function compileExists(flavour: Flavour, resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute): Statement {
+  const select = new Select(flavour, scopeOf)
+  const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
+  select.columns.push(text('1'))
+  select.from = sql`${formatTable(resource)} as ${scope.alias}`
+  const listed = list === undefined ? undefined : scope.tables.meets(list, scope.alias)
+  select.where = [isKey(scope.key, resource.key, flavour), ...existing(scope), ...(listed === undefined ? [] : [listed])]
+  return select.finish()
+}
+
+/** See `Dialect.existing`. */
+export function compileExisting(flavour: Flavour, resource: Resource, scopeOf: ScopeLookup): Statement | undefined {
+  const [part, ...others] = resource.key
+  if (part === undefined || others.length > 0 || !hasOneForm(part, flavour)) return undefined
+  const select = new Select(flavour, scopeOf)
+  const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
+  select.columns.push(selected(text(scope.key[0]!), isExact(part), flavour))
+  select.from = sql`${formatTable(resource)} as ${scope.alias}`
+  select.where = [flavour.isInLinks(scope.key, resource.key), ...existing(scope)]
+  return select.finish()
+}
+
+/** Whether equal keys are equal as texts, in the database and here. */
+function hasOneForm({ type }: KeyPart, flavour: Flavour): boolean {
+  const [form, ...others] = flavour.keyForms(type)
+  const isPlain = type.kind === 'integer' || type.kind === 'bigint' || type.kind === 'text'
+  return isPlain && type.codec === undefined && type.loose !== true && form === 'value' && others.length === 0
+}
+
+/** See `Dialect.columns`. */
+export function compileColumns(flavour: Flavour, resource: Resource, columns: readonly string[]): Statement {
+  const select = new Select(flavour)
+  const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
+  for (const column of columns) select.columns.push(text(scope.column(column)))
+  select.from = sql`${formatTable(resource)} as ${scope.alias}`
+  select.where = [isKey(scope.key, resource.key, flavour)]
+  return select.finish()
+}
+
+/** See `Dialect.taken`. */
+export function compileTaken(
+  flavour: Flavour,
+  resource: Resource,
+  attributes: readonly { readonly attribute: Attribute; readonly given: boolean }[],
+  excludeSelf: boolean,
+): Statement | undefined {
+  const select = new Select(flavour)
+  const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
+  const self = new FromClause(resource, select.tables, select.tables.next(), select.joins)
+  const where: Sql[] = []
+  let index = 0
+  for (const { attribute, given } of attributes) {
+    const columns = columnsOfAttribute(attribute)
+    if (columns === undefined) return undefined
+    const ofSelf = ({ column }: ComparedColumn): Sql =>
+      sql`(select ${self.column(column)} from ${formatTable(resource)} as ${self.alias} where ${isKey(self.key, resource.key, flavour)})`
+    for (const column of columns) {
+      const own = scope.column(column.column)
+      where.push(
+        given ? sql`${flavour.compared(own, column.type)} = ${givenValue(column, select, () => index++)}` : sql`${own} = ${ofSelf(column)}`,
+      )
+    }
+  }
+  if (excludeSelf) where.push(sql`not (${isKey(scope.key, resource.key, flavour)})`)
+  select.columns.push(text('1'))
+  select.from = sql`${formatTable(resource)} as ${scope.alias}`
+  select.where = where
+  return select.finish()
+}
+
+/** A column that is compared with a value. */
+interface ComparedColumn {
+  readonly column: string
+  readonly type: ScalarType
+  /** What it is to be, whatever the values are. */
+  readonly constant?: string
+  /** The to-one whose foreign key holds another key of the linked record than the primary one, of which the values are. */
+  readonly relation?: ToOneAttribute & { readonly targetKey: TargetKey }
+}
+
+function givenValue({ type, constant, relation }: ComparedColumn, select: Select, next: () => number): Sql {
+  if (constant !== undefined) return text(literal(constant))
+  if (relation === undefined) return bind({ from: 'given', index: next(), type })
+  const { target, targetKey } = relation
+  const there = new FromClause(target, select.tables, select.tables.next(), select.joins)
+  const isLinked = target.key.map(
+    (part, at) =>
+      sql`${select.tables.flavour.compared(there.key[at]!, part.type)} = ${bind({ from: 'given', index: next(), type: part.type })}`,
+  )
+  return sql`(select ${there.column(targetKey.part.column)} from ${formatTable(target)} as ${there.alias} where ${join(isLinked, ' and ')})`
+}
+
+function columnsOfAttribute(attribute: Attribute): ComparedColumn[] | undefined {
+  if (attribute.kind === 'scalar')
+    return attribute.source.kind === 'column' ? [{ column: attribute.source.column, type: attribute.type }] : undefined
+  // A link of one to several that stays as it is; one that changes is one to the resource that it is to link.
+  if (attribute.kind === 'toOneOf') return attribute.columns.map(column => ({ column, type: { kind: 'text' } }))
+  if (attribute.kind !== 'toOne' || !attribute.owner || attribute.document !== undefined) return undefined
+  const { targetKey, discriminator } = attribute
+  const keys = attribute.columns.map((column, index) => ({ column, type: attribute.target.key[index]!.type }))
+  if (discriminator !== undefined) return [{ column: discriminator.column, type: { kind: 'text' }, constant: discriminator.value }, ...keys]
+  if (targetKey !== undefined) return [{ column: attribute.columns[0]!, type: targetKey.part.type, relation: { ...attribute, targetKey } }]
+  return keys
+}
+
+/** See `Dialect.referrers`. */
+export function compileReferrers(flavour: Flavour, resource: Resource, attribute: ToOneAttribute): Statement {
+  const select = new Select(flavour)
+  const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
+  for (const [index, column] of scope.key.entries()) select.columns.push(selected(text(column), isExact(resource.key[index]!), flavour))
+  select.from = sql`${formatTable(resource)} as ${scope.alias}`
+  select.where = [refersToKey(attribute, scope)]
+  return select.finish()
+}
+
+/** See `Dialect.referrersOfAll`. */
+export function compileReferrersOfAll(flavour: Flavour, resource: Resource, attribute: ToOneAttribute): Statement | undefined {
+  const { target, targetKey, discriminator } = attribute
+  const [part, ...others] = target.key
+  if (part === undefined || others.length > 0 || targetKey !== undefined || !hasOneForm(part, flavour)) return undefined
+  const select = new Select(flavour)
+  const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
+  for (const [index, column] of scope.key.entries()) select.columns.push(selected(text(column), isExact(resource.key[index]!), flavour))
+  select.from = sql`${formatTable(resource)} as ${scope.alias}`
+  const isMeant = discriminatorCondition(discriminator, column => scope.column(column))
+  select.where = [conjunction(flavour.isInLinks(scope.foreignKey(attribute), target.key), isMeant)]
+  return select.finish()
+}
+
+/** The record links the one of the request's key. */
+function refersToKey(attribute: ToOneAttribute, scope: FromClause): Sql {
+  const { target, targetKey, discriminator } = attribute
+  const { flavour } = scope.tables
+  const here = scope.foreignKey(attribute)
+  const isMeant = discriminatorCondition(discriminator, column => scope.column(column))
+  if (targetKey === undefined) return conjunction(isKey(here, target.key, flavour), isMeant)
+  const there = new FromClause(target, scope.tables, scope.tables.next())
+  const referred = there.referred(targetKey)[0]!
+  return sql`${here[0]!} in (select ${referred} from ${formatTable(target)} as ${there.alias} where ${isKey(there.key, target.key, flavour)})`
+}

@@ -1,0 +1,318 @@
+/**
+ * Compile a node: the columns that are read of its records, the function that makes a record of a row, and a statement for each relation that is shown, which
+ * has a node of its own.
+ */
+import { putInside } from '../../foundation/base/json.ts'
+import type { Builder, CompiledChild, CompiledNode, CompiledRender, Row } from '../../records/database/dialect.ts'
+import { referredParts, tableColumns, findTargetKey } from '../../model/model.ts'
+import type { Attribute, EmbeddedAttribute, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
+import type { Field, RecordNode } from '../../records/plan/read-plan.ts'
+import { BuilderSource } from './builder-source.ts'
+import { compileStatements } from './child-statements.ts'
+import { decodeDocument, documentAt } from './decode-document.ts'
+import { sortTerm } from './sort-term.ts'
+import { FromClause, discriminatorCondition, startList, formatTable } from './from-clause.ts'
+import { addKey, keyExpression, keyThere } from './row-key.ts'
+import { VALUE_BYTES, estimateBytes, isLong, scalarExpression } from './scalar-value.ts'
+import type { NodeContext } from './scalar-value.ts'
+import { existing, isExact, keyOrder } from './select.ts'
+import type { Select } from './select.ts'
+import { name, sql, text } from './sql.ts'
+import type { Sql } from './sql.ts'
+
+/** Compiles what is read of the records of one node; their columns are added to the statement. */
+export function compileNode(node: RecordNode, scope: FromClause, select: Select): CompiledNode {
+  const source = new BuilderSource()
+  const children: CompiledChild[] = []
+  const context: NodeContext = { scope, select, source, children }
+  const entries = node.fields.map(field => {
+    const known = children.length
+    const expression = fieldExpression(field, context)
+    const { of } = field.attribute
+    // Only the records of some classes have the attribute, and only they are given what is read for it.
+    if (of !== undefined)
+      for (const [index, child] of children.entries())
+        if (index >= known) children[index] = { ...child, only: allow(compileClassCheck(of, context), child.only) }
+    return { name: field.attribute.name, expression, of }
+  })
+  const renders = node.fields.flatMap(field => {
+    const { of } = field.attribute
+    return compileRenders(field).map(render => (of === undefined ? render : { ...render, only: compileClassCheck(of, context) }))
+  })
+  return {
+    build: source.finish(recordExpression(entries, context)),
+    renders,
+    source: renders.length === 0 ? undefined : stored(scope, select),
+    children,
+    bytes: estimateBytes(node.fields),
+    long: [...source.long],
+    areIds: false,
+  }
+}
+
+/** Lists the renders of a field: those inside an embedded object first, then its own. */
+function compileRenders(field: Field): CompiledRender[] {
+  const { name: called, render } = field.attribute
+  const inside = field.kind === 'embedded' ? field.fields.flatMap(compileRenders).map(inner => ({ ...inner, ...place(called, inner) })) : []
+  return render === undefined ? inside : [...inside, { name: called, render }]
+}
+
+/** The place of what is inside an embedded object, seen from outside. */
+function place(embedded: string, { within = [] }: { readonly within?: readonly string[] }): { readonly within: readonly string[] } {
+  return { within: [embedded, ...within] }
+}
+
+interface Entry {
+  readonly name: string
+  readonly expression: string
+  readonly of: ReadonlySet<string> | undefined
+}
+
+/** The record; of several classes, the one that its row names, with the attributes of that class. */
+function recordExpression(entries: readonly Entry[], { scope, select, source }: NodeContext): string {
+  const literalOf = (of: readonly Entry[]): string => source.object(of.map(({ name: called, expression }) => [called, expression] as const))
+  const { hierarchy } = scope.resource
+  if (hierarchy === undefined || entries.every(({ of }) => of === undefined)) return literalOf(entries)
+  const discriminator = `r[${select.add(text(scope.column(hierarchy.column)))}]`
+  let expression = literalOf(entries.filter(({ of }) => of === undefined))
+  for (const value of hierarchy.byValue.keys()) {
+    const own = entries.filter(({ of }) => of?.has(value) !== false)
+    expression = `String(${discriminator})===${JSON.stringify(value)}?${literalOf(own)}:${expression}`
+  }
+  return `(${expression})`
+}
+
+function allow(first: (row: Row) => boolean, second: ((row: Row) => boolean) | undefined): (row: Row) => boolean {
+  return second === undefined ? first : row => first(row) && second(row)
+}
+
+/** Whether a row is of one of the classes. */
+function compileClassCheck(of: ReadonlySet<string>, { scope, select }: NodeContext): (row: Row) => boolean {
+  const at = select.add(text(scope.column(scope.resource.hierarchy!.column)))
+  return row => of.has(String(row[at]))
+}
+
+/** What a field is in a record, as an expression over the row; what needs a statement of its own is put in later. */
+function fieldExpression(field: Field, context: NodeContext): string {
+  const { children } = context
+  switch (field.kind) {
+    case 'scalar':
+      return scalarExpression(field.attribute, context)
+    case 'embedded': {
+      const inside: CompiledChild[] = []
+      const expression = embeddedExpression(field.attribute, field.fields, { ...context, children: inside })
+      children.push(...inside.map(child => ({ ...child, ...place(field.attribute.name, child) })))
+      return expression
+    }
+    case 'reference':
+      return referenceExpression(field.attribute, context)
+    case 'record':
+      children.push(recordChild(field.attribute, field.node, context))
+      return 'null'
+    case 'references':
+    case 'records':
+      children.push(listChild(field, context))
+      return 'null'
+    case 'oneOf':
+      return oneOfExpression(field, context)
+  }
+}
+
+/** The ID of the record of one of several entities, with the name of which; or nothing yet, where each of the entities is read by a statement of its own. */
+function oneOfExpression({ attribute, shown }: Field & { kind: 'oneOf' }, context: NodeContext): string {
+  const { scope, select, source, children } = context
+  let expression = 'null'
+  for (const { branch, node } of shown) {
+    const { column, value } = branch.discriminator
+    const at = select.add(text(scope.column(column)))
+    if (node !== undefined) {
+      children.push({ ...recordChild(branch, node, context), only: row => row[at] === value })
+      continue
+    }
+    // The image of a row shows what stands in it, whatever has become of the record.
+    const key = scope.tables.recall !== undefined ? scope.columns(branch.columns).map(text) : keyThere(branch, scope)
+    const id = keyExpression(key, branch.target, select, source)
+    const tagged = source.object([
+      [attribute.typeName, JSON.stringify(branch.target.singular)],
+      ['id', 'id'],
+    ])
+    expression = `r[${at}]===${JSON.stringify(value)}?(id=>id===null?null:${tagged})(${id}):${expression}`
+  }
+  return `(${expression})`
+}
+
+function referenceExpression(attribute: ToOneAttribute, { scope, select, source }: NodeContext): string {
+  const isHere = attribute.owner && attribute.targetKey === undefined
+  // The image of a row shows what stands in it, whatever has become of the record.
+  const isImage = scope.tables.recall !== undefined
+  const columns = isHere ? (isImage ? scope.foreignKey(attribute) : scope.toOne(attribute).key).map(text) : keyThere(attribute, scope)
+  return keyExpression(columns, attribute.target, select, source)
+}
+
+/** All stored plain attributes of a record, private ones too: what renderers may look at. Getters are given the keys of what the record links as well. */
+function stored(scope: FromClause, select: Select): Builder {
+  const source = new BuilderSource()
+  const context: NodeContext = { scope, select, source, children: [] }
+  const { attributes } = scope.resource
+  const hasGetters = attributes.some(attribute => attribute.kind === 'scalar' && attribute.source.kind === 'getter')
+  const plain = attributes.filter(
+    (attribute): attribute is ScalarAttribute | EmbeddedAttribute | ToOneAttribute =>
+      isStored(attribute) || (hasGetters && attribute.kind === 'toOne' && attribute.owner),
+  )
+  return source.finish(
+    source.object(plain.map(attribute => [attribute.name, fieldExpression(makeField(attribute), { ...context, children: [] })] as const)),
+  )
+}
+
+function isStored(attribute: Attribute): attribute is ScalarAttribute | EmbeddedAttribute {
+  if (attribute.flag !== undefined) return false
+  return (
+    attribute.kind === 'embedded' || (attribute.kind === 'scalar' && attribute.source.kind !== 'none' && attribute.source.kind !== 'getter')
+  )
+}
+
+function makeField(attribute: ScalarAttribute | EmbeddedAttribute | ToOneAttribute): Field {
+  if (attribute.kind === 'toOne') return { kind: 'reference', attribute }
+  if (attribute.kind === 'scalar') return { kind: 'scalar', attribute }
+  return { kind: 'embedded', attribute, fields: attribute.attributes.filter(isStored).map(makeField) }
+}
+
+function embeddedExpression(attribute: EmbeddedAttribute, fields: readonly Field[], context: NodeContext): string {
+  const { scope, select } = context
+  if (attribute.document !== undefined) return documentExpression({ ...attribute, document: attribute.document }, fields, context)
+  const object = objectExpression(attribute, fields, context)
+  if (!attribute.nullable) return object
+  // An embedded object with columns of its own is null when all of them are.
+  const columns = tableColumns(attribute).map(column => `r[${select.add(text(scope.column(column)))}]===null`)
+  return `(${columns.join('&&')}?null:${object})`
+}
+
+/** An embedded object that is stored as JSON. */
+function documentExpression(
+  attribute: EmbeddedAttribute & { readonly document: NonNullable<EmbeddedAttribute['document']> },
+  fields: readonly Field[],
+  context: NodeContext,
+): string {
+  const { scope, select, source, children } = context
+  const { column, keys } = attribute.document
+  const at = select.add(text(scope.column(column)))
+  source.long.add(at)
+  const links = linksInside(fields)
+  for (const { field, within } of links)
+    if (field.kind === 'record') children.push({ ...recordChild(field.attribute, field.node, context), within })
+  const references = links.filter(({ field }) => field.kind === 'reference')
+  const decode = (stored: unknown, ids: readonly unknown[]): unknown => {
+    const object = stored === null ? null : decodeDocument(attribute, fields, documentAt(stored, keys))
+    for (const [index, { field, within }] of references.entries())
+      putInside({ object }, ['object', ...within], field.attribute.name, ids[index])
+    return object
+  }
+  const ids = references.map(({ field }) => referenceExpression(field.attribute, context))
+  return `${source.helper(decode)}(r[${at}],[${ids.join(',')}])`
+}
+
+/** The object; of several classes, the one that the discriminator names, with the attributes of that class. */
+function objectExpression({ variants, byName }: EmbeddedAttribute, fields: readonly Field[], context: NodeContext): string {
+  const { source } = context
+  const entries = fields.map(field => [field.attribute.name, fieldExpression(field, context)] as const)
+  if (variants === undefined) return source.object(entries)
+  const discriminator = scalarExpression(byName.get(variants.discriminator) as ScalarAttribute, context)
+  let expression = source.object(entries)
+  for (const [value, attributes] of variants.byValue) {
+    const own = source.object(attributes.flatMap(attribute => entries.filter(([key]) => key === attribute.name)))
+    expression = `String(${discriminator})===${JSON.stringify(value)}?${own}:${expression}`
+  }
+  return `(${expression})`
+}
+
+/** The fields of an embedded object that link, with the objects inside it that they are in. */
+function linksInside(fields: readonly Field[], within: readonly string[] = []): { field: LinkField; within: readonly string[] }[] {
+  return fields.flatMap(field => {
+    if (field.kind === 'embedded') return linksInside(field.fields, [...within, field.attribute.name])
+    return field.kind === 'reference' || field.kind === 'record' ? [{ field, within }] : []
+  })
+}
+
+type LinkField = Field & { kind: 'reference' | 'record' }
+
+/** The record that a to-one links, by a key that stands here (owner) or there. */
+function recordChild(attribute: ToOneAttribute, node: RecordNode, { scope, select: above }: NodeContext): CompiledChild {
+  const { target, targetKey, owner } = attribute
+  const parts = referredParts(owner ? target : scope.resource, targetKey)
+  const select = above.inside()
+  const there = new FromClause(target, select.tables, select.tables.next(), select.joins)
+  const links = owner ? there.referred(targetKey) : there.columns(attribute.columns)
+  const isMeant = owner ? undefined : discriminatorCondition(attribute.discriminator, column => there.column(column))
+  const to = addKey(links, parts, select)
+  const compiled = compileNode(node, there, select)
+  select.from = sql`${formatTable(target)} as ${there.alias}`
+  return {
+    name: attribute.name,
+    cardinality: 'one',
+    from: addKey(owner ? scope.foreignKey(attribute) : scope.referred(targetKey), parts, above),
+    to,
+    parts,
+    isPivoted: false,
+    ...compileStatements(select, attribute.name, { columns: links, parts }, [
+      ...(isMeant === undefined ? [] : [isMeant]),
+      ...existing(there),
+    ]),
+    node: compiled,
+  }
+}
+
+/** The records of a list (or their IDs, without a node), in the model's order of it, else by primary key. */
+function listChild(field: Field & { kind: 'references' | 'records' }, { scope, select: above }: NodeContext): CompiledChild {
+  const { attribute } = field
+  const { via } = attribute
+  const targetKey = findTargetKey(attribute)
+  const parts = referredParts(scope.resource, targetKey)
+  const select = above.inside()
+  const opened = startList(attribute, undefined, select.tables, select.joins)
+  const to = addKey(opened.links, parts, select)
+  const compiled = field.kind === 'references' ? compileIds(opened.scope, select) : compileNode(field.node, opened.scope, select)
+  const order = field.order.map(term => sortTerm(term, opened.scope))
+  const position = via.kind === 'pivot' && via.orderColumn !== undefined ? [text(`${opened.alias}.${name(via.orderColumn)}`)] : []
+  select.from = opened.from
+  select.mark = opened.mark
+  // The links first: rows then come in the order of the index on them, and need not be sorted.
+  select.order = [...opened.links.map(text), ...order, ...position, ...keyOrder(opened.scope)]
+  return {
+    name: attribute.name,
+    cardinality: 'many',
+    from: addKey(scope.referred(targetKey), parts, above),
+    to,
+    parts,
+    isPivoted: via.kind === 'pivot',
+    ...compileStatements(
+      select,
+      attribute.name,
+      { columns: opened.links, parts },
+      opened.existing === undefined ? [] : [opened.existing],
+      field.kind === 'references' ? findBareId(opened.scope) : undefined,
+    ),
+    node: compiled,
+  }
+}
+
+/** Returns the column of the key where what a statement reads of it is the ID as it is shown, and short. */
+function findBareId({ key: [column], resource, tables: { flavour } }: FromClause): Sql | undefined {
+  const [part] = resource.key
+  if (!flavour.readsBare || resource.key.length > 1 || isExact(part!)) return undefined
+  return isLong(part!.type) || flavour.findDecoder(part!.type) !== undefined ? undefined : text(column!)
+}
+
+/** Compiles the IDs of records, where nothing else of them is read. */
+export function compileIds(scope: FromClause, select: Select): CompiledNode {
+  const source = new BuilderSource()
+  const key = keyExpression(scope.key.map(text), scope.resource, select, source)
+  return {
+    build: source.finish(key),
+    renders: [],
+    source: undefined,
+    children: [],
+    bytes: VALUE_BYTES,
+    long: [...source.long],
+    areIds: true,
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Compile: a ReadPlan becomes SQL statements, and for each node the function that makes a record of a row. Pure; done once per plan.
+ * One statement for the rows, one for the count, and one for each relation that is shown: never one per row.
+ */
+import type { CompiledNode, CompiledRead, Statement } from '../../records/database/dialect.ts'
+import type { ReadPlan } from '../../records/plan/read-plan.ts'
+import { compileCounted } from './compile-counted.ts'
+import { compileIds, compileNode } from './compile-node.ts'
+import { asksAll, compileWhere } from './compile-where.ts'
+import type { Flavour } from './flavour.ts'
+import { FromClause, formatTable } from './from-clause.ts'
+import { Select, pageClause } from './select.ts'
+import { join, sql, text, tuple } from './sql.ts'
+import type { Sql } from './sql.ts'
+import { sortTerm } from './sort-term.ts'
+
+export function compileRead(plan: ReadPlan, flavour: Flavour): CompiledRead {
+  const rows = new Select(flavour, plan.scopeOf)
+  rows.tables.watched = []
+  const root = new FromClause(plan.resource, rows.tables, rows.tables.next(), rows.joins)
+  const node = plan.node === undefined ? compileIds(root, rows) : compileNode(plan.node, root, rows)
+  rows.from = sql`${formatTable(plan.resource)} as ${root.alias}`
+  const counted = plan.paged ? compileCounted(plan, root, rows) : undefined
+  if (plan.order.length > 0 || plan.where.length > 0) rows.watch(root, plan.anchor.kind === 'collection')
+  rows.where = compileWhere(plan, root)
+  if (!plan.paged) return { rows: rows.finish('rows'), count: undefined, deep: undefined, counted, node, rendered: isRendered(node) }
+  rows.order = compileOrder(plan, root)
+  rows.page = true
+  return {
+    rows: rows.finish('rows'),
+    count: onFirstUse(() => compileCount(plan, flavour)),
+    deep: compileLateLookUp(plan, root, rows),
+    counted,
+    node,
+    rendered: isRendered(node),
+  }
+}
+
+function compileOrder(plan: ReadPlan, root: FromClause): Sql[] {
+  const wide = asksAll(plan, root)
+  const { key, order } = plan.resource
+  const { flavour } = root.tables
+  const last = order.map(column => flavour.keyOrder(root.column(column), key.find(part => part.column === column)?.type))
+  return [...plan.order.map(term => sortTerm(term, root, wide)), ...last]
+}
+
+/**
+ * The same rows by way of their keys: the database then passes over an index where it would pass over rows, and sorts keys where it would sort rows. By the key
+ * alone there is nothing to win; and a key of another kind may be NULL in some databases, which no comparison finds.
+ */
+function compileLateLookUp(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
+  const { resource } = plan
+  const [first] = plan.order
+  const isByKey = first === undefined || (first.hops.length === 0 && first.attribute?.primary === true)
+  if (isByKey || !resource.generatedKey || resource.source.kind !== 'table') return undefined
+  let statement: Statement | undefined
+  return () => {
+    if (statement !== undefined) return statement
+    const joins: Sql[] = []
+    const inner = new FromClause(resource, rows.tables, rows.tables.next(), joins)
+    inner.origin = root.origin
+    const where = compileWhere(plan, inner)
+    const order = compileOrder(plan, inner)
+    const parts = [sql`select ${tuple(inner.key)} from ${formatTable(resource)} as ${inner.alias}`, ...joins]
+    const [key] = inner.key
+    const isWatched = rows.mark !== '' && key !== undefined
+    if (where.length > 0) parts.push(sql`where ${isWatched ? root.tables.flavour.mark(key, true) : ''}${join(where, ' and ')}`)
+    else if (isWatched) parts.push(text(root.tables.flavour.mark(key, true, true)))
+    rows.mark = ''
+    parts.push(sql`order by ${join(order, ', ')} ${pageClause(root.tables.flavour)}`)
+    rows.where = [sql`${tuple(root.key)} in (${join(parts, ' ')})`]
+    rows.page = false
+    return (statement = rows.finish('rows'))
+  }
+}
+
+function isRendered(node: CompiledNode): boolean {
+  return node.source !== undefined || node.children.some(child => isRendered(child.node))
+}
+
+function onFirstUse(compile: () => Statement): () => Statement {
+  let statement: Statement | undefined
+  return () => (statement ??= compile())
+}
+
+/** The count joins only what the filters need, and sorts nothing. */
+function compileCount(plan: ReadPlan, flavour: Flavour): Statement {
+  const count = new Select(flavour, plan.scopeOf)
+  const root = new FromClause(plan.resource, count.tables, count.tables.next(), count.joins)
+  count.columns.push(text('count(*)'))
+  count.from = sql`${formatTable(plan.resource)} as ${root.alias}`
+  if (plan.where.length > 0) count.watch(root, plan.anchor.kind === 'collection')
+  count.where = compileWhere(plan, root)
+  return count.finish('count')
+}

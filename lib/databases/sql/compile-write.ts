@@ -1,0 +1,71 @@
+/** Compile writing: the statements that write one row of a table. All names are of the model; values are parameters in the order of the columns. */
+import type { Statement } from '../../records/database/dialect.ts'
+import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
+import type { Flavour } from './flavour.ts'
+import { bind, join, name, sql, text, tableName } from './sql.ts'
+import type { Sql } from './sql.ts'
+
+/** A value of the column that it is written to, or compared with. */
+const VALUE: Sql = bind({ from: 'written', type: undefined })
+
+/** See `WritingDialect`. */
+export function compileInsert(flavour: Flavour, stored: StoredTable, columns: readonly StoredColumn[]): Statement {
+  if (columns.length === 0) return finish(flavour, text(`insert into ${tableName(stored.table)} default values`))
+  return compileInsertRows(flavour, stored, columns, 1)
+}
+
+/** See `WritingDialect`. */
+export function compileInsertRows(flavour: Flavour, { table }: StoredTable, columns: readonly StoredColumn[], rows: number): Statement {
+  const names = columns.map(({ column }) => name(column)).join(', ')
+  const row = join(
+    columns.map(() => VALUE),
+    ', ',
+  )
+  const values = join(
+    Array.from({ length: rows }, () => sql`(${row})`),
+    ', ',
+  )
+  return finish(flavour, sql`insert into ${tableName(table)} (${names}) values ${values}`)
+}
+
+/** See `WritingDialect`. */
+export function compileDiffers(flavour: Flavour, stored: StoredTable, columns: readonly StoredColumn[]): Statement {
+  const differs = compileDifference(flavour, columns)
+  return finish(flavour, sql`select 1 from ${tableName(stored.table)} where (${differs}) and ${isKey(flavour, stored)}`)
+}
+
+/** See `WritingDialect`. */
+export function compileUpdate(flavour: Flavour, stored: StoredTable, columns: readonly StoredColumn[], guarded: boolean): Statement {
+  const { table, version } = stored
+  const set = columns.map(({ column }) => sql`${name(column)} = ${VALUE}`)
+  for (const { column } of version?.columns ?? []) set.push(sql`${name(column)} = ${name(column)} + 1`)
+  const key = isKey(flavour, stored)
+  const where = guarded ? sql`${key} and (${compileDifference(flavour, columns)})` : key
+  return finish(flavour, sql`update ${tableName(table)} set ${join(set, ', ')} where ${where}`)
+}
+
+/** See `WritingDialect`. */
+export function compileDelete(flavour: Flavour, stored: StoredTable): Statement {
+  return finish(flavour, sql`delete from ${tableName(stored.table)} where ${isKey(flavour, stored)}`)
+}
+
+function compileDifference(flavour: Flavour, columns: readonly StoredColumn[]): Sql {
+  return join(
+    columns.map(({ column, type }) => flavour.differs(name(column), VALUE, type)),
+    ' or ',
+  )
+}
+
+/** The parameters are the parts of the key and, in a table of several classes, the class. */
+function isKey(flavour: Flavour, { key, discriminator }: StoredTable): Sql {
+  const parts = key.map(
+    ({ column, type }) =>
+      sql`${type === undefined ? name(column) : flavour.compared(name(column), type)} = ${bind({ from: 'written', type })}`,
+  )
+  if (discriminator !== undefined) parts.push(sql`${name(discriminator.column.column)} = ${VALUE}`)
+  return join(parts, ' and ')
+}
+
+function finish(flavour: Flavour, whole: Sql): Statement {
+  return flavour.finish(whole, [], '')
+}

@@ -1,0 +1,147 @@
+/** Decode document: what stands in a JSON document to its JSON form, and the forms of single values that databases share. A value that does not fit its type is shown as it is. */
+import { formatIso, parseLenientDatetime } from '../../foundation/values/iso-time.ts'
+import { isValue } from '../../model/model.ts'
+import type { EmbeddedAttribute, InnerAttribute, ScalarAttribute } from '../../model/model.ts'
+import type { Field } from '../../records/plan/read-plan.ts'
+
+/** A date-time is a number of milliseconds, or a text: a default such as current_timestamp, or another program. Without an offset it is UTC. */
+export function decodeDatetime(value: unknown): unknown {
+  if (typeof value === 'number') return formatIso(value)
+  const time = typeof value === 'string' ? parseLenientDatetime(value) : undefined
+  return time === undefined ? decodeOdd(value) : formatIso(time)
+}
+
+/** JSON has no infinity, and -0 would read back as 0. */
+export function decodeNumber(value: unknown): unknown {
+  if (typeof value !== 'number') return decodeOdd(value)
+  return Number.isFinite(value) ? value + 0 : null
+}
+
+/** A number as decimal digits without an exponent, with the scale of its type. */
+export function formatDecimal(value: unknown, scale: number | undefined): unknown {
+  if (typeof value === 'string' && scale !== undefined && /^-?\d+(\.\d+)?$/.test(value)) {
+    const [whole = '', fraction = ''] = value.split('.')
+    return scale === 0 && fraction === '' ? whole : `${whole}.${fraction.padEnd(scale, '0')}`.replace(/\.$/, '')
+  }
+  if (typeof value !== 'number' || !Number.isFinite(value)) return decodeOdd(value)
+  if (Math.abs(value) >= 1e21) return BigInt(value).toString() + (scale === undefined || scale === 0 ? '' : `.${'0'.repeat(scale)}`)
+  if (scale !== undefined) return withoutZeroSign(value.toFixed(scale))
+  const text = String(value + 0)
+  return text.includes('e') ? value.toFixed(20).replace(/0+$/, '').replace(/\.$/, '') : text
+}
+
+function withoutZeroSign(text: string): string {
+  return text.startsWith('-') && Number(text) === 0 ? text.slice(1) : text
+}
+
+export function decodeJson(value: unknown): unknown {
+  if (typeof value !== 'string') return decodeOdd(value)
+  try {
+    return JSON.parse(value) as unknown
+  } catch {
+    // Not written by us: a file may hold any text in a JSON column, and showing it is more use than failing the whole page.
+    return value
+  }
+}
+
+/** Reads members of JSON texts. The last text is parsed once, whatever is read of it: the members of a record come one after another. */
+export class MemberReader {
+  #text: unknown = undefined
+  #object: unknown = undefined
+
+  /** Returns a member; null where there is none, or no object. */
+  readonly read = (text: unknown, name: string): unknown => {
+    if (text === null) return null
+    if (text !== this.#text) {
+      this.#object = decodeJson(text)
+      this.#text = text
+    }
+    const object = this.#object
+    if (typeof object !== 'object' || object === null || !Object.hasOwn(object, name)) return null
+    const value = (object as Record<string, unknown>)[name] ?? null
+    // The caller may change what it is given.
+    return typeof value === 'object' && value !== null ? structuredClone(value) : value
+  }
+}
+
+/** A value of a type that was not declared: text and numbers stand as they are, bytes as base64. */
+export function decodeOdd(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
+  if (typeof value === 'bigint') return value.toString()
+  // -0 would read back as 0.
+  return typeof value === 'number' ? (Number.isFinite(value) ? value + 0 : null) : value
+}
+
+/** The JSON form of a value inside a JSON document, where MikroORM has written dates as texts and big numbers as texts or numbers. */
+function decodeInDocument(attribute: ScalarAttribute, value: unknown): unknown {
+  const { type } = attribute
+  if (value === undefined || value === null) return null
+  switch (type.kind) {
+    case 'datetime':
+      return decodeDatetime(value)
+    case 'bigint':
+      return type.asNumber === true ? Number(value) : typeof value === 'string' ? value : JSON.stringify(value)
+    case 'decimal':
+      return type.asNumber === true ? Number(value) : formatDecimal(value, type.scale)
+    case 'blob':
+      return decodeBuffer(value)
+    case 'array':
+    case 'custom':
+      return type.codec!.toJson(value)
+    default:
+      return value
+  }
+}
+
+/** Bytes in a JSON document are what JSON makes of a Buffer: `{ type: 'Buffer', data: [...] }`. */
+function decodeBuffer(value: unknown): unknown {
+  const { data } = value as { data?: unknown }
+  return Array.isArray(data) ? Buffer.from(data as number[]).toString('base64') : value
+}
+
+/** Renders an embedded object from the JSON document that holds it. */
+export function decodeDocument(embedded: EmbeddedAttribute, fields: readonly Field[], holder: unknown): unknown {
+  if (embedded.array) return Array.isArray(holder) ? holder.map(member => decodeObject(embedded, fields, member)) : null
+  return decodeObject(embedded, fields, holder)
+}
+
+function decodeObject({ variants, byName }: EmbeddedAttribute, fields: readonly Field[], holder: unknown): unknown {
+  if (holder === null || typeof holder !== 'object') return null
+  const given = holder as Record<string, unknown>
+  const own = variants?.byValue.get(String(given[formatKeyColumn(byName.get(variants.discriminator) as ScalarAttribute)]))
+  const object: Record<string, unknown> = {}
+  const shown = own === undefined ? fields : own.flatMap(({ name }) => fields.filter(field => field.attribute.name === name))
+  for (const field of shown) {
+    const { attribute } = field
+    // What it links is put in later: only the database knows which records exist for the caller.
+    if (!isValue(attribute)) {
+      object[attribute.name] = null
+      continue
+    }
+    const value = given[formatKeyColumn(attribute)]
+    object[attribute.name] =
+      attribute.kind === 'embedded'
+        ? decodeDocument(attribute, ofClass((field as Field & { kind: 'embedded' }).fields, own, attribute.name), value ?? null)
+        : decodeInDocument(attribute, value)
+  }
+  return object
+}
+
+/** Of what classes have under one name, an object shows what its own class has. */
+function ofClass(fields: readonly Field[], own: readonly InnerAttribute[] | undefined, name: string): readonly Field[] {
+  const narrow = own?.find(attribute => attribute.name === name)
+  return narrow?.kind === 'embedded' ? fields.filter(({ attribute }) => narrow.byName.has(attribute.name)) : fields
+}
+
+/** The key of an attribute in the object that holds it. */
+function formatKeyColumn(attribute: ScalarAttribute | EmbeddedAttribute): string {
+  if (attribute.kind === 'embedded') return attribute.document!.keys.at(-1)!
+  return attribute.source.kind === 'document' ? attribute.source.keys.at(-1)! : ''
+}
+
+/** The JSON document of an embedded object's column: the object at its keys. */
+export function documentAt(column: unknown, keys: readonly string[]): unknown {
+  let value: unknown = decodeJson(column)
+  for (const key of keys) value = value === null || typeof value !== 'object' ? null : (value as Record<string, unknown>)[key]
+  return value ?? null
+}

@@ -1,0 +1,378 @@
+/**
+ * From clause: one table of a SELECT with the to-one relations joined to it as they are needed. A left join of a to-one never multiplies rows.
+ * Lists are never joined to rows that are shown or counted; inside a subquery that takes a minimum or a distinct count they may be (`joinList`).
+ */
+import { referredParts, findTargetKey } from '../../model/model.ts'
+import type { Discriminator, KeyPart, RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
+import type { Origin, Visit } from '../../records/database/dialect.ts'
+import { parseListCondition } from '../../records/access/list-condition.ts'
+import type { Condition, ScopeLookup } from '../../records/plan/read-plan.ts'
+import type { ColumnScope, Flavour } from './flavour.ts'
+import { join, literal, name, sql, text, withLiterals, tableName } from './sql.ts'
+import type { Sql } from './sql.ts'
+
+/** All rows exist. */
+export const NO_SCOPES: ScopeLookup = () => undefined
+
+/** What the tables of one statement share: their aliases, and which rows of each resource exist. */
+export class Tables {
+  /** Finds links to records that have gone in what is remembered of those, as in the image of a row; undefined where none are remembered. */
+  recall: Recall | undefined
+  readonly flavour: Flavour
+  /** What a statement goes through, where it can be run with looks at the clock; undefined where it cannot. */
+  watched: Visit[] | undefined
+  #count: { value: number }
+  readonly #scopeOf: ScopeLookup
+  readonly #compile: CompileCondition
+
+  constructor(flavour: Flavour, scopeOf: ScopeLookup, compile: CompileCondition, count = { value: 0 }) {
+    this.flavour = flavour
+    this.#scopeOf = scopeOf
+    this.#compile = compile
+    this.#count = count
+  }
+
+  /** A new alias. */
+  next(): string {
+    return `t${this.#count.value++}`
+  }
+
+  /** The tables of a subquery of the same statement, which is estimated alone. */
+  beside(): Tables {
+    return new Tables(this.flavour, this.#scopeOf, this.#compile, this.#count)
+  }
+
+  isScoped(resource: Resource): boolean {
+    return resource.hierarchy?.isShared === true || this.#scopeOf(resource) !== undefined
+  }
+
+  /** The condition that a row of the resource meets which exists for the caller, over the table of an alias; undefined when all do. */
+  existing(resource: Resource, alias: string): Sql | undefined {
+    const { hierarchy } = resource
+    if (hierarchy?.isShared !== true) return this.#inScope(resource, alias)
+    const values = [...hierarchy.byValue.keys()].map(literal).join(', ')
+    return conjunction(text(`${alias}.${name(hierarchy.column)} in (${values})`), this.#inScope(resource, alias))
+  }
+
+  /** The condition that a row of a list meets, as far as the row itself shows: it exists for the caller, and meets the list's own condition. */
+  listed(list: ToManyAttribute, alias: string): Sql | undefined {
+    const { target } = list
+    const [existing, meets] = [this.existing(target, alias), this.meets(list, alias)]
+    return existing === undefined ? meets : conjunction(existing, meets)
+  }
+
+  /** The list's own condition; undefined where it has none. */
+  meets(list: ToManyAttribute, alias: string): Sql | undefined {
+    return this.#meets(list.target, alias, parseListCondition(list))
+  }
+
+  #inScope(resource: Resource, alias: string): Sql | undefined {
+    return this.#meets(resource, alias, this.#scopeOf(resource))
+  }
+
+  #meets(resource: Resource, alias: string, condition: Condition | undefined): Sql | undefined {
+    if (condition === undefined) return undefined
+    // A scope is judged on all rows there are: inside it there are no scopes.
+    const plain = new Tables(this.flavour, NO_SCOPES, this.#compile, this.#count)
+    const bare = new FromClause(resource, plain, alias)
+    const direct = this.#compile(condition, bare)
+    if (bare.joins.length === 0) return direct
+    // What needs joins is put into a subquery, since a join's own condition cannot speak of tables that come after it.
+    const inner = new FromClause(resource, plain, plain.next())
+    const where = this.#compile(condition, inner)
+    const same = equal(
+      inner.key,
+      resource.key.map(part => `${alias}.${name(part.column)}`),
+    )
+    return sql`exists (select 1 from ${formatTable(resource)} as ${inner.alias} ${join([...inner.joins, text('')], ' ')}where ${same} and ${where})`
+  }
+}
+
+/** What a resource reads its rows from, as it stands in a FROM clause: its table, or a subquery, which the database merges with the query around it. */
+export function formatTable({ table, source }: Resource): string {
+  if (source.kind === 'table') return tableName(table)
+  if (source.kind === 'query') return `(${source.sql})`
+  const { tables, optional, typeColumn, own } = source
+  const all = [...tables, ...optional].map((part, index) => ({ ...part, alias: `j${index}` }))
+  const [first, ...others] = all as [(typeof all)[number], ...typeof all]
+  const columns = all.flatMap(part => part.columns.map(column => `${part.alias}.${name(column)}`))
+  const joins = others.map((part, index) => {
+    const on = part.key.map((column, at) => `${part.alias}.${name(column)} = ${first.alias}.${name(first.key[at]!)}`).join(' and ')
+    return ` ${index + 1 < tables.length ? '' : 'left '}join ${tableName(part.table)} as ${part.alias} on ${on}`
+  })
+  // A row of an abstract class is one of a class below it, whose own table comes before.
+  const types = all
+    .slice(tables.length)
+    .flatMap((part, index) => (optional[index]!.value === undefined ? [] : [{ ...part, value: optional[index]!.value }]))
+    .map(part => `when ${part.alias}.${name(part.key[0]!)} is not null then ${literal(part.value)} `)
+  const type = types.length === 0 ? literal(own) : `case ${types.join('')}else ${literal(own)} end`
+  return `(select ${columns.join(', ')}, ${type} as ${name(typeColumn)} from ${tableName(first.table)} as ${first.alias}${joins.join('')})`
+}
+
+/**
+ * Returns a part of the key of a linked record that may have gone.
+ *
+ * @param found the part while the record is there
+ * @param column the column that links it by another key than the primary one
+ */
+export type Recall = (found: Sql, attribute: ToOneAttribute, part: number, column: string) => Sql
+
+type CompileCondition = (condition: Condition, scope: FromClause) => Sql
+
+export class FromClause implements ColumnScope {
+  readonly resource: Resource
+  readonly tables: Tables
+  /** The tables of the FROM clause after the first one. */
+  readonly joins: Sql[]
+  /** How often its rows are met, for an estimate; undefined where that is not asked. */
+  origin: Origin | undefined
+  readonly #key: readonly string[] | undefined
+  #alias: string | undefined
+  readonly #attach: (() => string) | undefined
+  readonly #reached = new Map<ToOneAttribute, FromClause>()
+
+  /**
+   * @param alias the alias of the table, or a function that joins it when it is first needed
+   * @param key the expressions of its key, where another table of the statement has them already
+   */
+  constructor(resource: Resource, tables: Tables, alias: string | (() => string), joins: Sql[] = [], key?: readonly string[]) {
+    this.resource = resource
+    this.tables = tables
+    this.joins = joins
+    this.#key = key
+    if (typeof alias === 'string') this.#alias = alias
+    else this.#attach = alias
+  }
+
+  /** The alias of the table. */
+  get alias(): string {
+    return (this.#alias ??= this.#attach!())
+  }
+
+  /** Joins the table now, also if nothing of it is asked for. */
+  attach(): void {
+    void this.alias
+  }
+
+  /** The expressions of the primary key. */
+  get key(): readonly string[] {
+    return this.#key ?? this.resource.key.map(part => this.column(part.column))
+  }
+
+  /** The expressions of what foreign keys to the record hold: the primary key, or another one. */
+  referred(targetKey: TargetKey | undefined): readonly string[] {
+    return targetKey === undefined ? this.key : [this.column(targetKey.part.column)]
+  }
+
+  column(column: string): string {
+    return `${this.alias}.${name(column)}`
+  }
+
+  columns(columns: readonly string[]): readonly string[] {
+    return columns.map(column => this.column(column))
+  }
+
+  /** The foreign key of an owning to-one. */
+  foreignKey({ columns, document, formula, target, targetKey }: ToOneAttribute): readonly string[] {
+    if (formula !== undefined) return [`(${withLiterals(formula(this.alias, name), this.tables.flavour.formatBoolean)})`]
+    if (document === undefined) return this.columns(columns)
+    const [{ type }] = referredParts(target, targetKey) as [KeyPart]
+    return [this.tables.flavour.document(this.column(document.column), document.keys, type)]
+  }
+
+  /** The scope of the record that a to-one links; its columns are NULL where there is none. */
+  toOne(relation: ToOneAttribute): FromClause {
+    const known = this.#reached.get(relation)
+    if (known !== undefined) return known
+    const foreign = relation.owner ? this.foreignKey(relation) : undefined
+    // The table is joined only when more than the key is asked for: the foreign key is the key already.
+    const attach = (): string => {
+      const alias = this.tables.next()
+      const { targetKey } = relation
+      const there = relation.owner ? referredParts(relation.target, targetKey).map(part => part.column) : relation.columns
+      const here = foreign ?? this.referred(targetKey)
+      const linked = equal(
+        there.map(column => `${alias}.${name(column)}`),
+        here,
+      )
+      const isMeant = discriminatorCondition(relation.discriminator, column =>
+        relation.owner ? this.column(column) : `${alias}.${name(column)}`,
+      )
+      const on = conjunction(conjunction(linked, isMeant), this.tables.existing(relation.target, alias))
+      this.joins.push(sql`left join ${formatTable(relation.target)} as ${alias} on ${on}`)
+      return alias
+    }
+    // A foreign key to a record that does not exist for the caller is not a link: then the joined record's own key counts. So it does where another key links, and
+    // where no constraint ensures that there is such a record.
+    const isKept = relation.targetKey === undefined && relation.discriminator === undefined && relation.formula === undefined
+    const isSure = !this.tables.isScoped(relation.target) && isKept
+    const key = isSure ? foreign : undefined
+    const scope = new FromClause(relation.target, this.tables, attach, this.joins, key)
+    if (this.origin !== undefined) scope.origin = { visit: this.origin.visit, isOnce: !relation.owner && this.origin.isOnce }
+    this.#reached.set(relation, scope)
+    return scope
+  }
+
+  through(hops: readonly ToOneAttribute[]): FromClause {
+    return hops.reduce<FromClause>((scope, hop) => scope.toOne(hop), this)
+  }
+
+  /** Joins the records of a list, inside a subquery. */
+  joinList(relation: ToManyAttribute): FromClause {
+    const list = openList(relation, this, this.tables, this.joins)
+    this.joins.push(sql`join ${list.from} on ${list.on}`)
+    if (mustJoin(relation, this.tables)) list.scope.attach()
+    return list.scope
+  }
+
+  joinAny(relation: RelationAttribute): FromClause {
+    return relation.kind === 'toOne' ? this.toOne(relation) : this.joinList(relation)
+  }
+}
+
+/** `a = b and c = d` */
+export function equal(left: readonly string[], right: readonly string[]): Sql {
+  return text(left.map((column, index) => `${column} = ${right[index]!}`).join(' and '))
+}
+
+/** Whether the foreign key of a row refers to the entity that is meant; undefined where it can refer to no other. */
+export function discriminatorCondition(discriminator: Discriminator | undefined, column: (name: string) => string): Sql | undefined {
+  return discriminator === undefined ? undefined : text(`${column(discriminator.column)} = ${literal(discriminator.value)}`)
+}
+
+/** A list, opened as a table of a statement. */
+export interface OpenList {
+  /** The records of the list. */
+  readonly scope: FromClause
+  readonly from: Sql
+  /** What ties the list to its owner, and leaves out the records that do not exist for the caller. */
+  readonly on: Sql
+  /** The columns that hold the owner's key. */
+  readonly links: readonly string[]
+  /** Leaves out the records that do not exist for the caller, and those that are of another entity's list. */
+  readonly existing: Sql | undefined
+  readonly alias: string
+  /** Where looks at the clock stand, in front of the conditions. */
+  readonly mark: string
+}
+
+/**
+ * Opens a list as the first table of a subquery or statement; without an owner, the lists of all of them.
+ *
+ * @param isFiltered whether there are further conditions on its records
+ */
+export function startList(
+  relation: ToManyAttribute,
+  owner: FromClause | undefined,
+  tables: Tables,
+  joins: Sql[],
+  isFiltered = false,
+): OpenList {
+  const list = openList(relation, owner, tables, joins, isFiltered)
+  if (mustJoin(relation, tables)) list.scope.attach()
+  return list
+}
+
+/** Whether only the members themselves show if they are of the list: where some may not exist for the caller, and where no foreign key keeps them. */
+function mustJoin({ target, via, where }: ToManyAttribute, tables: Tables): boolean {
+  return where !== undefined || tables.isScoped(target) || (via.kind === 'pivot' && via.discriminator !== undefined)
+}
+
+/** What the opening of a list begins with. */
+interface ListStart {
+  readonly tables: Tables
+  readonly joins: Sql[]
+  /** The key of the owner, where there is one. */
+  readonly owner: readonly string[]
+  readonly alias: string
+  readonly mark: string
+  readonly visit: Visit
+}
+
+/** The table that a list starts from: the target's own, or the pivot table, which knows the target's key and joins the target only when needed. */
+function openList(relation: ToManyAttribute, from: FromClause | undefined, tables: Tables, joins: Sql[], isFiltered = false): OpenList {
+  const { target, via } = relation
+  const alias = tables.next()
+  const isInteger = target.key.length === 1 && target.key[0]!.type.kind === 'integer'
+  const key = via.kind === 'foreign' ? target.key[0]?.column : via.targetColumns[0]
+  const marked = tables.watched === undefined || key === undefined ? '' : tables.flavour.mark(`${alias}.${name(key)}`, isInteger)
+  const visit = compileVisit(relation, from?.origin, isFiltered || relation.where !== undefined || tables.isScoped(target))
+  if (marked !== '') tables.watched!.push(visit)
+  const start: ListStart = { tables, joins, owner: from?.referred(findTargetKey(relation)) ?? [], alias, mark: marked, visit }
+  return via.kind === 'foreign' ? openForeign(relation, via, start) : openPivot(relation, via, start)
+}
+
+/** A list whose records hold the key of their owner. */
+function openForeign(
+  relation: ToManyAttribute,
+  via: ToManyAttribute['via'] & { readonly kind: 'foreign' },
+  { tables, joins, owner, alias, mark: marked, visit }: ListStart,
+): OpenList {
+  const { target } = relation
+  const links = via.columns.map(column => `${alias}.${name(column)}`)
+  const isMeant = discriminatorCondition(via.discriminator, column => `${alias}.${name(column)}`)
+  const scoped = tables.listed(relation, alias)
+  const existing = isMeant === undefined ? scoped : conjunction(isMeant, scoped)
+  const scope = new FromClause(target, tables, alias, joins)
+  scope.origin = { visit, isOnce: visit.from?.isOnce !== false }
+  return {
+    scope,
+    from: sql`${formatTable(target)} as ${alias}`,
+    on: sql`${marked}${conjunction(equal(links, owner), existing)}`,
+    links,
+    existing,
+    alias,
+    mark: marked,
+  }
+}
+
+/** A list whose links stand in a table of their own. */
+function openPivot(
+  relation: ToManyAttribute,
+  via: ToManyAttribute['via'] & { readonly kind: 'pivot' },
+  { tables, joins, owner, alias, mark: marked, visit }: ListStart,
+): OpenList {
+  const { target } = relation
+  const own = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
+  const links = own(via.ownerColumns)
+  const keys = own(via.targetColumns)
+  const attach = (): string => {
+    const table = tables.next()
+    const linked = equal(
+      target.key.map(part => `${table}.${name(part.column)}`),
+      keys,
+    )
+    joins.push(sql`join ${formatTable(target)} as ${table} on ${conjunction(linked, tables.listed(relation, table))}`)
+    return table
+  }
+  // The join leaves out what does not exist for the caller, and what a table without foreign keys still links.
+  const isOwn = discriminatorCondition(via.discriminator, column => `${alias}.${name(column)}`)
+  const isLink = via.mayBeEmpty ? text(keys.map(column => `${column} is not null`).join(' and ')) : undefined
+  const isMeant = isOwn === undefined ? isLink : conjunction(isOwn, isLink)
+  const scope = new FromClause(target, tables, attach, joins, mustJoin(relation, tables) ? undefined : keys)
+  scope.origin = { visit, isOnce: false }
+  return {
+    scope,
+    from: sql`${tableName(via.table)} as ${alias}`,
+    on: sql`${marked}${conjunction(equal(links, owner), isMeant)}`,
+    links,
+    existing: isMeant,
+    alias,
+    mark: marked,
+  }
+}
+
+/** What a list goes through. */
+function compileVisit(relation: ToManyAttribute, from: Origin | undefined, isFiltered: boolean): Visit {
+  const { target, via } = relation
+  const rows = target.source.kind === 'query' ? undefined : target.table
+  const origin = from !== undefined && findTargetKey(relation) !== undefined ? { ...from, isOnce: false } : from
+  const tag = via.discriminator?.column
+  const filtered = isFiltered ? rows : undefined
+  if (via.kind === 'pivot') return { table: via.table, from: origin, columns: via.ownerColumns, tag, filtered }
+  return { table: rows, from: origin, columns: via.columns, tag, filtered }
+}
+
+export function conjunction(left: Sql, right: Sql | undefined): Sql {
+  return right === undefined ? left : sql`${left} and ${right}`
+}

@@ -1,0 +1,120 @@
+/** Select: a SELECT statement under construction, and the conditions on keys that every statement is made of. */
+import type { Statement } from '../../records/database/dialect.ts'
+import type { ValueForm } from '../../records/database/value-form.ts'
+import type { KeyPart } from '../../model/model.ts'
+import type { ScopeLookup } from '../../records/plan/read-plan.ts'
+import { condition } from './condition.ts'
+import type { Flavour } from './flavour.ts'
+import { NO_SCOPES, Tables } from './from-clause.ts'
+import { compileIsOneOf } from './filter-value.ts'
+import type { FromClause } from './from-clause.ts'
+import { bind, join, sql, text } from './sql.ts'
+import type { Sql } from './sql.ts'
+
+/** A SELECT under construction. */
+export class Select {
+  readonly tables: Tables
+  readonly columns: Sql[] = []
+  readonly joins: Sql[] = []
+  from: Sql = text('')
+  where: readonly Sql[] = []
+  order: readonly Sql[] = []
+  page = false
+
+  /** Where looks at the clock stand, in front of the conditions. */
+  mark = ''
+  /** The same where there are none. */
+  wholeMark = ''
+
+  readonly #flavour: Flavour
+  readonly #scopeOf: ScopeLookup
+
+  constructor(flavour: Flavour, scopeOf: ScopeLookup = NO_SCOPES, tables = new Tables(flavour, scopeOf, condition)) {
+    this.#flavour = flavour
+    this.#scopeOf = scopeOf
+    this.tables = tables
+  }
+
+  /** From now on the statement can be run with looks at the clock, as it goes through the rows of a scope; `all` says that these may be all that there are. */
+  watch(scope: FromClause, all: boolean): void {
+    const { resource } = scope
+    const [key] = scope.key
+    if (key === undefined) return
+    this.tables.watched ??= []
+    const visit = { table: resource.source.kind === 'query' ? undefined : resource.table }
+    if (all) this.tables.watched.push(visit)
+    scope.origin = { visit, isOnce: true }
+    const isInteger = resource.key.length === 1 && resource.key[0]!.type.kind === 'integer'
+    this.mark = this.#flavour.mark(key, isInteger)
+    this.wholeMark = this.#flavour.mark(key, isInteger, true)
+  }
+
+  /** A further statement over the same rows that exist. */
+  inside(): Select {
+    const inside = new Select(this.#flavour, this.#scopeOf)
+    inside.tables.watched = this.tables.watched && []
+    return inside
+  }
+
+  /** Adds a column; gives its position in the rows. */
+  add(column: Sql): number {
+    const known = this.columns.findIndex(other => other.text === column.text && other.bindings.length === 0)
+    return known >= 0 && column.bindings.length === 0 ? known : this.columns.push(column) - 1
+  }
+
+  /** @param about see `Costs` */
+  finish(about = ''): Statement {
+    return this.#flavour.finish(this.body(), this.tables.watched ?? [], about)
+  }
+
+  /** Returns the statement that reads one column alone, as bare values. */
+  finishBare(column: Sql, about: string): Statement {
+    return { ...this.#flavour.finish(this.body([column]), this.tables.watched ?? [], about), isBare: true }
+  }
+
+  /** Returns the statement as part of another one. */
+  body(columns: readonly Sql[] = this.columns): Sql {
+    const parts = [sql`select ${columns.length === 0 ? '1' : join(columns, ', ')} from ${this.from}`, ...this.joins]
+    if (this.where.length > 0) parts.push(sql`where ${this.mark}${join(this.where, ' and ')}`)
+    if (this.order.length > 0) parts.push(sql`${this.where.length > 0 ? '' : this.wholeMark}order by ${join(this.order, ', ')}`)
+    if (this.page) parts.push(pageClause(this.#flavour))
+    return join(parts, ' ')
+  }
+}
+
+/** Returns the end of a statement that gives one page. */
+export function pageClause(flavour: Flavour): Sql {
+  return sql`limit ${flavour.rowLimit(bind({ from: 'limit' }))} offset ${bind({ from: 'offset' })}`
+}
+
+/** The columns are the key of the request. */
+export function isKey(columns: readonly string[], parts: readonly KeyPart[], flavour: Flavour): Sql {
+  return join(
+    columns.map((column, part) => {
+      const { type } = parts[part]!
+      const value = (form: ValueForm): Sql => bind({ from: 'key', part, type, form })
+      return compileIsOneOf(text(flavour.compared(column, type)), flavour.keyForms(type).map(value))
+    }),
+    ' and ',
+  )
+}
+
+/** Leaves out the rows that do not exist for the caller. */
+export function existing(scope: FromClause): Sql[] {
+  const found = scope.tables.existing(scope.resource, scope.alias)
+  return found === undefined ? [] : [found]
+}
+
+/** Beyond 2^53 a JavaScript number is not exact, so 64-bit integers leave the database as text. */
+export function selected(value: Sql, exact: boolean, flavour: Flavour): Sql {
+  return exact ? flavour.exactText(value) : value
+}
+
+export function isExact(part: KeyPart): boolean {
+  return part.type.codec?.exact ?? (part.type.kind === 'bigint' && part.type.asNumber !== true)
+}
+
+/** Orders by a key, after everything else. */
+export function keyOrder({ key, resource, tables }: FromClause): Sql[] {
+  return key.map((column, part) => tables.flavour.keyOrder(column, resource.key[part]!.type))
+}

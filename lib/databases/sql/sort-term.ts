@@ -1,0 +1,139 @@
+/** Sort term: what records are sorted by as SQL: values, values through relations, and counts. */
+import type { Origin } from '../../records/database/dialect.ts'
+import { findTargetKey } from '../../model/model.ts'
+import type { RelationAttribute, Resource } from '../../model/model.ts'
+import type { SortTerm } from '../../records/plan/read-plan.ts'
+import type { Reach } from './flavour.ts'
+import { FromClause, startList, formatTable } from './from-clause.ts'
+import type { Tables } from './from-clause.ts'
+import { join, sql, text } from './sql.ts'
+import type { Sql } from './sql.ts'
+
+/**
+ * A sort term as an expression with its direction. NULL is the smallest value. `wide` says that all records are asked, as in `condition`.
+ */
+export function sortTerm(term: SortTerm, root: FromClause, wide = false): Sql {
+  const value = term.or === undefined ? sortValue(term, root, wide) : sortValues([term, ...term.or], root, wide)
+  return sortDirection(term, value, root)
+}
+
+/** The value of a sort term with its direction. */
+export function sortDirection(term: SortTerm, value: Sql, { tables, resource }: FromClause): Sql {
+  return tables.flavour.order(value, term.descending, mayBeNull(term, resource))
+}
+
+/** The value of several ends of one path, of which one is there; or some, where it leads through a list. */
+function sortValues(terms: readonly SortTerm[], root: FromClause, wide: boolean): Sql {
+  const values = terms.map(term => sortValue(term, root, wide))
+  const [{ attribute, descending }] = terms as [SortTerm]
+  if (attribute === undefined) return sql`(${join(values, ' + ')})`
+  if (!terms.some(({ hops }) => hops.some(({ kind }) => kind === 'toMany'))) return sql`coalesce(${join(values, ', ')})`
+  return root.tables.flavour.extremeOfAll(descending ? 'max' : 'min', values)
+}
+
+/** Whether a term may have no value. A count has one, and so has an attribute of the record itself that must be given. */
+function mayBeNull({ attribute, hops, or }: SortTerm, { attributes }: Resource): boolean {
+  if (attribute === undefined) return false
+  const isOwn = or === undefined && hops.length === 0 && attributes.includes(attribute)
+  return !isOwn || attribute.nullable || attribute.source.kind !== 'column' || attribute.of !== undefined
+}
+
+/** The value that a record is sorted by. */
+export function sortValue(term: SortTerm, root: FromClause, wide: boolean): Sql {
+  let scope = root
+  for (const [index, hop] of term.hops.entries()) {
+    if (hop.kind === 'toMany') {
+      const { reach } = scope.tables.flavour
+      return reach !== undefined && wide && comesBack(term, scope) ? reachedBy(term, index, scope, reach) : throughList(term, index, scope)
+    }
+    scope = scope.toOne(hop)
+  }
+  if (term.attribute !== undefined) {
+    const { flavour } = scope.tables
+    const value = flavour.stored(term.attribute, scope)
+    // A bare number would be the position of a column.
+    return term.attribute.source.kind === 'formula' ? flavour.sortedFormula(value) : value
+  }
+  return text(scope.tables.flavour.truth(isThere(scope)))
+}
+
+/** Whether a to-one leads to anything. One that shares columns with another relation may lack a part of its key only. */
+function isThere({ key }: FromClause): string {
+  return key.map(column => `${column} is not null`).join(' and ')
+}
+
+/** The value of a path through a list, from the hop that is the first list on. */
+function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
+  const joins: Sql[] = []
+  const relation = term.hops[first]!
+  if (relation.kind !== 'toMany') throw new Error('throughList: not a list.')
+  const list = startList(relation, owner, owner.tables, joins)
+  const { flavour } = owner.tables
+  let scope = list.scope
+  for (const hop of term.hops.slice(first + 1)) scope = scope.joinAny(hop)
+  let what: Sql
+  if (term.attribute !== undefined) {
+    what = flavour.extreme(term.descending ? 'max' : 'min', flavour.stored(term.attribute, scope), term.attribute.type)
+  } else if (first === term.hops.length - 1 && relation.via.kind === 'foreign') {
+    what = text('count(*)')
+  } else {
+    const key = scope.key
+    what = text(key.length === 1 ? `count(distinct ${key[0]!})` : flavour.countDistinct(key, isThere(scope)))
+  }
+  return sql`(select ${what} from ${list.from} ${join([...joins, text('')], ' ')}where ${list.on})`
+}
+
+/** The types of keys that come out of a database as values which are equal where the database finds them equal. */
+const PLAIN_KEYS: ReadonlySet<string> = new Set(['integer', 'bigint', 'string', 'uuid'])
+
+/**
+ * Whether a count comes upon a list of the same record again for many of the records that are asked: behind a to-one, or a list that shares its records with
+ * others. Then it is worked out for all of them together.
+ */
+function comesBack({ hops, attribute }: SortTerm, { resource }: FromClause): boolean {
+  if (attribute !== undefined) return false
+  const last = hops.findLastIndex(({ kind }) => kind === 'toMany')
+  const isShared = hops.slice(0, last).some(hop => hop.kind === 'toOne' || hop.via.kind === 'pivot')
+  const isByKey = hops.every(hop => (hop.kind === 'toOne' ? hop.targetKey : findTargetKey(hop)) === undefined)
+  const isPlain = [resource, ...hops.map(({ target }) => target)].every(({ key }) =>
+    key.every(({ type }) => PLAIN_KEYS.has(type.kind) && type.loose !== true && type.codec === undefined),
+  )
+  return isShared && isByKey && isPlain
+}
+
+/** The number of records that a path reaches from the hop that is the first list on. */
+function reachedBy(term: SortTerm, first: number, owner: FromClause, reach: Reach): Sql {
+  let { resource } = owner
+  const steps = term.hops.slice(first).map((hop, index) => {
+    const step = compileStep(hop, resource, { tables: owner.tables, reach, from: index === 0 ? undefined : owner.origin })
+    resource = hop.target
+    return step
+  })
+  return reach.count(reach.key(owner.key, owner.resource), steps)
+}
+
+/** What the steps of a path have in common. */
+interface PathContext {
+  readonly tables: Tables
+  readonly reach: Reach
+  /** The rows for each of which the links may be walked. */
+  readonly from: Origin | undefined
+}
+
+/** All links of one relation. */
+function compileStep(hop: RelationAttribute, resource: Resource, { tables, reach, from }: PathContext): Sql {
+  const joins: Sql[] = []
+  const select = (links: readonly string[], reached: FromClause, from: Sql, existing: Sql | undefined): Sql => {
+    const what = reach.links(reach.key(links, resource), reach.key(reached.key, hop.target))
+    const parts = [sql`select ${what} from ${from}`, ...joins, ...(existing === undefined ? [] : [sql`where ${existing}`])]
+    return sql`(${join(parts, ' ')})`
+  }
+  if (hop.kind === 'toMany') {
+    const list = startList(hop, undefined, tables, joins)
+    if (from !== undefined) tables.watched?.push({ table: list.scope.origin?.visit.table, from })
+    return select(list.links, list.scope, list.from, list.existing)
+  }
+  tables.watched?.push({ table: resource.source.kind === 'query' ? undefined : resource.table, from })
+  const here = new FromClause(resource, tables, tables.next(), joins)
+  return select(here.key, here.toOne(hop), sql`${formatTable(resource)} as ${here.alias}`, undefined)
+}

@@ -1,0 +1,165 @@
+/**
+ * Change triggers: temporary triggers, which exist for one connection only and never in a file, hand every changed row to a function of the recorder, as the
+ * expressions that the reading stages select.
+ */
+import type Database from 'better-sqlite3'
+import type { Watched, WatchedTable } from '../../records/database/changes.ts'
+import type { Discriminator } from '../../model/model.ts'
+import { discriminatorCondition } from '../sql/from-clause.ts'
+import type { Recall } from '../sql/from-clause.ts'
+import { compileList, linkColumns } from '../sql/list-changes.ts'
+import type { CompiledList } from '../sql/list-changes.ts'
+import { compileImage, recalledKeys } from '../sql/row-image.ts'
+import type { CompiledImage, RecalledKey } from '../sql/row-image.ts'
+import { referredColumn } from '../sql/row-key.ts'
+import { literal, name, sql } from '../sql/sql.ts'
+import { SQLITE_FLAVOUR } from './sql/flavour.ts'
+
+const OLD = '"old"'
+const NEW = '"new"'
+
+/** The kind of a change: the second argument of the function that a trigger calls. */
+export const INSERT = 0
+export const UPDATE = 1
+export const DELETE = 2
+
+/** A function takes 1,000 arguments (SQLITE_MAX_FUNCTION_ARG), and an update hands over a row twice. */
+const MAX_COLUMNS = 490
+
+/** The key of a record that may have gone, by a function of the recorder. */
+const recall: Recall = (found, attribute, part, column) =>
+  sql`ifnull(${found}, mikro_gone(${literal(referredColumn(attribute))}, ${String(part)}, ${column}))`
+
+/** A table whose changed rows are handed over. */
+export interface CompiledTable {
+  readonly table: WatchedTable
+  readonly image: CompiledImage
+}
+
+/** The triggers of one table. */
+interface TableTriggers {
+  readonly table: string
+  /** The columns that they hand over. */
+  readonly columns: readonly string[]
+  readonly sql: readonly string[]
+}
+
+/** The part that follows from the model alone. */
+export interface CompiledWatch {
+  readonly tables: readonly CompiledTable[]
+  readonly lists: readonly CompiledList[]
+  readonly triggers: readonly TableTriggers[]
+}
+
+const compiledWatches = new WeakMap<Watched, CompiledWatch>()
+
+/** Compiles what is watched, once for an engine and its forks. */
+export function compileWatch(watched: Watched): CompiledWatch {
+  let compiled = compiledWatches.get(watched)
+  if (compiled !== undefined) return compiled
+  const recalled = new Map(watched.tables.flatMap(({ resource, fields }) => recalledKeys({ resource, fields })).map(key => [key.name, key]))
+  compiled = {
+    tables: watched.tables.map(table => ({
+      table,
+      image: compileImage({ resource: table.resource, fields: table.fields }, NEW, SQLITE_FLAVOUR, recall),
+    })),
+    lists: watched.lists.map(list => compileList(list, SQLITE_FLAVOUR, NEW)),
+    triggers: [
+      ...watched.tables.map(({ resource, fields }, index) => {
+        const columns = (alias: string): readonly string[] => compileImage({ resource, fields }, alias, SQLITE_FLAVOUR, recall).columns
+        return compileTriggers(resource.table, index, { old: columns(OLD), new: columns(NEW) })
+      }),
+      ...watched.lists.map((list, index) =>
+        compileTriggers(
+          list.attribute.via.table,
+          watched.tables.length + index,
+          { old: linkColumns(list, OLD, SQLITE_FLAVOUR), new: linkColumns(list, NEW, SQLITE_FLAVOUR) },
+          list.attribute.via.discriminator,
+        ),
+      ),
+      ...[...recalled.values()].map(compileRecall),
+    ],
+  }
+  compiledWatches.set(watched, compiled)
+  return compiled
+}
+
+/** The statements for the schema that a database had last. */
+const lastStatements = new WeakMap<CompiledWatch, { readonly schema: string; readonly sql: string }>()
+
+/** Returns the statements that make the triggers, of those tables that the database has. Forks have the schema of their engine. */
+export function triggerStatements(watch: CompiledWatch, db: Database.Database): string {
+  const schema = readSchema(db)
+  const last = lastStatements.get(watch)
+  if (last?.schema === schema) return last.sql
+  const sql = watch.triggers.flatMap(each => (fits(db, each) ? each.sql : [])).join('\n')
+  lastStatements.set(watch, { schema, sql })
+  return sql
+}
+
+/** Everything that it depends on which tables and columns there are, as a text. */
+function readSchema(db: Database.Database): string {
+  const rows = db.prepare<[], string | null>('select sql from sqlite_master order by rowid').pluck().all()
+  return JSON.stringify(rows)
+}
+
+/** Drops the triggers. */
+export function dropTriggers(db: Database.Database): void {
+  const rows = db.prepare("select name from sqlite_temp_master where type = 'trigger' and name like 'mikro_changed_%'").pluck().all()
+  for (const trigger of rows as string[]) db.exec(`drop trigger temp.${name(trigger)}`)
+}
+
+function compileTriggers(
+  table: string,
+  index: number,
+  columns: { readonly old: readonly string[]; readonly new: readonly string[] },
+  discriminator?: Discriminator,
+): TableTriggers {
+  const isMeant = (event: string): string =>
+    discriminatorCondition(discriminator, column => `${event === 'insert' ? NEW : OLD}.${name(column)}`)?.text ?? ''
+  const when = (event: string): string => (discriminator === undefined ? '' : `when ${isMeant(event)} `)
+  const trigger = (event: string, what: number, values: readonly string[]): string =>
+    `create temp trigger if not exists ${name(`mikro_changed_${index}_${event}`)} after ${event} on main.${name(table)} ` +
+    `${when(event)}begin select mikro_changed(${[String(index), String(what), ...values].join(', ')}); end;`
+  return {
+    table,
+    columns: columns.new,
+    sql: [
+      trigger('insert', INSERT, columns.new),
+      trigger('update', UPDATE, [...columns.old, ...columns.new]),
+      trigger('delete', DELETE, columns.old),
+    ],
+  }
+}
+
+/** Remembers the key of a record before it goes, or is linked by another value: SQLite changes those that link it when it has gone. */
+function compileRecall({ name: called, table, column, key }: RecalledKey, index: number): TableTriggers {
+  const columns = [column, ...key].map(each => `${OLD}.${name(each)}`)
+  const trigger = (event: string, of: string, when: string): string =>
+    `create temp trigger if not exists ${name(`mikro_changed_key_${index}_${event}`)} before ${event}${of} on main.${name(table)} ` +
+    `${when}begin select mikro_going(${[literal(called), ...columns].join(', ')}); end;`
+  const differs = `when ${OLD}.${name(column)} is not ${NEW}.${name(column)} `
+  return {
+    table,
+    columns: [column, ...key].map(each => `${NEW}.${name(each)}`),
+    sql: [trigger('update', ` of ${name(column)}`, differs), trigger('delete', '', '')],
+  }
+}
+
+/** Whether the table is there with all the columns: a trigger for others would make every write fail. */
+function fits(db: Database.Database, { table, columns }: TableTriggers): boolean {
+  const found = db
+    .prepare(
+      `select 1 from sqlite_master where type = 'table' and name = ${literal(table)} collate nocase and sql not like 'create virtual%'`,
+    )
+    .get()
+  if (found === undefined || columns.length > MAX_COLUMNS) return false
+  try {
+    db.prepare(`select ${columns.join(', ')} from ${name(table)} as ${NEW}`)
+    return true
+  } catch (error) {
+    // A file may lack columns that the model names; reading them fails in the same way, and says so.
+    if ((error as Error).message.startsWith('no such column')) return false
+    throw error
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * Connection: the open SQLite database behind the interface of lib/records/database/. It puts together what runs work on it: the content, the lock and its
+ * transactions, readings, units of work, and the MikroORM instance that shares the handle.
+ */
+import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
+import type { RequestAbort } from '../../foundation/base/abort.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { Clock } from '../../foundation/base/clock.ts'
+import type { RunStatement, Traces } from '../../foundation/base/trace.ts'
+import type { ChangeRecorder, ChangeSink, Watched } from '../../records/database/changes.ts'
+import type { TableRows } from '../../model/table-rows.ts'
+import type { BehindWrite, Connection, Reading, Statement, RowsWritten } from '../../records/database/dialect.ts'
+import type { StatementsExplained, UnindexedLink } from '../../records/database/explained-statements.ts'
+import type { Resource } from '../../model/model.ts'
+import type { StoredTable } from '../../model/stored-table.ts'
+import { readListNow } from '../sql/list-changes.ts'
+import type { ListNow, TouchedList } from '../sql/list-changes.ts'
+import type { Content } from './content.ts'
+import { SQLITE } from './dialect.ts'
+import { explainStatements } from './explain/explain.ts'
+import { findUnindexedLinks } from './explain/unindexed-keys.ts'
+import { Observers } from './observers.ts'
+import { OrmHost } from './orm-host.ts'
+import { cascades, findRecord, loadsAlone } from '../orm/find-record.ts'
+import { retime } from '../orm/model-time.ts'
+import { SharedSqliteDialect } from './orm/shared-dialect.ts'
+import { runsForeignCode } from '../orm/user-hooks.ts'
+import { Readings } from './readings.ts'
+import { Recorder } from './recorder.ts'
+import { RowWriter } from './row-writer.ts'
+import { name } from '../sql/sql.ts'
+import { Transactions } from './transactions.ts'
+import { UnitsOfWork } from './units-of-work.ts'
+
+export class SqliteConnection implements Connection {
+  readonly dialect = SQLITE
+  readonly content: Content
+  readonly transactions: Transactions
+  readonly #observers = new Observers()
+  readonly #readings: Readings
+  readonly #unitsOfWork: UnitsOfWork
+  readonly #rows: RowWriter
+  readonly #makeOrm: (shared: SharedSqliteDialect) => MikroORM
+  #orm: MikroORM | undefined
+
+  /** @param makeOrm makes the MikroORM instance on this connection, when it is first needed */
+  constructor(content: Content, makeOrm: (shared: SharedSqliteDialect) => MikroORM) {
+    this.content = content
+    this.#makeOrm = makeOrm
+    this.transactions = new Transactions(this.#observers)
+    this.#readings = new Readings(content, this.transactions, this.#observers)
+    const host = this.#makeHost()
+    this.#unitsOfWork = new UnitsOfWork(content, this.transactions, new SharedSqliteDialect(host).alone(), () => this.orm)
+    this.#rows = new RowWriter(content, this.transactions, host, () => this.orm)
+  }
+
+  get keepsConstraints(): boolean {
+    return !this.content.isOfOthers
+  }
+
+  get mayHoldMisfits(): boolean {
+    return this.content.isOfOthers
+  }
+
+  get orm(): MikroORM {
+    return (this.#orm ??= this.#makeOrm(this.shareWithOrm()))
+  }
+
+  /** Returns the dialect to give MikroORM as `driverOptions`. */
+  shareWithOrm(): SharedSqliteDialect {
+    return new SharedSqliteDialect(this.#makeHost())
+  }
+
+  #makeHost(): OrmHost {
+    return new OrmHost(this.content, this.transactions, this.#observers)
+  }
+
+  /** The MikroORM instance that was given the dialect, where it could not be made at once. */
+  attach(orm: MikroORM): void {
+    this.#orm = orm
+  }
+
+  read<T>(reading: () => Reading<T>, end?: RequestAbort): T | Promise<T> {
+    return this.#readings.read(reading, end)
+  }
+
+  readNow<T>(reading: () => Reading<T>): T {
+    return this.#readings.readNow(reading)
+  }
+
+  countRows(tables: readonly string[]): Awaitable<readonly number[]> {
+    const statement: Statement = { sql: `select ${tables.map(table => `(select count(*) from ${name(table)})`).join(', ')}`, bindings: [] }
+    return this.read(function* () {
+      const [rows] = yield [{ statement, parameters: [] }]
+      return rows![0] as readonly number[]
+    })
+  }
+
+  check(statement: Statement): void {
+    this.content.handle.db.prepare(statement.sql)
+  }
+
+  explain(statements: readonly RunStatement[]): StatementsExplained {
+    return explainStatements(this.content.handle.db, statements)
+  }
+
+  unindexedLinks(resources: readonly Resource[], rows: number): UnindexedLink[] {
+    return findUnindexedLinks(this.content.handle.db, resources, rows)
+  }
+
+  observe(traces: Traces): void {
+    this.#observers.traces = traces
+  }
+
+  record(watched: Watched, current: () => ChangeSink | undefined): ChangeRecorder {
+    const readList = (list: TouchedList): ListNow => this.#readings.run(readListNow(list, this.dialect))
+    return (this.#observers.recorder = new Recorder(watched, () => this.content.handle.db, readList, current))
+  }
+
+  follow(clock: Clock): void {
+    this.content.follow(clock)
+  }
+
+  retime(entity: object, given: object, from: number): void {
+    const { clock } = this.content
+    if (clock === undefined || clock.isSystem) return
+    retime(entity as Record<string, unknown>, given, this.orm.getMetadata(entity.constructor as never).props, from, clock)
+  }
+
+  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort): Promise<T> {
+    return this.#unitsOfWork.write(work, end)
+  }
+
+  transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable = false): Awaitable<T> {
+    return this.#unitsOfWork.transact(work, end, repeatable)
+  }
+
+  writesAlone(): boolean {
+    return this.#rows.writesAlone()
+  }
+
+  explainListeners(): string | undefined {
+    return this.#rows.explainListeners()
+  }
+
+  takeKey(table: StoredTable, given: unknown): number | bigint | undefined {
+    return this.#rows.takeKey(table, given)
+  }
+
+  keepsTime(): boolean {
+    return true
+  }
+
+  countsKeys(table: string): boolean {
+    return this.content.keys.counts(table)
+  }
+
+  run(statement: Statement, parameters: readonly unknown[], behind: BehindWrite = 'writes'): RowsWritten {
+    return this.#rows.run(statement, parameters, behind)
+  }
+
+  insertRows(tables: readonly TableRows[], em: EntityManager): boolean {
+    if (runsForeignCode(em) || tables.some(({ table }) => this.content.keys.counts(table))) return false
+    this.content.writing()
+    this.#observers.recorder?.prepare()
+    for (const { table, columns, rows } of tables) {
+      const into = `insert into ${name(table)} (${columns.map(name).join(', ')})`
+      const statement = this.content.handle.db.prepare(`${into} values (${columns.map(() => '?').join(', ')})`)
+      for (const row of rows) statement.run(...row)
+    }
+    return true
+  }
+
+  deferReferences(): void {
+    this.transactions.begin()
+    this.content.handle.db.pragma('defer_foreign_keys = on')
+  }
+
+  load(entity: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
+    return findRecord(entity, key, em)
+  }
+
+  loadsAlone(entity: EntityName): boolean {
+    return loadsAlone(entity, this.orm.em)
+  }
+
+  removesAlone(entity: EntityName): boolean {
+    const { em } = this.orm
+    return loadsAlone(entity, em) && !cascades(em.getMetadata().get(entity)) && !runsForeignCode(em)
+  }
+
+  async close(): Promise<void> {
+    await this.#orm?.close(true)
+    this.content.close()
+  }
+}

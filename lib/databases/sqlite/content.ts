@@ -1,0 +1,192 @@
+/**
+ * Content: what the database holds at present: the open handle, the image of it, the baseline that `reset` goes back to, and the highest keys and the clock,
+ * which go with the data and not with the handle.
+ */
+import Database from 'better-sqlite3'
+import type { Clock } from '../../foundation/base/clock.ts'
+import { restError } from '../../foundation/base/errors.ts'
+import type { WorldImage } from '../../records/database/world-store.ts'
+import { SqliteDatabase } from './database/sqlite-database.ts'
+import { Autoincrement } from './orm/autoincrement.ts'
+import type { KeyState } from './orm/autoincrement.ts'
+
+/** Largest file, in bytes, whose first content is kept in memory for `reset`. */
+const MAX_BASELINE_BYTES = 64 * 1024 * 1024
+
+/** A whole database as bytes. It never changes. */
+export class SqliteImage implements WorldImage {
+  readonly bytes: Buffer
+  /** The highest keys at that time; undefined where the bytes say which they are. */
+  readonly keys: KeyState | undefined
+
+  constructor(bytes: Buffer, keys: KeyState | undefined) {
+    this.bytes = bytes
+    this.keys = keys
+  }
+
+  get size(): number {
+    return this.bytes.length
+  }
+}
+
+export class Content {
+  #handle: SqliteDatabase
+  /** The image that `reset` goes back to, from the first write on. */
+  #baseline: SqliteImage | undefined
+  /** The content as it is now, as long as nothing is written. Never kept for a file, to which others may write. */
+  #image: SqliteImage | undefined
+  /** Whether the content is that of a complete engine: what is written before is part of the baseline. */
+  #started = false
+  #isForeign = false
+  #clock: Clock | undefined
+  #keys = new Autoincrement(new Map())
+
+  /** Whether others than the engine have written to it, who may have stored values that do not fit their column. */
+  readonly isOfOthers: boolean
+
+  constructor(handle: SqliteDatabase, isOfOthers: boolean) {
+    this.#handle = handle
+    this.isOfOthers = isOfOthers
+  }
+
+  /** Opens an image in memory, as a copy of the parent with a life of its own. */
+  static fork(image: SqliteImage, parent: Content): Content {
+    const content = new Content(new SqliteDatabase(image.bytes), parent.isOfOthers)
+    if (parent.#isForeign) content.addForeignFunctions()
+    content.count(parent.#keys.counters)
+    content.#keys.restore(image.keys)
+    content.#baseline = image
+    content.#image = image
+    content.#started = true
+    return content
+  }
+
+  /** The open handle: another one after the content has been replaced. */
+  get handle(): SqliteDatabase {
+    return this.#handle
+  }
+
+  get keys(): Autoincrement {
+    return this.#keys
+  }
+
+  get clock(): Clock | undefined {
+    return this.#clock
+  }
+
+  /** From now on the time of the model's functions and of SQL is that of this clock. */
+  follow(clock: Clock): void {
+    this.#clock = clock
+  }
+
+  /** Gives SQL the time of the clock. Not before that differs from the system's: SQLite's own functions are faster. */
+  followClock(): void {
+    const clock = this.#clock
+    if (clock !== undefined && !this.#handle.followsTime && !clock.isSystem) this.#handle.followTime(() => clock.now())
+  }
+
+  readonly #now = (): Date => this.#clock?.now() ?? new Date()
+
+  /** The model was written for another database: its SQL may use the functions of that. */
+  addForeignFunctions(): void {
+    this.#isForeign = true
+    this.#handle.addForeignFunctions(this.#now)
+  }
+
+  /** @param counters tables whose keys the engine counts from now on, with the column */
+  count(counters: ReadonlyMap<string, string>): void {
+    this.#keys = new Autoincrement(counters)
+  }
+
+  /** From now on the content is what `reset` goes back to. */
+  start(): void {
+    this.#started = true
+    // From now on it is whenFree that waits.
+    this.#handle.db.pragma('busy_timeout = 0')
+  }
+
+  /** @throws RestError when the database is open for reading only. */
+  assertWritable(): void {
+    if (this.#handle.readOnly) throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
+  }
+
+  /** Must be called before anything is written. */
+  writing(): void {
+    if (this.#handle.hasPlace && !this.#handle.db.inTransaction) this.#handle.checkPlace()
+    this.#keys.prepare(this.#handle.db)
+    if (!this.#started) return
+    this.#keepBaseline()
+    this.#image = undefined
+  }
+
+  /** Takes the baseline, at the last moment: most engines are never reset, and many never written to. */
+  #keepBaseline(): void {
+    if (this.#baseline === undefined && this.#size() <= MAX_BASELINE_BYTES) this.#baseline = this.#image ?? this.#copy()
+  }
+
+  #copy(): SqliteImage {
+    return new SqliteImage(this.#handle.image(), this.#keys.state)
+  }
+
+  #size(): number {
+    const { memory } = this.#handle.db
+    if (memory) return 0
+    const [[bytes] = [0]] = this.#handle.all('select page_count * page_size from pragma_page_count, pragma_page_size', [])
+    return bytes as number
+  }
+
+  /** Returns the whole content as bytes: the same ones until something is written. */
+  image(): SqliteImage {
+    // Writes before the start do not outdate an image that is kept.
+    if (!this.#handle.db.memory || !this.#started) return this.#copy()
+    this.#image ??= this.#copy()
+    // Nothing has been written yet, so this is the baseline, too.
+    this.#baseline ??= this.#image
+    return this.#image
+  }
+
+  /** Replaces the whole content. */
+  async replace(image: SqliteImage): Promise<void> {
+    this.assertWritable()
+    this.#handle.checkPlace()
+    this.#keys.restore(image.keys)
+    this.#keepBaseline()
+    const { db } = this.#handle
+    if (db.memory) {
+      const handle = new SqliteDatabase(image.bytes)
+      if (this.#isForeign) handle.addForeignFunctions(this.#now)
+      this.#handle.close()
+      this.#handle = handle
+      this.#image = image
+    } else {
+      // Page by page and under SQLite's own locks, so that other processes which have the file open see a whole state at any time.
+      const source = new Database(image.bytes)
+      try {
+        await source.backup(db.name)
+      } finally {
+        source.close()
+      }
+    }
+  }
+
+  /**
+   * Goes back to the baseline.
+   *
+   * @throws Error when the content was too large to be kept.
+   */
+  async reset(): Promise<void> {
+    // Nothing can have been written.
+    if (this.#handle.readOnly) return
+    if (this.#baseline === undefined) {
+      if (this.#size() > MAX_BASELINE_BYTES) {
+        throw new Error('engine.reset: the file is too large to keep its first state in memory (64 MiB): use snapshot() and restore().')
+      }
+      return
+    }
+    if (this.#image !== this.#baseline) await this.replace(this.#baseline)
+  }
+
+  close(): void {
+    this.#handle.close()
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * Adds functions of PostgreSQL and MySQL that SQLite lacks, for formulas, generated columns and statements of the application. Schemas
+ * avoid them where possible (see translate-sql.ts), so that other programs can write to the file.
+ */
+import type Database from 'better-sqlite3'
+import { builtin } from '../../../foundation/base/builtins.ts'
+
+type Value = string | number | bigint | Uint8Array | null
+type Fn = (...args: Value[]) => Value
+
+const text = (value: Value | undefined): string => (value === null || value === undefined ? '' : String(value))
+
+/** Returns NULL where any argument is NULL, as most SQL functions do. */
+function makeStrict(work: Fn): Fn {
+  return (...args) => (args.includes(null) ? null : work(...args))
+}
+
+/** Formats the words of a text with their positions, as a `tsvector` does. */
+function toTsvector(...args: Value[]): Value {
+  const words = new Map<string, number[]>()
+  const found =
+    text(args.at(-1))
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  for (const [index, word] of found.entries()) words.set(word, [...(words.get(word) ?? []), index + 1])
+  const sorted = [...words].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return sorted.map(([word, places]) => `'${word}':${places.join()}`).join(' ')
+}
+
+function pad(value: Value, length: Value, fill: Value, atEnd: boolean): string {
+  const cut = text(value).slice(0, Number(length))
+  return atEnd ? cut.padEnd(Number(length), text(fill)) : cut.padStart(Number(length), text(fill))
+}
+
+/** Returns the beginning of the unit of time that contains a date-time in milliseconds. */
+function truncateTime(unit: Value, time: Value): Value {
+  const date = new Date(Number(time))
+  if (Number.isNaN(date.getTime())) return null
+  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()]
+  switch (text(unit).toLowerCase()) {
+    case 'year':
+      return Date.UTC(year, 0)
+    case 'quarter':
+      return Date.UTC(year, month - (month % 3))
+    case 'month':
+      return Date.UTC(year, month)
+    case 'week':
+      return Date.UTC(year, month, day - ((date.getUTCDay() + 6) % 7))
+    case 'day':
+      return Date.UTC(year, month, day)
+    case 'hour':
+      return Date.UTC(year, month, day, date.getUTCHours())
+    case 'minute':
+      return Date.UTC(year, month, day, date.getUTCHours(), date.getUTCMinutes())
+    case 'second':
+      return date.getTime() - (date.getTime() % 1000)
+    default:
+      return null
+  }
+}
+
+const patterns = new Map<string, RegExp>()
+
+/** Compiles a regular expression of SQL. `(?i)` at its beginning ignores case. */
+function compilePattern(source: string): RegExp {
+  let pattern = patterns.get(source)
+  if (pattern === undefined) {
+    if (patterns.size > 200) patterns.clear()
+    pattern = source.startsWith('(?i)') ? new RegExp(source.slice(4), 'iu') : new RegExp(source, 'u')
+    patterns.set(source, pattern)
+  }
+  return pattern
+}
+
+function unquote(value: Value): Value {
+  if (typeof value !== 'string' || !value.startsWith('"')) return value
+  try {
+    return String(JSON.parse(value))
+  } catch {
+    return value
+  }
+}
+
+const same = makeStrict(value => value)
+
+/** Deterministic functions, which generated columns and indexes may use. */
+const STABLE: Readonly<Record<string, Fn>> = {
+  to_tsvector: makeStrict(toTsvector),
+  to_tsquery: makeStrict((...args) => args.at(-1)!),
+  plainto_tsquery: makeStrict((...args) => args.at(-1)!),
+  websearch_to_tsquery: makeStrict((...args) => args.at(-1)!),
+  setweight: makeStrict((vector, weight) => text(vector).replaceAll(/(\d+)(?=[, ]|$)/g, `$1${text(weight).toUpperCase()}`)),
+  st_geomfromtext: same,
+  st_geometryfromtext: same,
+  st_geomfromewkt: same,
+  st_pointfromtext: same,
+  st_pointfromwkb: same,
+  st_geogfromtext: same,
+  st_astext: same,
+  st_asewkt: same,
+  st_setsrid: same,
+  left: makeStrict((value, count) => text(value).slice(0, Number(count) < 0 ? Number(count) : Number(count))),
+  right: makeStrict((value, count) => (Number(count) === 0 ? '' : text(value).slice(-Number(count)))),
+  lpad: makeStrict((value, length, fill = ' ') => pad(value, length, fill, false)),
+  rpad: makeStrict((value, length, fill = ' ') => pad(value, length, fill, true)),
+  repeat: makeStrict((value, count) => text(value).repeat(Math.max(0, Number(count)))),
+  reverse: makeStrict(value => [...text(value)].toReversed().join('')),
+  initcap: makeStrict(value =>
+    text(value)
+      .toLowerCase()
+      .replaceAll(/(?<![\p{L}\p{N}])\p{L}/gu, letter => letter.toUpperCase()),
+  ),
+  split_part: makeStrict(
+    (value, by, index) =>
+      text(value)
+        .split(text(by))
+        .at(Number(index) - (Number(index) > 0 ? 1 : 0)) ?? '',
+  ),
+  substring_index: makeStrict((value, by, count) => {
+    const parts = text(value).split(text(by))
+    return (Number(count) < 0 ? parts.slice(Number(count)) : parts.slice(0, Number(count))).join(text(by))
+  }),
+  regexp: makeStrict((pattern, value) => (compilePattern(text(pattern)).test(text(value)) ? 1 : 0)),
+  regexp_replace: makeStrict((value, pattern, by, flags = '') =>
+    text(value).replace(new RegExp(text(pattern), `u${text(flags).replaceAll(/[^gi]/g, '')}`), text(by).replaceAll(/\\(\d)/g, '$$$1')),
+  ),
+  md5: makeStrict(value => builtin.crypto.createHash('md5').update(text(value)).digest('hex')),
+  sha1: makeStrict(value => builtin.crypto.createHash('sha1').update(text(value)).digest('hex')),
+  json_unquote: unquote,
+  unaccent: makeStrict(value => text(value).normalize('NFD').replaceAll(/\p{M}/gu, '')),
+  array_length: makeStrict(value => (text(value) === '' ? null : text(value).split(',').length)),
+  cardinality: makeStrict(value => (text(value) === '' ? 0 : text(value).split(',').length)),
+  array_to_string: makeStrict((value, by) => text(value).split(',').join(text(by))),
+  date_trunc: makeStrict((unit, time) => truncateTime(unit, time)),
+  to_timestamp: makeStrict(seconds => Math.round(Number(seconds) * 1000)),
+  from_unixtime: makeStrict(seconds => Math.round(Number(seconds) * 1000)),
+}
+
+/** Registers the functions in a database. */
+export function addForeignFunctions(db: Database.Database, now: () => Date): void {
+  for (const [name, work] of Object.entries(STABLE)) db.function(name, { deterministic: true, varargs: true }, work)
+  for (const name of ['gen_random_uuid', 'uuid_generate_v4', 'uuid'])
+    db.function(name, { varargs: true }, () => builtin.crypto.randomUUID())
+  // Date-times are milliseconds. Two calls in one statement may differ slightly, because the kind of function that avoids it is not
+  // available.
+  for (const name of ['now', 'clock_timestamp', 'sysdate', 'utc_timestamp']) db.function(name, { varargs: true }, () => now().getTime())
+  db.function('unix_timestamp', { varargs: true }, () => Math.floor(now().getTime() / 1000))
+}

@@ -1,0 +1,257 @@
+/** An open SQLite database with its prepared statements. */
+import Database from 'better-sqlite3'
+import type { ReadingStep, Row, RowBound } from '../../../records/database/dialect.ts'
+import { parameterError } from '../../../foundation/base/errors.ts'
+import { LruCache } from '../../../foundation/base/lru-cache.ts'
+import { CountedPages } from '../sql/counted-pages.ts'
+import { TimeChecks } from '../sql/time-checks.ts'
+import { addForeignFunctions } from './foreign-functions.ts'
+import { likeFunction } from '../sql/match-like.ts'
+import { jsonFunction, matchFunction, momentFunction, roundedFunction, timeFunction } from '../sql/match.ts'
+import { FileIdentity } from './file-identity.ts'
+import { PreparedQuery } from './prepared.ts'
+import { ReachableCounter } from './count-reachable.ts'
+import { name } from '../../sql/sql.ts'
+import { followTime } from './time-functions.ts'
+
+/** Limit of the cached prepared statements, of the engine and of MikroORM each. */
+const READERS = 2000
+const PREPARED = 500
+/** Limit of their bytes, which SQLite allocates outside of the heap. */
+const STATEMENT_BYTES = 32 << 20
+
+/** Estimates the bytes of a prepared statement. */
+function weigh(_: unknown, sql: string): number {
+  return 6000 + 22 * sql.length
+}
+
+/** A statement that changes the schema. */
+export const SCHEMA_CHANGE = /^\s*(?:create|drop|alter)\b/i
+
+/** Longest text of a reading statement. SQLite needs about twenty times as many bytes to prepare it. */
+const MAX_SQL = 200_000
+
+/** Longest text of a cached statement. */
+const MAX_TEXT = 20_000
+
+/** SQLite's messages for a statement beyond its limits (limits.html). They have no error code of their own. */
+const TOO_LARGE =
+  /^(?:too many SQL variables|Expression tree is too large|at most \d+ tables in a join|too many (?:columns|terms|arguments)|parser stack overflow|statement too long|string or blob too big)/i
+
+function tooLargeError(why: string, bound: RowBound | undefined) {
+  return parameterError({
+    code: 'limit_exceeded',
+    detail: `The request is more than one statement of the database can hold (${why}): use fewer filters, sort keys, paths or values.`,
+    ...(bound === undefined ? {} : { parameter: bound.room.longest }),
+  })
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof Database.SqliteError && TOO_LARGE.test(error.message)
+}
+
+/** Milliseconds for which the measured size of the database is used. */
+const SIZE_LIFE = 1000
+
+/** Reads the rows of a statement, or their bare values, and stops when the answer has no room for more. */
+function readCounted(statement: Database.Statement, parameters: readonly unknown[], { room, areIds, at }: RowBound): Row[] {
+  const rows: Row[] = []
+  let bytes = 0
+  for (const row of statement.iterate(...parameters) as IterableIterator<Row>) {
+    if (Array.isArray(row)) for (const value of row) if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length
+    rows.push(row)
+    room.check(rows.length, bytes, areIds, at)
+  }
+  return rows
+}
+
+/** Reads the first row. */
+function readOne(statement: Database.Statement, parameters: readonly unknown[]): readonly Row[] {
+  const row = (parameters.length === 1 ? statement.get(parameters[0]) : statement.get(...parameters)) as Row | undefined
+  return row === undefined ? [] : [row]
+}
+
+export class SqliteDatabase {
+  readonly db: Database.Database
+  readonly lookOut: TimeChecks
+  readonly pages: CountedPages
+  readonly #readers = new LruCache<Database.Statement>(READERS, { bytes: STATEMENT_BYTES, weigh })
+  /** Those whose rows are bare values. */
+  readonly #bareReaders = new LruCache<Database.Statement>(READERS, { bytes: STATEMENT_BYTES >> 2, weigh })
+  readonly #prepared = new LruCache<PreparedQuery>(PREPARED, { bytes: STATEMENT_BYTES >> 1, weigh })
+  readonly #reach: ReachableCounter
+  #followsTime = false
+  #sizing: Database.Statement | undefined
+  #bytes = 0
+  #sizedAt = Number.NEGATIVE_INFINITY
+  /** Undefined where no file is written. */
+  readonly #place: FileIdentity | undefined
+  /** The last number of a counted column that is not the key, by table and column. */
+  readonly #numbers = new Map<string, bigint>()
+
+  /** Whether writes are impossible. */
+  readonly readOnly: boolean
+
+  /**
+   * @param source `:memory:`, a path (created when missing), or the bytes of a snapshot
+   * @param options `queryOnly`: SQLite may write beside the file, as a write-ahead log requires, but statements may not write
+   */
+  constructor(source: string | Buffer, { queryOnly = false, ...options }: Database.Options & { readonly queryOnly?: boolean } = {}) {
+    this.db = new Database(source, options)
+    this.readOnly = this.db.readonly || queryOnly
+    if (queryOnly) this.db.pragma('query_only = on')
+    this.db.pragma('foreign_keys = on')
+    if (typeof source === 'string' && !this.db.memory && !this.readOnly) this.#place = new FileIdentity(this.db, source)
+    this.lookOut = new TimeChecks(this.db)
+    this.pages = new CountedPages(this.lookOut.estimate)
+    this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction(this.lookOut.look))
+    this.db.function('mikro_like', { deterministic: true, directOnly: true }, likeFunction(this.lookOut.look))
+    this.db.function('mikro_json', { deterministic: true, directOnly: true }, jsonFunction)
+    this.#reach = new ReachableCounter(this.db, this.lookOut.look)
+    this.db.function('mikro_moment', { deterministic: true, directOnly: true }, momentFunction)
+    this.db.function('mikro_rounded', { deterministic: true, directOnly: true }, roundedFunction)
+    this.db.function('mikro_time', { deterministic: true, directOnly: true }, timeFunction)
+  }
+
+  /** Whether SQL takes the time from another clock. */
+  get followsTime(): boolean {
+    return this.#followsTime
+  }
+
+  /** Whether the content is written to a file, which may be moved or replaced. */
+  get hasPlace(): boolean {
+    return this.#place !== undefined
+  }
+
+  /** @throws Error with a code of SQLite when the file has left its path, so that writes would be lost. */
+  checkPlace(): void {
+    this.#place?.check()
+  }
+
+  /** Lets SQL take the time from this function. */
+  followTime(now: () => Date): void {
+    followTime(this.db, now)
+    this.#followsTime = true
+  }
+
+  /** Adds the functions of other databases to SQL. */
+  addForeignFunctions(now: () => Date): void {
+    addForeignFunctions(this.db, now)
+  }
+
+  /** Returns the next number of a column, above the highest that exists or was returned before. */
+  nextNumber(table: string, column: string): bigint {
+    const highest = this.db
+      .prepare(`select coalesce(max(${name(column)}), 0) from ${name(table)}`)
+      .safeIntegers(true)
+      .pluck()
+      .get() as bigint
+    const key = `${table}.${column}`
+    const given = this.#numbers.get(key) ?? 0n
+    const next = (highest > given ? highest : given) + 1n
+    this.#numbers.set(key, next)
+    return next
+  }
+
+  /** Returns a table whose key has reached the last number that SQLite gives: it says of that the same as of a full disk. */
+  findUsedUp(): string | undefined {
+    if (this.db.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() === undefined) return undefined
+    return this.db.prepare('select name from sqlite_sequence where seq = 9223372036854775807').pluck().get() as string | undefined
+  }
+
+  /** Reads rows as arrays. */
+  all(sql: string, parameters: readonly unknown[]): readonly Row[] {
+    return this.read({ statement: { sql, bindings: [] }, parameters })
+  }
+
+  /**
+   * Reads the rows of a step. Where an answer may lack room for them, they are counted one by one.
+   *
+   * @param sql the text that is run, where it is another one than that of the statement
+   */
+  read(step: ReadingStep, sql = step.statement.sql): readonly Row[] {
+    try {
+      return this.#read(step, sql)
+    } finally {
+      this.#reach.clear()
+    }
+  }
+
+  #read({ statement: { isBare }, parameters, bound, isOne }: ReadingStep, sql: string): readonly Row[] {
+    const readers = isBare === true ? this.#bareReaders : this.#readers
+    let statement = readers.get(sql)
+    if (statement === undefined) {
+      statement = this.#prepareRead(sql, bound)
+      if (isBare === true) statement.pluck()
+      // A very long statement contains a list of values, and rarely occurs again.
+      if (sql.length <= MAX_TEXT) readers.set(sql, statement)
+    }
+    if (isOne === true) return readOne(statement, parameters)
+    if (bound !== undefined && this.#size() * bound.times > bound.room.most) return readCounted(statement, parameters, bound)
+    // A call with few arguments costs less than a spread.
+    switch (parameters.length) {
+      case 0:
+        return statement.all() as Row[]
+      case 1:
+        return statement.all(parameters[0]) as Row[]
+      case 2:
+        return statement.all(parameters[0], parameters[1]) as Row[]
+      default:
+        return statement.all(...parameters) as Row[]
+    }
+  }
+
+  /** Returns the approximate size of the database, measured at most a second ago. */
+  #size(): number {
+    const now = performance.now()
+    if (now - this.#sizedAt > SIZE_LIFE) {
+      this.#sizedAt = now
+      this.#sizing ??= this.db.prepare('select page_count * page_size from pragma_page_count, pragma_page_size').pluck()
+      this.#bytes = this.#sizing.get() as number
+    }
+    return this.#bytes
+  }
+
+  #prepareRead(sql: string, bound: RowBound | undefined): Database.Statement {
+    if (sql.length > MAX_SQL) throw tooLargeError(`${sql.length} characters`, bound)
+    try {
+      return this.db.prepare(sql).raw()
+    } catch (error) {
+      if (!isTooLarge(error)) throw error
+      throw tooLargeError((error as Error).message, bound)
+    }
+  }
+
+  /** Prepares a statement for MikroORM. */
+  prepare(sql: string): PreparedQuery {
+    let statement = this.#prepared.get(sql)
+    if (statement === undefined) {
+      statement = new PreparedQuery(this.db.prepare(sql))
+      // A schema change gives `*` another meaning.
+      if (SCHEMA_CHANGE.test(sql)) this.#forgetSchema()
+      // A very long statement inserts many rows, and rarely occurs again.
+      else if (sql.length <= MAX_TEXT) this.#prepared.set(sql, statement)
+    }
+    return statement
+  }
+
+  #forgetSchema(): void {
+    this.#prepared.clear()
+    this.lookOut.estimate.forget()
+  }
+
+  /** Returns the whole database as bytes, which another one can open. */
+  image(): Buffer {
+    const image = this.db.serialize()
+    // A database in memory has no write-ahead log, so the header must not require one (SQLite file format, section 1.3.3).
+    if (image[18] === 2) image.fill(1, 18, 20)
+    return image
+  }
+
+  close(): void {
+    this.#readers.clear()
+    this.#bareReaders.clear()
+    this.#prepared.clear()
+    this.db.close()
+  }
+}

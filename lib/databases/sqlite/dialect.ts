@@ -1,0 +1,61 @@
+/** Dialect: what the stages ask of SQLite without an open database: how plans compile, how values are stored, and what its errors mean. */
+import type { Dialect } from '../../records/database/dialect.ts'
+import {
+  compileColumns,
+  compileExisting,
+  compileExists,
+  compileReferrers,
+  compileReferrersOfAll,
+  compileTaken,
+} from '../sql/compile-checks.ts'
+import { compileRead } from '../sql/compile-read.ts'
+import { compileDelete, compileDiffers, compileInsert, compileInsertRows, compileUpdate } from '../sql/compile-write.ts'
+import { toParameter } from './orm/bind-statement.ts'
+import { breaksConstraint, breaksReference, brokenCheck, failure, refusal, violation } from './errors.ts'
+import { SQLITE_FLAVOUR } from './sql/flavour.ts'
+import { encodeLinks, encodeList, encodePatterns } from './sql/encode-list.ts'
+import { encode } from './sql/encode.ts'
+import { describeUnstorable, findBound } from './sql/exact-decimals.ts'
+import * as lists from './sql/write-lists.ts'
+
+export const SQLITE: Dialect = {
+  insertionOrder: 'rowid',
+  compile: plan => compileRead(plan, SQLITE_FLAVOUR),
+  exists: (resource, scopeOf, list) => compileExists(SQLITE_FLAVOUR, resource, scopeOf, list),
+  existing: (resource, scopeOf) => compileExisting(SQLITE_FLAVOUR, resource, scopeOf),
+  columns: (resource, columns) => compileColumns(SQLITE_FLAVOUR, resource, columns),
+  decode: value => value,
+  taken: (resource, attributes, excludeSelf) => compileTaken(SQLITE_FLAVOUR, resource, attributes, excludeSelf),
+  referrers: (resource, attribute) => compileReferrers(SQLITE_FLAVOUR, resource, attribute),
+  referrersOfAll: (resource, attribute) => compileReferrersOfAll(SQLITE_FLAVOUR, resource, attribute),
+  writing: {
+    insert: (table, columns) => compileInsert(SQLITE_FLAVOUR, table, columns),
+    insertRows: (table, columns, rows) => compileInsertRows(SQLITE_FLAVOUR, table, columns, rows),
+    differs: (table, columns) => compileDiffers(SQLITE_FLAVOUR, table, columns),
+    update: (table, columns, guarded) => compileUpdate(SQLITE_FLAVOUR, table, columns, guarded),
+    delete: table => compileDelete(SQLITE_FLAVOUR, table),
+    deleteAll: lists.compileDeleteAll,
+    link: lists.compileLink,
+    unlink: lists.compileUnlink,
+    deleteOthers: lists.compileDeleteOthers,
+    others: lists.compileOthers,
+    unlinked: lists.compileUnlinked,
+    leave: lists.compileLeave,
+    enter: lists.compileEnter,
+    members: lists.compileMembers,
+    toParameter,
+  },
+  failsWhole: false,
+  violation,
+  brokenCheck,
+  breaksReference,
+  breaksConstraint,
+  refusal,
+  failure,
+  describeUnstorable,
+  findBound,
+  encode,
+  encodeList,
+  encodeLinks,
+  encodePatterns,
+}

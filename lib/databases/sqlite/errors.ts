@@ -1,0 +1,54 @@
+/** Errors: what SQLite's errors mean for a write: a broken constraint, a refusal of the schema's own, or a database that cannot do anything at present. */
+import type { DatabaseFailure } from '../../records/database/dialect.ts'
+
+/** What SQLite does not do to views, to columns that are generated, and to tables that it keeps itself. */
+const UNWRITABLE =
+  /^(?:cannot modify .+ because it is a view|cannot (?:INSERT into|UPDATE) generated column .+|table .+ may not be modified)$/
+
+/**
+ * What SQLite says where a trigger refuses, a strict table cannot store a value, a foreign key of the schema leads nowhere, a trigger or an index needs
+ * what only the program of the file has, or an entity stands on what cannot be written to.
+ */
+export function refusal(error: Error): string | undefined {
+  const { code = '', message } = error as { code?: string; message: string }
+  const isRule = /^SQLITE_(?:CONSTRAINT_(?:TRIGGER|DATATYPE|VTAB)|MISMATCH)$/.test(code)
+  return isRule ||
+    UNWRITABLE.test(message) ||
+    /^(?:foreign key mismatch|no such table: main\.|no such (?:function|module|collation sequence): )/.test(message)
+    ? message
+    : undefined
+}
+
+/** See `Dialect.failure`. MikroORM's exceptions keep the code of SQLite. */
+export function failure(error: unknown): DatabaseFailure | undefined {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    const { code } = cause as { code?: unknown }
+    if (typeof code !== 'string') continue
+    if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return 'busy'
+    if (/^SQLITE_(?:FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN|PERM|AUTH|NOMEM|PROTOCOL)/.test(code)) return 'failed'
+  }
+  return undefined
+}
+
+/** SQLite names the columns in the text of its error, and nowhere else. */
+export function violation(error: Error): { table: string; columns: string[] } | undefined {
+  const match = /(?:UNIQUE|NOT NULL) constraint failed: (.+)$/m.exec(error.message)
+  if (match === null) return undefined
+  const names = match[1]!.split(', ').map(item => item.split('.'))
+  return { table: names[0]![0]!, columns: names.map(([, column]) => column ?? '') }
+}
+
+/** See `Dialect.brokenCheck`: SQLite names the check in the text of its error, and nowhere else. */
+export function brokenCheck(error: Error): string | undefined {
+  return /CHECK constraint failed: (.+)$/m.exec(error.message)?.[1]
+}
+
+/** See `Dialect.breaksConstraint`. */
+export function breaksConstraint(error: unknown): boolean {
+  return (error as { code?: string } | undefined)?.code?.startsWith('SQLITE_CONSTRAINT') === true
+}
+
+/** See `Dialect.breaksReference`. */
+export function breaksReference(error: Error): boolean {
+  return (error as { code?: string }).code === 'SQLITE_CONSTRAINT_FOREIGNKEY'
+}

@@ -1,0 +1,39 @@
+/** Explains statements that have run: their query plans, and missing indexes. */
+import type Database from 'better-sqlite3'
+import type { StatementsExplained } from '../../../records/database/explained-statements.ts'
+import type { RunStatement } from '../../../foundation/base/trace.ts'
+import { advise } from './index-advice.ts'
+import { readPlan, buildPlanTree } from './query-plan.ts'
+import { name } from '../../sql/sql.ts'
+import { listParameters, findTables } from '../../sql/sql-text.ts'
+
+/** Rows from which the scan of a table is marked. */
+const MANY = 1000
+
+/** Limit of the rows that are counted. */
+const COUNTED = 1_000_000
+
+export function explainStatements(db: Database.Database, statements: readonly RunStatement[]): StatementsExplained {
+  const counts = new Map<string, number | undefined>()
+  const countRows = (table: string): number | undefined => {
+    if (!counts.has(table)) counts.set(table, countUpTo(db, table, COUNTED))
+    return counts.get(table)
+  }
+  return {
+    statements: statements.map(({ sql, parameters }) => ({
+      ...listParameters(sql),
+      plan: buildPlanTree(readPlan(db, sql, parameters), findTables(sql), countRows, MANY),
+    })),
+    advice: advise(db, statements, countRows, MANY),
+  }
+}
+
+/** Counts the rows of a table up to a limit. Undefined when it is not a table. */
+export function countUpTo(db: Database.Database, table: string, limit: number): number | undefined {
+  const isTable = db.prepare("select 1 from main.sqlite_schema where type = 'table' and name = ?").get(table) !== undefined
+  if (!isTable) return undefined
+  return db
+    .prepare(`select count(*) from (select 1 from main.${name(table)} limit ?)`)
+    .pluck()
+    .get(limit) as number
+}

@@ -1,0 +1,71 @@
+/** Reads SQLite's query plan of a statement (https://www.sqlite.org/eqp.html) as a tree. */
+import type Database from 'better-sqlite3'
+import type { PlanStep } from '../../../records/database/explained-statements.ts'
+import type { UsedTable } from '../../sql/sql-text.ts'
+
+/** Statements with a plan. */
+const PLANNED = /^\s*(?:select|insert|update|delete|replace|with|values)\b/i
+
+interface PlanRow {
+  readonly id: number
+  readonly parent: number
+  readonly detail: string
+}
+
+/** A line of a query plan, with its meaning. */
+export interface PlanLine extends PlanRow {
+  /** The name of the table whose rows are all read, or indexed for this statement alone. */
+  readonly scans: string | undefined
+  /** Whether rows are sorted. */
+  readonly sorts: boolean
+}
+
+/** Reads the lines of a plan. Empty for a statement without a plan, and for one that the database no longer accepts. */
+export function readPlan(db: Database.Database, sql: string, parameters: readonly unknown[]): PlanLine[] {
+  if (!PLANNED.test(sql)) return []
+  let rows: PlanRow[]
+  try {
+    rows = db.prepare(`explain query plan ${sql}`).all(...parameters) as PlanRow[]
+  } catch (error) {
+    // The request may have dropped its own table, or the statement was refused.
+    if ((error as { code?: string }).code !== 'SQLITE_ERROR') throw error
+    return []
+  }
+  return rows.map(({ id, parent, detail }) => ({
+    id,
+    parent,
+    detail,
+    scans: /^SCAN (\S+)/.exec(detail)?.[1] ?? /^SEARCH (\S+) USING AUTOMATIC /.exec(detail)?.[1],
+    sorts: detail.startsWith('USE TEMP B-TREE FOR ORDER BY'),
+  }))
+}
+
+/** @param rowsOf returns the number of rows of a table */
+export function buildPlanTree(
+  lines: readonly PlanLine[],
+  tables: ReadonlyMap<string, UsedTable>,
+  rowsOf: (table: string) => number | undefined,
+  many: number,
+  parent = 0,
+): PlanStep[] {
+  const level = lines.filter(line => line.parent === parent)
+  const rowsScanned = (line: PlanLine): number | undefined => {
+    const table = line.scans === undefined ? undefined : (tables.get(line.scans)?.table ?? line.scans)
+    return table === undefined ? undefined : rowsOf(table)
+  }
+  const most = Math.max(0, ...level.map(line => rowsScanned(line) ?? 0))
+  const isSorted = level.some(line => line.sorts)
+  return level.map(line => {
+    const rows = line.sorts ? most : rowsScanned(line)
+    const used = line.scans === undefined ? undefined : tables.get(line.scans)
+    // A scan without a condition or a sort reads no row in vain: it stops at the limit, and counting is cheap.
+    const isInVain = line.sorts || isSorted || used?.isFiltered === true
+    return {
+      detail: line.detail,
+      ...(used === undefined ? {} : { table: used.table }),
+      ...(rows === undefined || rows === 0 ? {} : { rows }),
+      isCostly: isInVain && (rows ?? 0) >= many,
+      children: buildPlanTree(lines, tables, rowsOf, many, line.id),
+    }
+  })
+}

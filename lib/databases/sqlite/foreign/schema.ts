@@ -1,0 +1,269 @@
+/**
+ * Foreign schema: defaults, generated columns, checks, indexes, views, triggers and formulas that were written for another database, as SQLite says them.
+ * Expressions that SQLite can run stay as they are. Those that it cannot run even after translation are left out, and noted with entity and property.
+ */
+import { ArrayType, DateType, TimeType, isRaw } from '@mikro-orm/core'
+import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'
+import type { ForeignModel } from './model.ts'
+import { isOrdinaryMethod, toSqliteIndex } from './indexes.ts'
+import { parseList } from './lists.ts'
+import { isBuiltIn } from '../../../model/metadata/custom-type-codec.ts'
+import { Probe } from './probe.ts'
+import { adaptTypes } from './type-sql.ts'
+import { NOW } from './translate-calls.ts'
+import { isOfAnother, toSqlite } from './translate-sql.ts'
+import { translateColumn } from '../orm/foreign-column-types.ts'
+import { literal, name } from '../../sql/sql.ts'
+
+type Meta = EntityMetadata
+type Property = EntityProperty
+
+/** Defaults that SQLite surely takes: numbers, texts, its own words, and those that MikroORM writes for it. */
+const PLAIN = /^(?:-?\d+(?:\.\d+)?|'(?:[^']|'')*'|null|true|false|current_timestamp|\(strftime\('%s', 'now'\) \* 1000\))$/i
+
+/** The strings that PostgreSQL takes for a time. */
+const TIME_WORD = /^\(*\s*(?:now|'\s*(now|today)\s*')(?:::[\w ()]+)?\s*\)*$/i
+
+/** The time of the database, by any of its names, with what has no effect on it. */
+const IS_NOW =
+  /^\(*\s*(?:(?:now|clock_timestamp|statement_timestamp|transaction_timestamp|localtimestamp|sysdate|sysdatetime|getdate|getutcdate|sysutcdatetime|sysdatetimeoffset|utc_timestamp)\s*\(\s*\d?\s*\)|localtimestamp|current_timestamp\s*\(\s*\d?\s*\)|'now(?:\(\))?')\s*\)*$/i
+
+export class ForeignSchema {
+  readonly #model: ForeignModel
+  readonly #orm: MikroORM
+  readonly #platform: Platform
+  readonly #probe = new Probe()
+
+  constructor(orm: MikroORM, model: ForeignModel) {
+    this.#orm = orm
+    this.#model = model
+    this.#platform = orm.config.getPlatform()
+  }
+
+  /** Before the schema is made. */
+  adapt(): void {
+    for (const meta of this.#orm.getMetadata()) {
+      for (const prop of meta.props) this.#adaptProperty(meta, prop)
+      if (meta.embeddable) continue
+      this.#adaptChecks(meta)
+      this.#adaptIndexes(meta)
+      this.#adaptExpression(meta)
+      if (meta.triggers.length > 0) this.#adaptTriggers(meta)
+    }
+    adaptTypes(this.#orm, this.#model, this.#probe)
+    this.#probe.close()
+  }
+
+  #adaptProperty(meta: Meta, prop: Property): void {
+    for (const [index, declared] of (prop.columnTypes ?? []).entries()) {
+      const column = this.#holdsNumbers(prop, declared) ? 'numeric' : translateColumn(declared)
+      if (column === declared) continue
+      this.#model.found()
+      // The types of a foreign key are an array of its own.
+      prop.columnTypes[index] = column
+    }
+    const rule = /^(set (?:null|default))\s*\(/i.exec(prop.deleteRule ?? '')?.[1]
+    if (rule !== undefined) {
+      prop.deleteRule = rule.toLowerCase()
+      this.#model.found(
+        `${meta.className}.${prop.name}: SQLite sets all columns of the link when the linked record goes, and not some of them.`,
+      )
+    }
+    if (typeof prop.defaultRaw === 'string') this.#adaptDefault(meta, prop, prop.defaultRaw)
+    if (typeof prop.generated === 'string') this.#adaptGenerated(meta, prop, prop.generated)
+  }
+
+  /** Whether a type of the application stores numbers, which a column of text would make texts of, in a column that is not declared as text. */
+  #holdsNumbers(prop: Property, declared: string): boolean {
+    const { customType } = prop
+    if (translateColumn(declared) !== 'text' || customType === undefined || isBuiltIn(customType)) return false
+    if (customType.compareAsType() !== 'number') return false
+    return !/char|clob|text/i.test(customType.getColumnType(prop, this.#platform))
+  }
+
+  #adaptDefault(meta: Meta, prop: Property, given: string): void {
+    const place = `${meta.className}.${prop.name}`
+    const list = prop.customType instanceof ArrayType ? parseList(given) : undefined
+    if (list !== undefined) {
+      const items = list.filter(item => item !== null)
+      prop.defaultRaw = literal(this.#platform.marshallArray(items))
+      return this.#model.mapped(`the default ${given} is a list`, place)
+    }
+    if (prop.runtimeType === 'Date' && /^'\d{4}-\d\d-\d\d[^']*'(?:::[\w ()]+)?$/.test(given)) {
+      const time = Date.parse(
+        `${given.slice(1, given.indexOf("'", 1)).replace(' ', 'T').replace(/Z$/, '')}${given.includes(':') ? 'Z' : ''}`,
+      )
+      if (!Number.isNaN(time)) {
+        prop.defaultRaw = String(time)
+        return this.#model.mapped(`the default ${given} is in milliseconds here`, place)
+      }
+    }
+    // SQLite would store the word.
+    const isWord = isTimeWord(prop, given)
+    if (!isWord && (PLAIN.test(given) || this.#probe.runs(`select ${given}`, false))) return
+    const translated = this.#translateDefault(prop, isWord ? 'now()' : given)
+    if (this.#isDefault(translated)) {
+      prop.defaultRaw = translated
+      return this.#model.mapped(`the default ${given} is in SQLite's words here`, place)
+    }
+    delete prop.defaultRaw
+    delete prop.default
+    const what = prop.nullable === true ? 'it is null where nobody gives it' : 'it must be given'
+    this.#model.found(`${place}: SQLite cannot run its default, ${given}: ${what}.`)
+  }
+
+  /** The default in the form that the property stores. */
+  #translateDefault(prop: Property, given: string): string {
+    const bare = toSqlite(given, this.#model.schemas)
+    const isNow = IS_NOW.test(given) || bare.replaceAll(/^\(+|\)+$/g, '') === NOW.replaceAll(/^\(+|\)+$/g, '')
+    if (isNow && prop.customType instanceof DateType) return "(date('now'))"
+    if (isNow && prop.customType instanceof TimeType) return "(time('now'))"
+    if (isNow && prop.runtimeType === 'string') return "(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))"
+    return /^(?:\(.*\)|-?[\d.]+|'(?:[^']|'')*'|\w+)$/s.test(bare) ? bare : `(${bare})`
+  }
+
+  #isDefault(sql: string): boolean {
+    return this.#probe.runs(`create table t (k integer primary key, c default ${sql}); insert into t (k) values (1)`)
+  }
+
+  #adaptGenerated(meta: Meta, prop: Property, given: string): void {
+    const [, inner = given, how = ''] = /^(.*?)\s*\b(stored|virtual|persisted)?\s*$/is.exec(given) ?? []
+    const columns = this.#listColumns(meta, prop)
+    const declared = (sql: string): string =>
+      `create table t (${[...columns, `${name(prop.fieldNames[0]!)} generated always as ${sql}`].join(', ')})`
+    if (this.#probe.runs(declared(given), false)) return
+    const kind = how.toLowerCase() === 'persisted' ? 'stored' : how.toLowerCase()
+    const bare = toSqlite(inner, this.#model.schemas).trim()
+    const translated = `${/^\(.*\)$/s.test(bare) ? bare : `(${bare})`} ${kind}`.trim()
+    if (this.#probe.runs(declared(translated))) {
+      prop.generated = translated
+      return this.#model.mapped("the expression that it is generated by is in SQLite's words here", `${meta.className}.${prop.name}`)
+    }
+    // A missing table or column is reported when the schema is made.
+    if (!isOfAnother(this.#probe.findProblem(declared(translated)))) return
+    prop.generated = '(null) virtual'
+    prop.nullable = true
+    this.#model.found(`${meta.className}.${prop.name}: SQLite cannot run the expression that it is generated by, ${given}: it is null.`)
+  }
+
+  /** The columns of the entity's table, but for one property and for other generated ones. */
+  #listColumns(meta: Meta, without?: Property): string[] {
+    const props = meta.props.filter(prop => prop !== without && prop.persist !== false && prop.formula === undefined && prop.kind !== '1:m')
+    return [...new Set(props.flatMap(prop => prop.fieldNames ?? []))].filter(field => !without?.fieldNames.includes(field)).map(name)
+  }
+
+  #adaptChecks(meta: Meta): void {
+    meta.checks = meta.checks.filter(check => {
+      const given = isRaw(check.expression) ? this.#platform.formatQuery(check.expression.sql, check.expression.params) : check.expression
+      if (typeof given !== 'string') return true
+      const columns = this.#listColumns(meta).join(', ')
+      const declared = (sql: string): string => `create table t (${columns}, check (${sql}))`
+      if (this.#probe.runs(declared(given), false)) return true
+      const translated = toSqlite(given, this.#model.schemas)
+      if (this.#probe.runs(declared(translated))) {
+        check.expression = translated
+        this.#model.mapped(`the check "${check.name}" is in SQLite's words here`, meta.className)
+        return true
+      }
+      if (!isOfAnother(this.#probe.findProblem(declared(translated)))) return true
+      this.#model.found(`${meta.className}: SQLite cannot run the check "${check.name}", ${given}: nothing is checked by it.`)
+      return false
+    })
+  }
+
+  #adaptIndexes(meta: Meta): void {
+    if (meta.view === true) {
+      // MikroORM cannot make materialized views on SQLite.
+      if (meta.materialized === true) {
+        meta.materialized = false
+        this.#model.found(`${meta.className} is a view that is always up to date here: SQLite has no materialized ones.`)
+      }
+      meta.indexes = []
+      meta.uniques = []
+      return
+    }
+    type Index = Meta['indexes'][number]
+    const keep = (index: Index, isUnique: boolean): boolean => {
+      const label = `${meta.className}: the ${isUnique ? 'unique ' : ''}index${index.name === undefined ? '' : ` "${index.name}"`}`
+      if (index.expression !== undefined) return this.#adaptIndexExpression(meta, index, label, isUnique)
+      if (!isOrdinaryMethod(index.type)) {
+        this.#model.found(`${label} is of the type ${String(index.type)}, which SQLite does not have: it is left out.`)
+        return false
+      }
+      for (const column of index.columns ?? []) {
+        if (column.nulls === undefined && (column.collation === undefined || /^(?:binary|nocase|rtrim)$/i.test(column.collation))) continue
+        delete column.nulls
+        delete column.collation
+        this.#model.found()
+      }
+      if (typeof index.where !== 'string') return true
+      return this.#adaptIndexWhere(meta, index, index.where, label)
+    }
+    meta.indexes = meta.indexes.filter(index => keep(index, false))
+    meta.uniques = meta.uniques.filter(index => keep(index as Index, true))
+  }
+
+  #adaptIndexWhere(meta: Meta, index: { where?: unknown }, given: string, label: string): boolean {
+    const made = (sql: string): string => `create table t (${this.#listColumns(meta).join(', ')}); create index i on t (1) where ${sql}`
+    if (this.#probe.runs(made(given), false)) return true
+    const translated = toSqlite(given, this.#model.schemas)
+    index.where = translated
+    if (this.#probe.runs(made(translated))) return (this.#model.found(), true)
+    this.#model.found(`${label} has the condition ${given}, which SQLite cannot run: it is left out.`)
+    return false
+  }
+
+  #adaptIndexExpression(meta: Meta, index: Meta['indexes'][number], label: string, isUnique: boolean): boolean {
+    const given = this.#formatExpression(meta, index)
+    if (given === undefined) return true
+    const tables = `create table ${name(meta.tableName)} (${this.#listColumns(meta).join(', ')})`
+    if (this.#probe.runs(`${tables}; ${given}`, false)) return true
+    const translated = toSqliteIndex(given, this.#model.schemas)
+    if (translated !== undefined && this.#probe.runs(`${tables}; ${translated}`)) {
+      index.expression = translated
+      this.#model.mapped(`the index${index.name === undefined ? '' : ` "${index.name}"`} is in SQLite's words here`, meta.className)
+      return true
+    }
+    if (translated !== undefined && !isOfAnother(this.#probe.findProblem(`${tables}; ${translated}`))) return true
+    const without = isUnique || /\bunique\b/i.test(given) ? ': nothing is unique by it' : ', which costs nothing but time'
+    this.#model.found(`${label} is one that SQLite does not have (${given.trim()})${without}.`)
+    return false
+  }
+
+  #formatExpression(meta: Meta, { expression, name: called }: Meta['indexes'][number]): string | undefined {
+    if (typeof expression !== 'function') return expression
+    const table = { name: meta.tableName, schema: undefined, qualifiedName: meta.tableName, toString: () => meta.tableName }
+    const made: unknown = (expression as unknown as (...args: unknown[]) => unknown)(meta.createSchemaColumnMappingObject(), table, called)
+    return isRaw(made) ? this.#platform.formatQuery(made.sql, made.params) : String(made)
+  }
+
+  /** Triggers that SQLite takes stay; what they would do is not known here, so that no other is translated. */
+  #adaptTriggers(meta: Meta): void {
+    const table = { name: meta.tableName, getQuotedName: () => name(meta.tableName) }
+    meta.triggers = meta.triggers.filter(trigger => {
+      const body = isRaw(trigger.body) ? this.#platform.formatQuery(trigger.body.sql, trigger.body.params) : (trigger.body ?? '')
+      const helper = this.#platform.getSchemaHelper() as { createTrigger(table: object, trigger: object): string }
+      const made = helper.createTrigger(table, { ...trigger, forEach: trigger.forEach ?? 'row', body })
+      if (this.#probe.runs(`create table ${name(meta.tableName)} (${this.#listColumns(meta).join(', ')}); ${made}`)) return true
+      this.#model.found(`${meta.className}: SQLite cannot run the trigger "${trigger.name}": it is left out.`)
+      return false
+    })
+  }
+
+  /** Views, and entities that are queries. */
+  #adaptExpression(meta: Meta): void {
+    if (typeof meta.expression !== 'string') return
+    const translated = toSqlite(meta.expression, this.#model.schemas)
+    if (translated === meta.expression) return
+    meta.expression = translated
+    this.#model.found()
+  }
+}
+
+/** Whether a default is a string that PostgreSQL takes for the time of the property; `today` is midnight, so that it is the time of a date alone. */
+function isTimeWord({ customType, runtimeType }: Property, given: string): boolean {
+  const match = TIME_WORD.exec(given)
+  if (match === null) return false
+  if (customType instanceof DateType) return true
+  return match[1]?.toLowerCase() !== 'today' && (runtimeType === 'Date' || customType instanceof TimeType)
+}

@@ -1,0 +1,215 @@
+/** Open: a SQLite database with a MikroORM instance on it, and the schema that the entities want. */
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { existsSync, rmSync } from 'node:fs'
+import { MikroORM } from '@mikro-orm/sqlite'
+import type { Options as CoreOptions } from '@mikro-orm/core'
+import type { Options } from '@mikro-orm/sqlite'
+import type { Notes } from '../../foundation/base/notes.ts'
+import { addSchema } from './schema/add-schema.ts'
+import { checkFile, checkFolder, checkWritable, fileError } from './database/check-file.ts'
+import type { Opened, Opening } from '../../records/database/world-store.ts'
+import { SqliteConnection } from './connection.ts'
+import { Content } from './content.ts'
+import { CountingDriver } from './orm/counting-driver.ts'
+import { DRIVER_MEMBERS } from './orm/driver.ts'
+import type { DescribedModel } from '../introspect/entities.ts'
+import { adaptFormulas } from './foreign/formula.ts'
+import { ForeignModel } from './foreign/model.ts'
+import { ForeignSchema } from './foreign/schema.ts'
+import { SqliteDatabase } from './database/sqlite-database.ts'
+import { SqliteWorldStore } from './world-store.ts'
+import { findCounters, requireKeys } from './orm/autoincrement.ts'
+import type { SharedSqliteDialect } from './orm/shared-dialect.ts'
+import { checkTables, noteMissing } from './schema/missing-tables.ts'
+import { followClock } from '../orm/model-time.ts'
+import { skipUpdateOfCreated } from '../orm/on-update.ts'
+import { openReadOnly } from './database/open-read-only.ts'
+import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
+import { readDateLinks } from '../orm/date-links.ts'
+import { quoteJsonDefaults } from '../orm/json-defaults.ts'
+import { leaveMissingColumns, listQueries, noteBroken } from '../orm/query-columns.ts'
+import { checkMembers } from '../orm/orm-members.ts'
+import { ReferredColumns } from '../orm/referred-columns.ts'
+import { readTextKeys } from './orm/text-keys.ts'
+
+/** @throws Error in one line, when there are no entities and the file cannot be read and written. */
+export async function openSqlite(opening: Opening<string>): Promise<Opened> {
+  const { entities, database, readOnly } = opening
+  const isNew = entities !== undefined && database !== ':memory:' && !existsSync(database)
+  let handle: SqliteDatabase | undefined
+  try {
+    if (entities === undefined) {
+      checkFile(database)
+      if (!readOnly) checkWritable(database)
+      handle = readOnly ? openReadOnly(database) : new SqliteDatabase(database)
+    } else {
+      if (isNew) checkFolder(database)
+      handle = database === ':memory:' ? new SqliteDatabase(database) : openFile(opening, isNew)
+    }
+    const model = entities === undefined ? await readFileModel(handle, database, opening.notes) : undefined
+    const foreign = new ForeignModel(opening.notes)
+    if ('attachDatabases' in opening.orm)
+      foreign.found('orm.attachDatabases is left out: an engine has one database, and the tables of all schemas are in it.')
+    const isOfOthers = database !== ':memory:' && !isNew
+    const connection = await openWith(
+      { ...opening, entities: entities ?? [...model!.entities] },
+      { handle, foreign, found: model, isOfOthers },
+    )
+    return {
+      connection,
+      worlds: new SqliteWorldStore(connection),
+      definitions: model?.definitions ?? [],
+      complete: build => {
+        try {
+          return complete({ connection, handle: handle!, foreign }, opening, build)
+        } catch (error) {
+          throw fileError(error, database)
+        }
+      },
+      abandon: async () => {
+        await connection.close()
+        if (isNew) removeEmpty(database)
+      },
+    }
+  } catch (error) {
+    handle?.close()
+    if (isNew) removeEmpty(database)
+    throw database === ':memory:' ? error : fileError(error, database)
+  }
+}
+
+/** Takes away a file that was made for nothing. One that another process has written to meanwhile stays. */
+function removeEmpty(path: string): void {
+  if (!existsSync(path)) return
+  const handle = new SqliteDatabase(path)
+  const objects = handle.all('select count(*) from sqlite_schema', [])
+  handle.close()
+  if (objects[0]![0] === 0) rmSync(path)
+}
+
+async function readFileModel({ db }: SqliteDatabase, path: string, notes: Notes): Promise<DescribedModel> {
+  const [{ introspect }, { buildFileEntities }] = await Promise.all([
+    import('./introspect/introspect.ts'),
+    import('./introspect/entities.ts'),
+  ])
+  // One state of the file, whatever other processes do to it.
+  const model = db.transaction(() => buildFileEntities(introspect(db), db))()
+  for (const note of model.notes) notes.add(note)
+  if (model.entities.length === 0)
+    throw new Error(`${path} has no tables${model.notes.length > 0 ? ' that SQLite can read' : ''}: there is nothing in it to serve.`)
+  return model
+}
+
+function openFile({ database, readOnly }: Opening<string>, isNew: boolean): SqliteDatabase {
+  if (readOnly) return openReadOnly(database)
+  if (!isNew) checkWritable(database)
+  const handle = new SqliteDatabase(database)
+  try {
+    // A file of our own gets the faster journal; an existing one keeps what it has.
+    if (isNew) handle.db.pragma('journal_mode = wal')
+    return handle
+  } catch (error) {
+    handle.close()
+    throw error
+  }
+}
+
+/** An open file, with the model that it describes. */
+interface Base {
+  readonly handle: SqliteDatabase
+  readonly foreign: ForeignModel
+  /** The model that the file describes, where it is read from there. */
+  readonly found: DescribedModel | undefined
+  /** Whether the file was there before. */
+  readonly isOfOthers: boolean
+}
+
+async function openWith(
+  { entities, orm: extra, notes }: Opening<string>,
+  { handle, foreign, found, isOfOthers }: Base,
+): Promise<SqliteConnection> {
+  const hasGlobs = entities!.some(entity => typeof entity === 'string')
+  const { discovery } = extra
+  const referred = new ReferredColumns(extra.namingStrategy)
+  const optionsOn = (shared: SharedSqliteDialect): Options =>
+    ({
+      ...extra,
+      schema: undefined,
+      attachDatabases: undefined,
+      discovery: {
+        ...discovery,
+        // MikroORM.init sets it in the options that it is given, which the application may give both.
+        skipSyncDiscovery: hasGlobs,
+        onMetadata: (meta, platform) => {
+          foreign.adapt(meta, platform)
+          readTextKeys(meta)
+          referred.add(meta, platform)
+          return discovery?.onMetadata?.(meta, platform)
+        },
+      } satisfies CoreOptions['discovery'],
+      entities,
+      dbName: ':memory:',
+      driver: CountingDriver,
+      driverOptions: shared,
+    }) as unknown as Options
+  const connection = new SqliteConnection(new Content(handle, isOfOthers), shared => new MikroORM(optionsOn(shared)))
+  // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
+  if (hasGlobs) connection.attach(await MikroORM.init(optionsOn(connection.shareWithOrm())))
+  checkMembers(connection.orm, DRIVER_MEMBERS)
+  correctMetadata(connection.orm)
+  readDateLinks(connection.orm)
+  quoteJsonDefaults(connection.orm, false)
+  noteModel(connection.orm, notes)
+  skipUpdateOfCreated(connection.orm)
+  if (found === undefined) new ForeignSchema(connection.orm, foreign).adapt()
+  followClock(connection.orm)
+  if (foreign.isForeign) connection.content.addForeignFunctions()
+  requireKeys(connection.orm, handle.db, notes)
+  return connection
+}
+
+/** An open database before its schema is complete. */
+interface Begun {
+  readonly connection: SqliteConnection
+  readonly handle: SqliteDatabase
+  readonly foreign: ForeignModel
+}
+
+function complete<T>(
+  { connection, handle, foreign }: Begun,
+  { schema, database, notes, entities }: Opening<string>,
+  build: () => Awaitable<T>,
+): Awaitable<T> {
+  const { orm } = connection
+  const counted = (): Awaitable<T> => {
+    adaptFormulas(orm, handle.db, foreign, () => {
+      connection.content.addForeignFunctions()
+    })
+    foreign.noteMapped()
+    leaveMissing(connection, handle, notes)
+    connection.content.count(findCounters(orm, handle.db))
+    return build()
+  }
+  if (schema !== 'update' && entities !== undefined && database !== ':memory:') noteMissing(orm, handle, notes)
+  if (schema !== 'update') return counted()
+  if (!handle.readOnly) return addSchema({ orm, db: handle.db, path: database, notes }, counted)
+  checkTables(orm, handle, database)
+  return counted()
+}
+
+/** Leaves out of views and virtual entities what their queries do not give. */
+function leaveMissing({ orm }: SqliteConnection, { db }: SqliteDatabase, notes: Notes): void {
+  for (const query of listQueries(orm)) {
+    let columns: string[]
+    try {
+      columns = db
+        .prepare(`select * from ${query.from} limit 0`)
+        .columns()
+        .map(column => column.name)
+    } catch (error) {
+      noteBroken(query, 'SQLite', error, notes)
+      continue
+    }
+    leaveMissingColumns(query, columns, notes)
+  }
+}

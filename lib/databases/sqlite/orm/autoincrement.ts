@@ -1,0 +1,122 @@
+/**
+ * Keeps the highest integer key of tables without AUTOINCREMENT, because SQLite reuses the ID of the last row once that row is deleted.
+ * The schema of a file must not be changed, so the keys are kept here while the engine runs. Tables that the engine creates have
+ * AUTOINCREMENT, and need none of this.
+ */
+import type { MikroORM } from '@mikro-orm/core'
+import type Database from 'better-sqlite3'
+import type { Notes } from '../../../foundation/base/notes.ts'
+import { hasAutoincrement } from '../database/ddl.ts'
+import { name } from '../../sql/sql.ts'
+
+/** The largest integer that SQLite stores. */
+export const LARGEST_KEY = 2n ** 63n - 1n
+
+/** The highest keys that were assigned, by table. */
+export type KeyState = ReadonlyMap<string, bigint>
+
+/** Finds the tables whose integer keys SQLite assigns without keeping the highest, each with the column of the key. */
+export function findCounters(orm: MikroORM, db: Database.Database): ReadonlyMap<string, string> {
+  const rows = db.prepare("select lower(name), sql from main.sqlite_schema where type = 'table'").raw().all() as [string, string][]
+  const tables = new Map(rows)
+  const counters = new Map<string, string>()
+  for (const { props, tableName } of orm.getMetadata()) {
+    const column = props.find(({ autoincrement }) => autoincrement === true)?.fieldNames?.[0]
+    const sql = tables.get(tableName?.toLowerCase())
+    if (column === undefined || sql === undefined || hasAutoincrement(sql)) continue
+    if (findRowidColumn(db, tableName)?.toLowerCase() === column.toLowerCase()) counters.set(tableName, column)
+  }
+  return counters
+}
+
+/** Makes keys required on new records where MikroORM expects SQLite to assign them, but the table of the file does not do so. */
+export function requireKeys(orm: MikroORM, db: Database.Database, notes: Notes): void {
+  // SQLite itself keeps the keys of tables with AUTOINCREMENT.
+  const find = db
+    .prepare("select name from main.sqlite_schema where type = 'table' and name = ? collate nocase and sql not like '%autoincrement%'")
+    .pluck()
+  for (const { props, tableName, view } of orm.getMetadata()) {
+    const prop = props.find(({ autoincrement }) => autoincrement === true)
+    const column = prop?.fieldNames?.[0]
+    if (prop === undefined || column === undefined || view === true) continue
+    const table = find.get(tableName) as string | undefined
+    if (table === undefined || findRowidColumn(db, table)?.toLowerCase() === column.toLowerCase()) continue
+    prop.autoincrement = false
+    notes.add(`${table}.${column}: not counted by SQLite, as the table is made in the file: a new record must bring its own.`)
+  }
+}
+
+/** Finds the column that is the rowid: the only one of the key, without an index of its own. */
+function findRowidColumn(db: Database.Database, table: string): string | undefined {
+  const [row] = db.pragma(`main.table_list(${name(table)})`) as { wr: number }[]
+  const key = (db.pragma(`main.table_info(${name(table)})`) as { name: string; pk: number }[]).filter(({ pk }) => pk > 0)
+  const indexes = db.pragma(`main.index_list(${name(table)})`) as { origin: string }[]
+  return row?.wr === 0 && key.length === 1 && !indexes.some(({ origin }) => origin === 'pk') ? key[0]!.name : undefined
+}
+
+export class Autoincrement {
+  /** The column of the key, by table. */
+  readonly counters: ReadonlyMap<string, string>
+  /** The keys by table. Undefined until something is written. */
+  #highest: Map<string, bigint> | undefined
+  /** Statements that read the highest stored key, prepared for the last database. */
+  readonly #statements = new Map<string, Database.Statement>()
+  #asked: Database.Database | undefined
+
+  constructor(counters: ReadonlyMap<string, string>) {
+    this.counters = counters
+  }
+
+  /** Reads the keys before the first write. */
+  prepare(db: Database.Database): void {
+    this.#highest ??= new Map([...this.counters.keys()].map(table => [table, this.#read(db, table)]))
+  }
+
+  /** Whether the keys of a table are counted here. */
+  counts(table: string): boolean {
+    return this.counters.has(table)
+  }
+
+  /** The keys that belong to the content. Undefined when nothing was written, so the content has them. */
+  get state(): KeyState | undefined {
+    return this.#highest === undefined ? undefined : new Map(this.#highest)
+  }
+
+  /** Applies the keys of other content. */
+  restore(state: KeyState | undefined): void {
+    this.#highest = state === undefined ? undefined : new Map(state)
+  }
+
+  /** Returns the key of a new row. Undefined where SQLite assigns it. */
+  next(db: Database.Database, table: string): bigint | undefined {
+    const known = this.#highest?.get(table)
+    if (known === undefined) return undefined
+    const stored = this.#read(db, table)
+    const highest = stored > known ? stored : known
+    // Above the largest integer SQLite searches for a free key.
+    if (highest >= LARGEST_KEY) return undefined
+    this.#highest!.set(table, highest + 1n)
+    return highest + 1n
+  }
+
+  /** Records a key that was assigned elsewhere. */
+  give(table: string, key: bigint): void {
+    const known = this.#highest?.get(table)
+    if (known !== undefined && key > known) this.#highest!.set(table, key)
+  }
+
+  #read(db: Database.Database, table: string): bigint {
+    if (this.#asked !== db) this.#statements.clear()
+    this.#asked = db
+    let statement = this.#statements.get(table)
+    if (statement === undefined) {
+      statement = db
+        .prepare(`select max(${name(this.counters.get(table)!)}) from main.${name(table)}`)
+        .safeIntegers(true)
+        .pluck()
+      this.#statements.set(table, statement)
+    }
+    const highest = statement.get() as bigint | null
+    return highest === null || highest < 0n ? 0n : highest
+  }
+}

@@ -1,0 +1,123 @@
+/** Maps column types of PostgreSQL, MySQL and others to those of SQLite. MikroORM's SQLite platform takes any unknown type for text. */
+import { LruCache } from '../../../foundation/base/lru-cache.ts'
+
+interface Meaning {
+  /** MikroORM's name of the type. */
+  readonly type: string
+  /** The declaration of a SQLite column that holds such values unchanged. */
+  readonly column: string
+  readonly names: string
+}
+
+const MEANINGS: readonly Meaning[] = [
+  { type: 'datetime', column: 'datetime', names: 'timestamptz timestamp datetime2 datetimeoffset smalldatetime' },
+  { type: 'time', column: 'time', names: 'timetz' },
+  { type: 'smallint', column: 'integer', names: 'int2 smallserial serial2' },
+  { type: 'integer', column: 'integer', names: 'int4 serial serial4 year oid' },
+  { type: 'bigint', column: 'bigint', names: 'int8 bigserial serial8' },
+  { type: 'boolean', column: 'integer', names: 'bool bit' },
+  { type: 'float', column: 'real', names: 'real float4' },
+  { type: 'double', column: 'double', names: 'float8' },
+  { type: 'blob', column: 'blob', names: 'bytea binary varbinary tinyblob mediumblob longblob image' },
+  { type: 'json', column: 'json', names: 'jsonb' },
+  { type: 'uuid', column: 'text', names: 'uniqueidentifier' },
+  {
+    type: 'text',
+    column: 'text',
+    names:
+      'citext tinytext mediumtext longtext ntext nchar nvarchar varchar2 nvarchar2 clob nclob bpchar name xml hstore money varbit set ' +
+      'inet cidr macaddr macaddr8 ltree lquery ltxtquery tsvector tsquery regclass regconfig jsonpath pg_lsn ' +
+      'int4range int8range numrange tsrange tstzrange daterange int4multirange int8multirange nummultirange tsmultirange tstzmultirange ' +
+      'datemultirange vector halfvec sparsevec ' +
+      'point line lseg box path polygon circle geometry geography linestring multipoint multilinestring multipolygon geometrycollection',
+  },
+]
+
+const BY_NAME = new Map(MEANINGS.flatMap(meaning => meaning.names.split(' ').map(name => [name, meaning] as const)))
+
+/** Names of several words, with their short synonyms. */
+const LONG_NAMES: readonly (readonly [RegExp, string])[] = [
+  [/^timestamp\b.*\bwith(?:out)?(?: local)? time zone/, 'timestamptz'],
+  [/^time\b.*\bwith(?:out)? time zone/, 'timetz'],
+  [/^(?:national )?(?:character|char) varying/, 'varchar'],
+  [/^national char/, 'nchar'],
+  [/^bit varying/, 'varbit'],
+  [/^double precision/, 'double'],
+]
+
+/** The simplified names of the last types: a model names few types, and each for many columns. */
+const simplified = new LruCache<string>(200)
+
+/** Simplifies a name: without arguments, schema and MySQL's additions to numbers. */
+function simplifyName(declared: string): string {
+  const known = simplified.get(declared)
+  if (known !== undefined) return known
+  const name = computeSimpleName(declared)
+  simplified.set(declared, name)
+  return name
+}
+
+function computeSimpleName(declared: string): string {
+  const lower = declared.trim().toLowerCase()
+  const long = LONG_NAMES.find(([pattern]) => pattern.test(lower))
+  if (long !== undefined) return long[1]
+  // MySQL's spelling of a boolean.
+  if (/^(?:tinyint|bit)\(1\)/.test(lower)) return 'bool'
+  if (lower.startsWith('bit(')) return 'varbit'
+  return /^[^(]*/
+    .exec(lower)![0]
+    .replace(/^(?:pg_catalog|public)\./, '')
+    .replaceAll('"', '')
+    .replace(/\s+(?:unsigned|signed|zerofill|identity|auto_increment|character set|charset|collate)\b.*$/, '')
+    .trim()
+}
+
+function isList(declared: string): boolean {
+  return /\[\d*\]\s*$/.test(declared)
+}
+
+/** Finds MikroORM's name of the type that a foreign one means. Undefined for SQLite's own types and unknown ones. */
+export function findMeaning(declared: string): string | undefined {
+  if (isList(declared)) return undefined
+  const name = simplifyName(declared)
+  return BY_NAME.get(name)?.type ?? (name !== declared.trim().toLowerCase() && /^[a-z ]+$/.test(name) ? name : undefined)
+}
+
+/** Finds whether the items of a list are numbers or booleans, which SQLite stores as texts in one column. */
+export function findItemType(declared: string): 'number' | 'boolean' | undefined {
+  if (!isList(declared)) return undefined
+  const name = simplifyName(declared.replace(/(?:\[\d*\]\s*)+$/, ''))
+  const type = BY_NAME.get(name)?.type ?? name
+  if (type === 'boolean') return 'boolean'
+  return /^(?:int|integer|smallint|mediumint|tinyint|float|double|numeric|decimal)$/.test(type) ? 'number' : undefined
+}
+
+/** Whether texts of the column compare without regard to case. */
+export function ignoresCase(declared: string): boolean {
+  return simplifyName(declared) === 'citext'
+}
+
+/** Whether a sequence numbers the rows. */
+export function isSerial(declared: string): boolean {
+  return /^(?:big|small)?serial[248]?$/.test(simplifyName(declared))
+}
+
+/** Names that SQLite parses as a type. */
+const TYPE_NAME = /^[a-z_]\w*(?: \w+)*(?:\s*\(\s*[+-]?\d+\s*(?:,\s*[+-]?\d+\s*)?\))?$/i
+
+/**
+ * Translates the declaration of a column for SQLite. An unknown type stays as it is, unless SQLite cannot parse it: then the column gets
+ * no type, which leaves every value unchanged.
+ */
+export function translateColumn(declared: string): string {
+  if (isList(declared)) return 'text'
+  const lower = declared.trim().toLowerCase()
+  const name = simplifyName(declared)
+  const meaning = BY_NAME.get(name)
+  // SQLite has its own names for these types.
+  if (meaning !== undefined) return lower === 'real' || lower === 'timestamp' ? lower : meaning.column
+  if (/^(?:enum|set)\b/.test(lower)) return 'text'
+  // SQLite would find an INT in the name, and give the column integer affinity.
+  if (name === 'interval') return 'text'
+  return TYPE_NAME.test(declared.trim()) ? declared : 'blob'
+}

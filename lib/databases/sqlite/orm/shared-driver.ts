@@ -1,0 +1,120 @@
+/**
+ * Shared driver: begins and ends the transactions of MikroORM on the open database of the engine. Unlike Kysely's own SQLite driver it shares one lock with the
+ * engine's reads, lets code inside a transaction in again instead of waiting for itself for ever, and gives the lock back when `begin` fails.
+ */
+import type { DatabaseConnection, Driver } from 'kysely'
+import type { Awaitable } from '../../../foundation/base/awaitable.ts'
+import { whenFree } from '../database/busy.ts'
+import type { ConnectionHost } from './connection-host.ts'
+import { SharedConnection } from './shared-connection.ts'
+
+export class SharedDriver implements Driver {
+  readonly #host: ConnectionHost
+  #savepoints = 0
+
+  constructor(host: ConnectionHost) {
+    this.#host = host
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(options?: { signal?: AbortSignal }): Promise<SharedConnection> {
+    const since = performance.now()
+    return new SharedConnection(this.#host, await this.#host.enter(options?.signal), since)
+  }
+
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    ;(connection as SharedConnection).release()
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await this.begin(connection as SharedConnection)
+  }
+
+  /** Inside another transaction a new one is a savepoint of it. */
+  begin(connection: SharedConnection): Awaitable<void> {
+    // Kysely would never give back a connection whose `begin` failed, and everybody after it would wait for ever.
+    const failed = (error: unknown): never => {
+      connection.release()
+      throw error
+    }
+    try {
+      const begun = connection.nested ? this.#mark(connection) : whenFree(() => this.beginAtOnce(connection), connection.since)
+      return begun instanceof Promise ? begun.catch(failed) : begun
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+  beginAtOnce(connection: SharedConnection): void {
+    this.#host.observer?.begin()
+    // At once, so that another process that writes to the file makes this one wait here instead of failing later.
+    connection.run(this.#host.readOnly ? 'begin' : 'begin immediate')
+    connection.inside = true
+    this.#host.begun()
+  }
+
+  #mark(connection: SharedConnection): void {
+    const { observer } = this.#host
+    observer?.prepare()
+    connection.savepoint = `mikro_${++this.#savepoints}`
+    connection.run(`savepoint ${connection.savepoint}`)
+    observer?.savepoint(connection.savepoint)
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await this.commit(connection as SharedConnection)
+  }
+
+  commit(connection: SharedConnection): Awaitable<void> {
+    if (connection.savepoint !== undefined) {
+      connection.run(`release ${connection.savepoint}`)
+      return undefined
+    }
+    const { observer } = this.#host
+    this.#host.committing()
+    observer?.beforeCommit()
+    // Others who read the file let nobody change it.
+    const committed = whenFree(() => connection.commit())
+    return committed instanceof Promise ? committed.then(() => this.#committed(connection)) : this.#committed(connection)
+  }
+
+  #committed(connection: SharedConnection): void {
+    connection.inside = false
+    this.#host.observer?.afterCommit()
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    this.rollback(connection as SharedConnection)
+  }
+
+  rollback(connection: SharedConnection): void {
+    const { observer } = this.#host
+    if (connection.savepoint === undefined) {
+      connection.inside = false
+      if (this.#host.inTransaction) connection.run('rollback')
+      observer?.rollback()
+    } else if (this.#host.inTransaction) {
+      connection.run(`rollback to ${connection.savepoint}`)
+      connection.run(`release ${connection.savepoint}`)
+      observer?.rollbackTo(connection.savepoint)
+    }
+  }
+
+  async savepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    ;(connection as SharedConnection).run(`savepoint "${name}"`)
+    this.#host.observer?.savepoint(name)
+  }
+
+  async rollbackToSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    ;(connection as SharedConnection).run(`rollback to "${name}"`)
+    this.#host.observer?.rollbackTo(name)
+  }
+
+  async releaseSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    ;(connection as SharedConnection).run(`release "${name}"`)
+  }
+
+  /** The handle is the engine's; it is closed there. */
+  async destroy(): Promise<void> {}
+}

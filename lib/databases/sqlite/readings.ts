@@ -1,0 +1,196 @@
+/**
+ * Readings: runs the statements of reading work, at once where nobody has to be waited for. Nothing is awaited between the statements of one reading, so they
+ * all see one state of the data. Statements that may take long are run with looks at the clock, and let quick ones of others pass.
+ */
+import { setImmediate as immediate } from 'node:timers/promises'
+import type { RequestAbort } from '../../foundation/base/abort.ts'
+import type { Trace } from '../../foundation/base/trace.ts'
+import type { Reading, ReadingStep, Row } from '../../records/database/dialect.ts'
+import { checkFollowed } from '../../records/database/last-batch.ts'
+import type { Content } from './content.ts'
+import { BUSY_TIMEOUT_MS, isBusy, whenFree } from './database/busy.ts'
+import type { CountedPages, RunStep } from './sql/counted-pages.ts'
+import type { Lock } from '../../foundation/base/lock.ts'
+import type { Observers } from './observers.ts'
+import type { Transactions } from './transactions.ts'
+
+/** From how many milliseconds on others wait for their turn after a reading. */
+const LONG_MS = 50
+
+/** Turns of the event loop after which the engine knows which clients have gone. */
+const TURNS = 3
+
+const NO_ROWS: readonly Row[] = Object.freeze([])
+
+function countRows({ length }: readonly Row[]): number {
+  return length
+}
+
+/** Runs the statements of a reading one after another. */
+function runSteps<T>(reading: Reading<T>, pages: CountedPages, run: RunStep): T {
+  let next = reading.next()
+  while (next.done !== true) {
+    const batch = next.value
+    const [first] = batch
+    next = reading.next(first?.counted === undefined ? runBatch(batch, run) : pages.run(batch, run, () => runBatch(batch, run)))
+    if (next.done !== true) checkFollowed(batch)
+  }
+  return next.value
+}
+
+function runBatch(batch: readonly ReadingStep[], run: RunStep): readonly (readonly Row[])[] {
+  const results: (readonly Row[])[] = []
+  let rows = NO_ROWS
+  for (const step of batch) {
+    rows = step.isNeeded?.(rows) === false ? NO_ROWS : run(step)
+    step.take?.(rows)
+    results.push(rows)
+  }
+  return results
+}
+
+export class Readings {
+  readonly #content: Content
+  readonly #transactions: Transactions
+  readonly #observers: Observers
+  /** Whether a statement has taken long just now. */
+  #isCrowded = false
+  /** The last of those that wait for their turn. */
+  #turn: Promise<void> = Promise.resolve()
+
+  constructor(content: Content, transactions: Transactions, observers: Observers) {
+    this.#content = content
+    this.#transactions = transactions
+    this.#observers = observers
+  }
+
+  /** See `Connection.read`. */
+  read<T>(reading: () => Reading<T>, asked?: RequestAbort): T | Promise<T> {
+    const { current: transaction, lock: shared } = this.#transactions
+    const lock = transaction?.nested ?? shared
+    // A reading within a write has the time budget of the write.
+    const end = asked ?? transaction?.end
+    if (this.#isCrowded && end?.deadline !== undefined && transaction === undefined && this.#beginsCostly(reading, end.deadline))
+      return this.#readInTurn(reading, end)
+    // Nothing is awaited between the statements of a reading, so an idle connection needs no lock.
+    if (!lock.held || (lock === shared && !this.#content.handle.db.inTransaction)) {
+      try {
+        return this.run(reading(), end)
+      } catch (error) {
+        if (!isBusy(error)) throw error
+      }
+      return this.#readWhenFree(reading, end)
+    }
+    return this.#readLater(lock, reading, end)
+  }
+
+  /** See `Connection.readNow`. */
+  readNow<T>(reading: () => Reading<T>): T {
+    try {
+      return this.run(reading())
+    } catch (error) {
+      if (!isBusy(error)) throw error
+    }
+    // Who cannot wait lets SQLite do it.
+    const { db } = this.#content.handle
+    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    try {
+      return this.run(reading())
+    } finally {
+      db.pragma('busy_timeout = 0')
+    }
+  }
+
+  #beginsCostly<T>(reading: () => Reading<T>, deadline: number): boolean {
+    const { done, value } = reading().next()
+    const costs = done === true ? undefined : value[0]?.statement.costs
+    return costs !== undefined && this.#content.handle.lookOut.isCostly(costs, deadline, performance.now())
+  }
+
+  /**
+   * After a statement that took long, other costly ones wait until the requests that have come meanwhile are there, and the engine knows which clients have
+   * gone: quick requests are answered in between, and those of clients that have gone are not done.
+   */
+  async #readInTurn<T>(reading: () => Reading<T>, end: RequestAbort): Promise<T> {
+    const before = this.#turn
+    let leave = (): void => {}
+    this.#turn = new Promise(resolve => (leave = resolve))
+    try {
+      await before
+      for (let turn = 0; turn < TURNS; turn++) await immediate()
+      end.checkTime()
+      this.#isCrowded = false
+      return await this.read(reading, end)
+    } finally {
+      leave()
+    }
+  }
+
+  /** Another process has locked the file. */
+  async #readWhenFree<T>(reading: () => Reading<T>, end: RequestAbort | undefined): Promise<T> {
+    return whenFree(() => {
+      end?.throwIfReached()
+      if (this.#content.handle.db.inTransaction) return this.#readLater(this.#transactions.lock, reading, end)
+      return this.run(reading(), end)
+    })
+  }
+
+  async #readLater<T>(lock: Lock, reading: () => Reading<T>, end: RequestAbort | undefined): Promise<T> {
+    const release = await this.#transactions.wait(lock.acquire(end?.signal))
+    try {
+      return this.run(reading(), end)
+    } finally {
+      release()
+    }
+  }
+
+  /** Runs a reading to its end, whoever holds the lock. */
+  run<T>(reading: Reading<T>, end?: RequestAbort): T {
+    this.#content.followClock()
+    const { handle } = this.#content
+    const { trace } = this.#observers
+    if (end?.deadline !== undefined) return this.#runInTime(reading, end, end.deadline, trace)
+    if (trace === undefined) return runSteps(reading, handle.pages, step => handle.read(step))
+    return runSteps(reading, handle.pages, step => trace.statement(step.statement.sql, step.parameters, countRows, () => handle.read(step)))
+  }
+
+  /** Statements that may take long are run with looks at the clock. */
+  #runInTime<T>(reading: Reading<T>, end: RequestAbort, deadline: number, trace: Trace | undefined): T {
+    const { handle } = this.#content
+    const { lookOut } = handle
+    end.throwIfReached()
+    const before = lookOut.end
+    lookOut.end = end
+    // One look at the clock for each statement: a record is read in little more than it takes to look often.
+    const begun = performance.now()
+    let now = begun
+    try {
+      return runSteps(reading, handle.pages, step => {
+        const { statement, parameters } = step
+        const { costs } = statement
+        end.about = costs?.about
+        if (now >= deadline) end.checkTime()
+        const sql = costs !== undefined && lookOut.isCostly(costs, deadline, now) ? costs.watched : statement.sql
+        const rows =
+          trace === undefined ? handle.read(step, sql) : trace.statement(statement.sql, parameters, countRows, () => handle.read(step, sql))
+        now = performance.now()
+        return rows
+      })
+    } catch (error) {
+      now = performance.now()
+      throw error
+    } finally {
+      lookOut.end = before
+      if (now - begun >= LONG_MS) this.#makeCrowded()
+    }
+  }
+
+  /** From now on readings wait for their turn, until none has come for a while. */
+  #makeCrowded(): void {
+    this.#isCrowded = true
+    void immediate()
+      .then(() => immediate())
+      .then(() => this.#turn)
+      .then(() => (this.#isCrowded = false))
+  }
+}

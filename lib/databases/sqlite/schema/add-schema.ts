@@ -1,0 +1,163 @@
+/**
+ * Creates the tables, columns and indexes that the entities need and the database lacks, in one transaction. Nothing existing is changed
+ * or dropped: differences are noted, or refused before anything is written.
+ */
+import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
+import type { DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
+import type Database from 'better-sqlite3'
+import type { Notes } from '../../../foundation/base/notes.ts'
+import { Findings, compareTable, createTable } from './compare-table.ts'
+import type { Addition, Comparing } from './compare-table.ts'
+import { readCatalog, readExistingTable, foldCase } from './existing-table.ts'
+import { name as quoted } from '../../sql/sql.ts'
+
+/** Limit of the problems that an error lists. */
+const SHOWN = 5
+
+/** The database that gets a schema. */
+export interface SchemaDatabase {
+  readonly orm: MikroORM
+  readonly db: Database.Database
+  readonly path: string
+  readonly notes: Notes
+}
+
+/**
+ * Adds the schema.
+ *
+ * @param build runs on the new schema; when it throws, nothing is added
+ * @throws Error in one line that names the differences that can neither be served nor added.
+ */
+export function addSchema<T>({ orm, db, path, notes }: SchemaDatabase, build: () => T): T {
+  /** The unique indexes that existing rows violate. */
+  const broken = new Set<string>()
+  for (;;) {
+    // One state of the file, in spite of other processes.
+    const { findings, version } = db.transaction(() => ({ findings: compareSchema(orm, db), version: readVersion(db) }))()
+    if (findings.faults.length > 0) throw schemaError(findings.faults, path)
+    const additions = findings.additions.filter(({ what }) => !broken.has(what))
+    const outcome = additions.length === 0 ? { built: build() } : run(additions, { db, version, path }, build)
+    if (outcome === 'changed') continue
+    if ('what' in outcome) {
+      broken.add(outcome.what)
+      continue
+    }
+    for (const { table, column } of findings.otherTypes) takeAnyType(orm, table, column)
+    for (const note of findings.notes) notes.add(note)
+    for (const { what, orNote } of findings.additions) if (broken.has(what)) notes.add(orNote!)
+    return outcome.built
+  }
+}
+
+/**
+ * Lets MikroORM accept values of any type in a column. It would refuse to save a record with such a value of the file; the engine checks
+ * client values.
+ */
+function takeAnyType(orm: MikroORM, table: string, column: string): void {
+  for (const meta of orm.getMetadata())
+    if (foldCase(meta.tableName ?? '') === foldCase(table))
+      meta.validateProps = meta.validateProps.filter(({ fieldNames }) => !fieldNames?.includes(column))
+}
+
+interface State {
+  readonly db: Database.Database
+  /** The schema version for which the additions were computed. */
+  readonly version: number
+  readonly path: string
+}
+
+/**
+ * Adds everything or nothing. Nothing is added when another process has changed the schema meanwhile, or when rows violate a unique
+ * index, which is returned.
+ */
+function run<T>(additions: readonly Addition[], { db, version, path }: State, build: () => T): { built: T } | Addition | 'changed' {
+  let current: Addition | undefined
+  const add = db.transaction(() => {
+    if (readVersion(db) !== version) return 'changed' as const
+    for (const addition of additions) {
+      current = addition
+      db.exec(addition.sql)
+    }
+    current = undefined
+    return { built: build() }
+  })
+  try {
+    return add.immediate()
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    if (current === undefined) throw error
+    if (code === 'SQLITE_CONSTRAINT_UNIQUE' && current.orNote !== undefined) return current
+    // A failing file or device is not a problem of the entities.
+    if (code !== 'SQLITE_ERROR' && !code?.startsWith('SQLITE_CONSTRAINT')) throw error
+    throw schemaError([`${current.what} cannot be created: ${message}`], path, error)
+  }
+}
+
+/** Reads SQLite's schema version, which every change of the schema increments. */
+function readVersion(db: Database.Database): number {
+  return db.pragma('main.schema_version', { simple: true }) as number
+}
+
+function schemaError(faults: readonly string[], path: string, cause?: unknown): Error {
+  const place = path === ':memory:' ? 'The database' : path
+  const more = faults.length > SHOWN ? `; and ${faults.length - SHOWN} more` : ''
+  return new Error(`${place} does not fit the entities, and nothing in it was changed: ${faults.slice(0, SHOWN).join('; ')}${more}.`, {
+    cause,
+  })
+}
+
+function compareSchema(orm: MikroORM, db: Database.Database): Findings {
+  const findings = new Findings()
+  const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
+  const helper = orm.em.getPlatform().getSchemaHelper() as SchemaHelper
+  const comparing: Comparing = { db, catalog: readCatalog(db), helper, findings, made: new Set() }
+  const tables = Map.groupBy(schema.getTables(), ({ name }) => foldCase(name))
+  const views = schema.getViews()
+  for (const targets of tables.values()) addTable(targets, comparing)
+  for (const { name, definition } of views) {
+    const meta = [...orm.getMetadata()].find(({ tableName, view }) => view === true && tableName === name)
+    addView(name, helper.createView(name, undefined, definition), meta, comparing)
+  }
+  return findings
+}
+
+/** @param targets the tables of the entities that share this one */
+function addTable(targets: readonly DatabaseTable[], comparing: Comparing): void {
+  const { db, catalog, findings } = comparing
+  const [target] = targets
+  try {
+    const existing = readExistingTable(db, catalog, target!.name)
+    if (existing !== undefined) compareTable(targets, existing, comparing)
+    else createTable(targets, comparing)
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    if (code !== 'SQLITE_ERROR') throw error
+    findings.faults.push(`"${target!.name}" cannot be read: ${message}`)
+  }
+}
+
+function addView(name: string, sql: string, meta: EntityMetadata | undefined, { db, catalog, findings, made }: Comparing): void {
+  const found = catalog.objects.get(foldCase(name))
+  if (found === undefined && !made.has(foldCase(name))) {
+    made.add(foldCase(name))
+    findings.additions.push({ what: `the view "${name}"`, sql })
+    return
+  }
+  if (found === undefined || found.type === 'index') {
+    findings.faults.push(`the view "${name}" cannot be created, since an index has its name`)
+    return
+  }
+  let columns: readonly string[]
+  try {
+    columns = db
+      .prepare(`select * from main.${quoted(found.name)}`)
+      .columns()
+      .map(column => foldCase(column.name))
+  } catch (error) {
+    findings.faults.push(`the view "${name}" cannot be read: ${(error as Error).message}`)
+    return
+  }
+  const wanted = (meta?.props ?? []).filter(({ persist, formula }) => persist !== false && formula === undefined)
+  for (const column of wanted.flatMap(({ fieldNames }) => fieldNames ?? []))
+    if (!columns.includes(foldCase(column))) findings.faults.push(`the view "${found.name}" has no column "${column}", and stays as it is`)
+}

@@ -1,0 +1,41 @@
+/** Checks that a file which must not be changed has the tables and columns of the entities. */
+import type { MikroORM } from '@mikro-orm/core'
+import type { SqlSchemaGenerator } from '@mikro-orm/sqlite'
+import type { Notes } from '../../../foundation/base/notes.ts'
+import type { SqliteDatabase } from '../database/sqlite-database.ts'
+
+/** Limit of the names that an error lists. */
+const SHOWN = 5
+
+/** @throws Error in one line that names the missing ones. */
+export function checkTables(orm: MikroORM, handle: SqliteDatabase, path: string): void {
+  const missing = listMissing(orm, handle)
+  if (missing.length === 0) return
+  throw new Error(
+    `${path} lacks what the entities need, and is opened for reading only, so that it cannot be made: ${formatNames(missing)}.`,
+  )
+}
+
+/** Notes what a file lacks that is kept as it is: requests for it fail until somebody makes it. */
+export function noteMissing(orm: MikroORM, handle: SqliteDatabase, notes: Notes): void {
+  const missing = listMissing(orm, handle)
+  if (missing.length > 0)
+    notes.add(
+      `The file lacks what the entities need, and "schema" is "keep", so that it is not made: ${formatNames(missing)}. Requests for it fail until it is there.`,
+    )
+}
+
+function listMissing(orm: MikroORM, handle: SqliteDatabase): string[] {
+  const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
+  return [...schema.getTables(), ...schema.getViews()].flatMap(wanted => {
+    const found = handle.all('select name from pragma_table_xinfo(?)', [wanted.name]).map(([name]) => String(name).toLowerCase())
+    if (found.length === 0) return [`"${wanted.name}"`]
+    const columns = 'getColumns' in wanted ? wanted.getColumns() : []
+    return columns.filter(({ name }) => !found.includes(name.toLowerCase())).map(({ name }) => `"${wanted.name}"."${name}"`)
+  })
+}
+
+function formatNames(names: readonly string[]): string {
+  const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : ''
+  return names.slice(0, SHOWN).join(', ') + more
+}

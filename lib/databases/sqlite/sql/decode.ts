@@ -1,0 +1,107 @@
+/** Decode: values as SQLite gives them to their JSON form. A value that does not fit its declared type (SQLite allows it) is shown as it is. */
+import { formatIso } from '../../../foundation/values/iso-time.ts'
+import type { ScalarAttribute } from '../../../model/model.ts'
+import type { BuilderSource } from '../../sql/builder-source.ts'
+import { decodeDatetime, decodeJson, decodeNumber, decodeOdd, formatDecimal } from '../../sql/decode-document.ts'
+import type { ColumnScope, Decoder } from '../../sql/flavour.ts'
+import { text } from '../../sql/sql.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { mayHoldAny } from '../../../foundation/values/scalar-type.ts'
+import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
+import { findForm, parseStoredTime } from './stored-time.ts'
+import { compileStoredValue } from './stored-value.ts'
+
+function decodeBoolean(value: unknown): unknown {
+  return value === 1 ? true : value === 0 ? false : decodeOdd(value)
+}
+
+/** The decoder of a column's value, or undefined when SQLite's value is the JSON value unless it is bytes: see `decodeOdd`. */
+export function findDecoder(type: ScalarType): Decoder | undefined {
+  if (type.loose === true) return findLooseDecoder(type)
+  switch (type.kind) {
+    case 'integer':
+    case 'text':
+    case 'uuid':
+    case 'date':
+    case 'time':
+      return undefined
+    case 'bigint':
+      return type.asNumber === true ? decodeNumber : undefined
+    case 'float':
+      return decodeNumber
+    case 'decimal':
+      return type.asNumber === true ? decodeNumber : (value: unknown) => formatDecimal(value, type.scale)
+    case 'boolean':
+      return decodeBoolean
+    case 'datetime':
+      return decodeDatetime
+    case 'json':
+      return decodeJson
+    case 'blob':
+    case 'any':
+      return decodeOdd
+    case 'array':
+    case 'custom':
+      return type.codec!.toJson
+    case 'jsonValue':
+      /* node:coverage ignore next */
+      throw new Error('A value inside a JSON value is not shown by itself.')
+  }
+}
+
+/** The decoder of a column that may hold anything. */
+function findLooseDecoder(type: ScalarType): Decoder {
+  switch (type.kind) {
+    case 'boolean':
+      return (value: unknown) => (value === 1 ? true : value === 0 ? false : decodeOdd(value))
+    case 'datetime': {
+      const { unit } = findForm(type)!
+      return (value: unknown) => {
+        const time = parseStoredTime(value, unit)
+        return time === undefined ? decodeOdd(value) : formatIso(time)
+      }
+    }
+    case 'json':
+      return decodeJson
+    default:
+      return decodeOdd
+  }
+}
+
+/** JavaScript that tests whether the value of an expression needs no decoder, in a column that has one for others. */
+export function plainTest(type: ScalarType, value: string): string {
+  if (type.loose === true) {
+    switch (type.kind) {
+      case 'text':
+      case 'uuid':
+      case 'date':
+      case 'time':
+      case 'any':
+        return `typeof ${value}==="string"||${value}===null`
+      case 'integer':
+        return `(${value}|0)===${value}||${value}===null`
+      default:
+    }
+  }
+  return `${value}===null`
+}
+
+/** Compiles what a statement reads of an attribute. Of a column of a file it reads the stored value. Integers that a JavaScript number cannot hold leave SQLite as text. */
+export function compileShown(attribute: ScalarAttribute, scope: ColumnScope): Sql {
+  const { type, source } = attribute
+  if (!mayHoldAny(type) || source.kind !== 'column') return compileStoredValue(attribute, scope)
+  const column = scope.column(source.column)
+  // The key has shown that it is small.
+  if ((type.kind !== 'integer' && type.kind !== 'any') || attribute.primary) return text(column)
+  const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number
+  const other = `case typeof(${column}) when 'integer' then cast(${column} as text) else ${column} end`
+  return text(`case when ${column} between ${least} and ${most} then ${column} else ${other} end`)
+}
+
+/** JavaScript for the JSON form of what is read of an attribute: see `Flavour.readValue`. */
+export function readValue(type: ScalarType, value: string, source: BuilderSource): string {
+  const decoder = findDecoder(type)
+  // A column may hold bytes, whatever it declares.
+  if (decoder === undefined) return `(typeof ${value}==="object"&&${value}!==null?${source.helper(decodeOdd)}(${value}):${value})`
+  return `(${plainTest(type, value)}?${value}:${source.helper(decoder)}(${value}))`
+}

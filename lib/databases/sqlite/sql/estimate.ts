@@ -1,0 +1,149 @@
+/**
+ * Estimate: how many rows a statement may go through at most, by the highest row number of each table and by the indexes that there are. The database is asked
+ * for them once a second, so that an estimate itself costs next to nothing.
+ */
+import type Database from 'better-sqlite3'
+import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
+import { name } from '../../sql/sql.ts'
+
+/** How long the number of rows of a table is taken for true, in milliseconds. */
+const FRESH = 1000
+
+/** The least bytes that a row takes in a file: its place, its length, its number, and a header. */
+const ROW_BYTES = 5
+
+interface Index {
+  readonly columns: readonly (string | null)[]
+  readonly isUnique: boolean
+}
+
+/**
+ * How a statement comes to the rows of its first table: by an index for its conditions; through all of them, which it sorts; or through all of them in the order
+ * of an index.
+ */
+export type Access = 'look-up' | 'sort' | 'walk'
+
+interface Table {
+  readonly rows: number
+  readonly at: number
+}
+
+export class Estimate {
+  readonly #db: Database.Database
+  readonly #tables = new Map<string, Table>()
+  /** Of each table the indexes over all rows, the key among them, as of a version of the schema. */
+  readonly #indexes = new Map<string, readonly Index[]>()
+  /** Whether an index serves a visit, as of the same version. */
+  #served = new WeakMap<Visit, boolean>()
+  #accesses = new WeakMap<Statement, Access>()
+  #schema = -1
+
+  constructor(db: Database.Database) {
+    this.#db = db
+  }
+
+  /** Rows that are gone through, times what is done with each. */
+  workOf({ visits, weight }: Costs, now: number): number {
+    let rows = 1
+    for (const visit of visits) rows += this.#visited(visit, now)
+    return rows * weight
+  }
+
+  #visited(visit: Visit, now: number): number {
+    const { table, from } = visit
+    const rows = table === undefined ? Number.POSITIVE_INFINITY : this.rowsOf(table, now)
+    // Where each row is looked for from one place, all of them together are no more than there are.
+    if (from === undefined || (from.isOnce && this.#isServed(visit))) return rows
+    return this.#visited(from.visit, now) * rows
+  }
+
+  #isServed(visit: Visit): boolean {
+    let served = this.#served.get(visit)
+    if (served === undefined) this.#served.set(visit, (served = this.#findsByIndex(visit)))
+    return served
+  }
+
+  /** Whether SQLite finds the rows by their link, since an index begins with it, and since no condition lets it take another index that leaves many rows. */
+  #findsByIndex({ table, columns, tag, filtered }: Visit): boolean {
+    if (table === undefined || columns === undefined) return false
+    const serves = ({ columns: own }: Index): boolean => {
+      const end = own.findIndex(column => column === null || !(columns.includes(column) || column === tag))
+      const first = end < 0 ? own : own.slice(0, end)
+      return columns.every(column => first.includes(column))
+    }
+    if (!this.#indexesOf(table).some(serves)) return false
+    return filtered === undefined || this.#indexesOf(filtered).every(index => index.isUnique || (filtered === table && serves(index)))
+  }
+
+  #indexesOf(table: string): readonly Index[] {
+    let indexes = this.#indexes.get(table)
+    if (indexes === undefined) this.#indexes.set(table, (indexes = this.#readIndexes(table)))
+    return indexes
+  }
+
+  #readIndexes(table: string): Index[] {
+    const columns = this.#db.pragma(`main.table_info(${name(table)})`) as { name: string; pk: number }[]
+    const key = columns.filter(({ pk }) => pk > 0).toSorted((one, other) => one.pk - other.pk)
+    const listed = this.#db.pragma(`main.index_list(${name(table)})`) as { name: string; unique: 0 | 1; partial: 0 | 1 }[]
+    const indexes = listed.flatMap(({ name: called, unique, partial }): Index[] => {
+      if (partial === 1) return []
+      const parts = this.#db.pragma(`main.index_info(${name(called)})`) as { name: string | null }[]
+      return [{ columns: parts.map(part => part.name), isUnique: unique === 1 }]
+    })
+    return key.length === 0 ? indexes : [{ columns: key.map(part => part.name), isUnique: true }, ...indexes]
+  }
+
+  /** How SQLite runs a statement that sorts rows, as of the schema. */
+  accessOf(statement: Statement, parameters: readonly unknown[]): Access {
+    let access = this.#accesses.get(statement)
+    if (access === undefined) this.#accesses.set(statement, (access = this.#readAccess(statement, parameters)))
+    return access
+  }
+
+  #readAccess({ sql }: Statement, parameters: readonly unknown[]): Access {
+    const lines = this.#db.prepare(`explain query plan ${sql}`).all(...parameters) as { parent: number; detail: string }[]
+    const [first, ...others] = lines.filter(({ parent }) => parent === 0)
+    if (first?.detail.startsWith('SCAN ') !== true) return 'look-up'
+    return others.some(({ detail }) => detail === 'USE TEMP B-TREE FOR ORDER BY') ? 'sort' : 'walk'
+  }
+
+  /** About how many rows a table has, at least 1. */
+  rowsOf(table: string, now: number): number {
+    const known = this.#tables.get(table)
+    if (known !== undefined && now - known.at < FRESH) return known.rows
+    this.#followSchema()
+    const rows = this.#countOf(table)
+    this.#tables.set(table, { rows, at: now })
+    return rows
+  }
+
+  /** The schema has changed. */
+  forget(): void {
+    this.#tables.clear()
+    this.#schema = -1
+  }
+
+  #followSchema(): void {
+    const schema = this.#db.pragma('schema_version', { simple: true }) as number
+    if (schema === this.#schema) return
+    this.#schema = schema
+    this.#indexes.clear()
+    this.#served = new WeakMap()
+    this.#accesses = new WeakMap()
+  }
+
+  /** As many rows as the highest number of one, and no more than the database has room for: numbers may have been given by chance. */
+  #countOf(table: string): number {
+    const kind = this.#db.prepare("select type, wr from pragma_table_list(?) where schema = 'main'").get(table)
+    const { type, wr } = (kind ?? { type: 'none', wr: 0 }) as { type: string; wr: 0 | 1 }
+    if (type !== 'table') return Number.POSITIVE_INFINITY
+    const bytes = this.#db.prepare('select page_count * page_size from pragma_page_count, pragma_page_size').pluck().get() as number
+    const room = Math.max(1, bytes / ROW_BYTES)
+    if (wr === 1) return room
+    const highest = this.#db
+      .prepare(`select max(rowid) from ${name(table)}`)
+      .pluck()
+      .get() as number | null
+    return Math.min(room, Math.max(1, highest ?? 1))
+  }
+}

@@ -1,0 +1,50 @@
+/** Match text: a text against a wildcard pattern, by what SQLite has where that is right and quick, and else by a function of the engine's own. */
+import type { OwnPatternForm, ValueForm } from '../../../records/database/value-form.ts'
+import type { Condition, Operand } from '../../../records/plan/read-plan.ts'
+import { filterValue } from '../../sql/filter-value.ts'
+import type { ColumnScope } from '../../sql/flavour.ts'
+import { sql } from '../../sql/sql.ts'
+import type { Sql } from '../../sql/sql.ts'
+import { compileOperand, within } from './stored-value.ts'
+import { CONTAINED, GLOB, IS_ASCII, LIKE, LIKE_GLOB, PIECES, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
+
+/** The operand of a text comparison. Inside a JSON value, and in a column of a file, there may be something else than a text. */
+export function compileText(operand: Operand, scope: ColumnScope): Sql {
+  const { source, type: declared } = operand.attribute
+  if (source.kind !== 'within') {
+    const stored = compileOperand(operand, scope)
+    return declared.kind === 'any' ? sql`case typeof(${stored}) when 'text' then ${stored} end` : stored
+  }
+  const { value, type } = within(source.json, source.names, scope.through(operand.hops))
+  return sql`case ${type} when 'text' then ${value} end`
+}
+
+/** A text meets a pattern. */
+export function matchText(node: Condition & { kind: 'match' }, scope: ColumnScope): Sql {
+  const value = compileText(node.operand, scope)
+  const parameter = (form: OwnPatternForm): Sql => filterValue(node.value, node.operand.attribute, form)
+  // SQLite's LIKE folds ASCII only, neither LIKE nor GLOB looks behind a NUL, and all of them take long over long texts: such rows are left to our own function.
+  if (node.form === 'any') return sql`${value} is not null`
+  if (node.fold) {
+    return sql`case when ${parameter(IS_ASCII)} and octet_length(${value}) = length(${value}) and octet_length(${value}) <= ${MAX_COMPARED} then ${value} like ${parameter(LIKE)} escape '\\' else mikro_match(${value}, ${parameter(PIECES)}, 1) end`
+  }
+  switch (node.form) {
+    case 'prefix':
+      return sql`(${value} >= ${parameter(PREFIX_LOW)} and ${value} < ${parameter(PREFIX_HIGH)})`
+    case 'contains':
+      return sql`case when octet_length(${value}) > ${MAX_SEARCHED} then mikro_match(${value}, ${parameter(PIECES)}, 0) else instr(${value}, ${parameter(CONTAINED)}) > 0 end`
+    case 'general':
+      return sql`case when octet_length(${value}) > ${MAX_COMPARED} or instr(${value}, char(0)) then mikro_match(${value}, ${parameter(PIECES)}, 0) else ${value} glob ${parameter(GLOB)} end`
+  }
+}
+
+/** A text meets a pattern of `$like`. */
+export function matchLike({ operand, value: pattern }: Condition & { kind: 'like' }, scope: ColumnScope): Sql {
+  const value = compileText(operand, scope)
+  const parameter = (form: ValueForm): Sql => filterValue(pattern, operand.attribute, form)
+  return sql`case when octet_length(${value}) > ${MAX_COMPARED} or instr(${value}, char(0)) then mikro_like(${value}, ${parameter('value')}) else ${value} glob ${parameter(LIKE_GLOB)} end`
+}
+
+/** Longest texts, in bytes, that are left to LIKE and GLOB, and to `instr`. */
+const MAX_COMPARED = '1000'
+const MAX_SEARCHED = '10000'

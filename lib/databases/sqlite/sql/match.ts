@@ -1,0 +1,200 @@
+/**
+ * Match: wildcard patterns. Prepares the parameters of SQLite's own comparisons, and holds the function for what they cannot do:
+ * Unicode case folding, text with a NUL in it, and times that are stored in several forms; and for long texts, where theirs take the product of both lengths.
+ */
+import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
+import { LruCache } from '../../../foundation/base/lru-cache.ts'
+import { thresholds } from '../../../foundation/base/thresholds.ts'
+import { canonicalJson } from './canonical-json.ts'
+import { parseStoredTime } from './stored-time.ts'
+import type { StoredTime } from './stored-time.ts'
+
+/** The SQL function that `mikro_time(value, unit)` calls: milliseconds since 1970, or the value itself when it is not a time. Deterministic. */
+export function timeFunction(value: unknown, unit: unknown): unknown {
+  return parseStoredTime(value, unit as StoredTime['unit']) ?? value
+}
+
+/** The SQL function that `mikro_moment(value, unit)` calls: milliseconds since 1970, or NULL when it is not a time. Deterministic. */
+export function momentFunction(value: unknown, unit: unknown): number | null {
+  return parseStoredTime(value, unit as StoredTime['unit']) ?? null
+}
+
+/** The SQL function that `mikro_rounded(value, scale)` calls: a number as it is shown with so many digits after the point; anything else as it is. Deterministic. */
+export function roundedFunction(value: unknown, scale: unknown): unknown {
+  return typeof value === 'number' ? Number(value.toFixed(scale as number)) : value
+}
+
+/** The SQL function that `mikro_json(text)` calls: an object or array in the one spelling that equal ones have, NULL for anything else. Deterministic. */
+export function jsonFunction(text: unknown): string | null {
+  if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return null
+  try {
+    return canonicalJson(JSON.parse(text)) ?? null
+  } catch {
+    return null
+  }
+}
+
+/**
+ * The SQL function that `mikro_match(text, pieces, fold)` calls. Deterministic.
+ *
+ * @param look is called between pieces of work, and may throw
+ */
+export function matchFunction(look: () => void): (value: unknown, pieces: unknown, fold: unknown) => number | null {
+  let work = 0
+  return (value, pieces, fold) => {
+    if (value === null) return null
+    if (typeof value !== 'string') return 0
+    work += value.length
+    if (work >= LOOK_EVERY) {
+      work = 0
+      look()
+    }
+    return parseMatcher(String(pieces), fold === 1)(value, look) ? 1 : 0
+  }
+}
+
+/** Characters that are searched between two looks at the clock. */
+const LOOK_EVERY = 10_000
+
+type Matcher = (text: string, look: () => void) => boolean
+
+/** A matcher holds its pieces, and where it folds a regular expression for each, compiled: many times as much as their text. */
+const matchers = new LruCache<Matcher>(1000, { bytes: 4 << 20, weigh: (_, key) => 1000 + 40 * key.length })
+
+/** The last one that was asked for: a statement asks for one again with every row, and a key of thousands of characters is long to look up. */
+let last: { readonly pieces: string; readonly fold: boolean; readonly matcher: Matcher } | undefined
+
+function parseMatcher(pieces: string, fold: boolean): Matcher {
+  if (last?.pieces === pieces && last.fold === fold) return last.matcher
+  const matcher = knownMatcher(pieces, fold)
+  last = { pieces, fold, matcher }
+  return matcher
+}
+
+/** @param pieces the pieces of a pattern as JSON, or a list of such: then any may match */
+function knownMatcher(pieces: string, fold: boolean): Matcher {
+  const key = (fold ? '~' : '=') + pieces
+  let matcher = matchers.get(key)
+  if (matcher === undefined) {
+    const patterns = JSON.parse(pieces) as readonly string[] | readonly (readonly string[])[]
+    matcher = areSeveral(patterns) ? compileMatchers(patterns, fold) : compileMatcher(patterns, fold)
+    matchers.set(key, matcher)
+  }
+  return matcher
+}
+
+function areSeveral(patterns: readonly string[] | readonly (readonly string[])[]): patterns is readonly (readonly string[])[] {
+  return Array.isArray(patterns[0])
+}
+
+function compileMatchers(patterns: readonly (readonly string[])[], fold: boolean): Matcher {
+  const all = patterns.map(pieces => compileMatcher(pieces, fold))
+  return (text, look) => all.some(matches => matches(text, look))
+}
+
+/** The text that a string is compared as. Simple case folding (Unicode, CaseFolding.txt C and S) is what the `iu` flags of RegExp do. */
+function compileMatcher(pieces: readonly string[], fold: boolean): Matcher {
+  const finders = pieces.map(piece => compileFinder(piece, fold))
+  const last = pieces.length - 1
+  if (last === 0) return text => text.length === pieces[0]!.length && finders[0]!.startsAt(text, 0)
+  return (text, look) => {
+    const first = pieces[0]!.length
+    const end = text.length - pieces[last]!.length
+    if (end < first || !finders[0]!.startsAt(text, 0) || !finders[last]!.startsAt(text, end)) return false
+    // Each piece at its first place: if the pattern matches at all, it matches so; hence no backtracking.
+    let position = first
+    for (let index = 1; index < last; index++) {
+      const found = finders[index]!(text, position, look)
+      if (found < 0) return false
+      position = found + pieces[index]!.length
+      if (position > end) return false
+    }
+    return true
+  }
+}
+
+interface Finder {
+  /** The first place of the piece at or after a position, or -1. */
+  (text: string, from: number, look: () => void): number
+  startsAt(text: string, at: number): boolean
+}
+
+function compileFinder(piece: string, fold: boolean): Finder {
+  if (!fold) {
+    let next: Uint16Array | undefined
+    return Object.assign(
+      (text: string, from: number) =>
+        (text.length - from) * piece.length <= thresholds.quickSearch
+          ? text.indexOf(piece, from)
+          : findIndex(text, piece, from, (next ??= computeFailures(piece))),
+      { startsAt: (text: string, at: number) => text.startsWith(piece, at) },
+    )
+  }
+  // Simple folding maps one UTF-16 unit to one, so a match is as long as the piece.
+  const source = escapeRegExp(piece)
+  const search = new RegExp(source, 'giu')
+  const sticky = new RegExp(source, 'yiu')
+  const find = (text: string, from: number): number => {
+    search.lastIndex = from
+    return search.exec(text)?.index ?? -1
+  }
+  return Object.assign(
+    (text: string, from: number, look: () => void) => {
+      if ((text.length - from) * piece.length <= thresholds.quickSearch) return find(text, from)
+      // Part by part, each with as much of the next one as a match may need.
+      const size = Math.ceil(thresholds.quickSearch / piece.length)
+      for (let start = from; start < text.length; start += size) {
+        look()
+        // A part that began amid a surrogate pair would not be what stands there.
+        const before = start > 0 && isLowSurrogate(text.charCodeAt(start)) ? 1 : 0
+        const found = find(text.slice(start - before, start + size + piece.length), before)
+        if (found >= before) return start - before + found
+      }
+      return -1
+    },
+    {
+      startsAt: (text: string, at: number) => {
+        sticky.lastIndex = at
+        // Set amid a surrogate pair, a RegExp looks at the whole pair: such a match begins before the place that was asked for.
+        return sticky.exec(text)?.index === at
+      },
+    },
+  )
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff
+}
+
+/** For each place in a piece the length of the longest beginning of the piece that ends there (Knuth, Morris, Pratt). */
+function computeFailures(piece: string): Uint16Array {
+  const failures = new Uint16Array(piece.length)
+  for (let at = 1, length = 0; at < piece.length; at++) {
+    while (length > 0 && piece.charCodeAt(at) !== piece.charCodeAt(length)) length = failures[length - 1]!
+    if (piece.charCodeAt(at) === piece.charCodeAt(length)) length++
+    failures[at] = length
+  }
+  return failures
+}
+
+/** As `findIndex` of strings, in a time that grows with the text alone. */
+function findIndex(text: string, piece: string, from: number, failures: Uint16Array): number {
+  let length = 0
+  for (let at = from; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    while (length > 0 && unit !== piece.charCodeAt(length)) length = failures[length - 1]!
+    if (unit === piece.charCodeAt(length)) length++
+    if (length === piece.length) return at - length + 1
+  }
+  return -1
+}
+
+/** A GLOB pattern: case-sensitive, and only our stars are special. */
+export function formatGlob(pieces: readonly string[]): string {
+  return pieces.map(piece => piece.replaceAll(/[*?[]/g, '[$&]')).join('*')
+}
+
+export function isAscii(pieces: readonly string[]): boolean {
+  // eslint-disable-next-line no-control-regex -- NUL is what LIKE cannot see behind
+  return pieces.every(piece => /^[\x01-\x7f]*$/.test(piece))
+}

@@ -1,0 +1,177 @@
+/**
+ * Units of work: runs writes in transactions, one at a time. Work that needs no entity manager, and has nobody to wait for, is done at once; any other work is
+ * done as MikroORM's own `transactional` does it.
+ */
+import { TransactionContext } from '@mikro-orm/core'
+import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import type { RequestAbort } from '../../foundation/base/abort.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { Content } from './content.ts'
+import { isBusy } from './database/busy.ts'
+import { Lock } from '../../foundation/base/lock.ts'
+import type { ReusableTransaction } from './orm/shared-dialect.ts'
+import { rememberManager } from '../orm/target-keys.ts'
+import type { OpenTransaction, Transactions } from './transactions.ts'
+
+type Work<T> = (em: EntityManager) => Awaitable<T>
+
+/** Work at once. */
+class WorkAtOnce implements OpenTransaction {
+  readonly outer = undefined
+  open = true
+  readonly nested = new Lock()
+  readonly end: RequestAbort | undefined
+  readonly #content: Content
+  readonly #own: ReusableTransaction
+  readonly #release: () => void
+  /** Whether it has begun in the database. */
+  begun = false
+
+  constructor(content: Content, own: ReusableTransaction, release: () => void, end: RequestAbort | undefined) {
+    this.#content = content
+    this.#own = own
+    this.#release = release
+    this.end = end
+  }
+
+  /** A statement that nothing follows is a transaction by itself; what takes too long is taken back. */
+  begin(isLast = false): void {
+    if (this.begun) return
+    if (isLast && this.end?.deadline === undefined) return this.#content.writing()
+    this.#own.begin()
+    this.begun = true
+  }
+
+  leave(): void {
+    this.open = false
+    this.#release()
+  }
+}
+
+export class UnitsOfWork {
+  readonly #content: Content
+  readonly #transactions: Transactions
+  readonly #orm: () => MikroORM
+  /** The transaction of work at once. */
+  readonly #own: ReusableTransaction
+
+  constructor(content: Content, transactions: Transactions, own: ReusableTransaction, orm: () => MikroORM) {
+    this.#content = content
+    this.#transactions = transactions
+    this.#own = own
+    this.#orm = orm
+  }
+
+  /** See `Connection.write`. */
+  async write<T>(work: Work<T>, end?: RequestAbort): Promise<T> {
+    this.#content.assertWritable()
+    const outer = this.#transactions.current
+    const release = outer === undefined ? undefined : await this.#transactions.wait(outer.nested.acquire(end?.signal))
+    const transaction: OpenTransaction = { outer, open: false, nested: new Lock(), end: end ?? outer?.end }
+    try {
+      // Subscribers that a hook adds are gone with the request, as in MikroORM's own `transactional`.
+      const em = this.#orm().em.fork({ cloneEventManager: true })
+      // The context shows MikroORM, as `transactional` would, which entity manager the code inside means.
+      return await this.#transactions.run(transaction, () =>
+        TransactionContext.create(em as never, () => this.#transact(em, transaction, work)),
+      )
+    } finally {
+      transaction.open = false
+      release?.()
+    }
+  }
+
+  /** Does what `em.transactional` does, but for the second entity manager that it makes, and the merging of that into the first one. */
+  async #transact<T>(em: EntityManager, transaction: OpenTransaction, work: Work<T>): Promise<T> {
+    const ctx = transaction.outer?.trx
+    await em.begin(ctx === undefined ? {} : { ctx })
+    const trx = em.getTransactionContext()
+    if (trx !== undefined) transaction.trx = trx
+    rememberManager(em, trx)
+    transaction.open = true
+    try {
+      const result = await work(em)
+      transaction.end?.checkTime()
+      await em.commit()
+      return result
+    } catch (error) {
+      try {
+        await em.rollback()
+      } catch (failure) {
+        this.#warnOfRollback(failure as Error)
+      }
+      throw error
+    }
+  }
+
+  /** See `Connection.transact`. */
+  transact<T>(steps: () => Awaitable<T>, end?: RequestAbort, repeatable = false): Awaitable<T> {
+    this.#content.assertWritable()
+    if (!this.#isFree()) return this.write(steps, end)
+    // It is free.
+    const work = new WorkAtOnce(this.#content, this.#own, this.#transactions.lock.acquire() as () => void, end)
+    // Work that may run again waits for nothing of the application's. In memory nobody else writes before it does.
+    const isAlone = repeatable && !this.#content.handle.hasPlace && !this.#transactions.isTraced
+    try {
+      if (!isAlone) work.begin()
+    } catch (error) {
+      work.leave()
+      // Another process has locked the file, which is waited for.
+      if (isBusy(error)) return this.write(steps, end)
+      throw error
+    }
+    let result: Awaitable<T>
+    try {
+      result = repeatable ? this.#transactions.runAtOnce(work, steps) : this.#transactions.run(work, steps)
+    } catch (error) {
+      return this.#fail(work, error)
+    }
+    if (!(result instanceof Promise)) return this.#commit(work, result)
+    return result.then(
+      value => this.#commit(work, value),
+      (error: unknown) => this.#fail(work, error),
+    )
+  }
+
+  /** Whether nothing has to be waited for. */
+  #isFree(): boolean {
+    const { lock, current } = this.#transactions
+    return !lock.held && !this.#content.handle.db.inTransaction && current === undefined
+  }
+
+  #commit<T>(work: WorkAtOnce, result: T): Awaitable<T> {
+    let committed: Awaitable<void>
+    try {
+      work.end?.checkTime()
+      committed = work.begun ? this.#own.commit() : undefined
+    } catch (error) {
+      return this.#fail(work, error)
+    }
+    if (!(committed instanceof Promise)) {
+      work.leave()
+      return result
+    }
+    return committed.then(
+      () => {
+        work.leave()
+        return result
+      },
+      (error: unknown) => this.#fail(work, error),
+    )
+  }
+
+  #fail(work: WorkAtOnce, error: unknown): never {
+    try {
+      if (work.begun) this.#own.rollback()
+    } catch (failure) {
+      this.#warnOfRollback(failure as Error)
+    }
+    work.leave()
+    throw error
+  }
+
+  #warnOfRollback({ message }: Error): void {
+    // It must not hide why it was needed.
+    this.#orm().config.getLogger().warn('query', `Failed to roll back transaction: ${message}`)
+  }
+}

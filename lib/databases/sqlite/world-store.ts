@@ -1,0 +1,66 @@
+/** World store: takes the whole content of a SQLite database as an image, replaces it by one, and opens one as a database of its own. */
+import type { OpenDatabase, WorldImage, WorldStore } from '../../records/database/world-store.ts'
+import { forkOrm } from '../orm/fork-orm.ts'
+import { SqliteConnection } from './connection.ts'
+import { Content, SqliteImage } from './content.ts'
+import { SqliteDatabase } from './database/sqlite-database.ts'
+
+export class SqliteWorldStore implements WorldStore {
+  readonly #connection: SqliteConnection
+  readonly #content: Content
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection
+    this.#content = connection.content
+  }
+
+  start(): void {
+    this.#content.start()
+  }
+
+  image(): Promise<SqliteImage> {
+    return this.#connection.transactions.exclusively('snapshot', () => this.#content.image())
+  }
+
+  replace(image: WorldImage, first: () => void): Promise<void> {
+    return this.#connection.transactions.exclusively('restore', () => {
+      first()
+      return this.#content.replace(own(image))
+    })
+  }
+
+  reset(first: () => void): Promise<void> {
+    return this.#connection.transactions.exclusively('reset', () => {
+      first()
+      return this.#content.reset()
+    })
+  }
+
+  fork(image: WorldImage): OpenDatabase {
+    const connection = new SqliteConnection(Content.fork(own(image), this.#content), shared => forkOrm(this.#connection.orm, shared))
+    return { connection, worlds: new SqliteWorldStore(connection) }
+  }
+
+  differing(image: WorldImage): string[] {
+    const other = new SqliteDatabase(own(image).bytes)
+    try {
+      const [ours, others] = [readSchema(this.#content.handle), readSchema(other)]
+      return [...new Set([...ours.keys(), ...others.keys()])].filter(called => ours.get(called) !== others.get(called)).toSorted()
+    } finally {
+      other.close()
+    }
+  }
+}
+
+/** @throws TypeError for the image of another kind of database. */
+function own(image: WorldImage): SqliteImage {
+  if (image instanceof SqliteImage) return image
+  throw new TypeError('The snapshot is not one of a SQLite database.')
+}
+
+/** The statements of the schema, by the names of what they create. */
+function readSchema(handle: SqliteDatabase): Map<string, string> {
+  // SQLite's own tables (of counters and statistics) come and go.
+  const rows = handle.all("select name, coalesce(sql, '') from sqlite_schema where name not like 'sqlite\\_%' escape '\\'", [])
+  return new Map(rows as [string, string][])
+}

@@ -1,0 +1,182 @@
+/**
+ * Conformity: holds answers against an OpenAPI document of this package. Takes a request by method and path, and its answer; gives the faults in plain words:
+ * an operation or status that is not described, a header or body that is not as described. It judges the answer, not the request.
+ */
+import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
+import type { OpenApiDocument } from '../openapi/document.ts'
+import type { Schema } from '../openapi/schema.ts'
+import { checkValue, resolve } from './check-value.ts'
+
+/** An answer, with lower-case names of headers. */
+export interface HeldAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+/** An operation of a document. */
+export interface DescribedOperation {
+  readonly method: string
+  readonly template: string
+  readonly operationId: string
+  readonly node: Schema
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete']
+
+/** Headers that an answer of a status needs (RFC 9110 sections 15.5.2 and 15.5.6). */
+const NEEDED: Readonly<Record<number, string>> = { 401: 'www-authenticate', 405: 'allow' }
+
+/** Statuses of a body that cannot be read. */
+const OF_BODY = [413, 415]
+
+/** The schemas of refusals by their media type. */
+const FAILURE_TYPES: Readonly<Record<string, string>> = { 'application/json': 'Failure', [PROBLEM_TYPE]: 'Problem' }
+
+interface DescribedPath {
+  readonly template: string
+  readonly segments: readonly string[]
+  readonly item: Schema
+}
+
+export class Conformity {
+  readonly #document: OpenApiDocument
+  /** Paths without parameters come before those with them. */
+  readonly #paths: readonly DescribedPath[]
+  /** The headers that the document describes anywhere. Others are those of the transport and of the application. */
+  readonly #headers: ReadonlySet<string>
+
+  constructor(document: OpenApiDocument) {
+    this.#document = document
+    const countParameters = ({ template }: DescribedPath): number => template.split('{').length
+    this.#paths = Object.entries(document.paths)
+      .map(([template, item]) => ({ template, segments: template.split('/').map(decodeSegment), item }))
+      .toSorted((a, b) => countParameters(a) - countParameters(b))
+    this.#headers = new Set(this.operations.flatMap(({ node }) => this.#headersOf(node)))
+  }
+
+  get operations(): DescribedOperation[] {
+    return this.#paths.flatMap(({ template, item }) =>
+      METHODS.flatMap(method => {
+        const node = item[method] as Schema | undefined
+        return node === undefined ? [] : [{ method: method.toUpperCase(), template, operationId: String(node['operationId']), node }]
+      }),
+    )
+  }
+
+  /** Returns the schema of the body of an operation; undefined for one that takes none. */
+  bodySchema({ node }: DescribedOperation): Schema | undefined {
+    const body = node['requestBody'] as { readonly content: Readonly<Record<string, { readonly schema: Schema }>> } | undefined
+    const schema = body?.content['application/json']?.schema
+    return schema === undefined ? undefined : this.resolve(schema)
+  }
+
+  /** Follows the references of a schema, which may lead to further ones. */
+  resolve(schema: Schema): Schema {
+    return typeof schema['$ref'] === 'string' ? this.resolve(resolve(this.#document, schema['$ref'])) : schema
+  }
+
+  /** Whether a path is described, with any method. */
+  knows(path: string): boolean {
+    return this.#find(path) !== undefined
+  }
+
+  /** Returns what of a body is not as the document says of an operation. */
+  checkBody(operation: DescribedOperation, body: unknown): string[] {
+    const schema = this.bodySchema(operation)
+    return schema === undefined ? ['takes no body'] : checkValue(schema, body, this.#document)
+  }
+
+  /**
+   * Returns what of an answer is not as the document says: empty when all of it is.
+   *
+   * @param path without its query
+   */
+  check(method: string, path: string, answer: HeldAnswer): string[] {
+    const { status } = answer
+    const lacking = NEEDED[status]
+    const faults = lacking === undefined || lacking in answer.headers ? [] : [`${status}: the header "${lacking}" is missing`]
+    const found = this.#find(path)
+    if (method === 'OPTIONS') return [...faults, ...checkOptions(answer)]
+    if (found === undefined) return [...faults, ...this.#checkRefusal(answer, 'the path is not described')]
+    const node = findOperation(found.item, method)
+    // OpenAPI 3.1 has no place for QUERY: what it refuses for its body is not among the refusals of GET.
+    const isOfBody = method === 'QUERY' && OF_BODY.includes(status)
+    if (node === undefined || isOfBody) return [...faults, ...this.#checkRefusal(answer, `${found.template} does not describe ${method}`)]
+    return [...faults, ...this.#checkOperation(node, answer, method)]
+  }
+
+  #checkOperation(node: Schema, { status, headers, body }: HeldAnswer, method: string): string[] {
+    const responses = node['responses'] as Readonly<Record<string, Schema>>
+    const described = responses[String(status)] ?? responses['default']
+    const place = `${String(node['operationId'])} ${status}:`
+    if (described === undefined) return [`${place} this status is not described; those are ${Object.keys(responses).join(', ')}`]
+    const response = this.resolve(described)
+    const known = Object.keys((response['headers'] ?? {}) as Schema).map(name => name.toLowerCase())
+    // What the application refuses with has headers of its own.
+    const judged = String(status) in responses ? Object.keys(headers) : []
+    const more = judged.filter(name => this.#headers.has(name) && !known.includes(name))
+    const faults = more.map(name => `${place} the header "${name}" is not described`)
+    if (method === 'HEAD') return faults
+    return [...faults, ...this.#checkContent(response, headers, body).map(fault => `${place} ${fault}`)]
+  }
+
+  #checkContent(response: Schema, headers: Readonly<Record<string, string>>, body: unknown): string[] {
+    const content = response['content'] as Readonly<Record<string, { readonly schema?: Schema }>> | undefined
+    if (content === undefined) return body === undefined ? [] : ['has a body, and none is described']
+    const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
+    if (type === undefined) return ['the header "content-type" is missing']
+    const media = content[type]
+    if (media === undefined) return [`the media type ${type} is not described; those are ${Object.keys(content).join(', ')}`]
+    return media.schema === undefined ? [] : checkValue(media.schema, body, this.#document)
+  }
+
+  /** Answers that are not described are refusals, which have one form. */
+  #checkRefusal({ status, headers, body }: HeldAnswer, reason: string): string[] {
+    if (status < 400) return [`${status}: ${reason}`]
+    const type = headers['content-type']?.split(';', 1)[0]?.trim() ?? ''
+    const name = FAILURE_TYPES[type]
+    if (name === undefined) return [`${status}: the media type ${type} is none of refusals`]
+    const schema = (this.#document.components['schemas'] as Record<string, Schema> | undefined)?.[name]
+    if (schema === undefined || body === undefined) return []
+    return checkValue(schema, body, this.#document).map(fault => `${status}: ${fault}`)
+  }
+
+  #find(path: string): DescribedPath | undefined {
+    // One slash at the end is left out, of any path but that of the index.
+    const segments = path
+      .replace(/(?<=[^/])\/$/, '')
+      .split('/')
+      .map(decodeSegment)
+    return this.#paths.find(
+      ({ segments: parts }) =>
+        parts.length === segments.length &&
+        parts.every((part, index) => (/^\{\w+\}$/.test(part) ? segments[index] !== '' : part === segments[index])),
+    )
+  }
+
+  #headersOf(node: Schema): string[] {
+    const responses = Object.values((node['responses'] ?? {}) as Readonly<Record<string, Schema>>)
+    return responses.flatMap(response => Object.keys((this.resolve(response)['headers'] ?? {}) as Schema).map(name => name.toLowerCase()))
+  }
+}
+
+/** HEAD is GET without the body, QUERY is GET with one; PATCH of an attribute is its PUT. */
+function findOperation(item: Schema, method: string): Schema | undefined {
+  const wanted = method === 'HEAD' || method === 'QUERY' ? 'get' : method.toLowerCase()
+  return (item[wanted] ?? (wanted === 'patch' ? item['put'] : undefined)) as Schema | undefined
+}
+
+function checkOptions({ status, headers }: HeldAnswer): string[] {
+  if (status >= 400) return []
+  return status === 204 && 'allow' in headers ? [] : [`${status}: OPTIONS is answered with 204 and the header "allow"`]
+}
+
+/** A segment that cannot be decoded is that of no described path. */
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

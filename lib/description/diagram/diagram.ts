@@ -1,0 +1,166 @@
+/**
+ * Diagram: the resources of a version with their attributes, and the relations between them, as plain data. It has what the OpenAPI document of the version has:
+ * nothing that is hidden, and nothing that the rules forbid to everybody.
+ */
+import type { Attribute, InnerAttribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
+import { describedVisibility } from '../openapi/source.ts'
+import { mayBeEmpty } from '../openapi/record-schemas.ts'
+import { branchesFor, existsFor, isOpen } from '../../records/plan/visibility.ts'
+import type { Visibility } from '../../records/plan/visibility.ts'
+
+/** How many records may be at one end of a relation, for a record at the other end. */
+export type Cardinality = 'one' | 'zeroOrOne' | 'many'
+
+export interface DiagramAttribute {
+  readonly name: string
+  /** The kind of a value, or the name of the related resource. */
+  readonly type: string
+  readonly isKey: boolean
+  readonly isRelation: boolean
+  /** Whether it may be null, or be an empty list. */
+  readonly mayBeEmpty: boolean
+}
+
+export interface DiagramEntity {
+  /** The plural name of the resource. */
+  readonly name: string
+  readonly singular: string
+  readonly attributes: readonly DiagramAttribute[]
+}
+
+/** One end of a relation. */
+export interface RelationEnd {
+  /** Plural name of the resource. */
+  readonly entity: string
+  /** The attribute of this resource that leads to the other end; dotted inside an embedded object. Undefined: none does. */
+  readonly attribute: string | undefined
+  /** Records at this end for a record at the other end. */
+  readonly cardinality: Cardinality
+}
+
+/** A relation between two resources, whichever of them has attributes for it. */
+export interface DiagramRelation {
+  /** The end that holds the reference; of many-to-many the owning side. */
+  readonly from: RelationEnd
+  readonly to: RelationEnd
+}
+
+export interface Diagram {
+  readonly entities: readonly DiagramEntity[]
+  readonly relations: readonly DiagramRelation[]
+}
+
+/**
+ * Returns the diagram of a model.
+ *
+ * @param isNamed whether requests find a resource by any name
+ */
+export function describeDiagram(model: Model, isNamed: (resource: Resource) => boolean): Diagram {
+  const visibility = describedVisibility(model)
+  const shown = model.resources.filter(resource => isOpen(resource) && isNamed(resource))
+  const relations = new Relations(new Set(shown), visibility)
+  return {
+    entities: shown.map(resource => ({
+      name: resource.plural,
+      singular: resource.singular,
+      attributes: resource.attributes
+        .filter(attribute => existsFor(attribute, visibility))
+        .map(attribute => describeAttribute(attribute, resource, visibility)),
+    })),
+    relations: shown.flatMap(resource => relations.of(resource, resource.attributes, '')),
+  }
+}
+
+function describeAttribute(attribute: Attribute, { keyNames }: Resource, visibility: Visibility): DiagramAttribute {
+  const { name } = attribute
+  const isRelation = attribute.kind !== 'scalar' && attribute.kind !== 'embedded'
+  const isEmpty = attribute.kind === 'toOne' ? mayBeEmpty(attribute) : attribute.kind === 'toMany' || attribute.nullable
+  return { name, type: nameType(attribute, visibility), isKey: keyNames.includes(name), isRelation, mayBeEmpty: isEmpty }
+}
+
+function nameType(attribute: Attribute, visibility: Visibility): string {
+  if (attribute.render !== undefined) return 'any'
+  switch (attribute.kind) {
+    case 'scalar':
+      return attribute.type.kind === 'array' ? 'list' : attribute.type.items === undefined ? attribute.type.kind : 'enum'
+    case 'embedded':
+      return attribute.array ? 'object[]' : 'object'
+    case 'toOne':
+      return attribute.target.singular
+    case 'toMany':
+      return `${attribute.target.singular}[]`
+    case 'toOneOf':
+      return branchesFor(attribute, visibility)
+        .map(({ target }) => target.singular)
+        .join(' | ')
+  }
+}
+
+/** Finds relations, each once, though both of its sides may have an attribute. */
+class Relations {
+  readonly #shown: ReadonlySet<Resource>
+  readonly #visibility: Visibility
+
+  constructor(shown: ReadonlySet<Resource>, visibility: Visibility) {
+    this.#shown = shown
+    this.#visibility = visibility
+  }
+
+  of(resource: Resource, attributes: readonly (Attribute | InnerAttribute)[], prefix: string): DiagramRelation[] {
+    return attributes.flatMap((attribute): DiagramRelation[] => {
+      if (!existsFor(attribute, this.#visibility)) return []
+      const path = `${prefix}${attribute.name}`
+      switch (attribute.kind) {
+        case 'scalar':
+          return []
+        case 'embedded':
+          return this.of(resource, attribute.attributes, `${path}.`)
+        case 'toOne':
+          return this.#toOne(resource, attribute, path)
+        case 'toMany':
+          return this.#toMany(resource, attribute, path)
+        case 'toOneOf':
+          return this.#toOneOf(resource, attribute, path)
+      }
+    })
+  }
+
+  #toOne(resource: Resource, attribute: ToOneAttribute, path: string): DiagramRelation[] {
+    const { target, otherSide, owner } = attribute
+    if (!this.#shown.has(target)) return []
+    const unique = attribute.unique || resource.uniques.some(names => names.length === 1 && names[0] === path)
+    const other = this.#nameOtherSide(target, otherSide)
+    const to = { entity: target.plural, attribute: other, cardinality: mayBeEmpty(attribute) ? ('zeroOrOne' as const) : ('one' as const) }
+    if (owner) return [{ from: { entity: resource.plural, attribute: path, cardinality: unique ? 'zeroOrOne' : 'many' }, to }]
+    // The owning side shows it, unless that is hidden.
+    return other === undefined ? [{ from: to, to: { entity: resource.plural, attribute: path, cardinality: 'zeroOrOne' } }] : []
+  }
+
+  #toMany(resource: Resource, { target, otherSide, via }: ToManyAttribute, path: string): DiagramRelation[] {
+    if (!this.#shown.has(target)) return []
+    const other = this.#nameOtherSide(target, otherSide ?? (via.kind === 'foreign' ? via.attribute : undefined))
+    const own = { entity: resource.plural, attribute: path }
+    const far = { entity: target.plural, attribute: other, cardinality: 'many' as const }
+    if (via.kind === 'pivot') return via.owner || other === undefined ? [{ from: { ...own, cardinality: 'many' }, to: far }] : []
+    return other === undefined ? [{ from: far, to: { ...own, cardinality: 'zeroOrOne' } }] : []
+  }
+
+  #toOneOf(resource: Resource, { branches, unique, nullable }: ToOneOfAttribute, path: string): DiagramRelation[] {
+    return branches
+      .filter(({ target }) => this.#shown.has(target))
+      .map(({ target, otherSide }) => ({
+        from: { entity: resource.plural, attribute: path, cardinality: unique ? ('zeroOrOne' as const) : ('many' as const) },
+        to: {
+          entity: target.plural,
+          attribute: this.#nameOtherSide(target, otherSide),
+          cardinality: nullable || branches.length > 1 ? ('zeroOrOne' as const) : ('one' as const),
+        },
+      }))
+  }
+
+  /** The name of an attribute of the target, where it exists for anybody. */
+  #nameOtherSide({ byName }: Resource, name: string | undefined): string | undefined {
+    const attribute = name === undefined ? undefined : byName.get(name)
+    return attribute !== undefined && attribute.kind !== 'scalar' && existsFor(attribute, this.#visibility) ? name : undefined
+  }
+}

@@ -1,0 +1,286 @@
+/**
+ * Described API: an OpenAPI document as the docs page reads it: resources with their operations, attributes, filters and examples. The page shows nothing
+ * that the document does not have.
+ */
+import { SIGN_OF_MARK } from '../../records/request/operators.ts'
+import type { Diagram, DiagramAttribute } from '../diagram/diagram.ts'
+import type { OpenApiDocument } from '../openapi/document.ts'
+import type { Schema } from '../openapi/schema.ts'
+
+export interface PageOperation {
+  readonly method: string
+  readonly path: string
+  readonly summary: string
+  /** Whether it takes a token: what a path shows may depend on it, where it needs none, too. */
+  readonly takesToken: boolean
+}
+
+export interface PageAttribute extends DiagramAttribute {
+  /** What is special about it, in words. */
+  readonly notes: readonly string[]
+  /** The operators that filter by it, as they are written. */
+  readonly operators: readonly string[]
+}
+
+export interface PageResource {
+  readonly name: string
+  readonly singular: string
+  readonly description: string
+  readonly operations: readonly PageOperation[]
+  readonly attributes: readonly PageAttribute[]
+  /** The names of filters behind relations. */
+  readonly paths: readonly string[]
+  readonly list: PageOperation | undefined
+  readonly one: PageOperation | undefined
+  readonly creation: PageOperation | undefined
+  readonly change: PageOperation | undefined
+  /** Names of the reserved parameters, as the application calls them. */
+  readonly parameters: Readonly<Partial<Record<'limit' | 'sort' | 'expand', string>>>
+  /** The ID of a record that is there. */
+  readonly id: string | undefined
+  /** A record that is there. */
+  readonly example: Readonly<Record<string, unknown>> | undefined
+  /** A body that makes another record. */
+  readonly body: Readonly<Record<string, unknown>> | undefined
+  /** A body that changes the example to what it is. */
+  readonly changes: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface PageApi {
+  readonly title: string
+  /** The rules of all operations, in Markdown. */
+  readonly rules: string
+  readonly needsLogIn: boolean
+  readonly logIn: PageOperation | undefined
+  readonly resources: readonly PageResource[]
+  readonly others: readonly PageOperation[]
+  /** The codes of refusals by status. */
+  readonly failures: readonly { readonly status: string; readonly description: string }[]
+}
+
+/**
+ * Reads a document.
+ *
+ * @param root the path before resources, without the base
+ */
+export function readApi(document: OpenApiDocument, diagram: Diagram, root: string): PageApi {
+  const api = new DescribedApi(document)
+  const tags = (document['tags'] ?? []) as readonly { readonly name: string; readonly description: string }[]
+  const resources = diagram.entities.flatMap(({ name, singular, attributes }) => {
+    const description = tags.find(tag => tag.name === name)?.description
+    const operations = api.operations.filter(({ tag, path }) => tag === name && !OF_SERVER.has(path.slice(root.length)))
+    if (description === undefined || operations.length === 0) return []
+    return [api.resource({ name, singular, description, attributes, operations: operations.map(found => found) })]
+  })
+  const known = new Set(resources.flatMap(({ operations }) => operations.map(({ method, path }) => `${method} ${path}`)))
+  const info = document.info as { readonly title: string; readonly description: string }
+  return {
+    title: info.title,
+    rules: info.description,
+    needsLogIn: Array.isArray(document['security']) && document['security'].length > 0,
+    logIn: api.operations.find(({ path, method }) => path === `${root}/login` && method === 'POST'),
+    resources,
+    others: api.operations.filter(({ method, path }) => !known.has(`${method} ${path}`)),
+    failures: api.failures(),
+  }
+}
+
+const OF_SERVER = new Set(['/openapi.json', '/login', '/logout'])
+const METHODS = ['get', 'post', 'put', 'patch', 'delete']
+interface FoundOperation extends PageOperation {
+  readonly tag: string
+  readonly parameters: readonly Schema[]
+  readonly body: Schema | undefined
+  readonly success: Schema | undefined
+}
+
+interface ResourceParts {
+  readonly name: string
+  readonly singular: string
+  readonly description: string
+  readonly attributes: readonly DiagramAttribute[]
+  readonly operations: readonly FoundOperation[]
+}
+
+class DescribedApi {
+  readonly operations: readonly FoundOperation[]
+  readonly #document: OpenApiDocument
+
+  constructor(document: OpenApiDocument) {
+    this.#document = document
+    this.operations = Object.entries(document.paths).flatMap(([path, item]) =>
+      METHODS.flatMap(method => (item[method] === undefined ? [] : [this.#operation(path, method, item)])),
+    )
+  }
+
+  resource({ name, singular, description, attributes, operations }: ResourceParts): PageResource {
+    // In the document the path of the resource comes first, and that of its records next.
+    const [first] = operations
+    const collection = first!.path.replace(/\/\{id\}.*$/, '')
+    const at = (path: string, method: string): FoundOperation | undefined =>
+      operations.find(each => each.path === path && each.method === method)
+    const list = at(collection, 'GET')
+    const isSingle = list !== undefined && !this.#idOf(list).startsWith('list')
+    const one = isSingle ? list : at(`${collection}/{id}`, 'GET')
+    const creation = at(collection, 'POST')
+    const change = isSingle ? at(collection, 'PATCH') : at(`${collection}/{id}`, 'PATCH')
+    const shown = (isSingle ? undefined : list) ?? one
+    const record = this.#recordSchema(one, singular) ?? this.#recordSchema(list, name)
+    const example = firstExample(record)
+    const given = this.#bodySchema(creation)
+    const named = (shown?.parameters ?? []).map(parameter => String(parameter['name']))
+    return {
+      name,
+      singular,
+      description,
+      operations,
+      attributes: attributes.map(attribute => ({
+        ...attribute,
+        notes: this.#describe(attribute, record, given, this.#bodySchema(change)),
+        operators: Object.entries(SIGN_OF_MARK).flatMap(([mark, sign]) => (named.includes(attribute.name + mark) ? sign : [])),
+      })),
+      paths: named.filter(path => path.includes('.') && /[\p{L}\p{N}_]$/u.test(path)),
+      list: isSingle ? undefined : list,
+      one,
+      creation,
+      change,
+      parameters: Object.fromEntries((['limit', 'sort', 'expand'] as const).flatMap(key => this.#findReserved(key, shown))),
+      id: one === undefined || isSingle ? undefined : this.#exampleId(one),
+      example,
+      body: firstExample(given),
+      changes: this.#changes(attributes, example, this.#bodySchema(change)),
+    }
+  }
+
+  /** What every operation may be refused with. */
+  failures(): PageApi['failures'] {
+    const statuses = new Map<string, string>()
+    for (const { responses } of Object.values(this.#document.paths).flatMap(item => Object.values(item) as { responses?: Schema }[])) {
+      for (const [status, response] of Object.entries(responses ?? {}))
+        if (/^[45]/.test(status)) statuses.set(status, String(this.#find(response as Schema)['description']))
+    }
+    return [...statuses].toSorted(([a], [b]) => Number(a) - Number(b)).map(([status, description]) => ({ status, description }))
+  }
+
+  #operation(path: string, method: string, item: Readonly<Record<string, unknown>>): FoundOperation {
+    const {
+      tags,
+      summary,
+      parameters = [],
+      security,
+      requestBody,
+      responses,
+    } = item[method] as {
+      tags: readonly string[]
+      summary: string
+      parameters?: readonly Schema[]
+      security?: readonly object[]
+      requestBody?: Schema
+      responses: Schema
+    }
+    const shared = (item['parameters'] ?? []) as readonly Schema[]
+    const asked = security ?? (this.#document['security'] as readonly object[])
+    return {
+      method: method.toUpperCase(),
+      path,
+      summary,
+      tag: tags[0]!,
+      takesToken: asked.some(each => Object.keys(each).length > 0),
+      parameters: [...shared, ...parameters].map(parameter => this.#withReference(parameter)),
+      body: requestBody,
+      success: Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1] as Schema | undefined,
+    }
+  }
+
+  #idOf({ path, method }: FoundOperation): string {
+    return String((this.#document.paths[path]![method.toLowerCase()] as Schema)['operationId'])
+  }
+
+  /** A parameter with the name of its component. */
+  #withReference(parameter: Schema): Schema {
+    const reference = parameter['$ref']
+    return typeof reference === 'string' ? { ...this.#find(parameter), reference: reference.split('/').at(-1) } : parameter
+  }
+
+  #find(schema: Schema): Schema {
+    const reference = schema['$ref']
+    if (typeof reference !== 'string') return schema
+    const path = reference.slice(2).split('/')
+    return path.reduce<Schema>((within, name) => within[name.replaceAll('~1', '/').replaceAll('~0', '~')] as Schema, this.#document)
+  }
+
+  #contentSchema(holder: Schema | undefined): Schema | undefined {
+    if (holder === undefined) return undefined
+    const content = this.#find(holder)['content'] as Readonly<Record<string, { schema: Schema }>> | undefined
+    const schema = content?.['application/json']?.schema
+    return schema === undefined ? undefined : this.#find(schema)
+  }
+
+  #bodySchema(operation: FoundOperation | undefined): Schema | undefined {
+    return this.#contentSchema(operation?.body)
+  }
+
+  #recordSchema(operation: FoundOperation | undefined, key: string): Schema | undefined {
+    const envelope = this.#contentSchema(operation?.success)
+    const found = (envelope?.['properties'] as Readonly<Record<string, Schema>> | undefined)?.[key]
+    if (found === undefined) return undefined
+    return this.#find((found['items'] as Schema | undefined) ?? found)
+  }
+
+  #describe({ name, isKey, isRelation }: DiagramAttribute, ...schemas: readonly (Schema | undefined)[]): string[] {
+    const [shown, given, changed] = schemas.map(schema => propertyOf(schema, name))
+    const [, creation] = schemas
+    const isRequired = (creation?.['required'] as readonly string[] | undefined)?.includes(name) === true
+    const items = (shown?.['enum'] ?? given?.['enum']) as readonly unknown[] | undefined
+    const isWritten = given !== undefined || changed !== undefined || schemas.slice(1).every(schema => schema === undefined)
+    const length = (given?.['maxLength'] ?? changed?.['maxLength']) as number | undefined
+    return [
+      ...(isKey ? ['key'] : []),
+      ...(isRequired ? ['required'] : []),
+      ...(isWritten ? [] : ['read-only']),
+      ...(items === undefined ? [] : [`one of ${items.map(item => JSON.stringify(item)).join(', ')}`]),
+      ...(length === undefined || isRelation ? [] : [`at most ${length} characters`]),
+    ]
+  }
+
+  #findReserved(name: 'limit' | 'sort' | 'expand', operation: FoundOperation | undefined): [string, string][] {
+    const component = new RegExp(`^${name.charAt(0).toUpperCase()}${name.slice(1)}(?:Of[A-Z].*)?$`)
+    const found = operation?.parameters.find(parameter => component.test(String(parameter['reference'])))
+    return found === undefined ? [] : [[name, String(found['name'])]]
+  }
+
+  #exampleId({ parameters }: FoundOperation): string | undefined {
+    const example = parameters.find(parameter => parameter['in'] === 'path')?.['example'] as string | number | undefined
+    return example?.toString()
+  }
+
+  /** One plain attribute that clients may change, as it is. */
+  #changes(
+    attributes: readonly DiagramAttribute[],
+    example: Readonly<Record<string, unknown>> | undefined,
+    schema: Schema | undefined,
+  ): Readonly<Record<string, unknown>> | undefined {
+    const plain = attributes.find(
+      ({ name, isKey, isRelation, type }) =>
+        !isKey &&
+        !isRelation &&
+        PLAIN.has(type) &&
+        propertyOf(schema, name) !== undefined &&
+        example?.[name] !== undefined &&
+        example[name] !== null,
+    )
+    return plain === undefined ? undefined : { [plain.name]: example![plain.name] }
+  }
+}
+
+/** Kinds whose values are short and plain. */
+const PLAIN = new Set(['text', 'integer', 'boolean', 'enum', 'float', 'date'])
+
+function propertyOf(schema: Schema | undefined, name: string): Schema | undefined {
+  const properties = schema?.['properties'] as Readonly<Record<string, Schema>> | undefined
+  return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined
+}
+
+function firstExample(schema: Schema | undefined): Readonly<Record<string, unknown>> | undefined {
+  return (schema?.['examples'] as readonly Readonly<Record<string, unknown>>[] | undefined)?.[0]
+}

@@ -1,0 +1,171 @@
+/** Requests: `curl` commands for a resource, made from its description and its example, so that they work as they stand. */
+import { withArticle } from '../../foundation/base/article.ts'
+import type { PageApi, PageOperation, PageResource } from './described-api.ts'
+
+export interface ShownRequest {
+  readonly kind: 'page' | 'filter' | 'sort' | 'expand' | 'record' | 'write'
+  /** What it does, in words. */
+  readonly title: string
+  readonly command: string
+  /** Path and query where a browser can follow it. */
+  readonly link: string | undefined
+}
+
+/** Where the API is, as its reader sees it. */
+export interface PageAddress {
+  /** Scheme and host: `http://localhost:3000`. */
+  readonly origin: string
+  /** The path before the version. */
+  readonly base: string
+  /** The first segment of paths; empty where there is none. */
+  readonly version: string
+}
+
+/** Returns the requests that show what can be done with a resource. */
+export function listRequests(resource: PageResource, address: PageAddress): ShownRequest[] {
+  const { list, one, creation, change, id, body, changes, singular } = resource
+  const read = (kind: ShownRequest['kind'], title: string, operation: PageOperation, path: string): ShownRequest => ({
+    kind,
+    title,
+    command: writeCurl(operation, path, address),
+    link: operation.takesToken ? undefined : address.base + path,
+  })
+  const record = one === undefined ? undefined : fillId(one.path, id)
+  return [
+    ...(list === undefined ? [] : listReadings(resource, list).map(({ kind, title, query }) => read(kind, title, list, list.path + query))),
+    ...(one === undefined || record === undefined ? [] : [read('record', `Read one ${singular}`, one, record)]),
+    ...(creation === undefined || body === undefined
+      ? []
+      : [
+          {
+            kind: 'write' as const,
+            title: `Create ${withArticle(singular)}`,
+            command: writeCurl(creation, creation.path, address, body),
+            link: undefined,
+          },
+        ]),
+    ...(change === undefined || changes === undefined || fillId(change.path, id) === undefined
+      ? []
+      : [
+          {
+            kind: 'write' as const,
+            title: `Change ${withArticle(singular)}`,
+            command: writeCurl(change, fillId(change.path, id)!, address, changes),
+            link: undefined,
+          },
+        ]),
+  ]
+}
+
+/** Returns the command that logs in and keeps the token for the others; undefined where there is no log-in. */
+export function writeLogIn({ logIn }: PageApi, names: readonly [string, string] | undefined, address: PageAddress): string | undefined {
+  if (logIn === undefined || names === undefined) return undefined
+  const command = writeCurl(logIn, logIn.path, address, { [names[0]]: 'ann@example.com', [names[1]]: 'secret' })
+  return `TOKEN=$(${command.replace('curl', 'curl -s')} | sed 's/.*"auth_token":"\\([^"]*\\)".*/\\1/')`
+}
+
+/** Returns the first requests of the page: a filter, an order and a relation, each of another resource where there are enough. */
+export function findFirstRequests({ resources }: PageApi, address: PageAddress): ShownRequest[] {
+  const all = resources.map(resource => listRequests(resource, address))
+  const used = new Set<readonly ShownRequest[]>()
+  const found = (['filter', 'sort', 'expand'] as const).flatMap(kind => {
+    const has = (requests: readonly ShownRequest[]): boolean => requests.some(request => request.kind === kind)
+    const chosen = all.find(requests => !used.has(requests) && has(requests)) ?? all.find(has)
+    if (chosen === undefined) return []
+    used.add(chosen)
+    return chosen.find(request => request.kind === kind)!
+  })
+  return found.length === 0 ? all.flat().slice(0, 1) : found
+}
+
+function fillId(path: string, id: string | undefined): string | undefined {
+  if (!path.includes('{id}')) return path
+  return id === undefined ? undefined : path.replace('{id}', encodeURIComponent(id))
+}
+
+interface Reading {
+  readonly kind: ShownRequest['kind']
+  readonly title: string
+  readonly query: string
+}
+
+function listReadings({ name, attributes, example, parameters }: PageResource, { summary }: PageOperation): Reading[] {
+  const { limit, sort, expand } = parameters
+  const page = limit === undefined ? '' : `${limit}=5`
+  const key = attributes.find(({ isKey, operators }) => isKey && operators.length > 0)
+  const sorted = attributes.find(attribute => !attribute.isKey && !attribute.isRelation && isShort(example?.[attribute.name])) ?? key
+  const text = attributes.find(
+    ({ name: own, isKey, type, operators }) => !isKey && type === 'text' && operators.includes('=') && isWord(example?.[own]),
+  )
+  const initial = text === undefined ? '' : String(example![text.name]).charAt(0)
+  const relation =
+    attributes.find(({ isRelation, type }) => isRelation && !type.endsWith('[]')) ?? attributes.find(({ isRelation }) => isRelation)
+  const query = (...parts: readonly (string | undefined)[]): string => {
+    const given = parts.filter(part => part !== undefined && part !== '')
+    return given.length === 0 ? '' : `?${given.join('&')}`
+  }
+  return [
+    { kind: 'page', title: summary, query: query(page) },
+    ...(text === undefined
+      ? []
+      : [
+          {
+            kind: 'filter' as const,
+            title: `${name} whose ${text.name} begins with ${initial}`,
+            query: query(`${encodeName(text.name)}=${initial}*`, page),
+          },
+        ]),
+    ...(sort === undefined || sorted === undefined
+      ? []
+      : [
+          {
+            kind: 'sort' as const,
+            title: titleOfSort(name, sorted),
+            query: query(`${sort}=${encodeName(sorted.name)}.desc`, page),
+          },
+        ]),
+    ...(expand === undefined || relation === undefined
+      ? []
+      : [
+          {
+            kind: 'expand' as const,
+            title: `${name} with ${relation.name} as ${relation.type.endsWith('[]') ? 'records' : 'a record'}`,
+            query: query(`${expand}=${encodeName(relation.name)}`, page),
+          },
+        ]),
+  ]
+}
+
+/** Says which records come first: `Categories, Z to A`, `Users by age, largest first`. */
+function titleOfSort(name: string, { name: own, type }: PageResource['attributes'][number]): string {
+  const title = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ')
+  if (type !== 'text') return `${title} by ${own}, ${/date|time/.test(type) ? 'latest' : 'largest'} first`
+  return own === 'name' || own === 'title' ? `${title}, Z to A` : `${title} by ${own}, Z to A`
+}
+
+function encodeName(name: string): string {
+  return encodeURIComponent(name)
+}
+
+function isWord(value: unknown): boolean {
+  return typeof value === 'string' && /^[A-Za-z0-9]/.test(value)
+}
+
+function isShort(value: unknown): boolean {
+  return typeof value === 'number' || (typeof value === 'string' && value.length < 60)
+}
+
+function writeCurl({ method, takesToken }: PageOperation, path: string, { origin, base }: PageAddress, body?: object): string {
+  return [
+    'curl',
+    ...(method === 'GET' ? [] : [`-X ${method}`]),
+    ...(takesToken ? ['-H "Authorization: Bearer $TOKEN"'] : []),
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoteShell(JSON.stringify(body))}`]),
+    quoteShell(origin + base + path),
+  ].join(' ')
+}
+
+/** Returns a text as one word of a POSIX shell. */
+function quoteShell(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

@@ -1,0 +1,193 @@
+/** Body schemas: the schemas of bodies of POST and PUT: writable attributes alone, relations as IDs or as objects that make new records. */
+import { isIds } from '../../model/ids-name.ts'
+import { isRelation } from '../../model/model.ts'
+import type { Attribute, EmbeddedAttribute, InnerAttribute, RelationAttribute, Resource, ToOneOfAttribute } from '../../model/model.ts'
+import { branchesFor, hasVisibleTarget } from '../../records/plan/visibility.ts'
+import type { Visibility } from '../../records/plan/visibility.ts'
+import { filledSide, owningName } from '../../records/write/relation-sides.ts'
+import { pascalCase } from './components.ts'
+import type { Components } from './components.ts'
+import { withIds } from './record-schemas.ts'
+import { anyOf, exceptNull, describeObject, orNull } from './schema.ts'
+import type { Schema } from './schema.ts'
+import { bodySchema, compositeKeySchema } from './scalar-schemas.ts'
+import { isCreatable } from '../../records/access/resolve-path.ts'
+
+/** A change of a record may leave out what a new one needs. */
+type Mode = 'new' | 'change'
+
+export class BodySchemas {
+  readonly #visibility: Visibility
+  readonly #components: Components
+  readonly #examples: (resource: Resource) => Schema | undefined
+
+  /** @param examples gives the body of a new record */
+  constructor(visibility: Visibility, components: Components, examples: (resource: Resource) => Schema | undefined) {
+    this.#visibility = visibility
+    this.#components = components
+    this.#examples = examples
+  }
+
+  /**
+   * Returns a reference to the schema of the body that makes a record.
+   *
+   * @param given the attribute that the place of the record gives, so that the body need not
+   */
+  referNew(resource: Resource, given?: string): Schema {
+    const isGiven = given !== undefined && resource.byName.get(given)?.required === true
+    const name = `${pascalCase(resource.singular)}New${isGiven ? `Without${pascalCase(given)}` : ''}`
+    const owner = `new ${resource.plural} ${isGiven ? given : ''}`
+    return this.#components.refer('schemas', name, owner, () => {
+      const example = isGiven ? undefined : this.#examples(resource)
+      return { ...this.#object(resource, 'new', { given }), ...(example === undefined ? {} : { examples: [example] }) }
+    })
+  }
+
+  /** Returns a reference to the schema of the body that changes a record. */
+  referChange(resource: Resource): Schema {
+    return this.#components.refer('schemas', `${pascalCase(resource.singular)}Patch`, `change ${resource.plural}`, () =>
+      this.#object(resource, 'change', {}),
+    )
+  }
+
+  /** Returns the schema of the value of an attribute in a body; undefined for one that bodies may not have. */
+  attribute(attribute: Attribute, mode: Mode): Schema | undefined {
+    if (attribute.readOnly || !hasVisibleTarget(attribute, this.#visibility)) return undefined
+    const schema = this.#writable(attribute, mode)
+    return attribute.hidden ? { ...schema, writeOnly: true } : schema
+  }
+
+  #writable(attribute: Attribute, mode: Mode): Schema {
+    if (isIds(attribute)) {
+      const id = idInBody(attribute.target)
+      return attribute.kind === 'toMany' ? { type: 'array', items: id } : attribute.nullable ? orNull(id) : id
+    }
+    switch (attribute.kind) {
+      case 'scalar': {
+        const schema = bodySchema(attribute.type)
+        return attribute.nullable || attribute.source.kind === 'none' ? orNull(schema) : exceptNull(schema)
+      }
+      case 'embedded':
+        return this.#embedded(attribute, mode)
+      case 'toOne': {
+        const schema = anyOf(this.#links(attribute))
+        return attribute.nullable ? orNull(schema) : schema
+      }
+      case 'toMany':
+        return { type: 'array', items: anyOf(this.#links(attribute)) }
+      case 'toOneOf':
+        return this.#polymorphic(attribute)
+    }
+  }
+
+  /** What a PUT of the path of a relation to one record takes: an object changes the record that is linked. */
+  linked(attribute: RelationAttribute): Schema {
+    const { target, nullable } = attribute
+    const schema = anyOf([idInBody(target), ...(isWritable(target) ? [this.referChange(target)] : [])])
+    return nullable ? orNull(schema) : schema
+  }
+
+  #object(
+    resource: Resource,
+    mode: Mode,
+    { given, typeName }: { readonly given?: string | undefined; readonly typeName?: string },
+  ): Schema {
+    const members = withIds(resource).flatMap(attribute => {
+      const schema = this.attribute(attribute, mode)
+      return schema === undefined ? [] : [{ attribute, schema }]
+    })
+    const discriminator = typeName === undefined ? {} : { [typeName]: { const: resource.singular } }
+    const isDue = ({ name, required, of }: Attribute): boolean =>
+      mode === 'new' && !mayBeGiven(resource) && name !== given && (required || isClassNeeded(resource, name)) && of === undefined
+    const due = members.map(({ attribute }) => attribute).filter(isDue)
+    // A relation is given by its IDs or by its own name.
+    const either = due.flatMap(({ name, ...rest }) => ('ids' in rest && rest.ids !== undefined ? [[rest.ids, name]] : []))
+    const object = describeObject({
+      properties: { ...discriminator, ...Object.fromEntries(members.map(({ attribute, schema }) => [attribute.name, schema])) },
+      required: [
+        ...Object.keys(discriminator),
+        ...due.filter(attribute => !isRelation(attribute) || (attribute.ids ?? attribute.idsOf) === undefined).map(({ name }) => name),
+      ],
+      isOpen: resource.open !== undefined && !(resource.open.once && resource.open.learned.length > 0),
+    })
+    return either.length === 0 ? object : { ...object, allOf: either.map(names => ({ anyOf: names.map(name => ({ required: [name] })) })) }
+  }
+
+  #embedded(attribute: EmbeddedAttribute, mode: Mode): Schema {
+    const { variants, array, nullable } = attribute
+    // An object of a list, or of one of several classes, is replaced as a whole.
+    const inside: Mode = array || variants !== undefined ? 'new' : mode
+    const one =
+      variants === undefined
+        ? this.#inner(attribute.attributes, inside, {})
+        : anyOf([...variants.byValue].map(([value, attributes]) => this.#variant(attributes, variants.discriminator, value)))
+    const schema = array ? { type: 'array', items: one } : one
+    return nullable ? orNull(schema) : schema
+  }
+
+  #variant(attributes: readonly InnerAttribute[], discriminator: string, value: string): Schema {
+    const kind = attributes.find(({ name }) => name === discriminator)
+    const isNumber = kind?.kind === 'scalar' && kind.type.kind === 'integer'
+    return this.#inner(attributes, 'new', { [discriminator]: { const: isNumber ? Number(value) : value } })
+  }
+
+  #inner(attributes: readonly InnerAttribute[], mode: Mode, discriminator: Readonly<Record<string, Schema>>): Schema {
+    const members = attributes.flatMap((child): [string, Schema][] => {
+      const schema = this.attribute(child, mode)
+      return schema === undefined ? [] : [[child.name, schema]]
+    })
+    const due = attributes.filter(({ required, readOnly }) => mode === 'new' && required && !readOnly).map(({ name }) => name)
+    return describeObject({
+      properties: { ...Object.fromEntries(members), ...discriminator },
+      required: [...new Set([...Object.keys(discriminator), ...due])],
+    })
+  }
+
+  /** An ID links; an object makes a new record. */
+  #links(relation: RelationAttribute): Schema[] {
+    const { target } = relation
+    const id = idInBody(target)
+    return isMakeable(target) ? [id, this.referNew(target, owningName(relation) ?? filledSide(relation))] : [id]
+  }
+
+  #polymorphic(attribute: ToOneOfAttribute): Schema {
+    const { typeName, nullable } = attribute
+    const links = branchesFor(attribute, this.#visibility).flatMap(({ target }) => {
+      const link = describeObject({
+        properties: { [typeName]: { const: target.singular }, id: idInBody(target) },
+        required: [typeName, 'id'],
+      })
+      const make = (): Schema => this.#object(target, 'new', { typeName })
+      const name = `${pascalCase(target.singular)}NewLink`
+      return isMakeable(target) ? [link, this.#components.refer('schemas', name, `new typed ${target.plural} ${typeName}`, make)] : [link]
+    })
+    const schema = anyOf(links)
+    return nullable ? orNull(schema) : schema
+  }
+}
+
+/** Whether a wrapper of the application may add to a body what it lacks. */
+function mayBeGiven({ rules: { wrappers } }: Resource): boolean {
+  return wrappers.create !== undefined
+}
+
+/** Whether the body must name the class of the record, since the resource itself is abstract. */
+function isClassNeeded({ hierarchy }: Resource, name: string): boolean {
+  return hierarchy !== undefined && hierarchy.own === undefined && hierarchy.attribute === name
+}
+
+/** Whether a body may make records of the resource. */
+function isMakeable(resource: Resource): boolean {
+  return resource.served && isCreatable(resource) && resource.rules.access.create !== false
+}
+
+function isWritable({ served, readOnly, rules }: Resource): boolean {
+  return served && !readOnly && rules.access.update !== false
+}
+
+function idInBody({ key }: Resource): Schema {
+  if (key.length > 1) return compositeKeySchema(key)
+  // A text that is too long for a key is an ID that no record has.
+  const { length: _, ...type } = key[0]!.type
+  return exceptNull(bodySchema(type))
+}

@@ -1,0 +1,152 @@
+/** Document: the description of one version of an API in OpenAPI, put together from its parts. The same model gives the same document. */
+import { isObject } from '../../foundation/base/json.ts'
+import type { Resource } from '../../model/model.ts'
+import { Answers } from './answers.ts'
+import { BodySchemas } from './body-schemas.ts'
+import { Components } from './components.ts'
+import { exampleBody } from './examples.ts'
+import { generalOperations, routeOperations, sessionOperations } from './extra-operations.ts'
+import type { PlacedOperation } from './extra-operations.ts'
+import { Failures } from './failures.ts'
+import { describeGrammar } from './grammar.ts'
+import { Operations } from './operations.ts'
+import { Parameters } from './parameters.ts'
+import { RecordSchemas, withIds } from './record-schemas.ts'
+import type { Schema } from './schema.ts'
+import { NO_VERSION, formatRoot } from '../../records/request/address.ts'
+import { describedVisibility, findSegment } from './source.ts'
+import type { ApiSource, DescribeOptions } from './source.ts'
+import { isOpen } from '../../records/plan/visibility.ts'
+
+/** An OpenAPI document: plain JSON. */
+export interface OpenApiDocument {
+  readonly openapi: string
+  readonly info: Readonly<Record<string, unknown>>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly components: Readonly<Record<string, unknown>>
+  readonly [member: string]: unknown
+}
+
+/** The version that the document of an API without versions has, since it must have one. */
+const UNVERSIONED = '1'
+const VERSIONS = { '3.1': '3.1.1', '3.2': '3.2.0' }
+
+/** Returns the description of a version. */
+export function describeApi(source: ApiSource, options: DescribeOptions): OpenApiDocument {
+  const visibility = describedVisibility(source.model)
+  const components = new Components()
+  const records = new RecordSchemas(source, options, visibility, components)
+  const answers = new Answers(source, options, components, records)
+  const failures = new Failures(source, components)
+  const bodies = new BodySchemas(visibility, components, resource => exampleBody(resource, source))
+  const parameters = new Parameters(source, options, visibility, components)
+  const operations = new Operations({ source, options, visibility, parameters, bodies, answers, failures })
+  const root = formatRoot('', source.version)
+  const paths = new Paths()
+  const named = source.model.resources.flatMap(resource => {
+    const name = isOpen(resource) ? findSegment(resource, source) : undefined
+    return name === undefined ? [] : [{ resource, path: `${root}/${encodeURIComponent(name)}` }]
+  })
+  const place = ({ method, path, parts, parameters: own }: PlacedOperation): void => {
+    paths.add(path, {
+      ...(own === undefined || own.length === 0 ? {} : { parameters: own }),
+      [method.toLowerCase()]: operations.finish(method, path, parts),
+    })
+  }
+  generalOperations(root, source, answers).forEach(place)
+  sessionOperations(root, source, answers, records).forEach(place)
+  // The operations of resources first: their names are those that links refer to.
+  for (const { resource, path } of named) {
+    const own = recordPath(path, resource)
+    if (own !== path) paths.add(path, operations.collection(path, resource))
+    if (resource.key.length > 0) paths.add(own, operations.record(own, resource))
+  }
+  for (const { resource, path } of named.filter(each => each.resource.key.length > 0)) {
+    for (const attribute of withIds(resource)) {
+      const own = `${recordPath(path, resource)}/${encodeURIComponent(attribute.name)}`
+      paths.add(own, operations.attribute(own, resource, attribute))
+    }
+  }
+  routeOperations(source).forEach(place)
+  return {
+    openapi: VERSIONS[options.openapi],
+    info: describeInfo(source, options, named.length),
+    servers: [{ url: source.base === '' ? '/' : source.base, description: 'The server of this document.' }],
+    security: source.login === undefined ? [] : [{ bearer: [] }],
+    tags: listTags(named, source, paths.all),
+    paths: paths.all,
+    components: { ...components.sections, ...securitySchemes(source) },
+  }
+}
+
+function describeInfo(source: ApiSource, { title }: DescribeOptions, resources: number): Readonly<Record<string, unknown>> {
+  return {
+    title,
+    version: source.version === NO_VERSION ? UNVERSIONED : source.version,
+    summary: `${resources} resources, described from their model.`,
+    description: describeGrammar(source),
+    contact: { name: title },
+  }
+}
+
+/** Paths with what they take; those that differ in the names of their parameters alone are one. */
+class Paths {
+  readonly #items = new Map<string, { path: string; item: Schema }>()
+
+  add(path: string, item: Schema): void {
+    if (Object.keys(item).length === 0) return
+    const template = path.replaceAll(/\{[^}]*\}/g, '{}')
+    const known = this.#items.get(template)
+    this.#items.set(
+      template,
+      known === undefined ? { path, item } : { path: known.path, item: { ...item, ...known.item, ...withoutParameters(item) } },
+    )
+  }
+
+  get all(): Readonly<Record<string, Schema>> {
+    return Object.fromEntries([...this.#items.values()].map(({ path, item }) => [path, item]))
+  }
+}
+
+function withoutParameters(item: Schema): Schema {
+  return Object.fromEntries(Object.entries(item).filter(([member]) => member !== 'parameters'))
+}
+
+/** The path of a record; a single one has that of its resource. */
+function recordPath(path: string, { rules }: Resource): string {
+  return rules.single === undefined ? `${path}/{id}` : path
+}
+
+function listTags(
+  named: readonly { readonly resource: Resource }[],
+  { login }: ApiSource,
+  paths: Readonly<Record<string, Schema>>,
+): readonly Schema[] {
+  const isUsed = Object.values(paths).some(item => Object.values(item).some(isOfRoutes))
+  return [
+    { name: 'general', description: 'The index, and this description.' },
+    ...(login === undefined ? [] : [{ name: 'session', description: 'Log-in and log-out.' }]),
+    ...named.map(({ resource }) => ({
+      name: resource.plural,
+      description: `Records of ${resource.className}${resource.readOnly ? ', which are read-only' : ''}.`,
+    })),
+    ...(isUsed ? [{ name: 'routes', description: 'Routes of the application.' }] : []),
+  ]
+}
+
+/** Whether a member of a path is an operation on a route of the application. */
+function isOfRoutes(member: unknown): boolean {
+  return isObject(member) && Array.isArray(member.tags) && member.tags.includes('routes')
+}
+
+function securitySchemes({ login }: ApiSource): Schema {
+  if (login === undefined) return {}
+  const { answers, scheme } = login
+  const token = answers ? 'The `auth_token` that the log-in answers with.' : 'The token that the log-in answers with.'
+  const also = scheme === undefined ? '' : ` \`${scheme}\` may stand for \`Bearer\`.`
+  return {
+    securitySchemes: {
+      bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: token + also },
+    },
+  }
+}

@@ -1,0 +1,156 @@
+/** Failures: the answers to refused requests, by status, with the codes of the error table. */
+import { ERRORS, FIELD_ERRORS } from '../../foundation/base/errors.ts'
+import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
+import type { Components } from './components.ts'
+import { describeObject } from './schema.ts'
+import type { ObjectMembers, Schema } from './schema.ts'
+import type { ApiSource } from './source.ts'
+
+/** Names of the components, and what the statuses are called. */
+const STATUSES: Readonly<Record<number, readonly [name: string, description: string]>> = {
+  400: ['BadRequest', 'The path, the query or the body cannot be understood.'],
+  401: ['Unauthorized', 'A token is missing, or not valid.'],
+  403: ['Forbidden', 'The caller may not do this.'],
+  404: ['NotFound', 'There is nothing at the path that exists for the caller.'],
+  409: ['Conflict', 'The change conflicts with other records, or with another change.'],
+  412: ['PreconditionFailed', 'A condition of the request does not hold; nothing is changed.'],
+  413: ['ContentTooLarge', 'The body is too large.'],
+  415: ['UnsupportedMediaType', 'The body is not said to be JSON.'],
+  422: ['UnprocessableContent', 'The model refuses the body; `errors` lists every error.'],
+  429: ['TooManyRequests', 'Too many requests, or too many log-ins that have failed.'],
+  500: ['InternalServerError', 'The server has failed. Nothing is changed.'],
+  503: ['ServiceUnavailable', 'The server cannot do this at present. Nothing is changed.'],
+}
+
+const RETRIED = new Set([429, 503])
+
+export class Failures {
+  readonly #source: ApiSource
+  readonly #components: Components
+
+  constructor(source: ApiSource, components: Components) {
+    this.#source = source
+    this.#components = components
+  }
+
+  /** Returns the answers of these statuses, by status, and those that any request may get. */
+  of(statuses: readonly number[]): Schema {
+    const { validationStatus, runsApplicationCode } = this.#source
+    const all = [400, ...statuses.map(status => (status === 422 ? validationStatus : status)), 500, 503]
+    const known = [...new Set(all)].toSorted((a, b) => a - b)
+    return {
+      ...Object.fromEntries(known.map(status => [String(status), this.#refer(status)])),
+      ...(runsApplicationCode ? { default: this.#other() } : {}),
+    }
+  }
+
+  #refer(status: number): Schema {
+    const [name, description] = STATUSES[status]!
+    return this.#components.refer('responses', name, `status ${status}`, () => {
+      const codes = listCodes(status, this.#source.validationStatus)
+      const narrow = (schema: Schema): Schema =>
+        this.#source.runsApplicationCode
+          ? schema
+          : { allOf: [schema, { type: 'object', properties: { status: { const: status }, code: { enum: codes } } }] }
+      const list = codes.map(code => `\`${code}\``).join(', ')
+      return {
+        description: `${description} Codes: ${list}.`,
+        ...(RETRIED.has(status) || status === 401 || status === 412 ? { headers: this.#headers(status) } : {}),
+        content: this.#content(narrow),
+      }
+    })
+  }
+
+  #content(narrow: (schema: Schema) => Schema): Schema {
+    return { 'application/json': { schema: narrow(this.#failure()) }, [PROBLEM_TYPE]: { schema: narrow(this.#problem()) } }
+  }
+
+  #headers(status: number): Schema {
+    if (status === 412) return { ETag: header('The entity tag as it is, where there is one.', 'string') }
+    return status === 401
+      ? { 'WWW-Authenticate': header('How to log in (RFC 6750).', 'string') }
+      : { 'Retry-After': header('Seconds after which to try again, where that is known.', 'integer') }
+  }
+
+  /** What functions of the application refuse with. */
+  #other(): Schema {
+    return this.#components.refer('responses', 'OtherFailure', 'status other', () => ({
+      description: 'What the application itself refuses with, by a code of its own.',
+      content: this.#content(schema => schema),
+    }))
+  }
+
+  #failure(): Schema {
+    return this.#components.refer('schemas', 'Failure', 'failure', () => ({
+      ...describeObject(this.#members()),
+      description: 'The one form of every refusal. `code` is stable; `title` and `detail` are for people and may change.',
+    }))
+  }
+
+  /** The same as problem details (RFC 9457). */
+  #problem(): Schema {
+    return this.#components.refer('schemas', 'Problem', 'problem', () => {
+      const { properties, required } = this.#members()
+      const type = { type: 'string', format: 'uri', description: 'Names the code, or is `about:blank` for one of the application.' }
+      return {
+        ...describeObject({ properties: { type, ...properties }, required: ['type', ...required] }),
+        description: 'A refusal as problem details (RFC 9457), for requests whose `Accept` names them.',
+      }
+    })
+  }
+
+  #members(): ObjectMembers {
+    return {
+      properties: {
+        success: { const: false },
+        timestamp: { type: 'string', format: 'date-time' },
+        status: { type: 'integer', minimum: 400, maximum: 599 },
+        code: this.#codes(),
+        title: { type: 'string' },
+        detail: { type: 'string' },
+        errors: { type: 'array', items: this.#fieldError() },
+      },
+      required: ['success', 'timestamp', 'status', 'code', 'title', 'detail'],
+    }
+  }
+
+  #codes(): Schema {
+    const codes = Object.keys(ERRORS)
+    return this.#source.runsApplicationCode
+      ? { type: 'string', examples: codes, description: 'A code of the engine, or one of the application.' }
+      : this.#components.refer('schemas', 'ErrorCode', 'code', () => ({ type: 'string', enum: codes }))
+  }
+
+  #fieldError(): Schema {
+    return this.#components.refer('schemas', 'FieldError', 'fieldError', () => {
+      const codes = Object.keys(FIELD_ERRORS)
+      return {
+        ...describeObject({
+          properties: {
+            code: this.#source.runsApplicationCode ? { type: 'string', examples: codes } : { type: 'string', enum: codes },
+            detail: { type: 'string' },
+            attribute: { type: 'string', description: 'Dotted path of the attribute in the body.' },
+            parameter: { type: 'string', description: 'Name of the parameter, as it was sent.' },
+            value: { description: 'What was given.' },
+            allowed: { type: 'array', items: {}, description: 'What may be given.' },
+            suggestion: { type: 'string', description: 'The nearest name that exists.' },
+          },
+          required: ['code', 'detail'],
+          isOpen: this.#source.runsApplicationCode,
+        }),
+        description: 'One error of a request, with its place.',
+      }
+    })
+  }
+}
+
+/** The codes that the engine refuses with by a status. */
+function listCodes(status: number, validationStatus: number): string[] {
+  return Object.entries(ERRORS)
+    .filter(([code, error]) => (code === 'validation_failed' ? validationStatus : error.status) === status)
+    .map(([code]) => code)
+}
+
+export function header(description: string, type: string, format?: string): Schema {
+  return { description, schema: { type, ...(format === undefined ? {} : { format }) } }
+}

@@ -1,0 +1,174 @@
+/**
+ * Filter parameters: the filters of a list as parameters, each named without the `=` that ends its operator: generated clients add that, and encode the rest.
+ * Own attributes, and those behind so many to-one relations as the options say.
+ */
+import { isIds, plainIds } from '../../model/ids-name.ts'
+import type { Attribute, Resource, ScalarAttribute } from '../../model/model.ts'
+import { isVisible } from '../../records/plan/visibility.ts'
+import type { Visibility } from '../../records/plan/visibility.ts'
+import { OPERATORS } from '../../records/request/operators.ts'
+import type { ListedSign } from '../../records/request/operators.ts'
+import type { Vocabulary } from '../../records/request/query-string.ts'
+import { isText } from '../../foundation/values/scalar-type.ts'
+import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+import { pascalCase } from './components.ts'
+import type { Components } from './components.ts'
+import { withIds } from './record-schemas.ts'
+import type { Schema } from './schema.ts'
+
+/** A filter operator as a parameter. */
+interface FilterForm {
+  /** What stands between the name and the `=`. */
+  readonly mark: string
+  /** The end of the name of the component. */
+  readonly suffix: string
+  readonly meaning: string
+  /** Whether it compares with one value, typed. */
+  readonly isBound: boolean
+}
+
+const WORDS: { readonly [sign in ListedSign]: readonly [suffix: string, meaning: string] } = {
+  '=': ['Is', 'Equal, or any of a list.'],
+  '!=': ['IsNot', 'Neither equal nor any of a list.'],
+  '~=': ['IsLike', 'Equal without regard to case, or any of a list.'],
+  '>=': ['AtLeast', 'At least.'],
+  '<=': ['AtMost', 'At most.'],
+}
+
+function createForm(sign: ListedSign): FilterForm {
+  const [suffix, meaning] = WORDS[sign]
+  return { mark: sign.slice(0, -1), suffix, meaning, isBound: 'compares' in OPERATORS[sign] && OPERATORS[sign].compares === 'order' }
+}
+
+const EQUAL = createForm('=')
+const OTHER = createForm('!=')
+const ALIKE = createForm('~=')
+const LEAST = createForm('>=')
+const MOST = createForm('<=')
+
+/** Kinds that are compared by `>=` and `<=`. Texts and UUIDs have an order, too, which is rarely asked for. */
+const RANGED = new Set(['integer', 'bigint', 'float', 'decimal', 'datetime', 'date', 'time'])
+
+/** An attribute that lists are filtered by. */
+interface FilteredPath {
+  readonly path: string
+  readonly end: Attribute
+  /** Whether it is an attribute of the record itself. */
+  readonly isOwn: boolean
+}
+
+export class FilterParameters {
+  readonly #visibility: Visibility
+  readonly #vocabulary: Vocabulary
+  readonly #components: Components
+  readonly #hops: number | undefined
+  /** References by resource: every list of records of one takes the same filters, and there are as many lists as relations. */
+  readonly #made = new Map<Resource, readonly Schema[]>()
+
+  constructor(visibility: Visibility, vocabulary: Vocabulary, components: Components, hops: number | undefined) {
+    this.#visibility = visibility
+    this.#vocabulary = vocabulary
+    this.#components = components
+    this.#hops = hops
+  }
+
+  /** Returns references to the filters of lists of a resource. */
+  refer(resource: Resource): readonly Schema[] {
+    const known = this.#made.get(resource)
+    if (known !== undefined) return known
+    const made = this.#make(resource)
+    this.#made.set(resource, made)
+    return made
+  }
+
+  #make(resource: Resource): readonly Schema[] {
+    if (this.#hops === undefined) return []
+    const paths = this.#paths(withIds(resource), '', this.#hops, true).map(found => ({
+      ...found,
+      path: this.#written(found.path, resource),
+    }))
+    return paths.flatMap(found => listForms(found).map(form => this.#parameter(resource, found, form)))
+  }
+
+  #paths(attributes: readonly Attribute[], prefix: string, hops: number, isOwn: boolean): FilteredPath[] {
+    return attributes.flatMap((attribute): FilteredPath[] => {
+      if (!attribute.filterable || !isVisible(attribute, this.#visibility) || !isSpeakable(attribute.name)) return []
+      const path = `${prefix}${attribute.name}`
+      const own = { path, end: attribute, isOwn }
+      if (attribute.kind === 'embedded') return attribute.array ? [] : this.#paths(attribute.attributes, `${path}.`, hops, isOwn)
+      if (isIds(attribute)) return attribute.kind === 'toMany' ? [own] : [{ ...own, end: plainIds(attribute) }]
+      if (attribute.kind !== 'toOne' || hops === 0) return [own]
+      // The key of what is linked is what the relation itself is compared with.
+      const inside = attribute.target.attributes.filter(({ name }) => !attribute.target.keyNames.includes(name))
+      return [own, ...this.#paths(inside, `${path}.`, hops - 1, false)]
+    })
+  }
+
+  /** An attribute that bears the name of another parameter is filtered with an underscore after it. */
+  #written(path: string, { byName }: Resource): string {
+    const [first = '', ...rest] = path.split('.')
+    return this.#vocabulary.names.has(first) && !byName.has(`${first}_`) ? [`${first}_`, ...rest].join('.') : path
+  }
+
+  #parameter(resource: Resource, { path, end }: FilteredPath, form: FilterForm): Schema {
+    const name = `${pascalCase(resource.singular)}${pascalCase(path)}${form.suffix}`
+    return this.#components.refer('parameters', name, `filter ${resource.plural} ${path}${form.mark}`, () => ({
+      name: `${path}${form.mark}`,
+      in: 'query',
+      description: `${form.meaning}${describeValues(end, form)}`,
+      schema: valueSchema(end, form),
+    }))
+  }
+}
+
+/** Whether a path can spell the name. */
+function isSpeakable(name: string): boolean {
+  return /^[^.|!<>=~&]+$/.test(name)
+}
+
+/** The complement is listed of own attributes only: of others it is as rare as the list would be long. */
+function listForms({ end, isOwn }: FilteredPath): FilterForm[] {
+  const equal = isOwn ? [EQUAL, OTHER] : [EQUAL]
+  if (end.kind !== 'scalar') return equal
+  const { kind, items } = end.type
+  if (kind === 'blob' || kind === 'array') return []
+  if (RANGED.has(kind) && items === undefined) return [...equal, LEAST, MOST]
+  return isText(end.type) && items === undefined ? [...equal, ALIKE] : equal
+}
+
+/** A note on the values. */
+function describeValues(end: Attribute, { isBound }: FilterForm): string {
+  if (isBound) return end.nullable ? ' NULL is not.' : ''
+  if (end.kind === 'toMany') return ' Takes IDs: some record of the list must be one of them. `null` means an empty list.'
+  if (end.kind === 'toOne') return ` Takes IDs${end.nullable ? ', and `null`' : ''}.`
+  if (end.kind === 'toOneOf') return ' Takes IDs with the name of their resource and a colon before them, and `null`.'
+  const wild = end.kind === 'scalar' && isText(end.type) && end.type.items === undefined ? ' `*` stands for any characters.' : ''
+  return `${wild}${end.nullable ? ' `null` is NULL.' : ''}`
+}
+
+function valueSchema(end: Attribute, { isBound }: FilterForm): Schema {
+  if (end.kind !== 'scalar') return { type: 'string' }
+  return isBound ? boundSchema(end.type) : listSchema(end)
+}
+
+function boundSchema({ kind, loose }: ScalarType): Schema {
+  if (loose === true) return { type: 'string' }
+  if (kind === 'integer' || kind === 'bigint') return { type: 'integer' }
+  if (kind === 'float' || kind === 'decimal') return { type: 'number' }
+  if (kind === 'datetime') return { type: 'string', format: 'date-time' }
+  return kind === 'date' ? { type: 'string', format: 'date' } : { type: 'string' }
+}
+
+/** The text of a list of values, with a pattern where it is a short one. */
+function listSchema({ type }: ScalarAttribute): Schema {
+  const one = type.loose === true || type.items !== undefined ? undefined : VALUES[type.kind]
+  return one === undefined ? { type: 'string' } : { type: 'string', pattern: `^(?:null|${one})(?:,(?:null|${one}))*$` }
+}
+
+const VALUES: Readonly<Partial<Record<ScalarType['kind'], string>>> = {
+  integer: '0|-?[1-9]\\d{0,15}',
+  bigint: '0|-?[1-9]\\d{0,18}',
+  boolean: 'true|false|1|0',
+  date: '\\d{4}-\\d\\d-\\d\\d',
+  uuid: '[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}',
+}

@@ -1,0 +1,36 @@
+/** Grammar: the rules that all operations share, as prose for the description of a document. */
+import { findParameterName } from '../../records/request/query-string.ts'
+import type { ApiSource } from './source.ts'
+
+/** Returns the text, in Markdown. */
+export function describeGrammar({ vocabulary, limits, login, readOnly }: ApiSource): string {
+  const called = (name: 'limit' | 'offset' | 'sort'): string => `\`${findParameterName(vocabulary, name)}\``
+  const reading = 'HEAD answers like GET, without a body; OPTIONS answers with `Allow`.'
+  return [
+    readOnly ? `Nothing can be written here. ${reading}` : `PATCH does what PUT does, at every path. ${reading}`,
+    login === undefined
+      ? ''
+      : 'Every request needs a token, unless its operation says otherwise: log in, and send it as `Authorization: Bearer`.',
+    '## Lists',
+    `A list is paged by ${called('limit')} and ${called('offset')}, and sorted by ${called('sort')}; the key is always the last key of the order.`,
+    '## Filters',
+    [
+      'Every parameter that is not reserved is a filter: `[!]path[|path...]operator value`. The parameters of lists are named without the `=` that ends their operator:',
+      'the parameter `age>` with the value 18 is sent as `age>=18`, `name!` as `name!=Ann`, `name~` as `name~=ann`.',
+    ].join(' '),
+    [
+      '- `=` is equal, or any of a comma-separated list; for strings `*` stands for any run of characters; `null` is NULL.',
+      '- `!=` is the exact complement of `=`; so is a `!` before the name, with any operator.',
+      '- `~=` is `=` without regard to case, for strings.',
+      '- `>=` and `<=` compare with one value. Strictly more is `age>18`, which has no `=` and so cannot be a parameter here: `!age<` with the value 18 is the same, but for NULL.',
+      '- A path walks relations and embedded objects by dots: `publisher.name`. A relation itself is compared with IDs.',
+      '- A list meets a filter when some record of it does.',
+      '- `name|email` holds where one of the paths does. Several filters narrow one after another.',
+      '- A backslash makes the next character literal.',
+      `- An attribute that bears the name of another parameter is filtered with an underscore behind it: \`${findParameterName(vocabulary, 'limit')}_\`.`,
+    ].join('\n'),
+    `At most ${limits.maxFilters} filters, with paths of at most ${limits.maxPathRelations} relations; what is unknown is refused with a hint.`,
+  ]
+    .filter(text => text !== '')
+    .join('\n\n')
+}

@@ -1,0 +1,154 @@
+/** Parameters: those of requests for records, apart from filters: reserved ones under the application's names, flags, custom parameters, headers. */
+import type { Resource } from '../../model/model.ts'
+import { findParameterName } from '../../records/request/query-string.ts'
+import { PARAMETERS, RESERVED } from '../../records/request/reserved-parameters.ts'
+import type { Reserved } from '../../records/request/reserved-parameters.ts'
+import type { Visibility } from '../../records/plan/visibility.ts'
+import { pascalCase } from './components.ts'
+import type { Components } from './components.ts'
+import { FilterParameters } from './filter-parameters.ts'
+import { idSchema } from './record-schemas.ts'
+import type { Schema } from './schema.ts'
+import { flagsWithin } from './source.ts'
+import type { ApiSource, DescribeOptions } from './source.ts'
+
+const OF_LISTS = RESERVED.filter(name => !PARAMETERS[name].forRecords)
+const OF_RECORDS = RESERVED.filter(name => PARAMETERS[name].forRecords)
+
+export class Parameters {
+  readonly #source: ApiSource
+  readonly #visibility: Visibility
+  readonly #components: Components
+  readonly #filters: FilterParameters
+  /** Flags by resource: finding them walks all that the resource leads to, and each operation on it asks. */
+  readonly #flags = new Map<Resource, readonly string[]>()
+
+  constructor(source: ApiSource, { filterHops }: DescribeOptions, visibility: Visibility, components: Components) {
+    this.#source = source
+    this.#visibility = visibility
+    this.#components = components
+    this.#filters = new FilterParameters(visibility, source.vocabulary, components, filterHops)
+  }
+
+  /** The ID of a path. */
+  id(resource: Resource): Schema {
+    const example = this.#source.examples.get(resource)?.[resource.keyNames.length === 1 ? resource.keyNames[0]! : '']
+    const isPlain = typeof example === 'string' || typeof example === 'number'
+    return this.#components.refer('parameters', `${pascalCase(resource.singular)}Id`, `id ${resource.plural}`, () => ({
+      name: 'id',
+      in: 'path',
+      required: true,
+      description: `The ID of a ${resource.singular}${resource.keyNames.length === 1 ? '' : `: ${resource.keyNames.join('~')}`}.`,
+      schema: idSchema(resource),
+      ...(isPlain ? { example } : {}),
+    }))
+  }
+
+  /** What a page of a list takes. */
+  ofList(resource: Resource): Schema[] {
+    return [...OF_LISTS.map(each => this.#reserved(each, resource)), ...this.ofRecords(resource), ...this.ofDeletion(resource)]
+  }
+
+  /** What the deletion of a list takes, beside what records are shown by. */
+  ofDeletion(resource: Resource): Schema[] {
+    return [...[...this.#source.vocabulary.own].map(name => this.#own(name)), ...this.#filters.refer(resource)]
+  }
+
+  #flagsWithin(resource: Resource): readonly string[] {
+    const known = this.#flags.get(resource) ?? flagsWithin(resource, this.#visibility)
+    this.#flags.set(resource, known)
+    return known
+  }
+
+  /** What every answer with records takes. */
+  ofRecords(resource: Resource): Schema[] {
+    return [...OF_RECORDS.map(each => this.#reserved(each, resource)), ...this.#flagsWithin(resource).map(flag => this.#flag(flag))]
+  }
+
+  /** The conditions of a change of a record. */
+  conditions(): Schema[] {
+    return [
+      this.#header('If-Match', 'Only if the record has one of these entity tags; `*` is any. 412 otherwise.'),
+      this.#header('If-None-Match', 'Only if the record has none of these entity tags. 412 otherwise.'),
+    ]
+  }
+
+  /** The condition of a GET. */
+  freshness(): Schema {
+    return this.#header('If-None-Match', 'Only if the answer has none of these entity tags; `*` is any. 304 otherwise.', 'Reading')
+  }
+
+  #header(name: string, description: string, by = ''): Schema {
+    const schema = { type: 'string' }
+    const component = `${pascalCase(name)}${by}`
+    return this.#components.refer('parameters', component, `header ${component}`, () => ({ name, in: 'header', description, schema }))
+  }
+
+  #flag(name: string): Schema {
+    return this.#components.refer('parameters', `${pascalCase(name)}Flag`, `flag ${name}`, () => ({
+      name,
+      in: 'query',
+      description: 'A flag: the computed attributes of this name exist with it only.',
+      schema: { type: 'boolean' },
+    }))
+  }
+
+  #own(name: string): Schema {
+    return this.#components.refer('parameters', `${pascalCase(name)}Parameter`, `own ${name}`, () => ({
+      name,
+      in: 'query',
+      description: 'A parameter of the application, which narrows the records.',
+      schema: { type: 'string' },
+    }))
+  }
+
+  #reserved(reserved: Reserved, resource: Resource): Schema {
+    const name = findParameterName(this.#source.vocabulary, reserved)
+    const { schema, description } = this.#describe(reserved, resource)
+    // Resources of which the same is true share one component.
+    const variant = reserved === 'depth' ? String(resource.rules.depth) : reserved === 'expand' ? resource.rules.expand.join() : ''
+    const wanted = `${pascalCase(reserved)}${variant === '' || variant === '1' ? '' : `Of${pascalCase(resource.singular)}`}`
+    return this.#components.refer('parameters', wanted, `reserved ${reserved} ${variant}`, () => ({
+      name,
+      in: 'query',
+      description,
+      schema,
+    }))
+  }
+
+  #describe(reserved: Reserved, { rules }: Resource): { readonly schema: Schema; readonly description: string } {
+    const { defaultLimit, maxLimit } = this.#source.limits
+    switch (reserved) {
+      case 'limit':
+        return {
+          schema: { type: 'integer', minimum: 0, default: Math.min(defaultLimit, maxLimit) },
+          description: `Records of a page. More than ${maxLimit} counts as ${maxLimit}; 0 gives the count alone.`,
+        }
+      case 'offset':
+        return { schema: { type: 'integer', minimum: 0, default: 0 }, description: 'Records to skip.' }
+      case 'sort':
+        return {
+          schema: { type: 'string', examples: ['id.desc'] },
+          description:
+            'Comma-separated attributes, each with `.asc` (the default) or `.desc` behind it. Dots walk relations; a relation alone sorts by the number of its records.',
+        }
+      case 'depth':
+        return {
+          schema: { type: 'integer', enum: [0, 1, 2], default: rules.depth },
+          description: '0 leaves relations out, 1 shows their IDs, 2 their records.',
+        }
+      case 'attributes':
+        return {
+          schema: { type: 'string' },
+          description: 'Comma-separated attributes to show, all others are left out; with `!` before the name those to leave out.',
+        }
+      case 'expand': {
+        const standard = rules.expand.length === 0 ? '' : ` Default: \`${rules.expand.join()}\`.`
+        return {
+          schema: { type: 'string' },
+          description: `Comma-separated relations, dotted, to show as records instead of IDs.${standard}`,
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,144 @@
+/** Record schemas: the schemas of records in answers: attributes that some caller may see, relations as IDs or as objects. */
+import { isIds } from '../../model/ids-name.ts'
+import type { Attribute, EmbeddedAttribute, Resource, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
+import { isRelation, listTargets } from '../../model/model.ts'
+import { branchesFor, existsFor } from '../../records/plan/visibility.ts'
+import type { Visibility } from '../../records/plan/visibility.ts'
+import { pascalCase } from './components.ts'
+import type { Components } from './components.ts'
+import { ANY, anyOf, describeObject, orNull } from './schema.ts'
+import type { Schema } from './schema.ts'
+import { answerSchema, compositeKeySchema, keySchema } from './scalar-schemas.ts'
+import type { ApiSource, DescribeOptions } from './source.ts'
+
+/** Returns the schema of the ID of a record: its key, or the parts of the key in one text. */
+export function idSchema({ key }: Resource): Schema {
+  return key.length === 1 ? keySchema(key[0]!.type) : compositeKeySchema(key)
+}
+
+export class RecordSchemas {
+  readonly #source: ApiSource
+  readonly #options: DescribeOptions
+  readonly #visibility: Visibility
+  readonly #components: Components
+  /** Whether an answer to a request that names no depth shows the relations of all records in it. */
+  readonly #showsRelations: boolean
+
+  constructor(source: ApiSource, options: DescribeOptions, visibility: Visibility, components: Components) {
+    this.#source = source
+    this.#options = options
+    this.#visibility = visibility
+    this.#components = components
+    this.#showsRelations = source.model.resources.every(({ rules }) => rules.depth > 0 || rules.expand.length === 0)
+  }
+
+  /** Returns a reference to the schema of a record. */
+  refer(resource: Resource): Schema {
+    return this.#components.refer('schemas', pascalCase(resource.singular), `record ${resource.plural}`, () => ({
+      ...this.#object(resource, undefined),
+      ...this.#examples(resource),
+    }))
+  }
+
+  /** Returns the schema of the value of an attribute. */
+  attribute(attribute: Attribute): Schema {
+    if (attribute.render !== undefined) return { description: 'What the application shows of it.' }
+    if (isIds(attribute)) {
+      const id = idSchema(attribute.target)
+      return attribute.kind === 'toMany' ? { type: 'array', items: id } : orNullIf(mayBeEmpty(attribute), id)
+    }
+    switch (attribute.kind) {
+      case 'scalar': {
+        const schema = attribute.source.kind === 'getter' ? ANY : answerSchema(attribute.type)
+        // What a formula gives is not in the hands of the model.
+        const mayBeNull = attribute.nullable || attribute.type.loose === true || attribute.source.kind === 'formula'
+        return mayBeNull ? orNull(schema) : schema
+      }
+      case 'embedded':
+        return this.#embedded(attribute)
+      case 'toOne':
+        return orNullIf(mayBeEmpty(attribute), anyOf([idSchema(attribute.target), this.refer(attribute.target)]))
+      case 'toMany':
+        return { type: 'array', items: anyOf([idSchema(attribute.target), this.refer(attribute.target)]) }
+      case 'toOneOf':
+        return this.#polymorphic(attribute)
+    }
+  }
+
+  #examples(resource: Resource): Schema {
+    const example = this.#source.examples.get(resource)
+    return example === undefined ? {} : { examples: [example] }
+  }
+
+  /** @param typeName the discriminator attribute, for a record of one of several resources */
+  #object(resource: Resource, typeName: string | undefined): Schema {
+    const shown = withIds(resource).filter(attribute => existsFor(attribute, this.#visibility))
+    const own = Object.fromEntries(shown.map(attribute => [attribute.name, this.attribute(attribute)]))
+    const discriminator = typeName === undefined ? {} : { [typeName]: { const: resource.singular } }
+    const required = [
+      ...(typeName === undefined || this.#options.sparse ? [] : [typeName]),
+      ...shown.filter(attribute => this.#isAlwaysShown(attribute, resource)).map(({ name }) => name),
+    ]
+    // What wraps the behaviour of a resource may show more.
+    const isOpen = Object.keys(resource.rules.wrappers).length > 0
+    return describeObject({ properties: { ...discriminator, ...own }, required, isOpen })
+  }
+
+  /** Whether answers have the attribute unless the request leaves it out. */
+  #isAlwaysShown(attribute: Attribute, resource: Resource | undefined): boolean {
+    if (this.#options.sparse || attribute.flag !== undefined || attribute.render !== undefined || attribute.of !== undefined) return false
+    if (!isRelation(attribute) && attribute.kind !== 'toOneOf') return true
+    if (isIds(attribute)) return attribute.target.rules.access[attribute.kind === 'toMany' ? 'list' : 'get'] === true
+    if (isRelation(attribute) && attribute.ids !== undefined) return false
+    if (!this.#showsRelations || resource === undefined || resource.rules.depth === 0) return false
+    const action = attribute.kind === 'toMany' ? 'list' : 'get'
+    return listTargets(attribute).every(({ rules }) => rules.access[action] === true)
+  }
+
+  #embedded(attribute: EmbeddedAttribute): Schema {
+    const shown = attribute.attributes.filter(child => existsFor(child, this.#visibility))
+    const common = (child: Attribute): boolean =>
+      attribute.variants === undefined ||
+      [...attribute.variants.byValue.values()].every(each => each.some(({ name }) => name === child.name))
+    const object = describeObject({
+      properties: Object.fromEntries(shown.map(child => [child.name, this.attribute(child)])),
+      required: shown
+        .filter(child => this.#isAlwaysShown(child, undefined) && common(child) && !isInDocument(attribute))
+        .map(({ name }) => name),
+    })
+    return orNullIf(attribute.nullable, attribute.array ? { type: 'array', items: object } : object)
+  }
+
+  #polymorphic(attribute: ToOneOfAttribute): Schema {
+    const { typeName } = attribute
+    const links = branchesFor(attribute, this.#visibility).flatMap(({ target }) => [
+      describeObject({ properties: { [typeName]: { const: target.singular }, id: idSchema(target) }, required: [typeName, 'id'] }),
+      this.#components.refer('schemas', `${pascalCase(target.singular)}Link`, `typed ${target.plural} ${typeName}`, () =>
+        this.#object(target, typeName),
+      ),
+    ])
+    // No foreign key keeps such links.
+    return orNull(anyOf(links))
+  }
+}
+
+/** Returns the attributes of a resource, the IDs of relations that have their own name before these. */
+export function withIds({ attributes, byName }: Resource): readonly Attribute[] {
+  return attributes.flatMap(attribute =>
+    isRelation(attribute) && attribute.ids !== undefined ? [byName.get(attribute.ids)!, attribute] : [attribute],
+  )
+}
+
+/** A JSON document of other programs may lack what the model has. */
+function isInDocument({ document, array }: EmbeddedAttribute): boolean {
+  return document !== undefined || array
+}
+
+function orNullIf(condition: boolean, schema: Schema): Schema {
+  return condition ? orNull(schema) : schema
+}
+
+/** Whether a to-one may be shown as empty: by the model, or since what it links does not exist for the caller. */
+export function mayBeEmpty({ nullable, owner, target, formula }: ToOneAttribute): boolean {
+  return nullable || !owner || formula !== undefined || target.rules.scopes.length > 0 || target.key.some(({ type }) => type.loose === true)
+}

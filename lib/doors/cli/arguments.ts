@@ -1,0 +1,353 @@
+/**
+ * Parses and checks the options of the command line. Every mistake is a usage error (exit code 2) that names the input, and the nearest
+ * option for an unknown one.
+ */
+import { isIPv6 } from 'node:net'
+import { parseArgs } from 'node:util'
+import { MAX_DELAY } from '../../engine/testing/fault-options.ts'
+import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
+import { readBase } from '../../records/request/address.ts'
+import { CommandError } from './command-error.ts'
+import { checkTrial, readTrial } from './trial-arguments.ts'
+import type { TrialArguments } from './trial-arguments.ts'
+
+/** The parsed command line. */
+export interface CommandArguments extends TrialArguments {
+  /** A SQLite file, a JSON file of collections, or a module with the model. Undefined: the sample model. */
+  readonly file: string | undefined
+  readonly port: number
+  readonly host: string
+  readonly config: string | undefined
+  /** The path before the version. Undefined: that of the model. */
+  readonly base: string | undefined
+  /** Empty: paths have no version. Undefined: those of the model. */
+  readonly versions: readonly string[] | undefined
+  readonly readOnly: boolean
+  /** Empty: no other origin. */
+  readonly cors: readonly string[]
+  /** Names that `Host` may have beside the local ones; true: all. */
+  readonly allowedHosts: readonly string[] | true
+  /** Milliseconds by which every request is delayed. */
+  readonly delay: number
+  /** Whether other processes may control the server by `/_test/...`. */
+  readonly testControls: boolean
+  /** Whether answers have a header with the duration of each stage. */
+  readonly serverTiming: boolean
+  /** Whether the statements of each request are printed. */
+  readonly explain: boolean
+  readonly watch: boolean
+  /** Whether changes are written back to the JSON file. */
+  readonly save: boolean
+  /** Whether a JSON file that needs notes is refused. */
+  readonly strict: boolean
+  /** Whether requests may add attributes to the records of a JSON file. */
+  readonly open: boolean
+  /** The key that identifies the records of a JSON file. */
+  readonly id: string | undefined
+  readonly quiet: boolean
+  /** The file for the OpenAPI document; empty: standard output. */
+  readonly openapi: string | undefined
+  /** The file for the diagram of the model, a `.svg` or a `.mmd`; empty: standard output. */
+  readonly diagram: string | undefined
+  /** The folder for the ejected project. */
+  readonly eject: string | undefined
+  /** The folder of the data of a PostgreSQL server of this process's own; empty: none that stays. */
+  readonly postgres: string | undefined
+  /** The path of a single request, whose answer goes to standard output. */
+  readonly get: string | undefined
+  readonly help: boolean
+  /** Whether the version of the program is asked for. */
+  readonly showsVersion: boolean
+  /** Whether `--version` names a version of paths, which is the older name of `--api-version`. */
+  readonly isVersionRenamed: boolean
+}
+
+interface Option {
+  readonly type: 'string' | 'boolean'
+  /** One letter for it. */
+  readonly short?: string
+  /** Name of the value in the help text. */
+  readonly value?: string
+  /** Whether the value may be left out at the end of the command line. */
+  readonly isOptional?: boolean
+  readonly text: string
+}
+
+const OPTIONS = {
+  port: { type: 'string', short: 'p', value: 'PORT', text: 'port to listen on; 0 takes any free one (default 3000)' },
+  host: { type: 'string', value: 'HOST', text: 'address to listen on (default 127.0.0.1)' },
+  config: { type: 'string', value: 'MODULE', text: 'module with the model of a SQLite FILE or a PostgreSQL database' },
+  postgres: {
+    type: 'string',
+    value: 'DIR',
+    isOptional: true,
+    text: 'serve from a PostgreSQL server of its own, for trying; its data stays in DIR, else nowhere',
+  },
+  seed: { type: 'string', value: 'FILE', text: 'JSON file or module with records for empty tables: { users: [{ ... }] }' },
+  base: { type: 'string', value: 'PATH', text: 'path before the version, such as /api' },
+  'api-version': { type: 'string', value: 'NAME', text: 'segment before the resource in paths; may be repeated (default v1)' },
+  'no-version': { type: 'boolean', text: 'serve without a version in paths: /users' },
+  'read-only': { type: 'boolean', text: 'answer POST, PUT, PATCH and DELETE with 405; a file is left as it is' },
+  cors: { type: 'string', value: 'ORIGIN', text: 'let pages of this origin read the answers; may be repeated; * is all' },
+  'allow-host': { type: 'string', value: 'NAME', text: 'answer to this name too; may be repeated; * is all (default local ones)' },
+  delay: { type: 'string', value: 'MS', text: 'delay every request by this many milliseconds (default 0)' },
+  'test-controls': { type: 'boolean', text: 'let tests reset, seed and fail by /_test/...; X-World names worlds' },
+  'server-timing': { type: 'boolean', text: 'send a header with the duration of each stage in every answer' },
+  explain: { type: 'boolean', text: 'print the SQL of each request, its query plans and missing indexes' },
+  watch: { type: 'boolean', text: 'start again when the module, the JSON file or the seed changes' },
+  save: { type: 'boolean', text: 'write changes back to the JSON FILE' },
+  strict: { type: 'boolean', text: 'refuse a JSON FILE with odd data, instead of printing notes' },
+  open: { type: 'boolean', text: 'take new attributes in POST, PUT and PATCH of a JSON FILE' },
+  id: { type: 'string', value: 'NAME', text: 'key that identifies the records of a JSON FILE (default id)' },
+  quiet: { type: 'boolean', text: 'do not print a line for every request' },
+  openapi: {
+    type: 'string',
+    value: 'OUT',
+    isOptional: true,
+    text: 'write the OpenAPI document of the first version into OUT, and end (default standard output)',
+  },
+  diagram: {
+    type: 'string',
+    value: 'OUT',
+    isOptional: true,
+    text: 'draw the model into OUT, a .svg or .mmd (Mermaid) file, and end (default standard output, as .mmd)',
+  },
+  'self-test': { type: 'boolean', text: 'try the API with generated requests, good and bad, on a copy of the data; --seed N repeats' },
+  runs: { type: 'string', value: 'N', text: 'how often --self-test tries each operation (default 3)' },
+  check: { type: 'string', value: 'URL', text: 'compare the API with the real backend at this address, by reading alone, and end' },
+  journal: { type: 'string', value: 'JSON', text: 'file with the requests that --check replays (default those of a self-test)' },
+  writes: { type: 'boolean', text: 'let --check replay the writing requests of --journal, too: they change the real backend' },
+  header: { type: 'string', value: 'LINE', text: "header of the requests of --self-test or --check: 'Name: value'; may be repeated" },
+  eject: { type: 'string', value: 'DIR', text: 'write the model as a project of modules into DIR' },
+  get: { type: 'string', value: 'PATH', text: 'answer one GET request on standard output, without a socket' },
+  help: { type: 'boolean', short: 'h', text: 'show this text' },
+  version: { type: 'string', short: 'v', isOptional: true, text: 'show the version of the program' },
+} as const satisfies Record<string, Option>
+
+type OptionName = keyof typeof OPTIONS
+
+const NAMES = Object.keys(OPTIONS) as OptionName[]
+
+/** The options of the help text, in groups. An option that is not in one is still taken: it goes by another name now. */
+const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[] = [
+  ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'cors', 'allow-host']],
+  ['The data', ['config', 'postgres', 'seed', 'read-only', 'watch']],
+  ['A JSON file', ['save', 'open', 'id', 'strict']],
+  ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'test-controls']],
+  ['Instead of serving', ['get', 'openapi', 'diagram', 'eject']],
+  ['Trying and comparing', ['self-test', 'runs', 'check', 'journal', 'writes', 'header']],
+  ['The program', ['help', 'version']],
+]
+
+const WIDTH = 100
+const MARGIN = 24
+
+/** Formats the text of `--help`, in lines of at most 100 characters. */
+export function formatHelp(): string {
+  const groups = GROUPS.map(([title, names]) => {
+    const rows = names.flatMap(name => {
+      const { value, text, short } = OPTIONS[name] as Option
+      const head = `  ${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`
+      const [first = '', ...others] = wrap(text, WIDTH - MARGIN)
+      const lines = head.length < MARGIN - 1 ? [head.padEnd(MARGIN) + first] : [head, ' '.repeat(MARGIN) + first]
+      return [...lines, ...others.map(line => ' '.repeat(MARGIN) + line)]
+    })
+    return [`${title}:`, ...rows, ''].join('\n')
+  })
+  return [
+    'Usage: mikro-rest [FILE] [options]',
+    '',
+    'Serves a REST API over MikroORM entities. FILE is one of:',
+    ...FILES.flatMap(([what, text]) => {
+      const [first = '', ...others] = wrap(text, WIDTH - MARGIN)
+      return [`  ${what}`.padEnd(MARGIN) + first, ...others.map(line => ' '.repeat(MARGIN) + line)]
+    }),
+    '',
+    ...groups,
+  ].join('\n')
+}
+
+const FILES: readonly (readonly [what: string, text: string])[] = [
+  [
+    'a module, a folder',
+    'engine options or entities: the default export of a .js .mjs .cjs .ts or .mts, or its exports; of a folder the index',
+  ],
+  ['a JSON file', 'an object of collections, { "users": [{ "id": 1 }] }, whose model is inferred'],
+  ['a SQLite file', 'as it is, or with the model in --config'],
+  ['postgres://, pglite:', 'a PostgreSQL database, postgres://user@host/database or pglite:DIR, likewise'],
+  ['(none)', 'a sample model, in memory'],
+]
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
+
+/** @throws CommandError for arguments that differ from the text of `--help`. */
+export function parseArguments(argv: readonly string[]): CommandArguments {
+  const values = new Map<OptionName, string[]>()
+  const files: string[] = []
+  // Not strict, because the errors of parseArgs are written for programmers and suggest no names.
+  for (const token of parseArgs({ args: [...argv], options: OPTIONS, strict: false, allowPositionals: true, tokens: true }).tokens) {
+    if (token.kind === 'positional') files.push(token.value)
+    if (token.kind !== 'option') continue
+    const { name, rawName } = token
+    if (!isOptionName(name)) throw unknownOption(rawName)
+    if (OPTIONS[name].type === 'boolean' && token.value !== undefined) throw misuse(`${rawName} takes no value, got "${token.value}".`)
+    // A value that looks like an option usually means a forgotten value.
+    const mayLack = token.value === undefined && (OPTIONS[name] as Option).isOptional === true
+    if (OPTIONS[name].type === 'string' && !mayLack && (token.value === undefined || (!token.inlineValue && token.value.startsWith('-')))) {
+      throw misuse(`${rawName} needs a value: ${rawName} ${(OPTIONS[name] as Option).value ?? ''}.`)
+    }
+    values.set(name, [...(values.get(name) ?? []), token.value ?? ''])
+  }
+  if (files.length > 1) throw misuse(`One FILE can be served, got ${files.length}: ${files.join(', ')}.`)
+  const last = (name: OptionName): string | undefined => values.get(name)?.at(-1)
+  return check({
+    file: files[0],
+    port: toPort(last('port') ?? '3000'),
+    host: last('host') ?? '127.0.0.1',
+    config: last('config'),
+    ...readTrial(values),
+    base: toBase(last('base')),
+    ...readVersions(values),
+    readOnly: values.has('read-only'),
+    cors: values.get('cors') ?? [],
+    allowedHosts: toHosts(values.get('allow-host') ?? []),
+    delay: toDelay(last('delay') ?? '0'),
+    testControls: values.has('test-controls'),
+    serverTiming: values.has('server-timing'),
+    explain: values.has('explain'),
+    watch: values.has('watch'),
+    save: values.has('save'),
+    strict: values.has('strict'),
+    open: values.has('open'),
+    id: last('id'),
+    quiet: values.has('quiet'),
+    get: last('get'),
+    openapi: last('openapi'),
+    diagram: last('diagram'),
+    eject: last('eject'),
+    postgres: last('postgres'),
+    help: values.has('help'),
+  })
+}
+
+function check(args: CommandArguments): CommandArguments {
+  if (args.get !== undefined && !args.get.startsWith('/')) throw misuse(`--get takes a path that begins with "/", got "${args.get}".`)
+  if (args.get !== undefined && args.watch) throw misuse('--get answers one request and ends: it does not go with --watch.')
+  if (args.explain && args.quiet && args.get === undefined)
+    throw misuse('--explain prints below the line of each request, which --quiet leaves out: choose one of them.')
+  checkDescription(args)
+  checkTrial(args, {
+    '--get': args.get,
+    '--eject': args.eject,
+    '--openapi': args.openapi,
+    '--diagram': args.diagram,
+    '--watch': args.watch,
+    '--save': args.save,
+  })
+  if (args.eject !== undefined) {
+    const flags = {
+      '--get': args.get !== undefined,
+      '--watch': args.watch,
+      '--save': args.save,
+      '--read-only': args.readOnly,
+      '--explain': args.explain,
+      '--seed': args.seed !== undefined,
+      '--postgres': args.postgres !== undefined,
+    }
+    const other = Object.entries(flags).find(([, isGiven]) => isGiven)
+    if (other !== undefined) throw misuse(`--eject writes a project and ends: it does not go with ${other[0]}.`)
+    if (args.eject === '') throw misuse('--eject needs a folder.')
+  }
+  if (args.save) {
+    const other = args.get !== undefined ? '--get' : args.readOnly ? '--read-only' : args.seed !== undefined ? '--seed' : undefined
+    if (other !== undefined) throw misuse(`--save writes what clients change to the JSON FILE: it does not go with ${other}.`)
+  }
+  if (args.host === '') throw misuse('--host needs an address.')
+  return args
+}
+
+/** Rejects what does not go with options that write a description and end. */
+function checkDescription(args: CommandArguments): void {
+  const { openapi, diagram } = args
+  if (openapi === undefined && diagram === undefined) return
+  const option = openapi === undefined ? '--diagram' : '--openapi'
+  const flags = {
+    '--diagram': openapi !== undefined && diagram !== undefined,
+    '--get': args.get !== undefined,
+    '--eject': args.eject !== undefined,
+    '--watch': args.watch,
+    '--save': args.save,
+  }
+  const other = Object.entries(flags).find(([, isGiven]) => isGiven)
+  if (other !== undefined)
+    throw misuse(`${option} writes a ${openapi === undefined ? 'diagram' : 'document'} and ends: it does not go with ${other[0]}.`)
+  if (diagram !== undefined && diagram !== '' && !/\.(?:svg|mmd)$/.test(diagram))
+    throw misuse(`--diagram takes a file whose name ends with .svg or .mmd (Mermaid), got "${diagram}".`)
+}
+
+function toBase(base: string | undefined): string | undefined {
+  if (base === undefined) return undefined
+  try {
+    return readBase(base, '--base')
+  } catch (error) {
+    throw misuse((error as Error).message.replace('"base" must be', 'must be'))
+  }
+}
+
+/** Reads what is said of versions. `--version` alone asks for that of the program; with a name it is the older form of `--api-version`. */
+function readVersions(
+  values: ReadonlyMap<OptionName, readonly string[]>,
+): Pick<CommandArguments, 'versions' | 'showsVersion' | 'isVersionRenamed'> {
+  const own = values.get('version') ?? []
+  const named = own.filter(name => name !== '')
+  return {
+    versions: toVersions([...(values.get('api-version') ?? []), ...named], values.has('no-version')),
+    showsVersion: named.length < own.length,
+    isVersionRenamed: named.length > 0,
+  }
+}
+
+function toVersions(versions: readonly string[], hasNone: boolean): readonly string[] | undefined {
+  if (hasNone && versions.length > 0) throw misuse('--no-version leaves the version out of paths: it does not go with --api-version.')
+  return hasNone || versions.length > 0 ? versions : undefined
+}
+
+function toPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN
+  if (!(port <= 65_535)) throw misuse(`--port takes a number from 0 to 65535, got "${text}".`)
+  return port
+}
+
+function toHosts(names: readonly string[]): readonly string[] | true {
+  if (names.includes('*')) return true
+  const wrong = names.find(name => !/^\.?[\w-]+(?:\.[\w-]+)*$/.test(name) && !isIPv6(name.replace(/^\[(.*)\]$/, '$1')))
+  if (wrong !== undefined) throw misuse(`--allow-host takes the name of a host, without a scheme or a port, got "${wrong}".`)
+  return names
+}
+
+function toDelay(text: string): number {
+  const delay = /^\d{1,10}$/.test(text) ? Number(text) : NaN
+  if (!(delay <= MAX_DELAY)) throw misuse(`--delay takes a number of milliseconds from 0 to ${MAX_DELAY}, got "${text}".`)
+  return delay
+}
+
+function isOptionName(name: string): name is OptionName {
+  return Object.hasOwn(OPTIONS, name)
+}
+
+function unknownOption(rawName: string): CommandError {
+  const name = findNearest(rawName.replace(/^-+/, ''), NAMES)
+  return misuse(`Unknown option ${rawName}.${formatHint(name === undefined ? undefined : `--${name}`)} See --help.`)
+}
+
+function misuse(text: string): CommandError {
+  return new CommandError(text, 2)
+}

@@ -1,0 +1,48 @@
+/** Describe: writes the OpenAPI document, or the diagram of the model, of what would be served. Replaces only files of their kind, because FILE and OUT are easily mistaken. */
+import { readFile, writeFile } from 'node:fs/promises'
+import type { RestEngine } from '../../engine.ts'
+import { CommandError } from './command-error.ts'
+
+/** A text that is to be written. */
+interface Description {
+  /** The option of the command. */
+  readonly option: string
+  /** Its kind, in words. */
+  readonly kind: string
+  readonly text: string
+  /** How a file of the kind begins. */
+  readonly start: RegExp
+}
+
+/**
+ * Writes the OpenAPI document of the first version into a file.
+ *
+ * @param file empty: standard output
+ * @returns the text for standard output
+ */
+export async function describeTo(file: string, engine: RestEngine, isReadOnly: boolean): Promise<string> {
+  const text = `${JSON.stringify(await engine.openapi({}, isReadOnly), undefined, 2)}\n`
+  return write(file, { option: '--openapi', kind: 'OpenAPI document', text, start: /^\s*\{\s*"openapi"/ })
+}
+
+/** As `describeTo`, for the diagram: a picture, or the text of Mermaid where the file ends so. */
+export async function drawTo(file: string, engine: RestEngine): Promise<string> {
+  const isPicture = file.endsWith('.svg')
+  const text = await engine.diagram({ format: isPicture ? 'svg' : 'mermaid' })
+  const start = isPicture ? /^<svg [^>]*class="diagram"/ : /^\s*erDiagram\b/
+  return write(file, { option: '--diagram', kind: 'diagram', text, start })
+}
+
+async function write(file: string, { option, kind, text, start }: Description): Promise<string> {
+  if (file === '') return text
+  const known = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (known !== undefined && !start.test(known)) {
+    const article = kind.startsWith('O') ? 'an' : 'a'
+    throw new CommandError(`${option} does not replace ${file}, which is not ${article} ${kind}. FILE comes before ${option}.`, 2)
+  }
+  await writeFile(file, text)
+  return `mikro-rest has written the ${kind} to ${file}.\n`
+}

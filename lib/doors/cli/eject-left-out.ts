@@ -1,0 +1,48 @@
+/**
+ * The columns of a SQLite file that `--eject` leaves out: those that no code can be written for, or whose code would not serve the same. The rest of the file
+ * is ejected. Keys, and columns that relations and unique sets need, are never left out.
+ */
+import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
+import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
+
+export class LeftOut {
+  readonly #isFromFile: boolean
+  readonly #notes = new Map<string, string>()
+
+  /** @param isFromFile whether the model was read from a SQLite file. Of any other model the tables are made of the code, so nothing is left out. */
+  constructor(isFromFile: boolean) {
+    this.#isFromFile = isFromFile
+  }
+
+  /** What was left out, and what to do about it. */
+  get notes(): readonly string[] {
+    return [...this.#notes.values()]
+  }
+
+  /** @param place `Class.property` */
+  has(place: string): boolean {
+    return this.#notes.has(place)
+  }
+
+  /** Leaves out a column, and returns whether that is possible. */
+  add(meta: EntityMetadata, prop: EntityProperty, reason: string): boolean {
+    if (!this.#isFromFile || isNeeded(meta, prop)) return false
+    const place = `${meta.className}.${prop.name}`
+    const mustBeGiven =
+      prop.nullable !== true && prop.default === undefined && prop.defaultRaw === undefined && prop.generated === undefined
+    const effect = mustBeGiven
+      ? 'records are read without it, and none can be created, because it must be given'
+      : 'records are read and written without it'
+    const column = prop.fieldNames[0]
+    const now = `To serve it, write a property of the column ${JSON.stringify(column)} into its module in entities/`
+    this.#notes.set(place, `${place} is left out: ${reason}; ${effect}. ${now}.`)
+    return true
+  }
+}
+
+/** Whether other parts of the entity need a column. */
+function isNeeded(meta: EntityMetadata, prop: EntityProperty): boolean {
+  const named = [...meta.uniques, ...meta.indexes].flatMap(({ properties }) => properties ?? []) as readonly string[]
+  const isOrder = prop.customType instanceof FileType && prop.customType.isRowid
+  return prop.kind !== 'scalar' || prop.primary === true || Boolean(prop.unique) || named.includes(prop.name) || isOrder
+}

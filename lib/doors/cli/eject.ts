@@ -1,0 +1,373 @@
+/**
+ * Writes the served model as code: a module for every entity, a module of engine options, and the files of a project. The result is
+ * loaded and compared with the served model before the command ends. A difference is an error, or a column that is left out with a note, where the model was read
+ * from the database.
+ */
+import { readDatabase } from '../../engine/pipeline/database-option.ts'
+import { describeDatabase, isPglite } from '../../records/database/describe-database.ts'
+import type { ServerDatabase } from '../../records/database/world-store.ts'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import type { EntityMetadata } from '@mikro-orm/core'
+import { RestEngine } from '../../engine.ts'
+import { toJson } from '../../foundation/base/json.ts'
+import type { Model, Resource } from '../../model/model.ts'
+import { defaultNames } from '../../model/resource-names.ts'
+import type { EngineOptions } from '../../engine/pipeline/options.ts'
+import { isGeneratedPivot } from '../../model/metadata/read-model.ts'
+import type { FileScalar } from '../../databases/sqlite/sql/stored-time.ts'
+import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+import { listVersions } from '../../records/request/address.ts'
+import { CommandError, oneLine } from './command-error.ts'
+import { readOwnPackage } from './own-package.ts'
+import { entityModule } from './eject-entity.ts'
+import { LeftOut } from './eject-left-out.ts'
+import { group, list, print } from './layout.ts'
+import type { Doc } from './layout.ts'
+import type { Loaded } from './load.ts'
+import { importModule } from './modules.ts'
+import { call, isLiteral, literal, object } from './source.ts'
+
+/** Options that are plain data, and so can be written as code. */
+const DATA_OPTIONS = ['schema', 'base', 'versions', 'limits', 'parameters', 'createdStatus', 'validationStatus'] as const
+/** Options that are written in their own way, or belong to the process and not to the API. */
+const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 'resources', 'seed', 'notes', 'readOnly', 'onError'])
+
+/** What was written. */
+export interface Ejected {
+  readonly files: readonly string[]
+  /** The columns that are left out, and what to do about each. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * Writes the project.
+ *
+ * @param folder must not exist, or be empty
+ * @throws CommandError when the folder cannot be used, or the model cannot be written as code. No file remains then.
+ */
+export async function eject(engine: RestEngine, loaded: Loaded, folder: string): Promise<Ejected> {
+  const root = resolve(folder)
+  const isNew = await checkFolder(root, folder)
+  const leftOut = new LeftOut(loaded.options.entities === undefined)
+  try {
+    let files = await writeProject(engine, loaded, root, leftOut)
+    if (!(await proveSame(engine, loaded, root, leftOut))) {
+      // What Node has imported once it does not read again, so the proof of the second text has another place.
+      const proof = join(root, '.proof')
+      await writeProject(engine, loaded, proof, leftOut)
+      if (!(await proveSame(engine, loaded, proof, leftOut))) throw new Error('The columns that were left out are still there.')
+      await rm(proof, { recursive: true })
+      files = await writeProject(engine, loaded, root, leftOut)
+    }
+    return { files, notes: leftOut.notes }
+  } catch (error) {
+    if (isNew) await rm(root, { recursive: true, force: true })
+    else for (const name of await readdir(root)) await rm(join(root, name), { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function writeProject(engine: RestEngine, loaded: Loaded, root: string, leftOut: LeftOut): Promise<readonly string[]> {
+  const files = await buildProjectFiles(engine, loaded, root, leftOut)
+  for (const [name, text] of files) {
+    await mkdir(dirname(join(root, name)), { recursive: true })
+    await writeFile(join(root, name), text)
+  }
+  return [...files.keys()]
+}
+
+/** Whether the folder must be created. */
+async function checkFolder(root: string, shown: string): Promise<boolean> {
+  let content: readonly string[]
+  try {
+    content = await readdir(root)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return true
+    throw new CommandError(code === 'ENOTDIR' ? `${shown} is not a folder.` : `${shown} cannot be used: ${oneLine(error)}.`)
+  }
+  if (content.length > 0) throw new CommandError(`${shown} is not empty: --eject writes into a new or empty folder.`)
+  return false
+}
+
+async function buildProjectFiles(engine: RestEngine, loaded: Loaded, root: string, leftOut: LeftOut): Promise<ReadonlyMap<string, string>> {
+  const { options } = loaded
+  const metas = [...engine.orm.getMetadata()].filter(meta => !meta.abstract && !isGeneratedPivot(meta)).toSorted(byName)
+  const names = assignModuleNames(metas)
+  const files = new Map<string, string>()
+  const seed = options.seed === undefined ? undefined : toJson(options.seed, 'The option "seed"')
+  files.set('index.ts', '')
+  for (const meta of metas)
+    files.set(
+      `entities/${names.get(meta.class)!}.ts`,
+      entityModule(meta, other => `./${names.get(other.class)!}.ts`, options.entities === undefined, leftOut),
+    )
+  files.set('index.ts', config(engine, { ...options, notes: [...(options.notes ?? []), ...leftOut.notes] }, metas, names, root))
+  if (seed !== undefined) files.set('seed.json', `${JSON.stringify(seed, undefined, 2)}\n`)
+  for (const [name, text] of await buildProjectSurroundings(loaded)) files.set(name, text)
+  return files
+}
+
+function byName(a: EntityMetadata, b: EntityMetadata): number {
+  return a.className < b.className ? -1 : 1
+}
+
+/** Assigns the names of modules to the classes of entities: `blog-post`. */
+function assignModuleNames(metas: readonly EntityMetadata[]): ReadonlyMap<object, string> {
+  const names = new Map<object, string>()
+  for (const meta of metas) {
+    const stem = meta.className.replaceAll(/([a-z\d])([A-Z])/g, '$1-$2').toLowerCase()
+    let name = stem
+    for (let number = 2; [...names.values()].includes(name); number++) name = `${stem}-${number}`
+    names.set(meta.class, name)
+  }
+  return names
+}
+
+/** @throws CommandError for options that are code. */
+function refuseFunctions(options: EngineOptions): void {
+  for (const [name, value] of Object.entries(options)) {
+    // A naming strategy is not needed once all names are written out.
+    if (name === 'orm' && Object.keys(value as object).every(each => each === 'namingStrategy')) continue
+    if (value !== undefined && !OTHER_OPTIONS.has(name))
+      throw new CommandError(`The option "${name}" cannot be written as code: it contains functions.`)
+  }
+}
+
+/** Writes the module whose default export is the options. */
+function config(
+  engine: RestEngine,
+  options: EngineOptions,
+  metas: readonly EntityMetadata[],
+  names: ReadonlyMap<object, string>,
+  root: string,
+): string {
+  refuseFunctions(options)
+  const byEntity = new Map(metas.map(meta => [meta.class as object, meta]))
+  const served = [...new Set(listVersions(engine.versions).flatMap(version => engine.modelOf(version)!.resources))].filter(({ entity }) =>
+    byEntity.has(entity),
+  )
+  const entities = [...new Set(served.map(({ className }) => className))]
+  const hidden = metas.filter(meta => !meta.embeddable && !entities.includes(meta.className)).map(({ className }) => className)
+  const members: [string, Doc][] = [['entities', list('[', [...entities, ...hidden], ']')]]
+  const { database } = options
+  const server = findServer(options)
+  const isFile = server === undefined && database !== undefined && database !== ':memory:'
+  if (server !== undefined) members.push(['database', writeServer(server)])
+  if (isFile)
+    members.push([
+      'database',
+      call('fileURLToPath', [call('new URL', [literal(formatImportPath(root, database as string)), 'import.meta.url'])]),
+    ])
+  // A file that was served without entities must not be changed by its ejected entities.
+  const data = options.entities === undefined ? { schema: 'keep' as const, ...options } : options
+  for (const name of DATA_OPTIONS) {
+    const value = data[name]
+    if (value === undefined) continue
+    if (!isLiteral(value)) throw new CommandError(`The option "${name}" cannot be written as code: it contains functions.`)
+    members.push([name, literal(value)])
+  }
+  const definitions = findResourceDefinitions(engine, options, served)
+  if (definitions.length > 0) members.push(['resources', list('[', definitions, ']', undefined, definitions.length > 1)])
+  if (options.seed !== undefined) members.push(['seed', 'seed'])
+  const modules = [...entities, ...hidden].map(name => [name, names.get(metas.find(meta => meta.className === name)!.class)!] as const)
+  const imports = [
+    ...(isFile ? [`import { fileURLToPath } from 'node:url'`] : []),
+    ...(definitions.length > 0 ? [`import { resource } from 'mikro-rest'`] : []),
+    `import type { EngineOptions } from 'mikro-rest'`,
+    ...modules.toSorted(([, a], [, b]) => (a < b ? -1 : 1)).map(([name, file]) => `import { ${name} } from './entities/${file}.ts'`),
+    ...(options.seed === undefined ? [] : [`import seed from './seed.json' with { type: 'json' }`]),
+  ]
+  const shown = members.map(([name, value]): readonly [string, Doc] => [name, value])
+  // Guesses are settled in code, but they stay in comments for the reader.
+  const notes = (options.notes ?? []).map(note => `// ${oneLine(note)}\n`).join('')
+  return `${imports.join('\n')}\n\n${notes}${print(['export default ', addShorthand(object(shown, true)), ' satisfies EngineOptions'])}`
+}
+
+/** Shortens `seed: seed` to `seed`. */
+function addShorthand(doc: Doc): Doc {
+  if (typeof doc === 'string') return doc
+  if (!('kind' in doc)) return doc.length === 3 && doc[0] === 'seed' && doc[2] === 'seed' ? 'seed' : doc.map(addShorthand)
+  return 'of' in doc ? { ...doc, of: addShorthand(doc.of) } : doc
+}
+
+/** The server that is served from, if it is one. */
+function findServer({ database }: EngineOptions): ServerDatabase | undefined {
+  const found = database === undefined ? undefined : readDatabase(database)
+  return typeof found === 'object' ? found : undefined
+}
+
+/** The option `database` of a server, without its password: the environment gives it. */
+function writeServer(server: ServerDatabase): Doc {
+  const url = `process.env['DATABASE_URL'] ?? ${print(literal(describeDatabase(server))).trim()}`
+  const { url: _, ...others } = withoutList(server)
+  const members = Object.entries(others).map(([name, value]): [string, Doc] => [name, literal(value)])
+  return members.length === 0 ? url : object([['url', url], ...members])
+}
+
+/** Leaves out the schemas of several, which are those of the entities. */
+function withoutList({ schema, ...others }: ServerDatabase): ServerDatabase {
+  return typeof schema === 'string' ? { schema, ...others } : others
+}
+
+function formatImportPath(root: string, file: string): string {
+  return relative(root, resolve(file)).replaceAll(sep, '/')
+}
+
+/** Writes the resources of the options, and the names that differ from the defaults. */
+function findResourceDefinitions(engine: RestEngine, options: EngineOptions, served: readonly Resource[]): Doc[] {
+  const given = (options.resources ?? []).map(({ entity, config: own }) => {
+    const { className } = engine.orm.getMetadata().get(entity)
+    const { expand, ...others } = own
+    const value = { ...others, ...(expand === undefined ? {} : { expand: [...expand] }) }
+    const odd = Object.entries(value).find(([, each]) => !isLiteral(each))
+    if (odd !== undefined) throw new CommandError(`resource(${className}) cannot be written as code: its "${odd[0]}" contains functions.`)
+    return { className, value }
+  })
+  const derived = served.flatMap(resource => {
+    const { className, plural, singular } = resource
+    const standard = defaultNames(className)
+    if (given.some(each => each.className === className) || (plural === standard.plural && singular === standard.singular)) return []
+    return [{ className, value: { name: plural, singular } }]
+  })
+  const unique = new Map(derived.map(each => [each.className, each]))
+  return [...given, ...unique.values()].map(({ className, value }) => group(call('resource', [className, literal(value)])))
+}
+
+/** Builds the files around the code. */
+async function buildProjectSurroundings({ title, options }: Loaded): Promise<[string, string][]> {
+  const server = findServer(options)
+  const own = await readOwnPackage()
+  const version = (name: string): string => own.peerDependencies[name] ?? own.devDependencies[name] ?? '*'
+  const manifest = {
+    private: true,
+    type: 'module',
+    scripts: { start: 'mikro-rest .', types: 'tsc' },
+    dependencies: {
+      '@mikro-orm/core': version('@mikro-orm/core'),
+      ...(server === undefined ? {} : { '@mikro-orm/postgresql': version('@mikro-orm/postgresql') }),
+      '@mikro-orm/sqlite': version('@mikro-orm/sqlite'),
+      'mikro-rest': `^${own.version}`,
+      ...(server === undefined ? {} : { pg: version('pg') }),
+    },
+    devDependencies: { '@types/node': version('@types/node'), typescript: version('typescript') },
+    prettier: { semi: false, singleQuote: true },
+  }
+  const types = {
+    compilerOptions: {
+      target: 'es2024',
+      module: 'nodenext',
+      types: ['node'],
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      verbatimModuleSyntax: true,
+      erasableSyntaxOnly: true,
+      resolveJsonModule: true,
+      allowImportingTsExtensions: true,
+      skipLibCheck: true,
+      noEmit: true,
+    },
+  }
+  return [
+    ['package.json', `${JSON.stringify(manifest, undefined, 2)}\n`],
+    ['tsconfig.json', `${JSON.stringify(types, undefined, 2).replace(/\[\s+"node"\s+\]/, '["node"]')}\n`],
+    ['README.md', writeReadme(title, server !== undefined)],
+  ]
+}
+
+function writeReadme(title: string, isServer: boolean): string {
+  return [
+    '# A REST API with mikro-rest',
+    '',
+    `Ejected from ${title.replace(/^.*[\\/]/, '').replace(/, in memory$/, '')}. \`entities/\` has the model, one module for every entity; \`index.ts\` has the engine options.`,
+    '',
+    '```sh',
+    'npm install',
+    'npm start',
+    '```',
+    '',
+    ...(isServer ? ['The database is that of the environment variable `DATABASE_URL`; the URL in `index.ts` has no password.', ''] : []),
+    'In a test: `RestEngine.create(options)`, with `options` the default export of `index.ts`. `npm run types` checks the types.',
+    '',
+  ].join('\n')
+}
+
+/**
+ * Loads the written project and compares it with the served one: the tables, and the model that the API is derived from. Columns that would not be the same are
+ * left out where that is possible; then the project must be written again, and it returns false.
+ */
+async function proveSame(engine: RestEngine, { options }: Loaded, root: string, leftOut: LeftOut): Promise<boolean> {
+  const written = (await importModule(join(root, 'index.ts')))['default'] as EngineOptions
+  const { seed: _, ...others } = written
+  // What a server makes of the columns, only a server says.
+  const server = findServer(options)
+  // A PGlite has one connection, and any other one says the same.
+  const place =
+    server === undefined
+      ? { database: ':memory:' }
+      : { database: { ...withoutList(server), ...(isPglite(server.url) ? { url: 'pglite:' } : {}) }, readOnly: true }
+  await using copy = await RestEngine.create({ ...others, ...place, schema: 'keep' })
+  const before = leftOut.notes.length
+  for (const version of listVersions(engine.versions)) compareModels(engine, copy, version, leftOut)
+  if (leftOut.notes.length > before) return false
+  if (options.schema !== 'keep' && options.entities !== undefined) await compareTables(engine, copy)
+  return true
+}
+
+/** @throws CommandError for a difference in what cannot be left out */
+function compareModels(engine: RestEngine, copy: RestEngine, version: string, leftOut: LeftOut): void {
+  const [served, written] = [engine, copy].map(each => describeModel(each.modelOf(version)!)) as [Description, Description]
+  for (const [place, value] of served) {
+    if (leftOut.has(place) || written.get(place) === value) continue
+    const [className = '', property = ''] = place.split('.', 2)
+    const meta = [...engine.orm.getMetadata()].find(each => each.className === className)
+    const prop = meta?.props.find(({ name }) => name === property)
+    if (meta === undefined || prop === undefined || !leftOut.add(meta, prop, 'the code of it would not serve the same'))
+      throw new CommandError(`${place} cannot be written as code: it would not be the same afterwards.`)
+  }
+  if ([...written.keys()].some(place => !served.has(place)))
+    throw new CommandError('The model cannot be written as code: it would not be the same afterwards.')
+}
+
+/** @throws CommandError where the tables of the written entities would be others */
+async function compareTables(engine: RestEngine, copy: RestEngine): Promise<void> {
+  const [before = '', after = ''] = await Promise.all([engine, copy].map(({ orm }) => orm.schema.getCreateSchemaSQL()))
+  const lines = new Set(after.split('\n'))
+  const lost = before.split('\n').find(statement => !lines.has(statement))
+  if (lost !== undefined || before.length !== after.length) {
+    throw new CommandError(`The model cannot be written as code: its tables would be others afterwards (${lost ?? 'there would be more'}).`)
+  }
+}
+
+type Description = ReadonlyMap<string, string>
+
+/** Describes every resource and attribute as text, by its name. */
+function describeModel(model: Model): Description {
+  const described = new Map<string, string>()
+  const text = (value: unknown): string =>
+    JSON.stringify(value, (key, each: unknown) => {
+      // A guess: any file might have rows in a pivot table that link nothing.
+      if (key === 'mayBeEmpty') return undefined
+      if (key === 'target' || key === 'resource') return (each as Resource).className
+      return typeof each === 'function' ? '' : each instanceof Map ? undefined : key === 'type' ? describeType(each as ScalarType) : each
+    })
+  for (const resource of model.resources) {
+    const { attributes, referrers: _, entity: __, byName: ___, readStored: ____, ...own } = resource
+    described.set(resource.className, text(own))
+    for (const attribute of attributes) described.set(`${resource.className}.${attribute.property}`, text(attribute))
+  }
+  return described
+}
+
+/** Describes a type in one spelling. It ignores whether a file may hold values of other types, because these are shown as they are. */
+function describeType(type: ScalarType): string {
+  const { loose: _, toStored: __, ofFile: ___, time, ...others } = type as FileScalar
+  // MikroORM stores milliseconds by default, so the form of texts does not matter.
+  const own = time?.unit === 'milliseconds' && time.uniform ? others : { ...others, time }
+  return JSON.stringify(
+    Object.entries(own)
+      .filter(([, value]) => value !== undefined && value !== false)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  )
+}

@@ -1,0 +1,277 @@
+/**
+ * Loads the files of the command line into engine options. FILE may be a module with the model, a JSON file of collections, a SQLite file
+ * with its model in `--config`, or absent: then the sample model is served. Errors name the file in one line.
+ */
+import { describeDatabase, isInMemory, isPglite, pgliteFolder } from '../../records/database/describe-database.ts'
+import { readDatabase } from '../../engine/pipeline/database-option.ts'
+import { open, readFile, readdir, stat } from 'node:fs/promises'
+import { extname, join, resolve } from 'node:path'
+import { buildModel } from '../../model/json-model/from-json.ts'
+import type { InferOptions } from '../../model/json-model/infer.ts'
+import type { JournalEntry } from '../../engine/journal/journal.ts'
+import type { EngineOptions } from '../../engine/pipeline/options.ts'
+import type { ServerDatabase } from '../../records/database/world-store.ts'
+import type { SeedData } from '../../model/seed-rows.ts'
+import type { CommandArguments } from './arguments.ts'
+import { CommandError, oneLine } from './command-error.ts'
+import { parseJson, readJsonFile } from './json-file.ts'
+import type { JsonFile } from './json-file.ts'
+import { findEntities, importModule, isModule } from './modules.ts'
+import type { PrivateServer } from './private-server.ts'
+
+/** The loaded model and data. */
+export interface Loaded {
+  readonly options: EngineOptions
+  /** The options of this run, which may have to leave files as they are. */
+  readonly running: EngineOptions
+  /** The JSON file of an inferred model. */
+  readonly json?: JsonFile
+  /** A title for the first line of the output. */
+  readonly title: string
+  /** Example paths below the version, where they are known beforehand. */
+  readonly examples: readonly string[] | undefined
+}
+
+// The examples of the documentation.
+const SAMPLE_EXAMPLES = [
+  '/publishers?sort=sites.desc&limit=5',
+  '/users?name=A*&attributes=id,name,email',
+  '/sites?expand=publisher&limit=3',
+]
+
+/** @throws CommandError when a file cannot be read or served. */
+export async function load(args: CommandArguments, server?: PrivateServer): Promise<Loaded> {
+  const [file, config] = await Promise.all([args.file, args.config].map(findFolderModule))
+  const { readOnly } = args
+  const infer = { strict: args.strict, open: args.open, ...(args.id === undefined ? {} : { id: args.id }) }
+  const model = server === undefined ? await loadModel(file, config, readOnly, infer) : await loadFor(server, file, config)
+  for (const [option, isGiven] of [
+    ['--strict', args.strict],
+    ['--open', args.open],
+    ['--id', args.id !== undefined],
+  ] as const)
+    if (isGiven && model.json === undefined) throw new CommandError(`${option} is about how a JSON FILE is taken.`, 2)
+  if (args.save && model.json === undefined)
+    throw new CommandError('--save goes with a JSON FILE; a SQLite file always keeps what is changed.', 2)
+  const seed = args.seed === undefined ? undefined : await loadSeed(args.seed)
+  const base = args.base === undefined ? {} : { base: args.base }
+  const versions = args.versions === undefined ? {} : { versions: args.versions }
+  const database = readDatabase(model.options.database ?? ':memory:')
+  if (readOnly && !isInMemory(database) && seed !== undefined)
+    throw new CommandError(`--seed would write to ${describeDatabase(database)}, which --read-only opens for reading only.`, 2)
+  const options = withSeed(
+    { ...model.options, ...plainFile(model.options), ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) },
+    seed,
+  )
+  const onlyReads =
+    args.get !== undefined ||
+    args.eject !== undefined ||
+    args.openapi !== undefined ||
+    args.diagram !== undefined ||
+    args.selfTest ||
+    args.check !== undefined
+  return {
+    ...model,
+    title: readOnly ? `${model.title}, read-only` : model.title,
+    options,
+    running: onlyReads && !readOnly && server?.isNew !== true ? await dropFileOptions(options, seed) : options,
+  }
+}
+
+/** Returns the path of a file that a module names by a URL. */
+function plainFile({ database }: EngineOptions): { readonly database?: string | ServerDatabase } {
+  return database instanceof URL || (typeof database === 'string' && /^file:/i.test(database)) ? { database: readDatabase(database) } : {}
+}
+
+/** Adds the records of `--seed` to those of the model. As those they fill empty tables. */
+function withSeed(options: EngineOptions, seed: SeedData | undefined): EngineOptions {
+  if (seed === undefined) return options
+  const all: Record<string, readonly object[]> = { ...options.seed }
+  for (const [name, records] of Object.entries(seed)) {
+    const own = all[name]
+    all[name] = own === undefined ? records : [...own, ...records]
+  }
+  return { ...options, seed: all }
+}
+
+/** Adapts options so that no file is written: a single GET and --eject must also work on read-only files. */
+async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: SeedData | undefined): Promise<EngineOptions> {
+  const { entities } = options
+  const database = readDatabase(options.database ?? ':memory:')
+  const records = own === undefined ? {} : { seed: own }
+  if (isInMemory(database)) return { ...options, ...records }
+  const server = database
+  const isServer = typeof server === 'object'
+  if (isServer && entities !== undefined && (await isNewFolder(server.url))) return { ...options, ...records, database: 'pglite:' }
+  const size = isServer
+    ? 0
+    : await stat(database as string).then(
+        found => found.size,
+        () => 0,
+      )
+  // A new file can be replaced by memory.
+  if (!isServer && size === 0 && entities !== undefined) return { ...options, ...records, database: ':memory:' }
+  if (seed !== undefined)
+    throw new CommandError(
+      `--seed would write to ${describeDatabase(database)}, which --get, --openapi, --diagram, --self-test, --check and --eject leave as it is.`,
+      2,
+    )
+  return { ...options, readOnly: true }
+}
+
+// The extensions of a folder's module, best first.
+const INDEXES = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map(extension => `index.${extension}`)
+
+/** Finds the index module of a folder. */
+async function findFolderModule(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined || isModule(file)) return file
+  const content: readonly string[] = await readdir(file).catch(() => [])
+  const index = INDEXES.find(name => content.includes(name))
+  return index === undefined ? file : join(file, index)
+}
+
+async function loadModel(
+  file: string | undefined,
+  config: string | undefined,
+  readOnly: boolean,
+  infer: InferOptions,
+): Promise<Omit<Loaded, 'running'>> {
+  if (file === undefined && config === undefined) return { ...(await loadSample()), title: 'the sample model, in memory' }
+  if (file === undefined || isModule(file)) {
+    if (file !== undefined && config !== undefined)
+      throw new CommandError(`${file} is a module itself: --config goes with a SQLite file.`, 2)
+    const name = file ?? config ?? ''
+    return { options: await loadOptions(name), title: name, examples: undefined }
+  }
+  if (SERVER.test(file)) return loadServer(file, config)
+  const kind = await detectKind(file, config !== undefined)
+  if (kind === 'json') {
+    if (config !== undefined)
+      throw new CommandError(`${file} is a JSON file, whose model is inferred: --config goes with a SQLite file.`, 2)
+    const json = await readJsonFile(file, resolve(file), infer)
+    return { options: buildModel(json.collections), title: `${file}, in memory`, examples: undefined, json }
+  }
+  if (config === undefined) return { options: { database: file }, title: `${file} as it is`, examples: undefined }
+  if (kind === 'new' && readOnly) throw new CommandError(`${file} does not exist: --read-only makes no new file.`)
+  const { seed, ...options } = await loadOptions(config)
+  const seeded = readOnly || seed === undefined ? {} : { seed }
+  return {
+    options: { ...options, ...seeded, database: file },
+    title: kind === 'new' ? `${file} (new) with ${config}` : `${file} with ${config}`,
+    examples: undefined,
+  }
+}
+
+/** Loads a module, or the sample, for a server of the command's own. Once there are records, the seed of the module is left out. */
+async function loadFor({ url, isNew }: PrivateServer, ...files: readonly (string | undefined)[]): Promise<Omit<Loaded, 'running'>> {
+  const [file, other] = files.filter(each => each !== undefined)
+  if (other !== undefined || (file !== undefined && !isModule(file)))
+    throw new CommandError(`--postgres serves entities from a server of its own: ${other ?? file} is not a module with entities.`, 2)
+  const { options, examples } = file === undefined ? await loadSample() : { options: await loadOptions(file), examples: undefined }
+  const { seed, ...others } = options
+  const title = `${file ?? 'the sample model'} from PostgreSQL (psql ${url.replaceAll('%2F', '%2f')})`
+  return { options: { ...others, ...(isNew && seed !== undefined ? { seed } : {}), database: url }, title, examples }
+}
+
+/** The URL of a PostgreSQL database. */
+const SERVER = /^(?:postgres(?:ql)?:\/\/|pglite:)/i
+
+/** Loads the model of a PostgreSQL database. On a server its records are there: the seed of the module is left out. */
+async function loadServer(url: string, config: string | undefined): Promise<Omit<Loaded, 'running'>> {
+  const name = describeDatabase(url)
+  const isNew = isInMemory(url) || (await isNewFolder(url))
+  if (config === undefined && isInMemory(url)) return { ...(await loadSample(url)), title: 'the sample model, in PGlite' }
+  if (config === undefined) return { options: { database: url }, title: `${name} as it is`, examples: undefined }
+  const { seed, ...options } = await loadOptions(config)
+  const seeded = isNew && seed !== undefined ? { seed } : {}
+  return { options: { ...options, ...seeded, database: url }, title: `${name} with ${config}`, examples: undefined }
+}
+
+/** Whether a PGlite has its folder still to make. */
+async function isNewFolder(url: string): Promise<boolean> {
+  const folder = isPglite(url) ? pgliteFolder(url) : undefined
+  return folder !== undefined && (await readdir(folder).catch(() => [])).length === 0
+}
+
+async function loadSample(database?: string): Promise<Pick<Loaded, 'options' | 'examples'>> {
+  const sample: EngineOptions = (await import('../../../fixtures/sample/index.ts')).default
+  return { options: database === undefined ? sample : { ...sample, database }, examples: SAMPLE_EXAMPLES }
+}
+
+/** Loads engine options from a module: its default export, or its exported entities. */
+async function loadOptions(file: string): Promise<EngineOptions> {
+  if (!isModule(file)) throw new CommandError(`${file} is not a module: a model is a .js, .mjs, .cjs, .ts or .mts file.`)
+  const exported = await importModule(await checkReadable(file))
+  const main = exported['default']
+  if (Array.isArray(main)) return { entities: main as object[] as NonNullable<EngineOptions['entities']> }
+  if (typeof main === 'object' && main !== null && 'entities' in main) return main as EngineOptions
+  const entities = findEntities(Object.values(exported))
+  if (entities.length > 0) return { entities: entities as NonNullable<EngineOptions['entities']> }
+  throw new CommandError(
+    `${file} exports no model: its default export must be engine options ({ entities: [...] }) or a list of entities, or its exports entities.`,
+  )
+}
+
+/** Loads records from a JSON file or from the default export of a module. */
+async function loadSeed(file: string): Promise<SeedData> {
+  const path = await checkReadable(file)
+  let data: unknown
+  if (isModule(file)) data = (await importModule(path))['default']
+  else data = parseJson(await readFile(path, 'utf8'), file)
+  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data as SeedData
+  throw new CommandError(`${file} is not a seed: it must contain an object of lists, such as { "users": [{ "name": "Ann" }] }.`)
+}
+
+/** Loads a journal from a JSON file: the requests of an engine, or what `GET /_test/requests` answers. */
+export async function readJournal(file: string): Promise<JournalEntry[]> {
+  const data = parseJson(await readFile(await checkReadable(file), 'utf8'), file) as { readonly requests?: unknown } | null
+  const entries: unknown = Array.isArray(data) ? data : data?.requests
+  const isEntry = (entry: unknown): boolean => {
+    const { method, path, query } = (entry ?? {}) as Partial<JournalEntry>
+    return typeof method === 'string' && typeof path === 'string' && Array.isArray(query)
+  }
+  if (Array.isArray(entries) && entries.every(isEntry)) return entries as JournalEntry[]
+  throw new CommandError(`${file} is not a journal: it must contain the list engine.requests, or the answer of GET /_test/requests.`)
+}
+
+/** Detects the kind of a FILE that is not a module. A missing or empty file is a new database, where one may be created. */
+async function detectKind(file: string, mayBeNew: boolean): Promise<'sqlite' | 'json' | 'new'> {
+  const isMissing = await stat(file).then(
+    found => found.isFile() && found.size === 0,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+  )
+  if (mayBeNew && isMissing && extname(file).toLowerCase() !== '.json') return 'new'
+  const head = await readFirstBytes(await checkReadable(file), 16)
+  if (head.toString('latin1') === 'SQLite format 3\0') return 'sqlite'
+  if (extname(file).toLowerCase() === '.json' || /^\s*[[{]/.test(head.toString('utf8'))) return 'json'
+  throw new CommandError(`${file} is neither a module, nor a SQLite file, nor a JSON file.`)
+}
+
+async function readFirstBytes(path: string, length: number): Promise<Buffer> {
+  const handle = await open(path)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Returns the absolute path of a readable file. */
+async function checkReadable(file: string): Promise<string> {
+  const path = resolve(file)
+  try {
+    const found = await stat(path)
+    if (found.isDirectory())
+      throw new CommandError(`${file} is a folder without a module of its own: none of ${INDEXES.join(', ')} is in it.`)
+    if (!found.isFile()) throw new CommandError(`${file} is not a file.`)
+    await (await open(path)).close()
+    return path
+  } catch (error) {
+    if (error instanceof CommandError) throw error
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw new CommandError(`${file} does not exist.`)
+    if (code === 'EACCES' || code === 'EPERM') throw new CommandError(`${file} may not be read.`)
+    throw new CommandError(`${file} cannot be read: ${oneLine(error)}.`)
+  }
+}

@@ -1,0 +1,138 @@
+/** Runs the command. Every error is one line on standard error. */
+import type { RestEngine } from '../../engine.ts'
+import { formatHelp, parseArguments } from './arguments.ts'
+import type { CommandArguments } from './arguments.ts'
+import { CommandError, oneLine } from './command-error.ts'
+import { describeTo, drawTo } from './describe.ts'
+import { formatExplanation, escapeControls } from './explanation-text.ts'
+import { announceRecords } from './json-file.ts'
+import { load, readJournal } from './load.ts'
+import type { Loaded } from './load.ts'
+import { Saver } from './save.ts'
+import { formatNotes } from './notes.ts'
+import { readOwnPackage } from './own-package.ts'
+import { serve } from './serve.ts'
+import { watch } from './watch.ts'
+
+/** Runs the command line (without node and script) and returns the exit code: 0, 1 for a failure, 2 for wrong usage. */
+export async function main(argv: readonly string[]): Promise<number> {
+  // The reader of the output may stop early, as `head` does.
+  process.stdout.on('error', () => {})
+  try {
+    const args = parseArguments(argv)
+    if (args.help) return await print(formatHelp(), 0)
+    if (args.showsVersion) return await print(`${(await readOwnPackage()).version}\n`, 0)
+    if (args.isVersionRenamed)
+      process.stderr.write(
+        'mikro-rest: Note: --version NAME is called --api-version NAME now; --version alone prints the version of the program.\n',
+      )
+    if (args.watch) return await watch(argv, args)
+    return await run(args)
+  } catch (error) {
+    process.stderr.write(`mikro-rest: ${oneLine(error)}\n`)
+    return error instanceof CommandError ? error.exitCode : 1
+  }
+}
+
+async function run(args: CommandArguments): Promise<number> {
+  // Loaded late, because loading MikroORM takes longer than refusing a wrong command line.
+  const { RestEngine } = await import('../../engine.ts')
+  const { postgres } = args
+  const server = postgres === undefined ? undefined : await (await import('./private-server.ts')).startServer(postgres || undefined)
+  try {
+    return await runOn(RestEngine, args, await load(args, server))
+  } finally {
+    await server?.stop()
+  }
+}
+
+async function runOn(Engine: typeof RestEngine, args: CommandArguments, loaded: Loaded): Promise<number> {
+  // A journal that nobody can read would cost a long-running server memory.
+  const journal = args.testControls ? {} : { journal: 0 }
+  if (loaded.json !== undefined) announceRecords(loaded.json)
+  const engine = await Engine.create({
+    ...journal,
+    ...loaded.running,
+    ...(args.serverTiming ? { serverTiming: true } : {}),
+  })
+  try {
+    if (args.eject !== undefined) return await ejectTo(args.eject, engine, loaded)
+    if (args.openapi !== undefined) return await print(await describeTo(args.openapi, engine, args.readOnly), 0)
+    if (args.diagram !== undefined) return await print(await drawTo(args.diagram, engine), 0)
+    if (args.selfTest) return await selfTest(engine, loaded, args)
+    if (args.check !== undefined) return await compare(engine, args.check, args)
+    if (args.get !== undefined) return await get(engine, args.get, args, loaded.json !== undefined)
+    const saver = args.save && loaded.json !== undefined ? new Saver(engine, loaded.json) : undefined
+    await saver?.begin()
+    await serve(engine, loaded, args, saver)
+    return saver === undefined || (await saver.finish()) ? 0 : 1
+  } finally {
+    await engine.close()
+  }
+}
+
+/** Ejects the project and prints its files. */
+async function ejectTo(folder: string, engine: RestEngine, loaded: Loaded): Promise<number> {
+  const { eject } = await import('./eject.ts')
+  const { files, notes } = await eject(engine, loaded, folder)
+  for (const note of notes) process.stderr.write(`mikro-rest: Note: ${oneLine(note)}\n`)
+  const same = notes.length === 0 ? 'the same as' : `the same, but for ${notes.length === 1 ? 'a column' : `${notes.length} columns`}, as`
+  const lines = [
+    `mikro-rest has written ${files.length} files to ${folder}, which serve ${same} ${loaded.title}:`,
+    ...files.map(file => `  ${file}`),
+    '',
+    'Serve it:',
+    `  npx mikro-rest ${folder}`,
+    '',
+  ]
+  return await print(lines.join('\n'), 0)
+}
+
+/** Compares the API with the real backend, and prints the report. */
+async function compare(engine: RestEngine, address: string, { journal: file, headers, writes }: CommandArguments): Promise<number> {
+  const { checkAgainst } = await import('../../check-against.ts')
+  const journal = file === undefined ? undefined : await readJournal(file)
+  const report = await checkAgainst(address, engine, journal, { writes, ...(headers === undefined ? {} : { headers }) })
+  return await print(String(report), report.passed ? 0 : 1)
+}
+
+/** Tries the API, and prints the report. A file that is only read here is tried as it would be served. */
+async function selfTest(
+  engine: RestEngine,
+  { options: { readOnly = false } }: Loaded,
+  { chance, runs, headers, quiet }: CommandArguments,
+): Promise<number> {
+  if (!quiet) for (const line of formatNotes(engine)) process.stderr.write(`mikro-rest: ${line}\n`)
+  const options = { ...(chance === undefined ? {} : { seed: chance }), ...(runs === undefined ? {} : { runs }) }
+  const report = await engine.selfTest({ ...options, ...(headers === undefined ? {} : { headers }) }, readOnly)
+  return await print(String(report), report.passed ? 0 : 1)
+}
+
+/** Prints the answer of one request on standard output. */
+async function get(
+  engine: RestEngine,
+  path: string,
+  { delay, explain: explains, quiet }: CommandArguments,
+  isJson: boolean,
+): Promise<number> {
+  if (delay > 0) engine.delay('*', delay)
+  if (!quiet) for (const line of formatNotes(engine)) process.stderr.write(`mikro-rest: ${line}\n`)
+  const { response, explain } = explains
+    ? await engine.explained('GET', path, undefined, undefined, {})
+    : { response: await engine.handle('GET', path), explain: undefined }
+  const { status, body } = response
+  const explanation = await explain?.()
+  if (explanation !== undefined) {
+    process.stderr.write(
+      `GET ${escapeControls(explanation.path)} ${status} ${explanation.duration.toFixed(1)} ms\n${formatExplanation(explanation, isJson, process.stderr)}`,
+    )
+  }
+  return await print(`${JSON.stringify(body, undefined, 2)}\n`, status >= 200 && status < 300 ? 0 : 1)
+}
+
+/** Prints a text and waits until it is written, because buffered text is lost when the process exits. */
+function print(text: string, exitCode: number): Promise<number> {
+  return new Promise(resolve => {
+    process.stdout.write(text, () => resolve(exitCode))
+  })
+}

@@ -1,0 +1,185 @@
+/** Serves the engine over HTTP until a signal stops it. Prints the address and example requests, then one line for every request. */
+import { READ_METHODS } from '../../foundation/base/http-methods.ts'
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { styleText } from 'node:util'
+import type { UnindexedLink } from '../../records/database/explained-statements.ts'
+import type { RestEngine } from '../../engine.ts'
+import { formatRoot, listVersions } from '../../records/request/address.ts'
+import { DOCS, TEST_CONTROLS } from '../../records/request/reserved-paths.ts'
+import { createServer } from '../server/http.ts'
+import type { RequestLine } from '../server/server-options.ts'
+import { isLoopback } from '../server/origin-guard.ts'
+import type { CommandArguments } from './arguments.ts'
+import { CommandError, oneLine } from './command-error.ts'
+import { findExampleRequests } from './examples.ts'
+import { formatExplanation, escapeControls } from './explanation-text.ts'
+import { formatInference } from './json-file.ts'
+import type { Loaded } from './load.ts'
+import { formatNotes } from './notes.ts'
+import type { Saver } from './save.ts'
+
+/** The message to the watching process: the port, which a next start keeps. */
+export interface ListeningMessage {
+  readonly port: number
+}
+
+type HttpServer = ReturnType<typeof createServer>
+
+// Milliseconds after which a running request or a stalled upload no longer delays the end of the command.
+const SHUTDOWN_TIMEOUT_MS = 10_000
+// Milliseconds within which a repeated signal counts as one: npm passes Ctrl-C on to a process that has received it already.
+const SAME_SIGNAL = 100
+
+// Rows from which a foreign key without an index is reported, and the limit of these lines.
+const MANY = 10_000
+const SHOWN = 3
+
+/** Serves until a signal stops it, and finishes running requests. The saver hears of every request that may have changed data. */
+export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArguments, saver?: Saver): Promise<void> {
+  const onRequest = (line: RequestLine): void => {
+    if (!args.quiet) printRequest(line, loaded.json !== undefined)
+    if (!READ_METHODS.includes(line.method)) saver?.changed()
+  }
+  const server = createServer(engine, {
+    readOnly: args.readOnly,
+    delay: args.delay,
+    docs: true,
+    testControls: args.testControls,
+    ...(args.cors.length === 0 ? {} : { cors: args.cors }),
+    ...(await listHosts(args)),
+    explain: args.explain,
+    ...(args.quiet && saver === undefined ? {} : { onRequest }),
+  })
+  const slow = await engine.unindexedLinks(MANY)
+  const requests = await findExampleRequests(engine, loaded.examples, slow)
+  await listen(server, args)
+  const { stopped } = stopOnSignal(server)
+  const address = server.address() as AddressInfo
+  if (process.connected) process.send?.({ port: address.port } satisfies ListeningMessage)
+  printWelcome(engine, loaded, requests, args, address)
+  if (!args.quiet) printMissingIndexes(slow)
+  await stopped
+}
+
+/** Lists the names that the server answers to: the allowed ones, and that of `--host` where it is a name of the loopback address. */
+async function listHosts({ host, allowedHosts }: CommandArguments): Promise<{ allowedHosts?: readonly string[] | true }> {
+  if (allowedHosts === true) return { allowedHosts }
+  const isName = isIP(host) === 0 && host !== 'localhost'
+  // A name that cannot be resolved is reported when the server listens.
+  const found = isName ? await lookup(host).catch(() => undefined) : undefined
+  const isOwn = found !== undefined && isLoopback(found.address)
+  if (isOwn || (isName && allowedHosts.length > 0)) return { allowedHosts: [...allowedHosts, host] }
+  return allowedHosts.length === 0 ? {} : { allowedHosts }
+}
+
+function listen(server: HttpServer, { port, host }: CommandArguments): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(new CommandError(describeListenError(error, port, host))))
+    server.listen(port, host, resolve)
+  })
+}
+
+function describeListenError(error: NodeJS.ErrnoException, port: number, host: string): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `Port ${port} is in use: choose another one with --port, or --port 0 for any that is free.`
+    case 'EACCES':
+      return `Port ${port} may not be used by this user: choose another one with --port.`
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `${host} is not an address of this machine: choose another one with --host.`
+    default:
+      return `The server cannot listen on ${host}, port ${port}: ${oneLine(error)}.`
+  }
+}
+
+/** Closes the server on the first signal, and ends the process on a second one. */
+function stopOnSignal(server: HttpServer): { stopped: Promise<void> } {
+  let firstAt: number | undefined
+  const stopped = new Promise<void>(resolve => {
+    const stop = (_: NodeJS.Signals, number: number): void => {
+      if (firstAt !== undefined) {
+        if (performance.now() - firstAt > SAME_SIGNAL) process.exit(128 + number)
+        return
+      }
+      firstAt = performance.now()
+      const timer = setTimeout(() => server.closeAllConnections(), SHUTDOWN_TIMEOUT_MS)
+      server.close(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+    }
+    process.on('SIGINT', stop)
+    process.on('SIGTERM', stop)
+  })
+  return { stopped }
+}
+
+function printWelcome(
+  engine: RestEngine,
+  { title, json }: Loaded,
+  requests: readonly string[],
+  { testControls }: CommandArguments,
+  address: AddressInfo,
+): void {
+  const origin = `http://${formatHost(address)}:${address.port}`
+  const resources = listVersions(engine.versions).flatMap(version => {
+    const root = formatRoot(engine.base, version)
+    return engine.modelOf(version)!.resources.map(({ plural }) => `${root}/${plural}`)
+  })
+  const notes = formatNotes(engine)
+  const lines = [
+    `${styleText('bold', 'mikro-rest')} serves ${title} at ${styleText('cyan', origin)}`,
+    // A resource or a route of the name comes before the page.
+    ...(engine.owns(`/${DOCS}`, false) ? [] : [`Documentation: ${styleText('cyan', `${origin}${engine.base}/${DOCS}`)}`]),
+    '',
+    ...(json === undefined ? [] : [`Inferred from ${json.name}:`, ...formatInference(json), '']),
+    ...(notes.length === 0 ? [] : [...notes.map(note => `  ${note}`), '']),
+    'Resources:',
+    ...resources.map(path => `  ${path}`),
+    '',
+    'Try:',
+    ...requests.map(path => `  curl '${origin}${path}'`),
+    ...(testControls
+      ? ['', 'Test controls, open to every client of this address:', `  curl '${origin}${engine.base}/${TEST_CONTROLS}'`]
+      : []),
+    '',
+  ]
+  console.log(lines.join('\n'))
+}
+
+/** Prints which relations of large tables lack an index. */
+function printMissingIndexes(missing: readonly UnindexedLink[]): void {
+  if (missing.length === 0) return
+  const lines = missing.slice(0, SHOWN).map(({ table, columns, rows, sql }) => {
+    const many = rows > MANY ? `more than ${MANY.toLocaleString('en')}` : rows.toLocaleString('en')
+    return `  ${escapeControls(`${table}.${columns.join(', ')}`)} (${many} rows): ${escapeControls(sql)}`
+  })
+  const others = missing.length > SHOWN ? [`  and ${missing.length - SHOWN} more`] : []
+  console.log(
+    [
+      `${styleText('yellow', 'Slow')}: foreign keys without an index. An index makes related lists and deletions fast:`,
+      ...lines,
+      ...others,
+      '',
+    ].join('\n'),
+  )
+}
+
+/** Returns a host that clients on this machine can use. */
+function formatHost({ address, family }: AddressInfo): string {
+  if (address === '::' || address === '0.0.0.0') return 'localhost'
+  return family === 'IPv6' ? `[${address}]` : address
+}
+
+function printRequest({ method, path, status, duration, explanation }: RequestLine, isJson: boolean): void {
+  const time = styleText('dim', new Date().toTimeString().slice(0, 8))
+  const colour = status < 300 ? 'green' : status < 500 ? 'yellow' : 'red'
+  // A path may contain characters that control a terminal.
+  const shown = path.replaceAll(/[^\u0021-\u007e]/g, encodeURIComponent)
+  console.log(`${time} ${method} ${shown} ${styleText(colour, String(status))} ${duration.toFixed(1)} ms`)
+  if (explanation !== undefined) console.log(formatExplanation(explanation, isJson))
+}

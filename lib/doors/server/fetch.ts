@@ -1,0 +1,57 @@
+/**
+ * Fetch: the WHATWG transport. A standard Request goes in, a standard Response comes out; no socket is involved.
+ */
+import { originForm, written } from './transport.ts'
+import type { ReceivedRequest, TransportEngine, TransportResponse } from './transport.ts'
+import { RestError, isConnectionLost } from '../../foundation/base/errors.ts'
+import { takesBody } from '../../foundation/base/http-methods.ts'
+import { JsonBody } from './json-body.ts'
+
+/**
+ * Answers a `Request` with the engine. Everything that a client may get wrong is an answer; the promise rejects when the request's signal
+ * is aborted, when its body was read before, when the engine is closed, and, as for real, when the connection is lost.
+ */
+export async function answer(engine: TransportEngine, asked: Request | URL | string, init?: RequestInit): Promise<Response> {
+  const request = typeof asked === 'string' || asked instanceof URL || init !== undefined ? toRequest(asked, init) : asked
+  const headers = Object.fromEntries(request.headers)
+  // The URL of a request keeps its fragment, which is never sent.
+  const target = originForm(request.url.split('#', 1)[0] ?? '')
+  const received = { method: request.method, path: target, headers }
+  let body: unknown
+  if (request.body !== null && takesBody(request.method)) {
+    try {
+      body = await readBody(request.body, new JsonBody(headers, engine.limits.maxBodyBytes, request.method))
+    } catch (error) {
+      if (error instanceof RestError) return write(engine, engine.respondFailure(error, received), received)
+      throw error
+    }
+  }
+  try {
+    return write(engine, await engine.ask(request.method, target, undefined, body, { headers, signal: request.signal }), received)
+  } catch (cause) {
+    // As the real one says it.
+    throw isConnectionLost(cause) ? new TypeError('fetch failed', { cause }) : cause
+  }
+}
+
+function toRequest(asked: Request | URL | string, init: RequestInit | undefined): Request {
+  return new Request(typeof asked === 'string' ? new URL(asked, 'http://localhost') : asked, init)
+}
+
+async function readBody(stream: ReadableStream<Uint8Array>, body: JsonBody): Promise<unknown> {
+  // Leaving the loop by a refusal cancels the stream: the rest of a body that is too long is never produced.
+  for await (const chunk of stream) body.add(chunk)
+  return body.value()
+}
+
+function write(engine: TransportEngine, answer: TransportResponse, request: ReceivedRequest): Response {
+  const { status, headers, text, stream } = written(engine, answer, request)
+  try {
+    // Undefined for HEAD and 204, to which the constructor allows no body.
+    return new Response(stream === undefined ? (text ?? null) : ReadableStream.from(stream.bytes()), { status, headers })
+  } catch (error) {
+    // A status or a header that no Response takes.
+    const refusal = engine.respondFailure(error, request)
+    return new Response(JSON.stringify(refusal.body), { status: refusal.status, headers: refusal.headers })
+  }
+}

@@ -1,0 +1,63 @@
+/** Bodies over HTTP: reads the body of a request from its socket, and answers a client that is still sending one. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { LazyClient } from '../../foundation/base/abort.ts'
+import { JsonBody } from './json-body.ts'
+import type { MountedRequest } from './mount.ts'
+
+/** How long a refused upload is read on. */
+const LINGER_MS = 1_000
+
+/** Reads the JSON value of a request's body, or takes what a parser has made of it. Rejects when the client goes away before the end. */
+export function readBody(request: MountedRequest, client: LazyClient, maxBytes: number): Promise<unknown> {
+  // A parser that has come to the end of an empty body has read nothing of it.
+  if (request.readableDidRead || request.readableEnded) return takeParsed(request, maxBytes)
+  return new Promise((resolve, reject) => {
+    const body = new JsonBody(request.headers, maxBytes, request.method)
+    const add = (chunk: Uint8Array): void => {
+      try {
+        body.add(chunk)
+      } catch (error) {
+        request.off('data', add)
+        reject(error)
+      }
+    }
+    request.on('data', add)
+    request.once('end', () => {
+      try {
+        resolve(body.value())
+      } catch (error) {
+        reject(error)
+      }
+    })
+    client.onDisconnect(() => reject(client.reason))
+  })
+}
+
+/** Takes a body that somebody else has read: bytes and texts are JSON texts, anything else is the JSON value. */
+async function takeParsed({ body, headers, method }: MountedRequest, maxBytes: number): Promise<unknown> {
+  const { 'content-encoding': _, ...decoded } = headers
+  const json = new JsonBody(decoded, maxBytes, method)
+  if (body instanceof Uint8Array || typeof body === 'string') {
+    json.add(typeof body === 'string' ? Buffer.from(body) : body)
+    return json.value()
+  }
+  if (body !== undefined) return json.take(body)
+  // Without a length there is no body (RFC 9112 section 6.3).
+  if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return undefined
+  throw new Error('The body has been read before the listener got the request: mount it in front, or leave the JSON value in request.body.')
+}
+
+/**
+ * Writes an answer to a client that is still sending, and drops what it sends for a moment more. Closing at once would reset the
+ * connection, and the client would lose the answer (RFC 9112 section 9.6).
+ */
+export function linger(request: IncomingMessage, response: ServerResponse, text: string): void {
+  response.write(text)
+  request.resume()
+  const end = (): void => {
+    response.end()
+  }
+  const timer = setTimeout(end, LINGER_MS)
+  request.once('end', end)
+  response.once('close', () => clearTimeout(timer))
+}

@@ -1,0 +1,103 @@
+/**
+ * HTTP server: a `node:http` server that stands on the request listener. Knows what only a socket has: the order of the requests of a connection, connections that
+ * are kept or closed, and what is not HTTP.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { builtin } from '../../foundation/base/builtins.ts'
+import { HttpConnection, describeConnectionError } from './http-connection.ts'
+import { RequestListener } from './request-listener.ts'
+import { checkServerOptions } from './server-options.ts'
+import type { ServerOptions } from './server-options.ts'
+import type { WorldEngine } from './worlds.ts'
+
+/**
+ * A `node:http` server that answers every request with the engine. `listen` is yours to call, and closing the server leaves the engine open.
+ * `close` lets requests in flight finish and drops the connections that have none.
+ *
+ * @throws TypeError for an unknown option, a `cors` entry that is not an origin, or an `allowedHosts` entry that is not a name; RangeError for a delay that cannot be.
+ * @example
+ * const server = createServer(engine, { cors: 'http://localhost:5173' }).listen(3000, '127.0.0.1')
+ */
+export function createServer(engine: WorldEngine, options: ServerOptions = {}): Server {
+  checkServerOptions(options)
+  return new EngineServer(engine, options).server
+}
+
+/** The sockets of a server, and the listener that answers what comes by them. */
+class EngineServer {
+  readonly server: Server
+  readonly #engine: WorldEngine
+  readonly #listener: RequestListener
+  readonly #connections = new Map<Socket, HttpConnection>()
+  readonly #ended = (): void => {
+    if (this.#closing) this.#closeIdle()
+  }
+  #closing = false
+
+  constructor(engine: WorldEngine, options: ServerOptions) {
+    // Node would answer a request without Host by itself, without the body that every other error has.
+    const server = new builtin.http.Server({ requireHostHeader: false })
+    this.server = server
+    this.#engine = engine
+    const listener = new RequestListener(engine, options, 'createServer')
+    this.#listener = listener
+    server.on('listening', () => listener.guard.listen(server.address()))
+    server.once('close', () => void listener.close())
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response))
+    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      // A client that announces a body over the limit gets the error before it sends the body.
+      if (Number(request.headers['content-length'] ?? 0) <= engine.limits.maxBodyBytes) response.writeContinue()
+      this.#receive(request, response)
+    })
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => this.#refuseConnection(error, socket))
+    server.on('connection', (socket: Socket) => {
+      const connection = new HttpConnection()
+      this.#connections.set(socket, connection)
+      socket.once('close', () => {
+        connection.close()
+        this.#connections.delete(socket)
+      })
+    })
+    this.#replaceMethods()
+  }
+
+  #receive(request: IncomingMessage, response: ServerResponse): void {
+    this.#listener.receive(request, response, { connection: this.#connections.get(request.socket), ended: this.#ended })
+  }
+
+  #replaceMethods(): void {
+    const { server } = this
+    const { close } = server
+    server.close = callback => {
+      this.#closing = true
+      this.#listener.beginClosing()
+      return close.call(server, callback)
+    }
+    server.closeIdleConnections = () => {
+      this.#closeIdle()
+    }
+  }
+
+  /**
+   * Drops the connections that wait for no answer; `close` begins with it. Node's own rule would keep those that have never sent a
+   * request, as browsers open them in advance, and would cut off an answer that has been written but is not through yet.
+   */
+  #closeIdle(): void {
+    for (const [socket, { isIdle }] of this.#connections) if (isIdle) socket.destroy()
+  }
+
+  /** Answers what is not HTTP at all, on the bare socket. */
+  #refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const answer = this.#engine.respondError(describeConnectionError(error))
+    const text = JSON.stringify(answer.body)
+    const headers = { ...answer.headers, 'content-length': Buffer.byteLength(text), connection: 'close' }
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.end(`HTTP/1.1 ${answer.status} ${builtin.http.STATUS_CODES[answer.status] ?? ''}\r\n${lines.join('')}\r\n${text}`)
+  }
+}

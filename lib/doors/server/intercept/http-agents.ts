@@ -1,0 +1,118 @@
+/**
+ * Intercepts connections of clients on `node:http` and `node:https`. During an interception, `createConnection` of the agents returns an
+ * in-process connection for intercepted origins, and an error for forbidden ones.
+ */
+import type { Duplex } from 'node:stream'
+import { builtin } from '../../../foundation/base/builtins.ts'
+
+/** A connection in the place of one to the network. */
+export interface ConnectionRoute {
+  /** Tells it from other connections to the same origin. */
+  readonly name: string
+  readonly connect: () => Duplex
+}
+
+/** Decides on a connection: another one, an error, or undefined to leave it alone. The path is that of the request which needs it, where that is known. */
+export type Route = (origin: string, path: string | undefined, isEncrypted: boolean) => ConnectionRoute | Error | undefined
+
+/** Where the options of a connection carry the path of their request. Agents copy it with the other options. */
+const PATH = Symbol('path of the request')
+/**
+ * Where they carry what was decided when the request was made; null: the network. An agent may ask for the connection much later, in the context of the request
+ * before.
+ */
+const ROUTE = Symbol('route of the request')
+
+interface ConnectOptions {
+  [PATH]?: string
+  [ROUTE]?: ConnectionRoute | Error | null
+  readonly host?: string | null
+  readonly port?: string | number | null
+  readonly socketPath?: string | null
+}
+
+type Done = (error: Error | null, socket?: Duplex) => void
+type Connect = (this: object, options: ConnectOptions, done?: Done) => Duplex | null | undefined
+type GetName = (this: object, options?: ConnectOptions) => string
+type AddRequest = (this: object, request: { readonly path: string }, options: ConnectOptions | string, ...more: unknown[]) => void
+
+/** The methods of agents that are replaced. Classes that extend the agents call them. */
+interface Methods {
+  addRequest: AddRequest
+  createConnection: Connect
+  getName: GetName
+}
+
+function formatOrigin({ host, port, socketPath }: ConnectOptions, isEncrypted: boolean): string | undefined {
+  if (typeof socketPath === 'string') return undefined
+  const name = host ?? 'localhost'
+  return URL.parse(`http${isEncrypted ? 's' : ''}://${name.includes(':') ? `[${name}]` : name}${port ? `:${port}` : ''}`)?.origin
+}
+
+function decideOnce(route: Route, options: ConnectOptions, isEncrypted: boolean): ReturnType<Route> {
+  if (options[ROUTE] !== undefined) return options[ROUTE] ?? undefined
+  const origin = formatOrigin(options, isEncrypted)
+  const found = origin === undefined ? undefined : route(origin, options[PATH], isEncrypted)
+  if (options[PATH] !== undefined) options[ROUTE] = found ?? null
+  return found
+}
+
+/** Asks `route` for every new connection from now on. The returned function ends that. */
+export function routeAgents(route: Route): () => void {
+  const HttpsAgent = builtin.https.Agent
+  const [ofHttp, ofHttps] = [builtin.http.Agent, HttpsAgent].map(({ prototype }) => prototype as unknown as Methods) as [Methods, Methods]
+  let isOn = true
+  const routed = (options: ConnectOptions, isEncrypted: boolean): ReturnType<Route> =>
+    isOn ? decideOnce(route, options, isEncrypted) : undefined
+  const connectOver = (below: Connect, isEncrypted: boolean): Connect =>
+    function createConnection(options, done) {
+      const found = routed(options, isEncrypted)
+      if (found === undefined) return below.call(this, options, done)
+      if (!(found instanceof Error)) return found.connect()
+      if (done === undefined) throw found
+      done(found)
+      return undefined
+    }
+  // A kept-alive connection to the network must not be found under the name of an intercepted one, and names must not change.
+  const names = new WeakMap<object, string>()
+  const nameOver = (below: GetName): GetName =>
+    function getName(options) {
+      const name = below.call(this, options)
+      if (options === undefined) return name
+      const known = names.get(options)
+      if (known !== undefined) return name + known
+      const found = routed(options, this instanceof HttpsAgent)
+      const mark = found === undefined ? '' : `:intercepted ${found instanceof Error ? '' : found.name}`
+      names.set(options, mark)
+      return name + mark
+    }
+  const addOver = (below: AddRequest): AddRequest =>
+    function addRequest(request, options, ...more) {
+      if (typeof options === 'object' && options !== null) options[PATH] = request.path
+      below.call(this, request, options, ...more)
+    }
+  const undo = [
+    replace(ofHttp, 'addRequest', addOver),
+    replace(ofHttp, 'createConnection', below => connectOver(below, false)),
+    replace(ofHttps, 'createConnection', below => connectOver(below, true)),
+    // The agent for https calls this one.
+    replace(ofHttp, 'getName', nameOver),
+  ]
+  return () => {
+    isOn = false
+    for (const each of undo) each()
+  }
+}
+
+/** Replaces a method. When other code has wrapped the replacement meanwhile, it stays and passes calls on. */
+function replace<Name extends keyof Methods>(holder: Methods, name: Name, over: (below: Methods[Name]) => Methods[Name]): () => void {
+  const before = Object.getOwnPropertyDescriptor(holder, name)
+  const below = holder[name]
+  const own = over(below)
+  Object.defineProperty(holder, name, { value: own, writable: true, enumerable: before?.enumerable ?? true, configurable: true })
+  return () => {
+    if (holder[name] !== own) return
+    if (before === undefined) delete (holder as Partial<Methods>)[name]
+    else Object.defineProperty(holder, name, before)
+  }
+}

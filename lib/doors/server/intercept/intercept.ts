@@ -1,0 +1,191 @@
+/**
+ * Interceptions: puts engines in the place of origins. All interceptions share a layer over the global dispatchers, and the agents of `node:http`; which of
+ * them answers a request is decided in standing.ts.
+ */
+import type { Server } from 'node:http'
+import { dispatch } from './exchange.ts'
+import type { AnyHandler, Dispatcher } from './undici-types.ts'
+import { toCurrent } from './undici-types.ts'
+import { PLACES, loadDispatcher } from './global-dispatcher.ts'
+import { routeAgents } from './http-agents.ts'
+import type { ConnectionRoute } from './http-agents.ts'
+import { Layer, fail, layDispatcher, readRequestOrigin } from './layers.ts'
+import type { Answerer, Decide } from './layers.ts'
+import { StandingInterceptions } from './standing.ts'
+import type { Reach } from './standing.ts'
+import { createServer } from '../http.ts'
+import { connectLocally } from './local-socket.ts'
+import type { LocalSocket } from './local-socket.ts'
+import { checkNames } from '../../../foundation/base/suggest.ts'
+import { findIntercepted, formatAddress, readAddresses } from './addresses.ts'
+import type { InterceptedAddress, Origins } from './addresses.ts'
+import type { WorldEngine } from '../worlds.ts'
+
+/** Options of `engine.intercept`. */
+export interface InterceptOptions {
+  /** The path before the version, of origins that are given without one. Paths that are not below it pass as other origins do. Default: that of the engine. */
+  readonly base?: string
+  /**
+   * Whether requests to origins without an interception fail, with the code ERR_NOT_INTERCEPTED. Default: they are passed on, and a warning names each
+   * such origin once; `false` passes them on without a warning.
+   */
+  readonly strict?: boolean
+  /** Whether it holds in the whole process, wherever it is made. Default: false in a test and inside of `within`. */
+  readonly everywhere?: boolean
+}
+
+/**
+ * An interception that `engine.intercept` began. `dispose`, or the end of its `using` block, restores the former dispatcher.
+ *
+ * @example using api = engine.intercept('https://api.example.test') await fetch('https://api.example.test/v1/users')
+ */
+export interface Interception {
+  /** The origins, normalised, with the path that was given. */
+  readonly origins: readonly string[]
+  /**
+   * The interception as an undici Dispatcher, for single calls and for code with a dispatcher of its own: `fetch(url, { dispatcher })`,
+   * `request(url, { dispatcher })`. It passes other origins on to the global dispatcher. After `dispose` it fails for its own origins.
+   */
+  // oxlint-disable-next-line typescript/no-explicit-any -- it fits the Dispatcher type of every undici, and those differ
+  readonly dispatcher: any
+  /** Ends the interception. Interceptions may end in any order, and `dispose` may be called more than once. */
+  dispose(): void
+  [Symbol.dispose](): void
+}
+
+const standing = new StandingInterceptions<EngineInterception>()
+/** Ends the interception of clients on `node:http`. Undefined without one. */
+let endRouting: (() => void) | undefined
+let made = 0
+
+/**
+ * Begins an interception. `onDisposed` is called when it ends.
+ *
+ * @throws Error where one of the addresses is intercepted in the same context
+ */
+export function intercept(engine: WorldEngine, origin: Origins, options: InterceptOptions, onDisposed: () => void): Interception {
+  checkNames(options, ['base', 'strict', 'everywhere'], 'intercept')
+  for (const name of ['strict', 'everywhere'] as const) {
+    if (options[name] !== undefined && typeof options[name] !== 'boolean')
+      throw new TypeError(`intercept: "${name}" must be true or false.`)
+  }
+  const { strict, everywhere = false } = options
+  return new EngineInterception(
+    engine,
+    readAddresses(origin, options.base, engine.versions),
+    strict,
+    standing.locate(everywhere),
+    onDisposed,
+  )
+}
+
+/** Runs work in a context of its own, in which the interceptions of the engine come first; those that are made inside of it end with it. */
+export function runWithin<Result>(engine: WorldEngine, work: () => Result | Promise<Result>): Promise<Result> {
+  if (typeof work !== 'function') throw new TypeError('within: give it a function: "await engine.within(async () => { ... })".')
+  return standing.within(engine, work, interception => interception.dispose())
+}
+
+class EngineInterception implements Interception {
+  readonly origins: readonly string[]
+  readonly dispatcher: Dispatcher
+  readonly strict: boolean | undefined
+  readonly engine: WorldEngine
+  readonly addresses: readonly InterceptedAddress[]
+  readonly reach: Reach
+  readonly #number = ++made
+  readonly #onDisposed: () => void
+  readonly #layers: readonly Layer[]
+  /** Answer clients on `node:http`, by the base. They do not listen. */
+  readonly #servers = new Map<string | undefined, Server>()
+
+  constructor(
+    engine: WorldEngine,
+    addresses: readonly InterceptedAddress[],
+    strict: boolean | undefined,
+    reach: Reach,
+    onDisposed: () => void,
+  ) {
+    this.engine = engine
+    this.addresses = addresses
+    this.origins = addresses.map(formatAddress)
+    this.strict = strict
+    this.reach = reach
+    this.#onDisposed = onDisposed
+    loadDispatcher()
+    standing.add(this)
+    this.#layers = PLACES.map(place => Layer.hold(place, decide, this))
+    endRouting ??= routeAgents(findRoute)
+    this.dispatcher = this.#ownDispatcher()
+  }
+
+  get isAlive(): boolean {
+    return standing.has(this)
+  }
+
+  answerer(address: InterceptedAddress): Answerer {
+    return {
+      answer: (options, handler) => {
+        dispatch(this.engine, address, options, toCurrent(handler))
+        return true
+      },
+    }
+  }
+
+  /** How connections for an address are told apart: no request gets one that was made for another interception. */
+  route(address: InterceptedAddress, isEncrypted: boolean): ConnectionRoute {
+    return { name: `${formatAddress(address)} ${this.#number}`, connect: () => this.#connect(address, isEncrypted) }
+  }
+
+  /** Makes a connection for a single request, so that none outlives the interception. */
+  #connect({ base }: InterceptedAddress, isEncrypted: boolean): LocalSocket {
+    let server = this.#servers.get(base)
+    if (server === undefined) {
+      // Pages of all origins may read the answers, since some in-process browsers (happy-dom, jsdom) check that.
+      server = createServer(this.engine, { cors: true, allowedHosts: true, ...(base === undefined ? {} : { base }) })
+      server.maxRequestsPerSocket = 1
+      this.#servers.set(base, server)
+    }
+    const [client, end] = connectLocally(isEncrypted)
+    server.emit('connection', end)
+    return client
+  }
+
+  /** Makes a dispatcher for this interception alone. Later interceptions and their ends do not affect it. */
+  #ownDispatcher(): Dispatcher {
+    const layerFor = (handler: AnyHandler): Layer => this.#layers.findLast(layer => layer.place.takes(handler))!
+    return layDispatcher(this.#layers[0]!.below, (options, handler) => {
+      const origin = readRequestOrigin(options)
+      const address = origin === undefined ? undefined : findIntercepted(this.addresses, origin, options.path)
+      if (address === undefined) return layerFor(handler).dispatch(options, handler)
+      if (this.isAlive) return this.answerer(address).answer(options, handler)
+      const what = formatAddress(address)
+      return fail(handler, new Error(`The interception of ${what} has been disposed of, and the request still goes to its dispatcher.`))
+    })
+  }
+
+  dispose(): void {
+    if (!standing.delete(this)) return
+    if (standing.size === 0) {
+      endRouting?.()
+      endRouting = undefined
+    }
+    for (const layer of this.#layers) layer.release(this)
+    this.#onDisposed()
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose()
+  }
+}
+
+const decide: Decide = (origin, path) => {
+  const found = standing.decide(origin, path)
+  if (found === undefined || found instanceof Error) return found
+  return { holder: found.interception, answerer: found.interception.answerer(found.address) }
+}
+
+/** Decides on a connection of `node:http`. */
+function findRoute(origin: string, path: string | undefined, isEncrypted: boolean): ConnectionRoute | Error | undefined {
+  const found = standing.decide(origin, path)
+  return found === undefined || found instanceof Error ? found : found.interception.route(found.address, isEncrypted)
+}

@@ -1,0 +1,109 @@
+/**
+ * A connection inside the process, as a pair of sockets. It has the methods of a socket that `node:http` calls beside those of the
+ * stream, such as timeouts.
+ */
+import type { Duplex } from 'node:stream'
+import { builtin } from '../../../foundation/base/builtins.ts'
+
+/** One end of a connection. */
+export interface LocalSocket extends Duplex {
+  /** As on sockets of `node:tls`: clients check whether a connection is encrypted. */
+  readonly encrypted: boolean
+  readonly authorized: boolean
+  readonly connecting: boolean
+  timeout: number
+  /** Emits `timeout` after that time without data; 0: never. */
+  setTimeout(ms: number, listener?: () => void): this
+  setNoDelay(): this
+  setKeepAlive(): this
+  ref(): this
+  unref(): this
+  address(): object
+}
+
+/** Makes both ends of a connection. */
+export function connectLocally(isEncrypted: boolean): readonly [LocalSocket, LocalSocket] {
+  const one = new End(isEncrypted)
+  const other = new End(isEncrypted)
+  one.peer = other
+  other.peer = one
+  return [one.socket, other.socket]
+}
+
+type Done = (error?: Error | null) => void
+
+class End {
+  readonly socket: LocalSocket
+  peer: End | undefined
+  /** Continues a write of the other end once its data is read. */
+  #readOn: (() => void) | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(isEncrypted: boolean) {
+    const stream = new builtin.stream.Duplex({
+      read: () => this.#continue(),
+      write: (chunk: Buffer, _encoding, done) => this.#write(chunk, done),
+      final: done => this.#finish(done),
+      destroy: (error, done) => this.#destroy(error, done),
+    })
+    const self = (): LocalSocket => this.socket
+    this.socket = Object.assign(stream, {
+      encrypted: isEncrypted,
+      authorized: isEncrypted,
+      connecting: false,
+      timeout: 0,
+      setTimeout: (ms: number, listener?: () => void) => this.#setTimeout(ms, listener),
+      setNoDelay: self,
+      setKeepAlive: self,
+      ref: self,
+      unref: self,
+      address: () => ({}),
+    })
+  }
+
+  #continue(): void {
+    const readOn = this.#readOn
+    this.#readOn = undefined
+    readOn?.()
+  }
+
+  #write(chunk: Buffer, done: Done): void {
+    this.#touch()
+    const peer = this.peer!
+    if (peer.socket.destroyed) return done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+    peer.#touch()
+    if (peer.socket.push(chunk)) done()
+    else peer.#readOn = done
+  }
+
+  #finish(done: Done): void {
+    const { socket } = this.peer!
+    if (!socket.destroyed) socket.push(null)
+    done()
+  }
+
+  #destroy(error: Error | null, done: Done): void {
+    clearTimeout(this.#timer)
+    this.#continue()
+    // Data that the other end has not read yet stays readable.
+    setImmediate(() => this.peer?.socket.destroy())
+    done(error)
+  }
+
+  #setTimeout(ms: number, listener: (() => void) | undefined): LocalSocket {
+    const { socket } = this
+    socket.timeout = ms
+    if (listener !== undefined) {
+      if (ms === 0) socket.removeListener('timeout', listener)
+      else socket.once('timeout', listener)
+    }
+    this.#touch()
+    return socket
+  }
+
+  #touch(): void {
+    clearTimeout(this.#timer)
+    const { socket } = this
+    if (socket.timeout > 0 && !socket.destroyed) this.#timer = setTimeout(() => socket.emit('timeout'), socket.timeout)
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * Standing interceptions: which one answers a request. That of the asynchronous context in which the request is made comes first, then one for the whole
+ * process, then the only one that stands. Refuses what could be meant for several.
+ */
+import { findIntercepted, formatAddress } from './addresses.ts'
+import type { InterceptedAddress } from './addresses.ts'
+import { Boundary, Contexts } from './contexts.ts'
+import { findRunningTest } from './running-test.ts'
+import { readPath } from '../../../records/request/parse-request.ts'
+import { originForm } from '../transport.ts'
+import { formatHint, findNearest } from '../../../foundation/base/suggest.ts'
+
+/** Where an interception holds. */
+export interface Reach {
+  /** The boundary or the test in which it was made; undefined: none that is known. */
+  readonly scope: object | undefined
+  /** Whether it holds in the whole process; undefined: it does where a runner tells tests apart, since it was made outside of any. */
+  readonly isEverywhere: boolean | undefined
+}
+
+/** What is asked of an interception. */
+export interface Standing {
+  readonly isAlive: boolean
+  readonly engine: object
+  readonly addresses: readonly InterceptedAddress[]
+  /** Undefined: requests that nobody answers pass, and are warned of. */
+  readonly strict: boolean | undefined
+  readonly reach: Reach
+}
+
+export interface Found<Each extends Standing> {
+  readonly interception: Each
+  readonly address: InterceptedAddress
+}
+
+export class StandingInterceptions<Each extends Standing> {
+  /** Oldest first. */
+  readonly #all = new Set<Each>()
+  readonly #contexts = new Contexts<Each>()
+  readonly #warnedOf = new Set<string>()
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  has(interception: Each): boolean {
+    return this.#all.has(interception)
+  }
+
+  /** Finds out where an interception is made. */
+  locate(isEverywhere: boolean): Reach {
+    if (isEverywhere) return { scope: undefined, isEverywhere }
+    const { boundary } = this.#contexts
+    if (boundary !== undefined) return { scope: boundary, isEverywhere: false }
+    const test = findRunningTest()
+    return typeof test === 'object'
+      ? { scope: test, isEverywhere: false }
+      : { scope: undefined, isEverywhere: test === 'none' || undefined }
+  }
+
+  /** @throws Error where another one of the same context has one of its addresses */
+  add(interception: Each): void {
+    for (const address of interception.addresses) {
+      const other = this.#neighbours(interception).find(({ addresses }) =>
+        addresses.some(each => formatAddress(each) === formatAddress(address)),
+      )
+      if (other !== undefined) throw alreadyIntercepted(address, other, interception)
+    }
+    this.#all.add(interception)
+    if (interception.reach.isEverywhere !== true) this.#contexts.enter(interception)
+  }
+
+  delete(interception: Each): boolean {
+    const stood = this.#all.delete(interception)
+    this.#contexts.leave()
+    return stood
+  }
+
+  /** Runs work in a boundary. Interceptions that are made inside of it end with it. */
+  async within<Result>(engine: object, work: () => Result | Promise<Result>, end: (interception: Each) => void): Promise<Result> {
+    const boundary = new Boundary(engine)
+    try {
+      return await this.#contexts.run(boundary, work)
+    } finally {
+      for (const each of this.#all) if (each.reach.scope === boundary) end(each)
+    }
+  }
+
+  /** Decides on a request; undefined: it passes. A path that is not known suits all addresses of its origin. */
+  decide(origin: string | undefined, path: unknown): Found<Each> | Error | undefined {
+    return (origin === undefined ? undefined : this.#find(origin, path)) ?? this.#refuse(origin, path)
+  }
+
+  #find(origin: string, path: unknown): Found<Each> | Error | undefined {
+    const found: Found<Each>[] = []
+    for (const interception of this.#all) {
+      const address = findIntercepted(interception.addresses, origin, path)
+      if (address !== undefined) found.push({ interception, address })
+    }
+    const [only] = found
+    if (only === undefined || (found.length === 1 && only.interception.reach.scope === undefined)) return only
+    return this.#findHere(found) ?? this.#findEverywhere(found) ?? this.#findElsewhere(found, origin)
+  }
+
+  /** Looks in the asynchronous context of the request. */
+  #findHere(found: readonly Found<Each>[]): Found<Each> | Error | undefined {
+    for (let frame = this.#contexts.innermost; frame !== undefined; frame = frame.outer) {
+      const { held } = frame
+      const here = held instanceof Boundary ? findBounded(found, held) : found.find(({ interception }) => interception === held)
+      if (here !== undefined) return here
+    }
+    const test = findRunningTest()
+    return typeof test === 'object' ? findScoped(found, test) : undefined
+  }
+
+  /** Serves requests that are of no test and no boundary, such as those of a server that was started before. */
+  #findElsewhere(found: readonly Found<Each>[], origin: string): Found<Each> | Error | undefined {
+    const others = this.#isScoped() ? found.filter(({ interception }) => interception.reach.scope === undefined) : found
+    return others.length === 0 ? undefined : onlyOne(others, origin)
+  }
+
+  /** Whether the work that runs is known to be of a test or a boundary. */
+  #isScoped(): boolean {
+    return this.#contexts.boundary !== undefined || typeof findRunningTest() === 'object'
+  }
+
+  #findEverywhere(found: readonly Found<Each>[]): Found<Each> | undefined {
+    return found.findLast(({ interception }) => this.#isEverywhere(interception))
+  }
+
+  #isEverywhere({ reach }: Each): boolean {
+    return reach.isEverywhere ?? (reach.scope === undefined && this.#contexts.tellsTests)
+  }
+
+  /** The interceptions of the context in which another one is made. */
+  #neighbours(made: Each): Each[] {
+    if (made.reach.isEverywhere === true) return [...this.#all].filter(each => this.#isEverywhere(each))
+    const { scope } = made.reach
+    return this.#held(true).filter(each => each.reach.scope === scope)
+  }
+
+  /** The interceptions that were made in the context of the work that runs: as far as to its boundary, or all. */
+  #held(isBounded: boolean): Each[] {
+    const held: Each[] = []
+    for (let frame = this.#contexts.innermost; frame !== undefined; frame = frame.outer) {
+      if (!(frame.held instanceof Boundary)) held.push(frame.held)
+      else if (isBounded) return held
+    }
+    return held.filter(each => each.isAlive)
+  }
+
+  /** Decides on a request that no interception covers, by those of its context; all count for a request that is of none. */
+  #refuse(origin: string | undefined, path: unknown): Error | undefined {
+    const held = new Set(this.#held(false))
+    const scope = this.#contexts.boundary ?? findRunningTest()
+    for (const each of this.#all) if (each.reach.scope === undefined || each.reach.scope === scope) held.add(each)
+    const concerned = held.size > 0 || typeof scope === 'object' ? [...held] : [...this.#all]
+    if (concerned.some(({ strict }) => strict === true)) return notIntercepted(concerned, origin, path)
+    if (origin !== undefined && !concerned.some(({ strict }) => strict === false)) this.#warnOf(origin)
+    return undefined
+  }
+
+  #warnOf(origin: string): void {
+    if (this.#warnedOf.has(origin)) return
+    this.#warnedOf.add(origin)
+    const known = namesOf([...this.#all])
+    const isElsewhere = known.some(each => each === origin || each.startsWith(`${origin}/`))
+    const why = isElsewhere ? 'no engine intercepts it in the context of this request' : 'no engine intercepts it'
+    const text = `A request to ${origin} went to the network, for ${why}.${formatHint(isElsewhere ? undefined : findNearest(origin, known))} "{ strict: true }" of "intercept" fails such requests, "strict: false" lets them pass without a word.`
+    process.emitWarning(text, { type: 'MikroRestWarning', code: 'MIKRO_REST_NOT_INTERCEPTED' })
+  }
+}
+
+/** What was made in a boundary, or else by the engine whose boundary it is. */
+function findBounded<Each extends Standing>(found: readonly Found<Each>[], boundary: Boundary): Found<Each> | Error | undefined {
+  return findScoped(found, boundary) ?? found.findLast(({ interception }) => interception.engine === boundary.engine)
+}
+
+function findScoped<Each extends Standing>(found: readonly Found<Each>[], scope: object): Found<Each> | Error | undefined {
+  const inside = found.filter(({ interception }) => interception.reach.scope === scope)
+  return inside.length === 0 ? undefined : onlyOne(inside, inside[0]!.address.origin)
+}
+
+/** Several of one engine give the same answer: then the latest counts. */
+function onlyOne<Each extends Standing>(found: readonly Found<Each>[], origin: string): Found<Each> | Error {
+  const engines = new Set(found.map(({ interception }) => interception.engine))
+  return engines.size === 1 ? found.at(-1)! : ambiguous(origin, engines.size)
+}
+
+function ambiguous(origin: string, engines: number): Error {
+  const text = `${origin} is intercepted by ${engines} engines at the same time, and this request was made in the context of none of them: intercept in the test itself, or make the request in "await engine.within(() => ...)"; "{ everywhere: true }" is for the whole process. An interception that is done with is ended by "dispose".`
+  return Object.assign(new Error(text), { code: 'ERR_AMBIGUOUS_INTERCEPTION' })
+}
+
+function alreadyIntercepted(address: InterceptedAddress, other: Standing, made: Standing): Error {
+  const where = made.reach.isEverywhere === true ? 'the whole process' : 'the same asynchronous context'
+  const by = other.engine === made.engine ? 'this engine' : 'another engine'
+  const text = `intercept: ${formatAddress(address)} is intercepted already, by ${by}, in ${where}. Dispose of that interception first, or give each a context of its own: "await engine.within(() => ...)".`
+  return Object.assign(new Error(text), { code: 'ERR_ALREADY_INTERCEPTED' })
+}
+
+function namesOf(concerned: readonly Standing[]): string[] {
+  return [...new Set(concerned.flatMap(each => each.addresses.map(formatAddress)))]
+}
+
+function notIntercepted(concerned: readonly Standing[], origin: string | undefined, path: unknown): Error {
+  const known = namesOf(concerned)
+  // The path matters only where another one of the origin is intercepted.
+  const hasPath = typeof path === 'string' && known.some(each => each.startsWith(`${origin}/`))
+  const asked = origin === undefined ? 'an unknown origin' : hasPath ? origin + readPath(originForm(path)) : origin
+  const text = `${asked} is not intercepted, and an interception is strict; intercepted: ${known.join(', ')}.${formatHint(findNearest(asked, known))}`
+  return Object.assign(new Error(text), { code: 'ERR_NOT_INTERCEPTED' })
+}

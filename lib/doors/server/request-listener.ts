@@ -1,0 +1,377 @@
+/**
+ * Request listener: answers the requests that come to a `node:http` server, its own or that of an app. Reads the request target and the body, asks the engine,
+ * writes the answer with one `end`. Passes on what is not the engine's, where it was asked to.
+ */
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
+import { LazyClient } from '../../foundation/base/abort.ts'
+import type { HeaderSource } from '../../foundation/base/abort.ts'
+import { chain } from '../../foundation/base/awaitable.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { builtin } from '../../foundation/base/builtins.ts'
+import { RestError, isConnectionLost, isEngineClosed, restError } from '../../foundation/base/errors.ts'
+import { READ_METHODS, WRITE_METHODS, takesBody } from '../../foundation/base/http-methods.ts'
+import { HTTP_TIMEOUT } from '../../foundation/base/limits.ts'
+import { runGuarded, warn } from '../../foundation/base/report-failure.ts'
+import type { Explanation } from '../../engine/journal/explanation.ts'
+import { findTargetBelow, readBase } from '../../records/request/address.ts'
+import { Cors } from './cors.ts'
+import { answerDocs, isDocsPath } from './docs-pages.ts'
+import { linger, readBody } from './http-body.ts'
+import { loseConnection } from './http-connection.ts'
+import type { HttpConnection } from './http-connection.ts'
+import { findAddress, findOrigin } from './mount.ts'
+import type { MountedRequest } from './mount.ts'
+import { OriginGuard } from './origin-guard.ts'
+import type { RequestTarget } from './origin-guard.ts'
+import type { ListenerOptions, RequestLine } from './server-options.ts'
+import { TestControls } from './test-controls.ts'
+import { written } from './transport.ts'
+import type { ReceivedRequest, TransportResponse } from './transport.ts'
+import type { WorldEngine } from './worlds.ts'
+
+/** A request that has come, and where its answer goes. */
+interface SentRequest {
+  readonly request: MountedRequest
+  readonly response: ServerResponse
+  readonly client: LazyClient
+  /** When it came; 0 where nothing is measured. */
+  readonly started: number
+  /** Path and query, with the path at which the app has mounted the listener. */
+  readonly target: string
+  readonly base: string
+  /** The target below the base; undefined for one that is not there. */
+  readonly below: string | undefined
+}
+
+/** What a server knows of a request beside it. */
+interface Arrival {
+  /** Orders the requests that come by one connection. Undefined: each begins when it comes. */
+  readonly connection?: HttpConnection | undefined
+  /** Called when the answer is out, or the client has gone. */
+  readonly ended?: () => void
+  /** Takes over what is not the engine's. */
+  readonly next?: (() => void) | undefined
+}
+
+export class RequestListener {
+  readonly guard: OriginGuard
+  readonly #engine: WorldEngine
+  /** Undefined: the path of the mount, or that of the engine. */
+  readonly #base: string | undefined
+  readonly #passesOn: boolean
+  readonly #controls: TestControls | undefined
+  readonly #readOnly: boolean
+  readonly #docs: boolean
+  readonly #delay: number
+  /** Ends the delays. */
+  readonly #hurry = new AbortController()
+  readonly #onRequest: ((line: RequestLine) => void) | undefined
+  readonly #cors: Cors | undefined
+  readonly #methods: readonly string[]
+  /** Explains requests; undefined where that is off. */
+  readonly #explanations: WeakMap<MountedRequest, () => Awaitable<Explanation | undefined>> | undefined
+  #isClosing = false
+
+  /** @param where begins the texts of errors */
+  constructor(engine: WorldEngine, options: ListenerOptions, where: string) {
+    this.#engine = engine
+    this.#base = options.base === undefined ? undefined : readBase(options.base, where, engine.versions)
+    this.#passesOn = options.fallthrough ?? false
+    this.#readOnly = options.readOnly ?? false
+    this.#docs = options.docs ?? false
+    this.#delay = options.delay ?? 0
+    this.#onRequest = options.onRequest
+    this.#explanations = options.explain === true ? new WeakMap() : undefined
+    this.#methods = this.#readOnly ? READ_METHODS : [...READ_METHODS, ...WRITE_METHODS]
+    this.#cors = options.cors === undefined ? undefined : new Cors(options.cors, this.#methods)
+    this.guard = new OriginGuard(options.allowedHosts, this.#cors)
+    const { testControls = false } = options
+    this.#controls = testControls === false ? undefined : new TestControls(engine, testControls)
+  }
+
+  /** Takes no more requests after those that run: answers close their connections, and delays end. */
+  beginClosing(): void {
+    this.#isClosing = true
+    this.#hurry.abort()
+  }
+
+  /** Closes the worlds of its test controls. */
+  async close(): Promise<void> {
+    this.beginClosing()
+    await this.#controls?.close()
+  }
+
+  receive(request: MountedRequest, response: ServerResponse, { connection, ended, next }: Arrival): void {
+    const started = this.#onRequest === undefined ? 0 : performance.now()
+    const { target, base } = findAddress(request, this.#base, this.#engine.base)
+    const below = findTargetBelow(target, base)
+    if (next !== undefined && this.#passesOn && !this.#owns(below, base)) {
+      next()
+      return
+    }
+    // Of all request headers only Set-Cookie comes as a list, and no request has a use for it.
+    const client = new LazyClient(request as HeaderSource, { budget: HTTP_TIMEOUT, base, readOnly: this.#readOnly })
+    const sent = { request, response, client, started, target, base, below }
+    const writes = WRITE_METHODS.includes(request.method ?? '')
+    // Comes once.
+    response.on('close', () => {
+      if (!response.writableFinished) client.leave(new DOMException('The client closed the connection.', 'AbortError'))
+      connection?.end(writes)
+      ended?.()
+    })
+    if (connection === undefined || connection.take(writes)) this.#begin(sent)
+    else connection.wait(writes, () => this.#begin(sent))
+  }
+
+  /** Whether the engine, a test control or a docs page is at a path. */
+  #owns(below: string | undefined, base: string): boolean {
+    if (below === undefined) return false
+    return (
+      (this.#docs && isDocsPath(below)) ||
+      (this.#controls !== undefined && TestControls.isControl(below)) ||
+      this.#engine.owns(below, base !== '')
+    )
+  }
+
+  #begin(sent: SentRequest): void {
+    let answering: Awaitable<TransportResponse>
+    try {
+      answering = this.#delay > 0 && !this.#isControl(sent) ? this.#askDelayed(sent) : (this.#answerHere(sent) ?? this.#ask(sent))
+    } catch (error) {
+      this.#fail(sent, error)
+      return
+    }
+    // An answer that is there at once is written at once: promises in between would cost as much as reading a record does.
+    if (answering instanceof Promise) void this.#answerLater(sent, answering)
+    else this.#deliver(sent, answering, false)
+  }
+
+  async #answerLater(sent: SentRequest, answering: Promise<TransportResponse>): Promise<void> {
+    let answer: TransportResponse
+    try {
+      answer = await answering
+    } catch (error) {
+      this.#fail(sent, error)
+      return
+    }
+    if (!sent.client.isGone) this.#deliver(sent, answer, false)
+  }
+
+  #fail(sent: SentRequest, error: unknown): void {
+    // Nobody is left to read an answer, so whatever went wrong is of no interest.
+    if (sent.client.isGone) return
+    if (isConnectionLost(error)) {
+      loseConnection(sent.request.socket)
+      return
+    }
+    const unread = error instanceof RestError && error.code === 'body_too_large'
+    this.#deliver(sent, this.#engine.respondFailure(error, new Received(sent.request, sent.target)), unread)
+  }
+
+  /** Writes an answer, and reports it. Throws nothing: no caller would catch it. */
+  #deliver(sent: SentRequest, answer: TransportResponse, unread: boolean): void {
+    let status: number
+    try {
+      status = this.#write(sent, answer, unread)
+    } catch (error) {
+      status = this.#giveUp(sent, error)
+    }
+    const tell = this.#onRequest
+    if (tell === undefined) return
+    const duration = performance.now() - sent.started
+    const { method = '' } = sent.request
+    const path = sent.request.originalUrl ?? sent.request.url ?? ''
+    void chain(this.#explain(sent.request), explanation => {
+      runGuarded(() => tell({ method, path, status, duration, ...(explanation === undefined ? {} : { explanation }) }))
+    })
+  }
+
+  /** Answers with a 500 where an answer could not be written, and breaks the connection where half of it is out already. */
+  #giveUp(sent: SentRequest, error: unknown): number {
+    const { request, response } = sent
+    const { status, headers, body } = this.#engine.respondFailure(error, new Received(request, sent.target))
+    if (response.headersSent) {
+      request.socket.destroy()
+      return status
+    }
+    const text = JSON.stringify(body)
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text), connection: 'close' }).end(text)
+    return status
+  }
+
+  /** The request has been answered: a database that says nothing of it, such as a file that another process holds locked, must not end the server. */
+  #explain(request: MountedRequest): Awaitable<Explanation | undefined> {
+    const fail = (error: unknown): undefined => {
+      warn(error)
+      return undefined
+    }
+    try {
+      const explained = this.#explanations?.get(request)?.()
+      return explained instanceof Promise ? explained.catch(fail) : explained
+    } catch (error) {
+      return fail(error)
+    }
+  }
+
+  async #askDelayed(sent: SentRequest): Promise<TransportResponse> {
+    await this.#wait(sent.client.signal)
+    return this.#answerHere(sent) ?? this.#ask(sent)
+  }
+
+  /** Waits for the delay; throws when the client hangs up. */
+  async #wait(signal: AbortSignal): Promise<void> {
+    await wait(this.#delay, undefined, { signal: AbortSignal.any([signal, this.#hurry.signal]) }).catch(() => {
+      signal.throwIfAborted()
+    })
+  }
+
+  /** Returns the answer to a request that does not concern the engine; undefined for any other request. */
+  #answerHere(sent: SentRequest): TransportResponse | undefined {
+    const { request } = sent
+    const { method = '' } = request
+    this.guard.check(request, this.#findTarget(sent))
+    if (method === 'OPTIONS') {
+      if (this.#cors !== undefined && Cors.isPreflight(method, request.headers)) return { status: 204, headers: {} }
+      // The asterisk form asks about the server as a whole (RFC 9110 section 9.3.7).
+      if (request.url === '*') return { status: 204, headers: { allow: this.#methods.join(', ') } }
+    }
+    return undefined
+  }
+
+  /** Whether the engine refuses a request since the server is read-only, so that nobody reads its body. */
+  #isRefused({ request: { method = '' }, below }: SentRequest): boolean {
+    return this.#readOnly && WRITE_METHODS.includes(method) && (below === undefined || !this.#engine.isSession(method, below))
+  }
+
+  #findTarget(sent: SentRequest): RequestTarget {
+    const { method = '' } = sent.request
+    if (method === 'OPTIONS') return 'read'
+    if (this.#isControl(sent)) return 'control'
+    return WRITE_METHODS.includes(method) ? 'write' : 'read'
+  }
+
+  #isControl({ below }: SentRequest): boolean {
+    return this.#controls !== undefined && below !== undefined && TestControls.isControl(below)
+  }
+
+  #ask(sent: SentRequest): Awaitable<TransportResponse> {
+    return this.#controls === undefined ? this.#askEngine(this.#engine, sent) : this.#askControlled(this.#controls, sent)
+  }
+
+  async #askControlled(controls: TestControls, sent: SentRequest): Promise<TransportResponse> {
+    const { request, client, base, below } = sent
+    if (!this.#isControl(sent)) {
+      const world = await controls.findWorld(request.headers)
+      return world.use(async () => this.#askEngine(world.engine, sent))
+    }
+    const { method = '', headers } = request
+    const body = takesBody(method) ? await readBody(request, client, this.#engine.limits.maxBodyBytes) : undefined
+    const { signal } = client
+    return controls.answer({ method, target: below!, base, body, headers, signal })
+  }
+
+  #askEngine(engine: WorldEngine, sent: SentRequest): Awaitable<TransportResponse> {
+    if (this.#docs && this.#isDocs(engine, sent)) return this.#showDocs(engine, sent)
+    if (takesBody(sent.request.method ?? '') && !this.#isRefused(sent)) return this.#askWithBody(engine, sent)
+    try {
+      const answering = this.#askFor(engine, sent, undefined)
+      return answering instanceof Promise ? answering.catch(failed) : answering
+    } catch (cause) {
+      return failed(cause)
+    }
+  }
+
+  /** Whether a docs page is at the path: what the engine itself has there comes before it. */
+  #isDocs(engine: WorldEngine, { below, base }: SentRequest): boolean {
+    return below !== undefined && isDocsPath(below) && !engine.owns(below, base !== '')
+  }
+
+  #showDocs(engine: WorldEngine, { request, client, base, below }: SentRequest): Promise<TransportResponse> {
+    return answerDocs(engine, {
+      method: request.method ?? '',
+      target: below!,
+      base,
+      origin: findOrigin(request),
+      authorization: client.header('authorization'),
+      readOnly: this.#readOnly,
+    })
+  }
+
+  #askFor(engine: WorldEngine, sent: SentRequest, body: unknown): Awaitable<TransportResponse> {
+    if (this.#explanations !== undefined) return this.#askAndExplain(this.#explanations, engine, sent, body)
+    return engine.ask(sent.request.method ?? '', sent.target, undefined, body, sent.client)
+  }
+
+  async #askAndExplain(
+    explanations: WeakMap<MountedRequest, () => Awaitable<Explanation | undefined>>,
+    engine: WorldEngine,
+    { request, target, client }: SentRequest,
+    body: unknown,
+  ): Promise<TransportResponse> {
+    const { response, explain } = await engine.explained(request.method ?? '', target, undefined, body, client)
+    explanations.set(request, explain)
+    return response
+  }
+
+  async #askWithBody(engine: WorldEngine, sent: SentRequest): Promise<TransportResponse> {
+    const body = await readBody(sent.request, sent.client, this.#engine.limits.maxBodyBytes)
+    try {
+      return await this.#askFor(engine, sent, body)
+    } catch (cause) {
+      return failed(cause)
+    }
+  }
+
+  /** Gives the status that was written: an answer that has no text is answered with another one. */
+  #write(sent: SentRequest, given: TransportResponse, unread: boolean): number {
+    const { request, response } = sent
+    const answer = written(this.#engine, given, new Received(request, sent.target))
+    const headers: OutgoingHttpHeaders = { ...answer.headers }
+    if (this.#isClosing || unread) headers['connection'] = 'close'
+    if (this.#cors !== undefined) this.#cors.mark(request.method, request.headers, headers)
+    const { status, text, stream } = answer
+    if (stream !== undefined) {
+      response.writeHead(status, headers)
+      // A failure in the middle breaks the connection, so that no client takes a part for the whole.
+      builtin.stream.pipeline(builtin.stream.Readable.from(stream.bytes(), { objectMode: false }), response, () => {})
+      return status
+    }
+    if (text === undefined) {
+      if (request.method !== 'HEAD' && status !== 204 && status !== 304) headers['content-length'] = 0
+      response.writeHead(status, headers).end()
+      return status
+    }
+    headers['content-length'] = Buffer.byteLength(text)
+    response.writeHead(status, headers)
+    if (unread) linger(request, response, text)
+    else response.end(text)
+    return status
+  }
+}
+
+/**
+ * The engine answers every fault of a client itself; it throws when it has been closed under a server that still runs, and when a test has the connection
+ * lost.
+ */
+function failed(cause: unknown): never {
+  throw isEngineClosed(cause) ? restError('server_closed', 'The engine is closed.', { cause }) : cause
+}
+
+/** The request as answers to failures need it. A class, since an object with a getter of its own costs more than reading a record does. */
+class Received implements ReceivedRequest {
+  readonly method: string
+  readonly path: string
+  readonly #request: HeaderSource
+
+  constructor(request: MountedRequest, path: string) {
+    this.method = request.method ?? ''
+    this.path = path
+    this.#request = request as HeaderSource
+  }
+
+  /** The headers, which are made when they are first read. */
+  get headers(): ReceivedRequest['headers'] {
+    return this.#request.headers
+  }
+}

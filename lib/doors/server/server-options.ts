@@ -1,0 +1,102 @@
+/** The options of the HTTP server, and their check. */
+import type { Explanation } from '../../engine/journal/explanation.ts'
+import { checkNames } from '../../foundation/base/suggest.ts'
+import { MAX_DELAY } from '../../engine/testing/fault-options.ts'
+import type { CorsOrigins } from './cors.ts'
+import type { AllowedHosts } from './origin-guard.ts'
+import type { TestControlOptions } from './test-controls.ts'
+
+/** The options of `createServer`. */
+export interface ServerOptions {
+  /** The path before the version. Default: that of the engine. */
+  base?: string
+  /**
+   * Origins whose pages may read the answers and, on a loopback address, write: one, several, or `true` for all. Default: none, so that browsers keep other
+   * origins out.
+   */
+  cors?: CorsOrigins
+  /**
+   * Names that requests may have as `Host` beside the local ones: one, several (`.example.test` stands for a name and all below it), or `true` for all. Without
+   * the option, a server on a loopback address answers to local names alone, and one on another address to all.
+   */
+  allowedHosts?: AllowedHosts
+  /**
+   * Answer `/docs` with a page for browsers: Swagger UI where the package `swagger-ui-dist` is installed, and a page with the model as a diagram, filters and
+   * `curl` commands. A resource or a custom route of that path comes before it. Default: false.
+   */
+  docs?: boolean
+  /** Answer POST, PUT, PATCH and DELETE with 405, apart from logging in and out. Default: false. */
+  readOnly?: boolean
+  /**
+   * Delay every request by this many milliseconds, whichever world answers it; not those of test controls. Unlike `engine.delay` it outlasts a reset, and it
+   * ends when the server is closed. Default: 0.
+   */
+  delay?: number
+  /**
+   * Let other processes reset, seed, fail and hold by `/_test/...` routes, and have worlds of their own by the header or cookie `X-World`. Default: false.
+   * For tests only: whoever reaches the server may do all that, without a token.
+   */
+  testControls?: boolean | TestControlOptions
+  /** Tell `onRequest` what each request has run: statements, query plans and missing indexes. It is worked out when the answer is out. Default: false. */
+  explain?: boolean
+  /**
+   * Called when an answer has been handed to the socket; not called for a client that hung up before, or a connection that a test has lost.
+   * Default: nothing is reported.
+   */
+  onRequest?: (line: RequestLine) => void
+}
+
+/** The options of `listener`. */
+export interface ListenerOptions extends ServerOptions {
+  /**
+   * Hand on to `next` what is not the engine's: what is not below the base, or there neither a version nor, without versions, a resource, nor a custom route or a
+   * test control. Default: false, so that it is answered with 404.
+   */
+  fallthrough?: boolean
+}
+
+/** One answered request. */
+export interface RequestLine {
+  readonly method: string
+  /** The request target as it was sent: path and query, nothing decoded. */
+  readonly path: string
+  readonly status: number
+  /** Milliseconds from the head of the request to the answer. */
+  readonly duration: number
+  /** With the option `explain`, of what the engine has answered; absent when it was closed meanwhile. */
+  readonly explanation?: Explanation
+}
+
+/** The names of the options. */
+const OPTION_NAMES = [
+  'base',
+  'cors',
+  'allowedHosts',
+  'readOnly',
+  'delay',
+  'docs',
+  'testControls',
+  'explain',
+  'onRequest',
+] as const satisfies (keyof ServerOptions)[]
+
+/** Rejects options that are unknown or not of their form. */
+export function checkServerOptions(options: ServerOptions): void {
+  checkForms(options, OPTION_NAMES, 'createServer')
+}
+
+/** Rejects options of a listener that are unknown or not of their form. */
+export function checkListenerOptions(options: ListenerOptions): void {
+  checkForms(options, [...OPTION_NAMES, 'fallthrough'], 'listener')
+  const { fallthrough } = options
+  if (fallthrough !== undefined && typeof fallthrough !== 'boolean') throw new TypeError('listener: "fallthrough" must be true or false.')
+}
+
+function checkForms(options: ServerOptions, names: readonly string[], where: string): void {
+  checkNames(options, names, where)
+  const { delay = 0, docs, explain } = options
+  if (typeof delay !== 'number' || !(delay >= 0 && delay <= MAX_DELAY))
+    throw new RangeError(`${where}: "delay" must be a number of milliseconds from 0 to ${MAX_DELAY}, got ${String(delay)}.`)
+  if (docs !== undefined && typeof docs !== 'boolean') throw new TypeError(`${where}: "docs" must be true or false.`)
+  if (explain !== undefined && typeof explain !== 'boolean') throw new TypeError(`${where}: "explain" must be true or false.`)
+}

@@ -1,0 +1,31 @@
+/**
+ * World name: which world a request is about, by its header or cookie `X-World`, and the scenario with which that begins, by `X-Scenario`. Refuses what is
+ * no name with request_malformed.
+ */
+import { restError } from '../../foundation/base/errors.ts'
+
+const WORLD_NAME = /^[\w.:-]{1,100}$/
+
+/** Returns the name of the world; undefined for the engine's own. */
+export function readWorldName(headers: Readonly<Record<string, unknown>>): string | undefined {
+  const name = headers['x-world'] ?? readCookie(headers['cookie'], 'x-world')
+  if (name === undefined || name === '') return undefined
+  if (typeof name === 'string' && WORLD_NAME.test(name)) return name
+  throw restError('request_malformed', 'X-World must be a name of at most 100 letters, digits and "_", ".", ":", "-".')
+}
+
+/** Returns the name of the scenario, if there is one. */
+export function readScenarioName(headers: Readonly<Record<string, unknown>>): string | undefined {
+  const name = headers['x-scenario'] ?? readCookie(headers['cookie'], 'x-scenario')
+  return typeof name === 'string' && name !== '' ? name : undefined
+}
+
+function readCookie(header: unknown, name: string): string | undefined {
+  if (typeof header !== 'string') return undefined
+  // Cookies are separated by "; " (RFC 6265 section 4.2.1).
+  const cookie = header
+    .split(';')
+    .map(pair => pair.trim())
+    .find(pair => pair.toLowerCase().startsWith(`${name}=`))
+  return cookie?.slice(name.length + 1).replaceAll('"', '')
+}

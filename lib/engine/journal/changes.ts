@@ -1,0 +1,179 @@
+/**
+ * Computes the rows that a request has changed. The database reports each row as it changes (`RowChange`, `ListChange`).
+ * `computeNetChanges` merges the reports into one change for each record.
+ */
+import { shownName } from '../../model/ids-name.ts'
+import type { RawChange, RowImage, Watched, WatchedList, WatchedTable } from '../../records/database/changes.ts'
+import type { JsonRecord } from '../../records/read/run-read.ts'
+import { findHierarchyRoot } from '../../model/model.ts'
+import type { Model, Resource } from '../../model/model.ts'
+import { planStored } from '../../records/plan/plan.ts'
+import type { Field } from '../../records/plan/read-plan.ts'
+
+/** One record that a request has inserted, updated or deleted. */
+export interface Change {
+  readonly type: 'insert' | 'update' | 'delete'
+  /** Plural name of the resource, in the first version that serves it. */
+  readonly resource: string
+  readonly id: string | number
+  /** The record's own stored attributes as they were, in the form of the API; `null` for an insert. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- as in bodies: what they hold follows from the model
+  readonly before: any
+  /** The attributes as they are now; `null` for a delete. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
+  readonly after: any
+}
+
+/** Lists what can be watched: every entity, as shown by the first version that serves it. */
+export function listWatched(models: readonly Model[]): Watched {
+  const tables: WatchedTable[] = []
+  const own = new Set<string>()
+  const names = new Set(models[0]!.resources.flatMap(({ accepted }) => accepted))
+  for (const { entity } of models[0]!.entities) {
+    const found = findResource(entity, models)
+    // Classes that share a table are reported as their root, so that each row is reported once.
+    const resource = found.source.kind === 'table' ? findHierarchyRoot(found) : findTableResource(found)
+    if (resource.readOnly || resource.key.length === 0 || own.has(resource.table)) continue
+    const isFirst = models[0]!.byEntity.has(entity)
+    const name = isFirst
+      ? resource.plural
+      : ([resource.plural, resource.table, resource.className].find(free => !names.has(free)) ?? `${resource.className} (entity)`)
+    names.add(name)
+    const stored = [...planStored(resource).node!.fields.flatMap(listRowFields), ...listHolder(resource)]
+    own.add(resource.table)
+    tables.push({
+      resource,
+      name,
+      fields: found.source.kind === 'joined' ? stored.flatMap(field => listTableFields(field, found)) : stored,
+    })
+  }
+  const lists = tables.flatMap(table =>
+    table.resource.attributes.flatMap((attribute): WatchedList[] => {
+      if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot' || attribute.hidden) return []
+      // The rows of a pivot table that is an entity are records themselves.
+      return attribute.via.owner && !own.has(attribute.via.table)
+        ? [{ table, attribute: { ...attribute, name: shownName(attribute), via: attribute.via } }]
+        : []
+    }),
+  )
+  return { tables, lists }
+}
+
+/**
+ * Returns a resource with only the columns of its own table, where its rows are spread over several tables. Each table reports its own
+ * columns.
+ */
+function findTableResource(resource: Resource): Resource {
+  return { ...resource, source: { kind: 'table' }, hierarchy: undefined }
+}
+
+/** Leaves out the fields of another table of the hierarchy. */
+function listTableFields(field: Field, { source, table }: Resource): Field[] {
+  const columns = source.kind === 'joined' ? source.tables.find(part => part.table === table)!.columns : []
+  const isOwn = listColumns(field).every(column => columns.includes(column))
+  return isOwn ? [{ ...field, attribute: { ...field.attribute, of: undefined } } as unknown as Field] : []
+}
+
+function listColumns(field: Field): readonly string[] {
+  if (field.kind === 'embedded') return field.fields.flatMap(listColumns)
+  const { attribute } = field
+  if (attribute.kind === 'toOne' || attribute.kind === 'toOneOf') return attribute.columns
+  return attribute.kind === 'scalar' && 'column' in attribute.source ? [attribute.source.column] : []
+}
+
+function findResource(entity: object, models: readonly Model[]): Resource {
+  const serving = models.find(model => model.byEntity.has(entity))
+  return serving?.byEntity.get(entity) ?? models[0]!.entities.find(resource => resource.entity === entity)!
+}
+
+/** The field of what an open resource keeps beside its model. */
+function listHolder({ open }: Resource): Field[] {
+  return open === undefined ? [] : [{ kind: 'scalar', attribute: open.holder }]
+}
+
+/** Leaves out fields that are not in the row: computed attributes, and relations whose key is in the other table. */
+function listRowFields(field: Field): Field[] {
+  switch (field.kind) {
+    case 'scalar': {
+      const { kind } = field.attribute.source
+      return kind === 'column' || kind === 'document' ? [field] : []
+    }
+    case 'reference': {
+      const { attribute } = field
+      if (!attribute.owner || attribute.formula !== undefined) return []
+      return attribute.ids === undefined ? [field] : [{ kind: 'reference', attribute: { ...attribute, name: attribute.ids } }]
+    }
+    case 'oneOf':
+      return [field]
+    case 'embedded': {
+      const fields = field.fields.flatMap(listRowFields)
+      return fields.length === 0 ? [] : [{ ...field, fields }]
+    }
+    default:
+      return []
+  }
+}
+
+/** The changes of one record so far. */
+interface State {
+  readonly resource: string
+  readonly id: string | number
+  /** Whether its own row has changed, and not only one of its lists. */
+  row: boolean
+  before: JsonRecord | null
+  after: JsonRecord | null
+  readonly lists: Map<string, { readonly before: readonly unknown[]; after: readonly unknown[] }>
+}
+
+/**
+ * Merges changes in the order in which the records were first touched. An insert and an update make an insert, an insert and a delete
+ * make nothing, a delete and an insert make an update.
+ */
+export function computeNetChanges(raw: readonly RawChange[]): Change[] {
+  const states = new Map<string, State>()
+  const findState = (resource: string, id: string | number): State => {
+    const key = `${resource}\0${id}`
+    let state = states.get(key)
+    if (state === undefined) states.set(key, (state = { resource, id, row: false, before: {}, after: {}, lists: new Map() }))
+    return state
+  }
+  const moved = (table: WatchedTable, before: RowImage | undefined, after: RowImage | undefined): void => {
+    const state = findState(table.name, (before ?? after)!.id)
+    if (!state.row) state.before = before?.record ?? null
+    state.row = true
+    state.after = after?.record ?? null
+  }
+  for (const change of raw) {
+    if (change.kind === 'list') {
+      const { lists } = findState(change.list.table.name, change.id)
+      const { name } = change.list.attribute
+      const known = lists.get(name)
+      if (known === undefined) lists.set(name, { before: change.before, after: change.after })
+      else known.after = change.after
+      continue
+    }
+    const [before, after] = [change.before(), change.after()]
+    // A row with another ID is another record.
+    if (before !== undefined && after !== undefined && before.id !== after.id) {
+      moved(change.table, before, undefined)
+      moved(change.table, undefined, after)
+    } else {
+      moved(change.table, before, after)
+    }
+  }
+  return [...states.values()].flatMap(finishChanges)
+}
+
+function finishChanges({ resource, id, row, before, after, lists }: State): Change[] {
+  if (before === null && after === null) return []
+  const own = { before: before === null ? null : { ...before }, after: after === null ? null : { ...after } }
+  let differs = row
+  for (const [name, list] of lists) {
+    if (list.before.length === list.after.length && list.before.every((id, index) => id === list.after[index])) continue
+    differs = true
+    if (own.before !== null) own.before[name] = list.before
+    if (own.after !== null) own.after[name] = list.after
+  }
+  if (!differs) return []
+  return [{ type: before === null ? 'insert' : after === null ? 'delete' : 'update', resource, id, ...own }]
+}

@@ -1,0 +1,109 @@
+/**
+ * Answer a failure: whatever a stage throws becomes the one error body. Reports what is a fault of the server, and hides from the client what it is.
+ */
+import { AskedError, RestError, restError } from '../../foundation/base/errors.ts'
+import { findReason, reportFailure } from '../../foundation/base/report-failure.ts'
+import type { FailedRequest } from '../../foundation/base/report-failure.ts'
+import type { DatabaseFailure } from '../../records/database/dialect.ts'
+import type { Clock } from '../../foundation/base/clock.ts'
+import { takesBody } from '../../foundation/base/http-methods.ts'
+import type { RestResponse } from '../../foundation/base/response.ts'
+import type { JournalRecord } from '../journal/journal.ts'
+import { readHeader } from '../../records/request/parse-request.ts'
+import type { QueryInput } from '../../foundation/base/query-input.ts'
+import type { CheckedOptions } from './options.ts'
+import { respondError, withoutBody } from './respond.ts'
+
+/** The request that has failed, as it came. */
+interface FailedArrival {
+  readonly method: string
+  readonly path: string
+  readonly query: QueryInput | undefined
+  readonly body: unknown
+  readonly context: Parameters<typeof readHeader>[0]
+  readonly record: JournalRecord | undefined
+}
+
+/** The request that a transport has received, with headers of lower-case names. */
+export interface ReceivedRequest extends FailedRequest {
+  readonly headers: Readonly<Partial<Record<string, string>>>
+}
+
+/** The parts of an engine that an answer to a failure uses. */
+interface FailureParts {
+  readonly options: CheckedOptions
+  readonly clock: Clock
+  /** Why the database has done nothing, if that is what an error says. */
+  readonly classifyFailure: (error: unknown) => DatabaseFailure | undefined
+}
+
+/** Answers an error that a stage has thrown. */
+export function answerFailure(error: unknown, arrival: FailedArrival, parts: FailureParts): RestResponse {
+  const { method, path, context, record } = arrival
+  const meant = describeMisplacedBody(error, arrival)
+  const answered = meant instanceof AskedError ? meant.answer : undefined
+  const response =
+    answered ?? answerError(describeDatabaseFailure(meant, parts.classifyFailure(meant)), parts, readHeader(context, 'accept'))
+  // The failure of an inner request has been reported with it.
+  if (response.status >= 500 && !(meant instanceof AskedError)) {
+    if (record !== undefined) record.failure = findReason(meant)
+    reportFailure(parts.options.onError, meant, { method, path })
+  }
+  return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
+}
+
+/** Answers what a transport has met itself; a fault of the server is reported. */
+export function answerTransportFailure(error: unknown, { method, path, headers }: ReceivedRequest, parts: FailureParts): RestResponse {
+  const response = answerError(error, parts, headers['accept'])
+  if (response.status >= 500 && !(error instanceof RestError)) reportFailure(parts.options.onError, error, { method, path })
+  return response
+}
+
+/**
+ * Returns the one error body, also for faults that a transport finds before the engine can be asked.
+ *
+ * @param accept the header `Accept` of the request
+ */
+export function answerError(error: unknown, { clock, options }: FailureParts, accept?: string): RestResponse {
+  let timestamp: string
+  try {
+    timestamp = clock.now().toISOString()
+  } catch {
+    // A clock of the application's that fails is such an error itself.
+    timestamp = new Date().toISOString()
+  }
+  return respondError(error, { timestamp, validationStatus: options.validationStatus, accept })
+}
+
+/** Whether the caller of `handle` broke its types. */
+export function isMisuse(error: unknown): boolean {
+  return error instanceof TypeError && error.message.startsWith('handle: ')
+}
+
+/** Explains a query that is refused and may well be the body: the arguments of `handle` are easily mistaken. */
+function describeMisplacedBody(error: unknown, { method, query, body }: FailedArrival): unknown {
+  if (body !== undefined || query === undefined || query === null || query instanceof URLSearchParams) return error
+  const name = method.toUpperCase()
+  if (!(error instanceof RestError) || error.code !== 'parameter_invalid' || !takesBody(name)) return error
+  const detail = `${error.message} The third argument of "handle" is the query, the fourth is the body: handle("${name}", path, undefined, body).`
+  return restError('parameter_invalid', detail, error.errors === undefined ? {} : { errors: error.errors })
+}
+
+/** Returns what a client learns of a database that does nothing; the cause is for `onError`. */
+function describeDatabaseFailure(error: unknown, failure: DatabaseFailure | undefined): unknown {
+  if (failure === undefined || error instanceof RestError) return error
+  if (failure === 'denied')
+    return restError('forbidden', `The database does not allow it: ${(error as Error).message.split('\n', 1)[0]!}.`, { cause: error })
+  if (failure === 'readOnly')
+    return restError(
+      'database_busy',
+      'The database takes no writes: it is a standby, or was set to read only; nothing was changed. An engine that is only to read it has the option "readOnly".',
+      { headers: { 'retry-after': '1' }, cause: error },
+    )
+  if (failure === 'failed')
+    return restError('database_failed', 'The database cannot do this at present; nothing was changed.', { cause: error })
+  return restError('database_busy', 'Another process has locked the database; nothing was changed. Try again.', {
+    headers: { 'retry-after': '1' },
+    cause: error,
+  })
+}

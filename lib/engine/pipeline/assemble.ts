@@ -1,0 +1,202 @@
+/**
+ * Assemble: puts an engine together on an open database. `openEngine` opens the database and begins its life, `assemble` composes the parts, `copyWorld`
+ * gives what a fork is assembled from. Throws TypeError, RangeError and Error for options and models that cannot be served.
+ */
+import { chain, runCoroutine } from '../../foundation/base/awaitable.ts'
+import type { EntityManager } from '@mikro-orm/core'
+import { Authentication } from '../auth/auth.ts'
+import { loadSignatures } from '../auth/tokens.ts'
+import type { SigningKey } from '../auth/tokens.ts'
+import { Clock } from '../../foundation/base/clock.ts'
+import { requireNode } from '../../foundation/base/node-version.ts'
+import { Notes } from '../../foundation/base/notes.ts'
+import { Traces } from '../../foundation/base/trace.ts'
+import type { ChangeRecorder } from '../../records/database/changes.ts'
+import type { OpenDatabase } from '../../records/database/world-store.ts'
+import { Journal } from '../journal/journal.ts'
+import type { Resource } from '../../model/model.ts'
+import { NOTHING_LEARNED } from '../../model/open-attributes.ts'
+import { Routes } from '../../records/request/custom-routes.ts'
+import { listVersions } from '../../records/request/address.ts'
+import type { EngineHandle } from '../../model/hook-context.ts'
+import { QueryCache } from '../../records/request/parsed-query.ts'
+import type { RequestContext } from '../../records/request/request-context.ts'
+import { Faults } from '../testing/fault-injection.ts'
+import { Given } from '../testing/given.ts'
+import { isInMemory } from '../../records/database/describe-database.ts'
+import { keepForEmpty } from '../../records/write/seed-empty.ts'
+import { seed } from '../../records/write/seed.ts'
+import { createAuthServices, revokeTokensOfRemovedUsers } from './auth-services.ts'
+import { Descriptions } from './descriptions.ts'
+import { createCreationContext, createIndexContext } from './engine-context.ts'
+import type { ContextOrigin } from './engine-context.ts'
+import { Lifecycle } from './lifecycle.ts'
+import { openDatabase } from './open-database.ts'
+import { checkOptions } from './options.ts'
+import type { CheckedOptions, EngineOptions } from './options.ts'
+import { RequestRecorder } from './record-request.ts'
+import type { RecorderParts } from './record-request.ts'
+import { createSharedState, runsHooks } from './shared-state.ts'
+import type { SharedState } from './shared-state.ts'
+import type { Snapshot, WorldState } from './snapshot.ts'
+import { checkFaultPath } from './check-fault-path.ts'
+import { ServedVersions } from './served-versions.ts'
+import { checkExpressions } from './versions.ts'
+import { World } from './world.ts'
+
+/** What an engine is assembled from. */
+export interface Composition {
+  readonly options: CheckedOptions
+  readonly database: OpenDatabase
+  readonly shared: SharedState
+  /** Undefined for an engine that is not a fork. */
+  readonly parent?: { readonly state: WorldState; readonly signingKey: SigningKey | undefined }
+}
+
+/** The parts of an engine. */
+export interface EngineParts<E extends EngineHandle = EngineHandle> extends RecorderParts {
+  readonly engine: E
+  readonly shared: SharedState
+  readonly world: World
+  readonly versions: ServedVersions
+  readonly given: Given
+  readonly recorder: ChangeRecorder
+  readonly requests: RequestRecorder
+  readonly descriptions: Descriptions
+  /** Closed with the engine. */
+  readonly interceptions: Set<Disposable>
+}
+
+/**
+ * Opens the database, reads the model, builds the engine, brings the schema up to date and loads the seed.
+ *
+ * @param build makes the engine, and returns its parts
+ * @throws TypeError, RangeError for options that are unknown or not of their form; Error for a model that cannot be served.
+ */
+export async function openEngine<E extends EngineHandle>(
+  options: EngineOptions,
+  build: (composition: Composition) => EngineParts<E>,
+): Promise<E> {
+  requireNode()
+  const checked = checkOptions(options)
+  const notes = new Notes(checked.notes)
+  if (checked.auth !== undefined) await loadSignatures()
+  const opened = await openDatabase({ ...checked, notes, users: checked.auth?.options?.entity })
+  const { connection, worlds, definitions } = opened
+  const complete = definitions.length === 0 ? checked : { ...checked, resources: [...definitions, ...checked.resources] }
+  try {
+    const parts = await opened.complete(() => {
+      const shared = createSharedState(complete, connection.orm, notes)
+      return chain(runCoroutine(checkExpressions(shared.compile(NOTHING_LEARNED), complete, connection)), () =>
+        build({ options: complete, database: opened, shared }),
+      )
+    })
+    await parts.shared.scenarios.start(() => parts.world.snapshot())
+    if (checked.seed !== undefined) {
+      const isNew = isInMemory(checked.database)
+      const records = isNew ? checked.seed : await keepForEmpty(checked.seed, parts.model, connection, notes)
+      await seed(records, parts.model, connection)
+    }
+    await worlds.start()
+    revokeTokensOfRemovedUsers({ ...parts, database: opened })
+    return parts.engine
+  } catch (error) {
+    await opened.abandon()
+    throw error
+  }
+}
+
+/** Returns what a fork with a copy of the world is assembled from. See RestEngine.fork. */
+export async function copyWorld(
+  { options, shared, world, authentication }: EngineParts,
+  snapshot: Snapshot | undefined,
+): Promise<Composition> {
+  const { database, state } = await world.copy(snapshot)
+  return { options, shared, database, parent: { state, signingKey: authentication?.tokens.key } }
+}
+
+/** Composes the parts of an engine. They call the engine itself only while requests are answered. */
+export function assemble<E extends EngineHandle>(engine: E, composition: Composition): EngineParts<E> {
+  const { options, database, shared, parent } = composition
+  const { connection } = database
+  const services = createServices(engine, composition)
+  const { clock, model, given, authentication } = services
+  let journal: Journal | undefined
+  const recorder = connection.record(shared.watched, () => journal?.current())
+  if (options.journal > 0) journal = new Journal(options.journal, shared.secrets, model, recorder.isRecording)
+  const allRoutes = [...(authentication?.routes() ?? []), ...options.routes]
+  const routes = new Routes(allRoutes, options.versions)
+  const life = new Lifecycle()
+  const faults = new Faults(
+    options.routes.map(({ method }) => method),
+    clock,
+    (match, where) =>
+      checkFaultPath(match, where, { options, served: services.served, authentication, templates: allRoutes.map(({ path }) => path) }),
+  )
+  const world = new World(
+    { shared, store: database.worlds, clock, versions: services.versions, given, authentication, life, faults, journal },
+    parent?.state,
+  )
+  if (parent !== undefined) revokeTokensOfRemovedUsers({ authentication, recorder, database })
+  const traces = new Traces()
+  connection.observe(traces)
+  const parts = {
+    ...services,
+    engine,
+    options,
+    life,
+    routes,
+    queries: new QueryCache(),
+    classifyFailure: (error: unknown) => connection.dialect.failure(error),
+    journal,
+    faults,
+    traces,
+    connection,
+    secrets: shared.secrets,
+    mayRunApplicationCode: shared.mayRunApplicationCode,
+  }
+  return { ...parts, shared, world, recorder, requests: new RequestRecorder(parts), interceptions: new Set() }
+}
+
+type EngineServices = Pick<
+  EngineParts,
+  'clock' | 'versions' | 'served' | 'model' | 'grow' | 'fork' | 'given' | 'authentication' | 'descriptions'
+>
+
+/** Creates the parts of an engine that read and write records. */
+function createServices(engine: EngineHandle, { options, database, shared, parent }: Composition): EngineServices {
+  const { connection } = database
+  const clock = new Clock(options.clock)
+  connection.follow(clock)
+  const fork = (): EntityManager => connection.orm.em.fork()
+  const origin: ContextOrigin = { engine, fork, address: options, logsIn: options.auth !== undefined }
+  const describe = (version: string, base: string, readOnly: boolean): Promise<object> => descriptions.describe({ version }, readOnly, base)
+  const versions = new ServedVersions({ options, connection, shared, clock, describe })
+  const served = versions.byName
+  const [first] = listVersions(options.versions) as [string]
+  const context = ({ plural }: Resource): RequestContext => createCreationContext(origin, first, plural)
+  const given = new Given({ served: () => versions.first, connection, clock, context })
+  const authentication =
+    options.auth === undefined
+      ? undefined
+      : new Authentication(options.auth, createAuthServices(database, served, clock), parent?.signingKey)
+  const descriptions = new Descriptions({
+    options,
+    served,
+    runsHooks: () => runsHooks(options, connection.orm),
+    login: version => authentication?.describe(version),
+    context: version => createIndexContext(origin, version),
+  })
+  const { model } = versions.first
+  return { clock, versions, served, model, grow: more => versions.grow(more), fork, given, authentication, descriptions }
+}
+
+/** Ends the interceptions, waits for the requests that run, and closes the database. See RestEngine.close. */
+export async function closeEngine({ life, faults, interceptions, connection, authentication }: EngineParts): Promise<void> {
+  life.end()
+  faults.close()
+  for (const interception of interceptions) interception[Symbol.dispose]()
+  await life.idle()
+  await authentication?.settled()
+  await connection.close()
+}

@@ -1,0 +1,60 @@
+/** Auth services: what the authentication module uses of the engine, and the end of the tokens of users who are deleted. */
+import { findVisibility } from '../../records/access/access-rules.ts'
+import type { Authentication } from '../auth/auth.ts'
+import type { AuthServices } from '../auth/services.ts'
+import type { Clock } from '../../foundation/base/clock.ts'
+import type { ChangeRecorder } from '../../records/database/changes.ts'
+import type { OpenDatabase } from '../../records/database/world-store.ts'
+import type { Resource } from '../../model/model.ts'
+import { NO_PARAMETERS } from '../../records/request/query-string.ts'
+import { RequestContext } from '../../records/request/request-context.ts'
+import type { Services } from './operate.ts'
+
+/** Returns the services of the engine that the module calls. */
+export function createAuthServices(
+  { connection, logIns }: Pick<OpenDatabase, 'connection' | 'logIns'>,
+  served: ReadonlyMap<string, Services>,
+  clock: Clock,
+): AuthServices {
+  const findServices = (resource: Resource): Services =>
+    [...served.values()].find(({ model }) => model.byEntity.get(resource.entity) === resource)!
+  return {
+    // A fork makes its MikroORM instance only when it is first needed.
+    orm: () => connection.orm,
+    clock,
+    versions: served,
+    stored: (resource, key, columns) => findServices(resource).reader.asStored.recordWith(resource, key, columns),
+    storedBeside: (resource, key, columns, other) => findServices(resource).reader.asStored.recordBeside(resource, key, columns, other),
+    refuses: error => connection.dialect.refusal(error) !== undefined,
+    store: logIns,
+    columns: (resource, key, columns) => findServices(resource).reader.asStored.columns(resource, key, columns),
+    shown: async (resource, key, principal, ctx) => {
+      const { model, reader } = findServices(resource)
+      const own = new RequestContext({ ...(ctx as RequestContext).parts, principal })
+      const visibility = findVisibility(model, NO_PARAMETERS, own)
+      return reader.record(resource, key, { parameters: NO_PARAMETERS, visibility, ctx: own })
+    },
+  }
+}
+
+/** The parts of an engine that end the tokens of a user who is deleted. */
+interface TokenParts {
+  readonly database: Pick<OpenDatabase, 'logIns'>
+  /** Undefined when the module is off. */
+  readonly authentication: Authentication | undefined
+  readonly recorder: ChangeRecorder
+}
+
+/** Revokes the tokens of a user as soon as their record is deleted, by whatever deletes it. A database that keeps log-ins sees to it itself. */
+export function revokeTokensOfRemovedUsers({ authentication, recorder, database }: TokenParts): void {
+  if (authentication === undefined || database.logIns?.mayWrite === true) return
+  const { table } = authentication
+  recorder.watchers.add({
+    table,
+    add: change => {
+      if (change.kind !== 'row' || change.table.resource.table !== table) return
+      const id = change.before()?.id
+      if (id !== undefined && id !== change.after()?.id) authentication.removed(id)
+    },
+  })
+}

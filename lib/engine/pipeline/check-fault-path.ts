@@ -1,0 +1,73 @@
+/**
+ * Check fault paths: refuses a pattern that can match no path of the engine, since its version or its resource is unknown: a test that waits for a failure which
+ * never comes would pass for the wrong reason. Whatever a star leaves open is taken.
+ */
+import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
+import { findPathBelow, NO_VERSION } from '../../records/request/address.ts'
+import { describeReserved, DESCRIPTION, DOCS, TEST_CONTROLS } from '../../records/request/reserved-paths.ts'
+import type { StageParts } from './handle.ts'
+
+type Parts = Pick<StageParts, 'options' | 'served' | 'authentication'> & {
+  /** The paths of custom routes and of the log-in, as templates. */
+  readonly templates: readonly string[]
+}
+
+/** @throws TypeError for a pattern that no request can meet */
+export function checkFaultPath(match: string, where: string, parts: Parts): void {
+  const { base, versions } = parts.options
+  const given = match.slice(match.indexOf(' ') + 1)
+  const path = (base === '' ? undefined : findPathBelow(given, base)) ?? given
+  if (!path.startsWith('/') || path === '/') return
+  const segments = path.slice(1).split('/')
+  if (versions.length === 0) {
+    // A way in may have a base of its own, of which nothing is known here.
+    const isOpen = segments.some((segment, at) => segment.includes('*') || isKnown(segment, NO_VERSION, at, parts))
+    if (!isOpen) throw unknownResource(match, where, segments[0]!, NO_VERSION, parts)
+    return
+  }
+  const at = segments.findIndex(segment => segment.includes('*') || versions.includes(segment))
+  const version = segments[at]
+  if (version === undefined) {
+    if (segments[0] === TEST_CONTROLS || segments[0] === DOCS) return
+    throw unknownVersion(match, where, segments[0]!, parts)
+  }
+  const name = segments[at + 1]
+  if (version.includes('*') || name === undefined || name === '' || name.includes('*')) return
+  if (!isKnown(name, version, 1, parts)) throw unknownResource(match, where, name, version, parts)
+}
+
+function unknownVersion(match: string, where: string, name: string, { options, served }: Parts): TypeError {
+  const [first = NO_VERSION] = options.versions
+  const isResource = served.get(first)!.lookUp(decode(name), first) !== undefined
+  const meant = isResource ? `${first}/${name}` : findNearest(name, options.versions)
+  return refusal(match, where, `the version "${name}"`, meant === undefined ? undefined : match.replace(`/${name}`, `/${meant}`))
+}
+
+function unknownResource(match: string, where: string, name: string, version: string, { served }: Parts): TypeError {
+  const meant = findNearest(decode(name), served.get(version)!.model.byName.keys())
+  return refusal(match, where, `the resource "${name}"`, meant === undefined ? undefined : match.replace(`/${name}`, `/${meant}`))
+}
+
+function isKnown(name: string, version: string, at: number, { served, authentication, templates }: Parts): boolean {
+  return (
+    served.get(version)!.lookUp(decode(name), version) !== undefined ||
+    name === DESCRIPTION ||
+    describeReserved(name, authentication !== undefined) !== undefined ||
+    templates.some(template => {
+      const segment = template.slice(1).split('/')[at]
+      return segment !== undefined && (segment === name || segment.startsWith('{'))
+    })
+  )
+}
+
+function refusal(match: string, where: string, what: string, meant: string | undefined): TypeError {
+  return new TypeError(`${where}: "${match}" can meet no request: ${what} is unknown.${formatHint(meant)}`)
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

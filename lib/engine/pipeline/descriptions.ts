@@ -1,0 +1,259 @@
+/**
+ * Descriptions: the OpenAPI documents of an engine. Each is made when it is asked for, with examples from the records that are there then, and made anew only
+ * when those have changed. The modules that make them are loaded with the first one.
+ */
+import type { Conformity } from '../../description/conformity/conformity.ts'
+import type { HookContext } from '../../model/hook-context.ts'
+import { checkNames, findNearest, formatHint } from '../../foundation/base/suggest.ts'
+import type { Attribute, Model, Resource } from '../../model/model.ts'
+import type { Diagram } from '../../description/diagram/diagram.ts'
+import { findSegment } from '../../description/openapi/source.ts'
+import type { ApiSource, DescribedLogin, DescribeOptions } from '../../description/openapi/source.ts'
+import type { OpenApiDocument } from '../../description/openapi/document.ts'
+import { NO_VERSION, formatRoot, listVersions } from '../../records/request/address.ts'
+import { EVERYTHING } from '../../records/plan/visibility.ts'
+import type { JsonRecord } from '../../records/read/run-read.ts'
+import type { Services } from './operate.ts'
+import type { CheckedOptions } from './options.ts'
+
+/** Options of `engine.openapi`. */
+export interface OpenApiOptions {
+  /** Version of the API. Default: the first one. */
+  readonly version?: string
+  /** Version of OpenAPI. Default: `'3.1'`. */
+  readonly openapi?: '3.1' | '3.2'
+  /** Which filters are listed: how many to-one relations they walk (0: own attributes alone), or `'none'`. Default: 1. */
+  readonly filters?: number | 'none'
+  /**
+   * Schemas of records require nothing, so that they hold for answers that `attributes` or `depth=0` cut down, too. Default: false, so that clients that are
+   * generated know what is always there.
+   */
+  readonly sparse?: boolean
+  /** POST takes arrays as well, and answers them with lists. Default: false, so that clients that are generated know which of both an answer is. */
+  readonly bulk?: boolean
+  /** Title of the API. Default: `'REST API'`. */
+  readonly title?: string
+}
+
+/** Options of `engine.diagram`. */
+export interface DiagramOptions {
+  /** Version of the API. Default: the first one. */
+  readonly version?: string
+  /** `'svg'`: a picture; `'mermaid'`: the text of an `erDiagram` of Mermaid. Default: `'svg'`. */
+  readonly format?: 'svg' | 'mermaid'
+}
+
+/** The parts of an engine that descriptions are made from. */
+export interface DescriptionParts {
+  readonly options: CheckedOptions
+  readonly served: ReadonlyMap<string, Services>
+  /** Describes the log-in of a version; undefined when the module is off. */
+  readonly login: (version: string) => DescribedLogin | undefined
+  /** Whether entities have life-cycle hooks or subscribers of the application, which may refuse. */
+  readonly runsHooks: () => boolean
+  /** Creates the context of a request without a caller. */
+  readonly context: (version: string) => HookContext
+}
+
+interface KnownDocument {
+  readonly examples: string
+  readonly text: string
+}
+
+const OPTIONS = ['version', 'openapi', 'filters', 'sparse', 'bulk', 'title']
+/** By the model of a version, which an engine shares with its forks. */
+const KNOWN_CONFORMITIES = new WeakMap<Model, Map<string, Promise<Conformity>>>()
+/** Documents that are kept: as many ways to ask as a program may have. */
+const KEPT = 20
+
+export class Descriptions {
+  readonly #parts: DescriptionParts
+  readonly #known = new Map<string, KnownDocument>()
+  /** The examples that have been found, by the model of a version; undefined: none is looked for again. */
+  readonly #kept = new WeakMap<Model, Map<Resource, JsonRecord | undefined>>()
+
+  constructor(parts: DescriptionParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Returns a document of its own to each caller.
+   *
+   * @param readOnly describes what is served as read-only, or not; default: as the engine is
+   * @param base the path before the version, as whoever asks sees it; default: that of the engine
+   * @throws TypeError, RangeError for options that are unknown or not of their form
+   */
+  async describe(
+    given: OpenApiOptions = {},
+    readOnly = this.#parts.options.readOnly,
+    base = this.#parts.options.base,
+  ): Promise<OpenApiDocument> {
+    const { version, options } = this.#checked(given)
+    const { describeApi } = await import('../../description/openapi/document.ts')
+    const services = this.#parts.served.get(version)!
+    const login = this.#parts.login(version)
+    const examples = await this.#examples(services, version, login)
+    const learned = services.model.isOpen ? services.model.resources.map(({ open }) => open?.learned ?? []) : []
+    const key = JSON.stringify([version, options, readOnly, base, learned])
+    const shown = JSON.stringify([...examples.values()])
+    const known = this.#known.get(key)
+    if (known?.examples === shown) return JSON.parse(known.text) as OpenApiDocument
+    const text = JSON.stringify(describeApi({ ...this.#createSource(services, version, login, examples), readOnly, base }, options))
+    if (this.#known.size >= KEPT) this.#known.clear()
+    this.#known.set(key, { examples: shown, text })
+    return JSON.parse(text) as OpenApiDocument
+  }
+
+  /**
+   * Returns a version's model as a diagram, as plain data.
+   *
+   * @throws RangeError for a version that there is not
+   */
+  async diagram(version: string | undefined, where = 'engine.diagram'): Promise<Diagram> {
+    const { describeDiagram } = await import('../../description/diagram/diagram.ts')
+    const name = this.#findVersion(version, where)
+    const { model, lookUp } = this.#parts.served.get(name)!
+    return describeDiagram(model, resource => findSegment(resource, { lookUp, version: name }) !== undefined)
+  }
+
+  /**
+   * Returns a version's model as a diagram, as a text.
+   *
+   * @throws TypeError, RangeError for options that are unknown or not of their form
+   */
+  async draw(given: DiagramOptions = {}): Promise<string> {
+    checkNames(given, ['version', 'format'], 'engine.diagram')
+    const { version, format = 'svg' } = given
+    if (format !== 'svg' && format !== 'mermaid')
+      throw new RangeError(`engine.diagram: "format" must be "svg" or "mermaid", got ${JSON.stringify(format)}.`)
+    const diagram = await this.diagram(version)
+    if (format === 'mermaid') return (await import('../../description/diagram/mermaid.ts')).writeMermaid(diagram)
+    return (await import('../../description/diagram/svg.ts')).drawDiagram(diagram, { title: 'Model', isWhole: true })
+  }
+
+  /**
+   * Returns what holds answers of a version against its document, which has no examples and lists no filters for this. Engines with the same model share it.
+   *
+   * @param sparse for answers that a request has cut down
+   */
+  conformity(version: string, sparse: boolean): Promise<Conformity> {
+    const { model } = this.#parts.served.get(version)!
+    const known = KNOWN_CONFORMITIES.get(model) ?? new Map<string, Promise<Conformity>>()
+    KNOWN_CONFORMITIES.set(model, known)
+    // A self-test may write in the fork of an engine that is read-only.
+    const key = `${sparse} ${this.#parts.options.readOnly}`
+    const found = known.get(key) ?? this.#conform(version, sparse)
+    known.set(key, found)
+    return found
+  }
+
+  async #conform(version: string, sparse: boolean): Promise<Conformity> {
+    const { options } = this.#checked({ version, sparse, bulk: true, filters: 'none' })
+    const [{ describeApi }, { Conformity: Conform }] = await Promise.all([
+      import('../../description/openapi/document.ts'),
+      import('../../description/conformity/conformity.ts'),
+    ])
+    const source = this.#createSource(this.#parts.served.get(version)!, version, this.#parts.login(version), new Map())
+    return new Conform(describeApi({ ...source, readOnly: this.#parts.options.readOnly, base: '' }, options))
+  }
+
+  #checked(given: OpenApiOptions): { readonly version: string; readonly options: DescribeOptions } {
+    checkNames(given, OPTIONS, 'engine.openapi')
+    const { openapi = '3.1', filters = 1, sparse = false, bulk = false, title = 'REST API' } = given
+    const version = this.#findVersion(given.version, 'engine.openapi')
+    if (openapi !== '3.1' && openapi !== '3.2')
+      throw new RangeError(`engine.openapi: "openapi" must be "3.1" or "3.2", got ${JSON.stringify(openapi)}.`)
+    if (filters !== 'none' && !(Number.isSafeInteger(filters) && filters >= 0 && filters <= MAX_HOPS)) {
+      throw new RangeError(
+        `engine.openapi: "filters" must be "none" or the relations that filters walk, 0 to ${MAX_HOPS}, got ${JSON.stringify(filters)}.`,
+      )
+    }
+    if (typeof sparse !== 'boolean') throw new TypeError('engine.openapi: "sparse" must be true or false.')
+    if (typeof bulk !== 'boolean') throw new TypeError('engine.openapi: "bulk" must be true or false.')
+    if (typeof title !== 'string' || title === '') throw new TypeError('engine.openapi: "title" must be a string that is not empty.')
+    return { version, options: { openapi, sparse, bulk, title, filterHops: filters === 'none' ? undefined : filters } }
+  }
+
+  #findVersion(given: string | undefined, where: string): string {
+    const { versions } = this.#parts.options
+    const version = given ?? versions[0] ?? NO_VERSION
+    if (listVersions(versions).includes(version)) return version
+    // A caller in JavaScript may give anything.
+    const called = JSON.stringify(version)
+    throw new RangeError(`${where}: there is no version ${called}.${formatHint(findNearest(called, versions))}`)
+  }
+
+  #createSource(
+    { model, lookUp, vocabulary }: Services,
+    version: string,
+    login: DescribedLogin | undefined,
+    examples: ReadonlyMap<Resource, JsonRecord>,
+  ): Omit<ApiSource, 'base'> {
+    const { options } = this.#parts
+    const { limits, createdStatus, validationStatus, etag, readOnly, serverTiming, routes } = options
+    return {
+      model,
+      version,
+      vocabulary,
+      lookUp,
+      limits,
+      createdStatus,
+      validationStatus,
+      tagsContent: etag === 'answer',
+      readOnly,
+      serverTiming,
+      routes,
+      login,
+      examples,
+      runsApplicationCode: mayRefuse(model, options) || this.#parts.runsHooks() || vocabulary.own.size > 0,
+    }
+  }
+
+  /**
+   * A record of each resource that anybody may read without a token: the first by its key, which is kept once it has been found. Views and virtual entities have none,
+   * since nobody knows what reading them takes.
+   */
+  async #examples(
+    { model, reader }: Services,
+    version: string,
+    login: DescribedLogin | undefined,
+  ): Promise<ReadonlyMap<Resource, JsonRecord>> {
+    const { completeExample, exampleParameters } = await import('../../description/openapi/examples.ts')
+    const kept = this.#kept.get(model) ?? new Map<Resource, JsonRecord | undefined>()
+    this.#kept.set(model, kept)
+    for (const resource of model.resources) {
+      if (resource.readOnly || kept.has(resource)) continue
+      const parameters = exampleParameters(resource)
+      const isPublic = login === undefined || login.isPublic('GET', `${formatRoot('', version)}/${resource.plural}`)
+      if (parameters === undefined || !isPublic) continue
+      const view = { parameters, visibility: EVERYTHING, ctx: this.#parts.context(version) }
+      try {
+        const record = await reader.first(resource, view)
+        if (record !== undefined) kept.set(resource, completeExample(record, resource))
+      } catch {
+        // A description needs no example. What the table cannot answer its own requests say; it is not asked again.
+        kept.set(resource, undefined)
+      }
+    }
+    return new Map([...kept].flatMap(([resource, record]) => (record === undefined ? [] : [[resource, record] as const])))
+  }
+}
+
+/** Relations that listed filters walk at most: the list grows with each as the model is connected. */
+const MAX_HOPS = 3
+
+/** Whether functions of the application may refuse a request, with a code of their own. */
+function mayRefuse({ resources }: Model, { auth, lookup }: CheckedOptions): boolean {
+  if (lookup !== undefined || auth?.options.authenticate !== undefined) return true
+  return resources.some(
+    ({ rules: { access, scopes, wrappers }, attributes }) =>
+      scopes.length > 0 ||
+      Object.keys(wrappers).length > 0 ||
+      Object.values(access).some(rule => typeof rule === 'function') ||
+      attributes.some(isRendered),
+  )
+}
+
+function isRendered(attribute: Attribute): boolean {
+  return attribute.render !== undefined || (attribute.kind === 'embedded' && attribute.attributes.some(isRendered))
+}

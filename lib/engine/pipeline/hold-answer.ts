@@ -1,0 +1,118 @@
+/**
+ * Hold answer: takes a request and its answer, in the form of `handle` or of `fetch`, and holds the answer against the document of its version. Gives the faults
+ * in plain words. Throws TypeError for what is neither.
+ */
+import type { HeldAnswer } from '../../description/conformity/conformity.ts'
+import type { Resource } from '../../model/model.ts'
+import { NO_VERSION, formatRoot } from '../../records/request/address.ts'
+import { pairsOfObject, pairsOfText } from '../../records/request/query-string.ts'
+import type { QueryInput } from '../../foundation/base/query-input.ts'
+import type { Descriptions } from './descriptions.ts'
+import type { Services } from './operate.ts'
+import type { CheckedOptions } from './options.ts'
+
+/** A request, as far as its answer depends on it. */
+export interface HeldRequest {
+  readonly method: string
+  /** Begins with the base and the version; may carry its own `?query`. */
+  readonly path: string
+  readonly query?: QueryInput | undefined
+}
+
+interface Parts {
+  readonly descriptions: Descriptions
+  readonly served: ReadonlyMap<string, Services>
+  readonly options: Pick<CheckedOptions, 'base'>
+}
+
+/** Returns what of an answer is not as the document says: empty when all of it is. */
+export async function holdAnswer(
+  { descriptions, served, options: { base } }: Parts,
+  request: HeldRequest | Request,
+  response: HeldAnswer | Response,
+): Promise<string[]> {
+  const { method, path: whole, query } = readRequest(request)
+  // The paths of the document are those below its server, which is the base.
+  const path = base !== '' && whole.startsWith(`${base}/`) ? whole.slice(base.length) : whole
+  const answer = await readResponse(response)
+  const [, first = ''] = path.split('/')
+  const version = first !== NO_VERSION && served.has(first) ? first : [...served.keys()][0]!
+  const services = served.get(version)!
+  // The body of a QUERY may ask for less, too.
+  const conformity = await descriptions.conformity(version, method === 'QUERY' || isCutDown(services, query))
+  const others = `${path}/`.startsWith(`${formatRoot('', version)}/`) ? listOtherPaths(path, version, services) : []
+  const described = [path, ...others].find(each => conformity.knows(each))
+  // A resource that only the application's own look-up knows has no path in the document.
+  return described === undefined && others.length > 0 ? [] : conformity.check(method, described ?? path, answer)
+}
+
+function readRequest(request: HeldRequest | Request): { method: string; path: string; query: readonly string[] } {
+  if (request instanceof Request) {
+    const { pathname, searchParams } = new URL(request.url)
+    return { method: request.method, path: pathname, query: [...searchParams.keys()] }
+  }
+  const { method, path, query } = request as Partial<HeldRequest>
+  if (typeof method !== 'string' || typeof path !== 'string')
+    throw new TypeError("engine.conforms: the request is a Request, or has a method and a path: { method: 'GET', path: '/v1/users' }.")
+  const [plain = '', own = ''] = path.split(/\?(.*)/s)
+  return { method: method.toUpperCase(), path: plain, query: [...listParameterNames(own), ...listParameterNames(query)] }
+}
+
+/** A query that cannot be read is answered by a refusal, whatever its names. */
+function listParameterNames(query: QueryInput | undefined): string[] {
+  try {
+    if (query === undefined) return []
+    if (typeof query === 'string') return pairsOfText(query.replace(/^\?/, '')).map(({ name }) => name)
+    return query instanceof URLSearchParams ? [...query.keys()] : pairsOfObject(query).map(({ name }) => name)
+  } catch {
+    return []
+  }
+}
+
+async function readResponse(response: HeldAnswer | Response): Promise<HeldAnswer> {
+  if (response instanceof Response) {
+    const text = response.bodyUsed ? undefined : await response.clone().text()
+    if (text === undefined)
+      throw new TypeError('engine.conforms: the body of the Response has been read; hold it before, or a clone of it.')
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: text === '' ? undefined : (JSON.parse(text) as unknown),
+    }
+  }
+  const { status, headers } = response as Partial<HeldAnswer>
+  if (typeof status !== 'number' || typeof headers !== 'object')
+    throw new TypeError('engine.conforms: the answer is that of engine.handle, or a Response.')
+  return response
+}
+
+/** Whether the request asks for less than a record has. */
+function isCutDown({ vocabulary }: Services, names: readonly string[]): boolean {
+  return names.some(name => ['attributes', 'depth'].includes(vocabulary.reserved.get(name) ?? ''))
+}
+
+/** A resource has several names, of which the document has one. */
+function listOtherPaths(path: string, version: string, { lookUp, model }: Services): string[] {
+  const root = formatRoot('', version)
+  const [, name = '', ...rest] = path.slice(root.length).split('/')
+  const found = name === '' ? undefined : (model.byName.get(decode(name)) ?? lookUpSafely(decode(name), version, lookUp))
+  const names = found === undefined ? [] : [found.plural, ...found.accepted]
+  return names.map(each => [root, encodeURIComponent(each), ...rest].join('/'))
+}
+
+/** A look-up of the application that throws has made the answer a failure already. */
+function lookUpSafely(name: string, version: string, lookUp: Services['lookUp']): Resource | undefined {
+  try {
+    return lookUp(name, version)
+  } catch {
+    return undefined
+  }
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

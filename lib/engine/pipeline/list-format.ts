@@ -1,0 +1,55 @@
+/**
+ * List format: writes the records of a list as CSV (RFC 4180) or as NDJSON, one JSON value a line. Takes the header `Accept`, column names and records;
+ * refuses nothing.
+ */
+import { Accept, JSON_MEDIA, asksForJson } from '../../foundation/base/accept.ts'
+import type { MediaType } from '../../foundation/base/accept.ts'
+import type { JsonRecord } from '../../records/read/run-read.ts'
+
+/** A form of lists that is not an envelope. */
+export interface ListFormat {
+  readonly media: MediaType
+  readonly contentType: string
+  /** The line before all records, if there is one. */
+  readonly header: (columns: readonly string[]) => string
+  readonly line: (record: JsonRecord, columns: readonly string[]) => string
+}
+
+const CSV: ListFormat = {
+  media: { name: 'text/csv', parameters: { charset: 'utf-8', header: 'present' } },
+  contentType: 'text/csv; charset=utf-8; header=present',
+  header: columns => formatLine(columns),
+  line: (record, columns) => formatLine(columns.map(column => record[column])),
+}
+
+function createNdjson(name: string): ListFormat {
+  return { media: { name }, contentType: name, header: () => '', line: record => `${JSON.stringify(record)}\n` }
+}
+
+const FORMATS: readonly ListFormat[] = [CSV, ...['application/x-ndjson', 'application/ndjson', 'application/jsonl'].map(createNdjson)]
+
+/** Finds the form of lists that a request names and does not want less than JSON; undefined for JSON. */
+export function findListFormat(header: string | undefined): ListFormat | undefined {
+  if (asksForJson(header)) return undefined
+  const accepted = new Accept(header!)
+  const json = accepted.preferenceFor(JSON_MEDIA)
+  let best: { readonly format: ListFormat; readonly weight: number } | undefined
+  for (const format of FORMATS) {
+    const { weight, isNamed } = accepted.preferenceFor(format.media)
+    // A range as `*/*` beside the name asks for JSON only where the name cannot be met.
+    const isPreferred = weight > json.weight || (weight === json.weight && !json.isNamed)
+    if (isNamed && weight > 0 && isPreferred && (best === undefined || weight > best.weight)) best = { format, weight }
+  }
+  return best?.format
+}
+
+function formatLine(values: readonly unknown[]): string {
+  return `${values.map(formatField).join(',')}\r\n`
+}
+
+/** Nothing is NULL, and two quotes are the empty text, so that the two differ, as in PostgreSQL. */
+function formatField(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,271 @@
+/**
+ * Operate: what each method does to each kind of target: which reading or writing it is, which envelope answers it, and the application's wrapper around it.
+ * Takes a resolved and checked request; gives the response.
+ */
+import type { EntityManager } from '@mikro-orm/core'
+import type { ResourceAction } from '../../records/access/actions.ts'
+import { chain } from '../../foundation/base/awaitable.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { CustomParameter } from '../../records/access/access-rules.ts'
+import type { Clock } from '../../foundation/base/clock.ts'
+import type { Wrapper } from '../../model/hook-context.ts'
+import type { RequestAbort } from '../../foundation/base/abort.ts'
+import { isReading } from '../../foundation/base/http-methods.ts'
+import type { HttpMethod } from '../../foundation/base/http-methods.ts'
+import { formatIso } from '../../foundation/values/iso-time.ts'
+import { keyToSegment } from '../../model/key.ts'
+import { formatRoot } from '../../records/request/address.ts'
+import type { Limits } from '../../foundation/base/limits.ts'
+import type { Model, Resource, ToOneOfAttribute } from '../../model/model.ts'
+import type { Request } from '../../records/request/parse-request.ts'
+import type { Vocabulary } from '../../records/request/query-string.ts'
+import type { Reader, View } from '../../records/read/reader.ts'
+import type { RequestContext } from '../../records/request/request-context.ts'
+import { notFound, refuseHidden } from '../../records/access/resolve-path.ts'
+import type { ResourceLookup, Target } from '../../records/access/resolve-path.ts'
+import { applyCondition, findListedResource, mayBeConditional } from './conditional.ts'
+import type { EntityTags } from './conditional.ts'
+import { findListFormat } from './list-format.ts'
+import type { ListFormat } from './list-format.ts'
+import { streamList } from './stream-list.ts'
+import {
+  findPageRange,
+  respondCreated,
+  respondDeleted,
+  respondDeletedList,
+  respondDescription,
+  respondIndex,
+  respondList,
+  respondOptions,
+  respondRecord,
+  respondValue,
+  withoutBody,
+} from './respond.ts'
+import type { RestResponse } from '../../foundation/base/response.ts'
+import { buildResponse } from '../../records/request/custom-routes.ts'
+import { listShownNames } from '../../records/plan/plan.ts'
+import { retryWithRules } from '../../records/plan/visibility.ts'
+import type { Writer } from '../../records/write/writer.ts'
+
+/** The services that operations of one version use. */
+export interface Services {
+  readonly reader: Reader
+  readonly writer: Writer
+  readonly model: Model
+  readonly lookUp: ResourceLookup
+  readonly vocabulary: Vocabulary
+  readonly customParameters: ReadonlyMap<string, CustomParameter>
+  readonly clock: Clock
+  readonly limits: Limits
+  readonly versions: readonly string[]
+  readonly createdStatus: number
+  readonly etag: EntityTags
+  /** Returns the OpenAPI document of the version, for clients that see the engine below a base. */
+  readonly describe: (base: string, readOnly: boolean) => Promise<object>
+  /** Runs work in a transaction. */
+  readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, end?: RequestAbort) => Promise<T>
+}
+
+/** One operation. */
+export interface Operation {
+  readonly request: Request
+  readonly target: Target
+  /** The action on a resource, if the request is about one. */
+  readonly about: ResourceAction | undefined
+  /** The methods that the path takes. */
+  readonly allowed: readonly string[]
+  readonly view: View
+  readonly ctx: RequestContext
+}
+
+export function operate(operation: Operation, services: Services): Awaitable<RestResponse> {
+  const { request } = operation
+  const { method } = request
+  if (!isReading(method)) return performWrapped(operation, services)
+  const list = findListedResource(operation.target)
+  const format = list === undefined ? undefined : findListFormat(request.header('accept'))
+  if (list !== undefined && format !== undefined) {
+    const streamed = streamOperation(operation, services, list, format)
+    return method === 'HEAD' ? chain(streamed, withoutBody) : streamed
+  }
+  const response = performWrapped(operation, services)
+  const { etag } = services
+  const answer = mayBeConditional(operation, etag) ? chain(response, done => applyCondition(done, operation, etag)) : response
+  return method === 'HEAD' ? chain(answer, withoutBody) : answer
+}
+
+function performWrapped(operation: Operation, services: Services): Awaitable<RestResponse> {
+  const { about } = operation
+  const wrapper = about?.resource.rules.wrappers[about.action]
+  return wrapper === undefined ? perform(operation, services) : wrapped(wrapper, operation, services)
+}
+
+/** Answers with the records of all pages in another form than JSON. A wrapper runs around each page. */
+function streamOperation(operation: Operation, services: Services, resource: Resource, format: ListFormat): Awaitable<RestResponse> {
+  const { view } = operation
+  const { limits, vocabulary } = services
+  const { parameters, visibility } = view
+  return streamList({
+    format,
+    view,
+    pageSize: limits.maxLimit,
+    answer: page => performWrapped({ ...operation, view: page }, services),
+    columns: () => retryWithRules(visibility, () => listShownNames(resource, parameters, { limits, visibility, vocabulary })),
+  })
+}
+
+/** Runs the application's wrapper; around a write it is part of the transaction, which its failure rolls back. */
+async function wrapped(wrapper: Wrapper, operation: Operation, services: Services): Promise<RestResponse> {
+  const { ctx, request, view } = operation
+  const { trace } = view
+  const next = async (): Promise<RestResponse> => {
+    trace?.enter('render')
+    const response = await perform(operation, services)
+    trace?.enter('handler')
+    return response
+  }
+  const run = async (): Promise<RestResponse> => {
+    trace?.enter('handler')
+    const response = buildResponse(await wrapper(ctx, next), `the ${ctx.action} handler of ${ctx.resource}`)
+    trace?.enter('render')
+    return response
+  }
+  if (isReading(request.method)) return run()
+  return services.transaction(async em => {
+    ctx.enter(em)
+    const response = await run()
+    view.end?.throwIfReached()
+    return response
+  }, view.end)
+}
+
+const OPERATIONS: Readonly<Record<HttpMethod, (operation: Operation, services: Services) => Awaitable<RestResponse>>> = {
+  GET: get,
+  HEAD: get,
+  QUERY: get,
+  POST: post,
+  PUT: put,
+  PATCH: put,
+  DELETE: remove,
+  OPTIONS: ({ allowed }) => respondOptions(allowed),
+}
+
+/** Does what the method of a request does: `checkMethod` has let no other pass. */
+function perform(operation: Operation, services: Services): Awaitable<RestResponse> {
+  return OPERATIONS[operation.request.method as HttpMethod](operation, services)
+}
+
+function formatTimestamp(services: Services): string {
+  return formatIso(services.clock.time())
+}
+
+function get({ request, target, view, ctx }: Operation, services: Services): Awaitable<RestResponse> {
+  const { reader, limits, vocabulary } = services
+  const { parameters } = view
+  switch (target.kind) {
+    case 'own':
+      throw new Error('get: a custom route.')
+    case 'index':
+      if (target.isDescription) return services.describe(request.base, request.readOnly).then(respondDescription)
+      return respondIndex(services.model, services.versions, formatRoot(request.base, ctx.version), formatTimestamp(services))
+    case 'collection': {
+      const range = findPageRange(parameters, limits)
+      return chain(reader.page(target.resource, range, view), page =>
+        respondList({ resource: target.resource, page, range, parameters, vocabulary, path: request.path }, formatTimestamp(services)),
+      )
+    }
+    case 'record':
+      return chain(reader.record(target.resource, target.key, view), record => {
+        if (record === undefined) throw notFound(target.resource, target.id)
+        return respondRecord(target.resource, record, formatTimestamp(services))
+      })
+    case 'attribute': {
+      const { resource, key, attribute } = target
+      if (attribute.kind === 'toOneOf') return getPolymorphic(target, attribute, view, services)
+      // The IDs of a relation exist where the relation does.
+      refuseHidden(resource, resource.byName.get(attribute.name) ?? attribute, view.visibility)
+      if (attribute.kind === 'toMany') {
+        const range = findPageRange(parameters, limits)
+        return chain(reader.relatedPage(resource, key, attribute, range, view), page => {
+          if (page === undefined) throw notFound(resource, target.id)
+          return respondList(
+            { resource: attribute.target, page, range, parameters, vocabulary, path: request.path },
+            formatTimestamp(services),
+          )
+        })
+      }
+      if (attribute.kind === 'toOne') {
+        return chain(reader.relatedRecord(resource, key, attribute, view), record => {
+          if (record === undefined) throw notFound(resource, target.id)
+          return respondRecord(attribute.target, record, formatTimestamp(services))
+        })
+      }
+      return chain(reader.value(resource, key, attribute, view), holder => {
+        if (holder === undefined) throw notFound(resource, target.id)
+        return respondValue(resource, attribute, holder[attribute.name] ?? null, formatTimestamp(services))
+      })
+    }
+  }
+}
+
+/** The record that a relation to one of several resources links: as what it is. */
+async function getPolymorphic(
+  { resource, key, id }: Target & { kind: 'attribute' },
+  attribute: ToOneOfAttribute,
+  view: View,
+  services: Services,
+): Promise<RestResponse> {
+  const { reader } = services
+  await retryWithRules(view.visibility, () => refuseHidden(resource, attribute, view.visibility))
+  const linked = await reader.linkedRecord(resource, key, attribute, view)
+  if (linked === undefined) throw notFound(resource, id)
+  if (linked === null) return respondValue(resource, attribute, null, formatTimestamp(services))
+  return respondRecord(linked.branch.target, linked.record ?? null, formatTimestamp(services))
+}
+
+function post(operation: Operation, services: Services): Awaitable<RestResponse> {
+  const { request, target, view } = operation
+  const { writer, createdStatus } = services
+  if (target.kind === 'collection') {
+    return chain(writer.create(target.resource, operation.ctx.body, view), ({ resource, key, record }) =>
+      respondCreated(resource, record, `${target.path}/${keyToSegment(key, resource)}`, createdStatus, formatTimestamp(services)),
+    )
+  }
+  if (target.kind !== 'attribute' || target.attribute.kind !== 'toMany') throw new Error('post: not a list.')
+  return chain(writer.append(target, target.attribute, operation.ctx.body, view), ({ resource, key, record }) => {
+    const location = `${formatRoot(request.base, operation.ctx.version)}/${resource.plural}/${keyToSegment(key, resource)}`
+    return respondCreated(resource, record, location, createdStatus, formatTimestamp(services))
+  })
+}
+
+function put(operation: Operation, services: Services): Awaitable<RestResponse> {
+  const { target, view } = operation
+  const { writer } = services
+  if (target.kind !== 'record' && target.kind !== 'attribute') throw new Error('put: not a record.')
+  const written =
+    target.kind === 'record'
+      ? writer.update(target, operation.ctx.body, view)
+      : writer.updateAttribute(target, target.attribute, operation.ctx.body, view)
+  return chain(written, ({ resource, record, removed }) =>
+    (removed === true ? respondDeleted : respondRecord)(resource, record, formatTimestamp(services)),
+  )
+}
+
+function remove(operation: Operation, services: Services): Awaitable<RestResponse> {
+  const { target, view } = operation
+  if (target.kind !== 'record') return removeRelated(operation, services)
+  return chain(services.writer.delete(target, view), ({ resource, record }) => respondDeleted(resource, record, formatTimestamp(services)))
+}
+
+async function removeRelated({ target, view }: Operation, services: Services): Promise<RestResponse> {
+  const { writer } = services
+  if (target.kind !== 'attribute') throw new Error('remove: not a record.')
+  const { resource: owner, attribute } = target
+  await retryWithRules(view.visibility, () => refuseHidden(owner, attribute, view.visibility))
+  if (attribute.kind === 'toMany') {
+    return respondDeletedList(attribute.target, await writer.deleteRelated(target, attribute, view), formatTimestamp(services))
+  }
+  if (attribute.kind !== 'toOne' && attribute.kind !== 'toOneOf') throw new Error('remove: not a relation.')
+  const { resource, record } = await writer.deleteLinked(target, attribute, view)
+  return respondDeleted(resource, record, formatTimestamp(services))
+}

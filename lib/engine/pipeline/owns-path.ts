@@ -1,0 +1,38 @@
+/** Owns path: whether an engine has something at a path, for apps that answer other paths themselves. */
+import { NO_VERSION } from '../../records/request/address.ts'
+import { readPath } from '../../records/request/parse-request.ts'
+import { describeReserved } from '../../records/request/reserved-paths.ts'
+import type { StageParts } from './handle.ts'
+
+/**
+ * Returns whether a path is the engine's: that of a version and all below it; without versions, that of a resource, of what stands beside the resources, or of a
+ * custom route; and the index.
+ *
+ * @param target path below the base; may carry a query
+ * @param hasBase whether there is a base: without one the root is that of the app
+ */
+export function ownsPath(target: string, hasBase: boolean, { options, routes, served, authentication }: StageParts): boolean {
+  const path = readPath(target)
+  if (!isDecodable(path)) return false
+  const { versions } = options
+  const segments = path === '/' ? [] : path.slice(1).split('/')
+  const [first] = segments
+  if (first === undefined) return hasBase || routes.listMethods([]).length > 0
+  if (versions.length > 0) return versions.includes(first)
+  const name = decodeURIComponent(first)
+  return (
+    describeReserved(name, authentication !== undefined) !== undefined ||
+    served.get(NO_VERSION)!.lookUp(name, NO_VERSION) !== undefined ||
+    routes.listMethods([NO_VERSION, ...segments]).length > 0
+  )
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    // What cannot be decoded names nothing.
+    return false
+  }
+}

@@ -1,0 +1,262 @@
+/**
+ * Record a request: what stands around the stages (handle.ts) and changes nothing of them. From the outside to the inside: the trace measures where the
+ * time goes, the journal notes what was sent and what was answered, and injected faults do to a request on its way what a test has asked for.
+ */
+import { LazyClient } from '../../foundation/base/abort.ts'
+import { chain } from '../../foundation/base/awaitable.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { READ_METHODS } from '../../foundation/base/http-methods.ts'
+import type { RestResponse } from '../../foundation/base/response.ts'
+import { SERVER_TIMING, formatServerTiming } from '../../foundation/base/server-timing.ts'
+import { Trace } from '../../foundation/base/trace.ts'
+import type { Traces } from '../../foundation/base/trace.ts'
+import { Surroundings } from '../../foundation/base/surroundings.ts'
+import type { Connection } from '../../records/database/dialect.ts'
+import { buildExplanation } from '../journal/explanation.ts'
+import type { Explanation } from '../journal/explanation.ts'
+import { JournalRecord, maskRecord } from '../journal/journal.ts'
+import type { Journal } from '../journal/journal.ts'
+import type { Secrets } from '../journal/redact.ts'
+import { NO_HEADERS, readHeader } from '../../records/request/parse-request.ts'
+import type { QueryInput } from '../../foundation/base/query-input.ts'
+import type { Faults } from '../testing/fault-injection.ts'
+import { faultRequest } from '../testing/fault-request.ts'
+import { answerError, answerFailure, isMisuse } from './answer-failure.ts'
+import { findAddress, handle, readRequest } from './handle.ts'
+import type { Arrival, HandleContext, StageParts } from './handle.ts'
+import { withoutBody } from './respond.ts'
+import { joinStream } from './stream-list.ts'
+
+/** The parts of an engine that a recorder uses, beside those of the stages. */
+export interface RecorderParts extends StageParts {
+  /** Undefined when none is kept. */
+  readonly journal: Journal | undefined
+  readonly faults: Faults
+  readonly traces: Traces
+  readonly connection: Connection
+  readonly secrets: Secrets
+  /** Whether a request that reads may run code of the application's, which may write. */
+  readonly mayRunApplicationCode: boolean
+}
+
+/** Answers requests, and keeps what the journal, traces and tests want of them. */
+export class RequestRecorder {
+  readonly #parts: RecorderParts
+  /** Set inside of the requests that have passed the faults. */
+  readonly #inside = new Surroundings<true>()
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts
+  }
+
+  /** Answers a request. Rejects with, or throws at once, what the caller has broken or wanted: see RestEngine.handle. */
+  handle(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
+    const { traces, options, life, journal } = this.#parts
+    life.assertOpen()
+    const outer = traces.current
+    const record = outer?.isRecorded === false ? undefined : journal?.begin(method, path)
+    if (outer === undefined && !options.serverTiming) return this.#record({ method, path, query, body, context, trace: undefined, record })
+    if (outer !== undefined) return runInside(outer, () => this.#record({ method, path, query, body, context, trace: outer, record }))
+    const trace = new Trace()
+    return this.#measure(trace, record, () => this.#record({ method, path, query, body, context, trace, record }))
+  }
+
+  /** Answers what a docs page asks for, past faults and journal: the code under test has not sent it. */
+  async look(path: string, context: HandleContext): Promise<RestResponse> {
+    const { life, traces } = this.#parts
+    life.assertOpen()
+    const trace = new Trace({ isRecorded: false })
+    const arrival = { method: 'GET', path, query: undefined, body: undefined, context, trace, record: undefined }
+    return this.#count(
+      traces.within(trace, () => this.#inside.run(true, async () => handle(arrival, this.#parts))),
+      undefined,
+    )
+  }
+
+  /** Answers a request past faults and journal, and returns what ran. */
+  async explain(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<Explanation> {
+    context.signal?.throwIfAborted()
+    const record = new JournalRecord(method, path, false, 0)
+    const trace = new Trace({ keeps: true, isRecorded: false })
+    const arrival = { method, path, query, body, context, trace, record }
+    const answering = this.#measure(trace, undefined, () => this.#inside.run(true, () => handle(arrival, this.#parts)))
+    const response = await joinStream(await this.#count(answering, undefined))
+    return this.#explanation({ method, path }, record, response, trace)
+  }
+
+  /** Whether a request may write, so that explaining it needs a fork. A value that is not a method is refused before. */
+  mayWrite(method: string): boolean {
+    return typeof method === 'string' && !READ_METHODS.includes(method.toUpperCase()) && !this.#parts.options.readOnly
+  }
+
+  /** Explains a request that may write, on a fork: its first transaction prepares what all others find prepared. */
+  async explainWrite(
+    method: string,
+    path: string,
+    query: QueryInput | undefined,
+    body: unknown,
+    context: HandleContext,
+  ): Promise<Explanation> {
+    await this.#parts.connection.write(async () => {})
+    return this.explain(method, path, query, body, context)
+  }
+
+  /** Answers a request as `handle` does; `explain` then returns what ran, or undefined when the engine has been closed meanwhile. */
+  async explained(
+    method: string,
+    path: string,
+    query: QueryInput | undefined,
+    body: unknown,
+    context: HandleContext,
+  ): Promise<{ response: RestResponse; explain: () => Awaitable<Explanation | undefined> }> {
+    const { life, journal } = this.#parts
+    life.assertOpen()
+    const record = journal?.begin(method, path) ?? new JournalRecord(method, path, false, 0)
+    const trace = new Trace({ keeps: true })
+    const response = await this.#measure(trace, record, () => this.#record({ method, path, query, body, context, trace, record }))
+    const explain = (): Awaitable<Explanation | undefined> =>
+      life.isClosed ? undefined : this.#explanation({ method, path }, record, response, trace)
+    return { response, explain }
+  }
+
+  #explanation(
+    { method, path }: Pick<Arrival, 'method' | 'path'>,
+    record: JournalRecord,
+    response: RestResponse,
+    trace: Trace,
+  ): Awaitable<Explanation> {
+    const { options, connection, secrets, model } = this.#parts
+    const asked = {
+      method: method.toUpperCase(),
+      path,
+      trace,
+      response,
+      masked: maskRecord(record, secrets, model),
+      secrets,
+      model: record.model ?? model,
+      hasEntities: options.entities !== undefined,
+    }
+    return chain(connection.explain(trace.statements ?? []), explained => buildExplanation(asked, explained))
+  }
+
+  /** Measures a request; with the option `serverTiming` its answer gets the header. */
+  async #measure(trace: Trace, record: JournalRecord | undefined, work: () => Awaitable<RestResponse>): Promise<RestResponse> {
+    const { serverTiming: isShown } = this.#parts.options
+    if (record !== undefined && isShown) record.trace = trace
+    let response: RestResponse
+    try {
+      response = await this.#parts.traces.within(trace, work)
+    } finally {
+      trace.end()
+    }
+    return isShown ? { ...response, headers: { ...response.headers, [SERVER_TIMING]: formatServerTiming(trace) } } : response
+  }
+
+  /** Answers a request for which the journal has begun a record, and ends the record. */
+  #record(arrival: Arrival): Awaitable<RestResponse> {
+    const { method, context, record } = arrival
+    const { journal, mayRunApplicationCode } = this.#parts
+    if (context instanceof LazyClient ? context.isGone : context.signal?.aborted === true) {
+      this.#recordFailure(record, context.signal!.reason)
+      throw context.signal!.reason
+    }
+    let answering: Awaitable<RestResponse>
+    try {
+      // Only what may change rows must be known to whatever runs in it.
+      answering =
+        record === undefined || journal === undefined || (!mayRunApplicationCode && READ_METHODS.includes(method))
+          ? this.#passFaults(arrival)
+          : journal.within(record, () => this.#passFaults(arrival))
+    } catch (error) {
+      this.#recordFailure(record, error)
+      throw error
+    }
+    // A request that is answered at once never ran beside another.
+    if (!(answering instanceof Promise)) {
+      if (record !== undefined) journal?.end(record, answering)
+      return answering
+    }
+    const counted = this.#count(answering, record)
+    const { signal } = context
+    return signal === undefined ? counted : unlessAborted(counted, signal, () => this.#recordFailure(record, signal.reason))
+  }
+
+  /** Counts a request while it runs, so that closing can wait for it; then the journal has it. */
+  async #count(answering: Promise<RestResponse>, record: JournalRecord | undefined): Promise<RestResponse> {
+    const { life, journal } = this.#parts
+    life.enter()
+    try {
+      const response = await answering
+      if (record !== undefined) journal?.end(record, response)
+      return response
+    } catch (error) {
+      this.#recordFailure(record, error)
+      throw error
+    } finally {
+      life.leave()
+    }
+  }
+
+  /** Records why `handle` rejects; what the caller has called wrongly is not a request. */
+  #recordFailure(record: JournalRecord | undefined, error: unknown): void {
+    if (record !== undefined && !isMisuse(error)) this.#parts.journal?.fail(record, error)
+  }
+
+  /** Takes a request past the faults that tests have asked for. Requests of hooks do not pass them: they do not come from outside. */
+  #passFaults(arrival: Arrival): Awaitable<RestResponse> {
+    return this.#parts.faults.active && this.#inside.current === undefined ? this.#meetFaults(arrival) : handle(arrival, this.#parts)
+  }
+
+  async #meetFaults(arrival: Arrival): Promise<RestResponse> {
+    const { method, path, query, body, context, trace, record } = arrival
+    trace?.enter('fault')
+    const answering = async (): Promise<RestResponse> => {
+      trace?.enter('parse')
+      const response = await this.#inside.run(true, () => handle(arrival, this.#parts))
+      trace?.enter('fault')
+      return response
+    }
+    if (typeof method !== 'string' || typeof path !== 'string') return answering()
+    if (record !== undefined) {
+      try {
+        readRequest(arrival, this.#parts)
+      } catch {
+        // Its errors are answered if the request gets there; the journal records as much as could be read.
+      }
+    }
+    const { faults } = this.#parts
+    let course: ReturnType<Faults['meet']>
+    try {
+      const { base } = findAddress(context, this.#parts.options)
+      course = faults.meet(faultRequest({ method, path, query, body, headers: context.headers ?? NO_HEADERS, base }))
+    } catch (error) {
+      return answerFailure(error, arrival, this.#parts)
+    }
+    return faults.take(course, context.signal, answering, refusal => {
+      const response = answerError(refusal, this.#parts, readHeader(context, 'accept'))
+      return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
+    })
+  }
+}
+
+/** Runs what a hook asks while it answers a request: it is part of that request, whose stage goes on afterwards. */
+async function runInside(trace: Trace, work: () => Awaitable<RestResponse>): Promise<RestResponse> {
+  const before = trace.enter('parse')
+  try {
+    return await work()
+  } finally {
+    trace.enter(before)
+  }
+}
+
+/** Returns the answer, unless the signal aborts first; the work that still runs then finds the signal aborted and commits nothing. */
+function unlessAborted(answering: Promise<RestResponse>, signal: AbortSignal, aborted: () => void): Promise<RestResponse> {
+  return new Promise((resolvePromise, reject) => {
+    const abort = (): void => {
+      aborted()
+      reject(signal.reason as Error)
+    }
+    signal.addEventListener('abort', abort, { once: true })
+    answering.then(resolvePromise, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

@@ -1,0 +1,217 @@
+/**
+ * Respond: the envelopes of all answers, and the one body of all errors. The only place that knows status codes of success.
+ * Bodies are plain JSON values; keys come in the order of the contract.
+ */
+import { QUERY_TYPES } from '../../foundation/base/http-methods.ts'
+import { Accept, JSON_MEDIA, asksForJson } from '../../foundation/base/accept.ts'
+import type { MediaType } from '../../foundation/base/accept.ts'
+import { builtin } from '../../foundation/base/builtins.ts'
+import type { Envelope } from '../../foundation/base/envelope.ts'
+import { ERRORS, RestError, restError } from '../../foundation/base/errors.ts'
+import type { Limits } from '../../foundation/base/limits.ts'
+import { isOpen } from '../../records/plan/visibility.ts'
+import { formatTag } from '../../records/write/precondition.ts'
+import type { Attribute, Model, Resource } from '../../model/model.ts'
+import { findParameterName, textOfPair } from '../../records/request/query-string.ts'
+import type { Pair, Parameters, Vocabulary } from '../../records/request/query-string.ts'
+import type { OrderedPage, PageRange } from '../../records/read/reader.ts'
+import type { JsonRecord } from '../../records/read/run-read.ts'
+import type { Builder } from '../../records/database/dialect.ts'
+import { BuilderSource } from '../../databases/sql/builder-source.ts'
+import { JSON_TYPE, PROBLEM_TYPE } from '../../foundation/base/response.ts'
+import type { RestResponse } from '../../foundation/base/response.ts'
+
+/** The index, which shows no records: its members take no name from resources. */
+type Index = Pick<Envelope, 'success' | 'timestamp'> & { readonly versions: readonly string[]; readonly resources: object }
+
+function ok(body: Envelope | Index, more?: Readonly<Record<string, string>>): RestResponse {
+  return { status: 200, headers: more === undefined ? { 'content-type': JSON_TYPE } : { 'content-type': JSON_TYPE, ...more }, body }
+}
+
+/** Returns the page size and start in effect: a limit above the maximum is clamped. */
+export function findPageRange(parameters: Parameters, limits: Limits): PageRange {
+  return { limit: Math.min(parameters.limit ?? limits.defaultLimit, limits.maxLimit), offset: parameters.offset ?? 0 }
+}
+
+/** A list as it is answered, and the request that asked for it. */
+interface AnsweredList {
+  readonly resource: Resource
+  readonly page: OrderedPage
+  readonly range: PageRange
+  readonly parameters: Parameters
+  readonly vocabulary: Vocabulary
+  readonly path: string
+}
+
+export function respondList({ resource, page, range, parameters, vocabulary, path }: AnsweredList, timestamp: string): RestResponse {
+  const { limit, offset } = range
+  const link = (start: number): string => `${path}?${withOffset(parameters.pairs, findParameterName(vocabulary, 'offset'), start)}`
+  return ok({
+    success: true,
+    timestamp,
+    resource: resource.plural,
+    sort: page.sort === '' ? null : page.sort,
+    offset,
+    limit,
+    filter: parameters.filters.map(filter => [filter.label, filter.text]),
+    count: page.count,
+    previous: limit > 0 && offset > 0 ? link(Math.max(0, offset - limit)) : null,
+    next: limit > 0 && offset + limit < page.count ? link(offset + limit) : null,
+    [resource.plural]: page.records,
+  })
+}
+
+/** The query of another page: every other parameter as it was sent. */
+function withOffset(pairs: readonly Pair[], name: string, offset: number): string {
+  const at = pairs.findIndex(pair => pair.name === name && pair.operator === '')
+  const pair: Pair = { name, operator: '', value: String(offset), bare: false }
+  return (at < 0 ? [...pairs, pair] : pairs.with(at, pair)).map(textOfPair).join('&')
+}
+
+/** Returns the entity tag of a record that shows its version (RFC 9110 section 8.8.3). */
+export function formatVersionTag({ version }: Resource, record: JsonRecord | null): string | undefined {
+  const value = version === undefined || version.render !== undefined ? undefined : (record?.[version.name] as string | number | undefined)
+  return value === undefined ? undefined : formatTag(value)
+}
+
+function tagged(resource: Resource, record: JsonRecord | null): Record<string, string> | undefined {
+  const etag = formatVersionTag(resource, record)
+  return etag === undefined ? undefined : { etag }
+}
+
+/** One record, or null for an empty to-one. */
+export function respondRecord(resource: Resource, record: JsonRecord | null, timestamp: string): RestResponse {
+  return ok(envelopeOf(resource, shown)([timestamp, record]) as Envelope, tagged(resource, record))
+}
+
+/** The functions that make the bodies of records that are shown, and of those that have been created or deleted. */
+const shown = new WeakMap<Resource, Builder>()
+const done = new WeakMap<Resource, Builder>()
+
+/** Returns the function that makes the body of a record. It is generated: a literal with a name that differs by resource costs as much as a good part of the reading. */
+function envelopeOf(resource: Resource, envelopes: typeof shown): Builder {
+  let build = envelopes.get(resource)
+  if (build === undefined) {
+    const source = new BuilderSource()
+    const { singular } = resource
+    const entries = [
+      ['success', 'true'],
+      ['timestamp', 'r[0]'],
+      ['resource', JSON.stringify(singular)],
+      [singular, 'r[1]'],
+      ...(envelopes === done ? [['status', '"OK"'] as const] : []),
+    ] as const
+    envelopes.set(resource, (build = source.finish(source.object(entries))))
+  }
+  return build
+}
+
+export function respondValue(resource: Resource, attribute: Attribute, value: unknown, timestamp: string): RestResponse {
+  return ok({ success: true, timestamp, resource: resource.singular, attribute: attribute.name, value })
+}
+
+export function respondCreated(resource: Resource, record: JsonRecord, location: string, status: number, timestamp: string): RestResponse {
+  const etag = formatVersionTag(resource, record)
+  const headers = { 'content-type': JSON_TYPE, location }
+  return {
+    status,
+    headers: etag === undefined ? headers : { ...headers, etag },
+    body: envelopeOf(resource, done)([timestamp, record]) as Envelope,
+  }
+}
+
+/** Several new records, by what was answered to each. */
+export function respondCreatedAll(resource: Resource, answers: readonly RestResponse[], status: number, timestamp: string): RestResponse {
+  const records = answers.map(({ body }) => readRecord(body))
+  const body: Envelope = {
+    success: true,
+    timestamp,
+    resource: resource.plural,
+    count: records.length,
+    [resource.plural]: records,
+    status: 'OK',
+  }
+  return { status, headers: { 'content-type': JSON_TYPE }, body }
+}
+
+/** Returns the record of an answer; a wrapper may have given another body. */
+function readRecord(body: unknown): unknown {
+  const { resource } = (body ?? {}) as { readonly resource?: unknown }
+  return typeof resource === 'string' ? ((body as Readonly<Record<string, unknown>>)[resource] ?? null) : (body ?? null)
+}
+
+export function respondDeleted(resource: Resource, record: JsonRecord, timestamp: string): RestResponse {
+  return ok(envelopeOf(resource, done)([timestamp, record]) as Envelope)
+}
+
+export function respondDeletedList(resource: Resource, records: readonly JsonRecord[], timestamp: string): RestResponse {
+  return ok({ success: true, timestamp, resource: resource.plural, count: records.length, [resource.plural]: records, status: 'OK' })
+}
+
+/**
+ * The index: versions, and the path of every resource in the version asked for (the first one by default).
+ *
+ * @param root path of the version: `/api/v1`
+ */
+export function respondIndex(model: Model, versions: readonly string[], root: string, timestamp: string): RestResponse {
+  const resources = Object.fromEntries(model.resources.filter(isOpen).map(resource => [resource.plural, `${root}/${resource.plural}`]))
+  return ok({ success: true, timestamp, versions: [...versions], resources })
+}
+
+/** An OpenAPI document, which has no envelope. */
+export function respondDescription(document: object): RestResponse {
+  return ok(document)
+}
+
+export function respondOptions(allowed: readonly string[]): RestResponse {
+  const takes = allowed.includes('QUERY') ? { 'accept-query': QUERY_TYPES } : {}
+  return { status: 204, headers: { allow: allowed.join(', '), ...takes }, body: undefined }
+}
+
+/** The answer to HEAD: that of GET without its body (RFC 9110 section 9.3.2). */
+export function withoutBody(response: RestResponse): RestResponse {
+  return { ...response, body: undefined }
+}
+
+/** How an error is answered. */
+interface ErrorForm {
+  readonly timestamp: string
+  /** Status of a body that the model refuses. */
+  readonly validationStatus: number
+  /** The header `Accept` of the request. */
+  readonly accept: string | undefined
+}
+
+/** The one body of all errors (member names of RFC 9457). Any error other than a RestError is a 500 without details. */
+export function respondError(error: unknown, { timestamp, validationStatus, accept }: ErrorForm): RestResponse {
+  const refusal = error instanceof RestError ? error : restError('internal_error', 'Something went wrong inside the server.')
+  const status = refusal.code === 'validation_failed' && refusal.status === 422 ? validationStatus : refusal.status
+  const known = Object.hasOwn(ERRORS, refusal.code) ? ERRORS[refusal.code as keyof typeof ERRORS].title : builtin.http.STATUS_CODES[status]
+  const body: Envelope = {
+    success: false,
+    timestamp,
+    status,
+    code: refusal.code,
+    title: known ?? 'Error',
+    detail: refusal.message,
+    ...(refusal.errors === undefined ? {} : { errors: refusal.errors }),
+  }
+  if (!asksForProblem(accept)) return { status, headers: { 'content-type': JSON_TYPE, ...refusal.headers }, body }
+  const headers = { 'content-type': PROBLEM_TYPE, vary: 'Accept', ...refusal.headers }
+  return { status, headers, body: { type: nameProblem(refusal.code), ...body } }
+}
+
+const PROBLEM: MediaType = { name: PROBLEM_TYPE }
+
+/** Whether a client asks for errors as problem details: it names the media type, and wants it as much as JSON at least. */
+function asksForProblem(accept: string | undefined): boolean {
+  if (asksForJson(accept)) return false
+  const accepted = new Accept(accept!)
+  const { weight, isNamed } = accepted.preferenceFor(PROBLEM)
+  return isNamed && weight > 0 && weight >= accepted.preferenceFor(JSON_MEDIA).weight
+}
+
+/** Returns the URI of a kind of problem (RFC 9457 section 3.1.1). A code of the application has none; its title is that of the status. */
+function nameProblem(code: string): string {
+  return Object.hasOwn(ERRORS, code) ? `urn:problem-type:mikro-rest:${code}` : 'about:blank'
+}

@@ -1,0 +1,82 @@
+/**
+ * Scenarios: named seeds. The state of each is made when it is first asked for, of the database as it was before the seed, and kept as a snapshot that
+ * forks share. Throws RangeError for an unknown name, TypeError and RestError for records that the model refuses.
+ */
+import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
+import { checkSeed } from '../../model/seed-rows.ts'
+import type { SeedData } from '../../model/seed-rows.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** A world in which a scenario is made. */
+export interface ScenarioWorld {
+  seed(data: SeedData): Promise<void>
+  snapshot(): Promise<Snapshot>
+  close(): Promise<void>
+}
+
+export class Scenarios {
+  readonly #seeds: Readonly<Record<string, SeedData>>
+  /** The state before the seed; undefined where there are no scenarios. */
+  #empty: Snapshot | undefined
+  readonly #made = new Map<string, Promise<Snapshot>>()
+
+  constructor(seeds: Readonly<Record<string, SeedData>>) {
+    this.#seeds = seeds
+  }
+
+  get names(): readonly string[] {
+    return Object.keys(this.#seeds)
+  }
+
+  /** Begins with the state before the seed. */
+  async start(takeSnapshot: () => Promise<Snapshot>): Promise<void> {
+    if (this.names.length > 0) this.#empty = await takeSnapshot()
+  }
+
+  /**
+   * Returns the state of a scenario.
+   *
+   * @param fork makes a world with a state
+   */
+  async find(name: string, fork: (state: Snapshot) => Promise<ScenarioWorld>): Promise<Snapshot> {
+    if (!Object.hasOwn(this.#seeds, name)) throw this.#unknown(name)
+    let making = this.#made.get(name)
+    if (making === undefined) {
+      making = make(this.#seeds[name]!, this.#empty!, fork)
+      this.#made.set(name, making)
+      // The next call may meet a seed or a database that has changed.
+      making.catch(() => this.#made.delete(name))
+    }
+    return making
+  }
+
+  #unknown(name: unknown): RangeError {
+    const known = this.names.length === 0 ? 'The option "scenarios" names none.' : `Known are ${this.names.join(', ')}.`
+    return new RangeError(
+      `engine.scenario: there is no scenario ${JSON.stringify(name)}.${formatHint(findNearest(String(name), this.names))} ${known}`,
+    )
+  }
+}
+
+async function make(data: SeedData, empty: Snapshot, fork: (state: Snapshot) => Promise<ScenarioWorld>): Promise<Snapshot> {
+  const world = await fork(empty)
+  try {
+    await world.seed(data)
+    return await world.snapshot()
+  } finally {
+    await world.close()
+  }
+}
+
+/** @throws TypeError for scenarios that are not of their form. */
+export function checkScenarios(scenarios: unknown): void {
+  if (typeof scenarios !== 'object' || scenarios === null || Array.isArray(scenarios))
+    throw new TypeError('RestEngine.create: "scenarios" must be an object of seeds: { empty: {}, vip: { users: [...] } }.')
+  for (const [name, data] of Object.entries(scenarios)) {
+    if (!/^[\w.:-]{1,100}$/.test(name))
+      throw new TypeError(
+        `RestEngine.create: scenarios: ${JSON.stringify(name)} must be a name of at most 100 letters, digits and "_", ".", ":", "-".`,
+      )
+    checkSeed(data, `RestEngine.create: "scenarios.${name}"`)
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Stream a list: answers the records of all pages in another form than the JSON envelope. The first page is read before the answer begins, so that all
+ * refusals are answered as ever; each other one when what was written before has been taken, so that only one page is in memory.
+ */
+import { chain } from '../../foundation/base/awaitable.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { RestResponse } from '../../foundation/base/response.ts'
+import { TextStream } from '../../foundation/base/text-stream.ts'
+import type { JsonRecord } from '../../records/read/run-read.ts'
+import type { View } from '../../records/read/reader.ts'
+import type { ListFormat } from './list-format.ts'
+
+/** What a list is read with. */
+export interface StreamParts {
+  readonly format: ListFormat
+  readonly view: View
+  /** Records of a page. */
+  readonly pageSize: number
+  /** Answers a page with its envelope. */
+  readonly answer: (view: View) => Awaitable<RestResponse>
+  /** Returns the names of the attributes that records show. */
+  readonly columns: () => Awaitable<readonly string[]>
+}
+
+/** Returns the answer with all records. An answer that is not a list, which a wrapper may give, is returned as it is. */
+export function streamList(parts: StreamParts): Awaitable<RestResponse> {
+  const { format, view, answer, columns } = parts
+  const { limit, offset = 0 } = view.parameters
+  const first = viewPage(parts, offset, limit ?? Infinity)
+  return chain(answer(first), response => {
+    const records = findRecords(response)
+    if (records === undefined) return response
+    return chain(columns(), names => ({
+      status: response.status,
+      headers: { ...response.headers, 'content-type': format.contentType, vary: 'Accept' },
+      body: new TextStream(writePages(parts, records, names)),
+    }))
+  })
+}
+
+/** Returns an answer with its body in one piece. */
+export function joinStream(response: RestResponse): Awaitable<RestResponse> {
+  return response.body instanceof TextStream ? response.body.text().then(body => ({ ...response, body })) : response
+}
+
+async function* writePages(
+  parts: StreamParts,
+  first: readonly JsonRecord[],
+  columns: readonly string[],
+): AsyncGenerator<string, void, undefined> {
+  const { format, view, pageSize, answer } = parts
+  const { limit = Infinity, offset = 0 } = view.parameters
+  yield format.header(columns) + first.map(record => format.line(record, columns)).join('')
+  let done = first.length
+  let last = first.length
+  while (last === pageSize && done < limit) {
+    view.end?.throwIfReached()
+    const page = await answer({
+      ...viewPage(parts, offset + done, limit - done),
+      end: view.end?.renew(),
+      tally: undefined,
+      trace: undefined,
+    } as View)
+    const records = findRecords(page)
+    if (records === undefined) throw new Error(`A later page of the list is answered with the status ${page.status}.`)
+    last = records.length
+    done += last
+    if (last > 0) yield records.map(record => format.line(record, columns)).join('')
+  }
+}
+
+function viewPage({ view, pageSize }: StreamParts, offset: number, left: number): View {
+  return { ...view, parameters: { ...view.parameters, offset, limit: Math.min(pageSize, left) } }
+}
+
+function findRecords({ status, body }: RestResponse): readonly JsonRecord[] | undefined {
+  const { resource } = (body ?? {}) as { readonly resource?: unknown }
+  const records: unknown = typeof resource === 'string' ? (body as Readonly<Record<string, unknown>>)[resource] : undefined
+  return status === 200 && Array.isArray(records) ? (records as readonly JsonRecord[]) : undefined
+}

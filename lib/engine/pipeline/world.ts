@@ -1,0 +1,123 @@
+/**
+ * World: the data, the clock, the log-ins, the seeds and the learned names of one engine as a whole. Takes snapshots, goes back to them, and copies them for forks.
+ * Throws TypeError for a snapshot of another model, and Error when the engine is closed.
+ */
+import type { Authentication } from '../auth/auth.ts'
+import type { Clock } from '../../foundation/base/clock.ts'
+import type { OpenDatabase, WorldStore } from '../../records/database/world-store.ts'
+import type { Journal } from '../journal/journal.ts'
+import type { Faults } from '../testing/fault-injection.ts'
+import type { Given } from '../testing/given.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import type { ServedVersions } from './served-versions.ts'
+import type { SharedState } from './shared-state.ts'
+import { Snapshot } from './snapshot.ts'
+import type { WorldState } from './snapshot.ts'
+
+/** The parts of an engine that its world consists of. */
+export interface WorldParts {
+  readonly shared: SharedState
+  readonly store: WorldStore
+  readonly clock: Clock
+  readonly versions: ServedVersions
+  readonly given: Given
+  /** Undefined when the module is off. */
+  readonly authentication: Authentication | undefined
+  readonly life: Lifecycle
+  readonly faults: Faults
+  /** Undefined when no journal is kept. */
+  readonly journal: Journal | undefined
+}
+
+export class World {
+  readonly #parts: WorldParts
+  /** The state that `reset` goes back to, beside the data. */
+  readonly #origin: WorldState
+
+  /** @param state begins with this state; default: that of the parts */
+  constructor(parts: WorldParts, state?: WorldState) {
+    this.#parts = parts
+    if (state !== undefined) this.#setState(state)
+    this.#origin = this.#state()
+  }
+
+  /** See RestEngine.snapshot. */
+  async snapshot(): Promise<Snapshot> {
+    const { life, shared, store } = this.#parts
+    life.assertOpen()
+    await this.#settled()
+    return new Snapshot(shared, await store.image(), this.#state())
+  }
+
+  /** See RestEngine.restore. */
+  async restore(snapshot: Snapshot): Promise<void> {
+    const { life, store } = this.#parts
+    life.assertOpen()
+    await this.#check(snapshot, 'restore')
+    await this.#settled()
+    await store.replace(snapshot.image, () => life.invalidate('restore'))
+    this.#setState(snapshot.state)
+  }
+
+  /** See RestEngine.scenario. */
+  async begin(snapshot: Snapshot): Promise<void> {
+    const { life, store, faults, journal } = this.#parts
+    life.assertOpen()
+    faults.reset()
+    journal?.reset()
+    await this.#settled()
+    await store.replace(snapshot.image, () => life.invalidate('reset'))
+    this.#setState(snapshot.state)
+  }
+
+  /** See RestEngine.reset. */
+  async reset(): Promise<void> {
+    const { life, store, faults, journal } = this.#parts
+    life.assertOpen()
+    faults.reset()
+    journal?.reset()
+    await this.#settled()
+    await store.reset(() => life.invalidate('reset'))
+    this.#setState(this.#origin)
+  }
+
+  /**
+   * Opens a copy of a snapshot, for a fork.
+   *
+   * @param snapshot default: the present state
+   */
+  async copy(snapshot?: Snapshot): Promise<{ readonly database: OpenDatabase; readonly state: WorldState }> {
+    const { life, store } = this.#parts
+    const from = snapshot ?? (await this.snapshot())
+    life.assertOpen()
+    await this.#settled()
+    await this.#check(from, 'fork')
+    return { database: await store.fork(from.image), state: from.state }
+  }
+
+  async #check(snapshot: Snapshot, by: string): Promise<void> {
+    if (!(snapshot instanceof Snapshot)) throw new TypeError(`engine.${by}: not a snapshot: take one with engine.snapshot().`)
+    const { shared, store } = this.#parts
+    if (snapshot.isOf(shared)) return
+    const differing = await store.differing(snapshot.image)
+    if (differing.length > 0)
+      throw new TypeError(`engine.${by}: the snapshot is of another model, which differs in ${differing.join(', ')}.`)
+  }
+
+  /** The tokens that have just been minted are of the present state. */
+  #settled(): Promise<void> | undefined {
+    return this.#parts.authentication?.settled()
+  }
+
+  #state(): WorldState {
+    const { clock, authentication, given, versions } = this.#parts
+    return { clock: clock.setting, auth: authentication?.state, nextSeed: given.nextSeed, learned: versions.learned }
+  }
+
+  #setState({ clock, auth, nextSeed, learned }: WorldState): void {
+    this.#parts.versions.restore(learned)
+    this.#parts.clock.restore(clock)
+    this.#parts.given.nextSeed = nextSeed
+    if (auth !== undefined) this.#parts.authentication?.restore(auth)
+  }
+}

@@ -1,0 +1,223 @@
+/**
+ * Fake values: made-up JSON values for an attribute, from its type and its name: first one that reads well, then others in case it is taken already.
+ * Knows nothing of records and databases.
+ */
+import { DAY_MS } from '../../foundation/base/clock.ts'
+import { findColumnTexts } from './column-texts.ts'
+import type { ScalarAttribute } from '../../model/model.ts'
+import { words } from '../../model/resource-names.ts'
+import type { Random } from './random.ts'
+import type { Readable } from './faker-text.ts'
+import { countCharacters } from '../../foundation/values/scalar-type.ts'
+import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+
+/** The inputs that a value is generated from. */
+export interface Making {
+  readonly random: Random
+  readonly readable: Readable | undefined
+  /** The time of the engine, in milliseconds. */
+  readonly now: number
+  /** The owner of the attribute: the singular name of a resource, or the name of an embedded object. */
+  readonly bearer: string
+}
+
+/** How many values of one attribute are tried before it is given up. */
+const TRIES = 5000
+
+/** How many values there are to choose from; Infinity for more than are ever tried. */
+export function countDomain({ items, kind, length }: ScalarType): number {
+  if (items !== undefined) return items.length
+  if (kind === 'boolean') return 2
+  if (kind === 'text' && length !== undefined && length <= 2) return 36 ** length
+  return kind === 'date' ? 365 : kind === 'time' ? 86_400 : Infinity
+}
+
+/** Values for the attribute, the best one first, each another than those before it. They end where no more would make sense. */
+export function* fakeValues({ type, name, primary }: ScalarAttribute, making: Making): Generator<unknown, void> {
+  const { random } = making
+  const { items } = type
+  // The least that a list may be; what is unique gets an item.
+  if (type.kind === 'array') {
+    yield []
+    return yield* lists(type, making)
+  }
+  if (items !== undefined) return yield* rotated(items, random)
+  switch (type.kind) {
+    case 'boolean':
+      return yield* rotated([false, true], random)
+    case 'text': {
+      const make = findColumnTexts(type.column)
+      if (make !== undefined) return yield* several(() => make(random))
+      return yield* texts(words(name), type.length ?? Infinity, primary, making)
+    }
+    case 'integer':
+      return yield* integers(words(name), making)
+    case 'bigint':
+      for (const value of integers(words(name), making)) yield String(value)
+      return
+    case 'float':
+      return yield* several(attempt => Number(`${whole(words(name), attempt, making)}.${random.between(1, 9)}`))
+    case 'decimal':
+      return yield* several(attempt => decimal(type, words(name), attempt, making))
+    case 'datetime':
+      return yield* several(() => `${new Date(moment(words(name), making)).toISOString().slice(0, 19)}.000Z`)
+    case 'date':
+      return yield* rotated(days(words(name), making), random)
+    case 'time':
+      return yield* several(() => [23, 59, 59].map(high => String(random.between(0, high)).padStart(2, '0')).join(':'))
+    case 'uuid':
+      return yield* several(() => random.uuid())
+    case 'json':
+      yield {}
+      return yield* several(attempt => ({ number: attempt }))
+    case 'blob':
+      return yield* several(() => random.bytes(8).toString('base64'))
+    case 'any':
+      return yield* texts(words(name), Infinity, primary, making)
+    case 'custom':
+      // Only what the type itself takes.
+      for (const value of candidates(words(name), primary, making)) if (type.codec?.fromJson(value) !== undefined) yield value
+  }
+}
+
+/** Lists of one item, of more where those are taken. */
+function* lists({ items, codec }: ScalarType, { random }: Making): Generator<unknown[], void> {
+  const takes = (list: unknown[]): boolean => codec === undefined || codec.fromJson(list) !== undefined
+  for (let attempt = 1; attempt < TRIES; attempt++) {
+    const number = random.between(1, 2_147_483_647)
+    const list =
+      items === undefined ? [`item ${number}`] : Array.from({ length: attempt }, () => items[random.between(0, items.length - 1)])
+    if (takes(list)) yield list
+    else if (items === undefined && takes([number])) yield [number]
+    else return
+  }
+}
+
+/** Values of every form that JSON has, for types that only the application's code knows. */
+function* candidates(name: readonly string[], primary: boolean, making: Making): Generator<unknown, void> {
+  const { random } = making
+  let count = 0
+  for (const text of texts(name, Infinity, primary, making)) {
+    yield text
+    yield random.uuid()
+    yield whole(name, count, making)
+    yield new Date(moment(name, making)).toISOString()
+    yield random.between(1, 9_999_999) / 100
+    if (count === 0) yield* [`${name.join('.')}${random.between(1, 9999)}@example.com`, 'https://example.com/', 'a', '1', true, [], {}]
+    if (++count > 50) return
+  }
+}
+
+/** All items, from any of them on. */
+function* rotated<T>(items: readonly T[], random: Random): Generator<T, void> {
+  const start = random.between(0, items.length - 1)
+  yield* items.slice(start)
+  yield* items.slice(0, start)
+}
+
+function* several<T>(make: (attempt: number) => T): Generator<T, void> {
+  for (let attempt = 0; attempt < TRIES; attempt++) yield make(attempt)
+}
+
+/** Small ones first, which fit into the narrowest column; wider ones when those are taken. */
+function* integers(name: readonly string[], making: Making): Generator<number, void> {
+  yield* several(attempt => whole(name, attempt, making))
+}
+
+function whole(name: readonly string[], attempt: number, { random, now }: Making): number {
+  const last = name.at(-1)
+  if (attempt === 0 && last === 'age') return random.between(18, 80)
+  if (attempt === 0 && last === 'year') return new Date(now).getUTCFullYear() - random.between(0, 20)
+  return random.between(1, attempt < 4 ? 100 : attempt < 8 ? 32_767 : 2_147_483_647)
+}
+
+function decimal({ precision, scale = 0 }: ScalarType, name: readonly string[], attempt: number, making: Making): string {
+  const { random } = making
+  const digits = precision === undefined ? 15 : precision - scale
+  const before = digits <= 0 ? 0 : whole(name, attempt, making) % 10 ** Math.min(digits, 9)
+  // With up to nine before the point, no more than every database stores.
+  const shown = Math.min(scale, 6)
+  const after = Array.from({ length: shown }, (_, index) => random.between(index === shown - 1 ? 1 : 0, 9)).join('')
+  return scale === 0 ? String(before) : `${before}.${after}`
+}
+
+/** Within the past year, or the coming one for what ends, from whole days on so that both sides of midnight are the same day. */
+function moment(name: readonly string[], { random, now }: Making): number {
+  const seconds = random.between(1, 365 * 86_400 - 1) * 1000
+  return isComing(name) ? now + seconds : now - seconds
+}
+
+function days(name: readonly string[], { now }: Making): string[] {
+  const first = isBirth(name) ? now - 40 * 365 * DAY_MS : isComing(name) ? now + DAY_MS : now - 365 * DAY_MS
+  return Array.from({ length: 365 }, (_, day) => new Date(first + day * DAY_MS).toISOString().slice(0, 10))
+}
+
+const COMING = new Set(['expires', 'expiry', 'expiration', 'due', 'deadline', 'until', 'end', 'ends', 'to'])
+const BIRTH = new Set(['born', 'birth', 'birthday', 'birthdate', 'dob'])
+
+function isComing(name: readonly string[]): boolean {
+  return name.some(word => COMING.has(word))
+}
+
+function isBirth(name: readonly string[]): boolean {
+  return name.some(word => BIRTH.has(word))
+}
+
+const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyz'
+
+function* texts(name: readonly string[], length: number, primary: boolean, making: Making): Generator<string, void> {
+  const { random, readable, bearer } = making
+  const label = name.length === 0 ? ['value'] : name
+  const fits = (text: string): boolean => countCharacters(text) <= length
+  const seen = new Set<string>()
+  function* fresh(candidates: Iterable<string>): Generator<string, void> {
+    for (const text of candidates) {
+      if (!fits(text) || seen.has(text)) continue
+      seen.add(text)
+      yield text
+    }
+  }
+  const read = primary ? undefined : readable?.(name, words(bearer), random)
+  const first = read !== undefined && fits(read) ? read : plain(label, primary, random)
+  yield* fresh([first])
+  if (read !== undefined) yield* fresh([readable!(name, words(bearer), random)!])
+  yield* fresh(Array.from({ length: 8 }, (_, index) => counted(first, index + 2)))
+  yield* fresh(Array.from({ length: 8 }, () => plain(label, primary, random)))
+  yield* codes(Math.min(length, 10), random)
+}
+
+/** `name 7`, or what else an attribute of this name may have; keys are made of what needs no encoding in a path. */
+function plain(name: readonly string[], primary: boolean, random: Random): string {
+  const number = random.between(1, 9999)
+  switch (name.at(-1)) {
+    case 'email':
+      return `${name.join('.')}${number}@example.com`
+    case 'url':
+    case 'website':
+    case 'homepage':
+      return `https://example.com/${number}`
+    default:
+      return primary ? `${name.join('-')}-${number}` : `${name.join(' ')} ${number}`
+  }
+}
+
+/** The text with a number, at the place where it still reads as what it is. */
+function counted(text: string, number: number): string {
+  const at = text.indexOf('@')
+  if (at > 0) return `${text.slice(0, at)}${number}${text.slice(at)}`
+  if (text.startsWith('https://')) return `${text}/${number}`
+  return text.includes(' ') ? `${text} ${number}` : `${text}-${number}`
+}
+
+/** Texts of letters and digits: all there are of a short length, from any of them on. */
+function* codes(length: number, random: Random): Generator<string, void> {
+  const count = 36 ** length
+  const start = Array.from({ length }, () => random.between(0, 35)).reduce((value, digit) => value * 36 + digit, 0)
+  for (let step = 0; step < Math.min(count, TRIES); step++) yield code((start + step) % count, length)
+}
+
+function code(value: number, length: number): string {
+  let text = ''
+  for (let rest = value; text.length < length; rest = Math.floor(rest / 36)) text = DIGITS[rest % 36]! + text
+  return text
+}

@@ -1,0 +1,91 @@
+/** Options of injected faults, and their checks. */
+import { RestError } from '../../foundation/base/errors.ts'
+import { checkNames } from '../../foundation/base/suggest.ts'
+
+/** Options of all faults. */
+export interface FaultOptions {
+  /** How many requests are met, an integer above 0. Default: all, until the fault is disposed. */
+  readonly times?: number
+}
+
+/** Options of `engine.drop`. */
+export interface DropOptions extends FaultOptions {
+  /** The request is done first, and only its answer is lost. Default: false, nothing is done. */
+  readonly after?: boolean
+}
+
+/** The parts of a failure other than its status. */
+export interface FailureDetails {
+  /** Default `fault_injected`. */
+  readonly code?: string
+  /** The text of the error. */
+  readonly detail?: string
+  /** Further headers of the answer, such as `{ 'retry-after': '2' }`. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Options of `engine.fail`. */
+export interface FailOptions extends DropOptions, FailureDetails {
+  /** An integer from 400 to 599. */
+  readonly status: number
+}
+
+/** The longest delay, in milliseconds: what timers can count, almost 25 days. */
+export const MAX_DELAY = 2 ** 31 - 1
+export const FAILURE_NAMES = ['code', 'detail', 'headers']
+
+export function checkDelay(ms: unknown, where: string): void {
+  if (typeof ms !== 'number')
+    throw new TypeError(
+      `${where}: the delay must be a number of milliseconds, a profile such as { p50: 80, p99: 900 }, or a function of the request, got ${typeof ms}.`,
+    )
+  if (!(ms >= 0 && ms <= MAX_DELAY)) {
+    throw new RangeError(
+      `${where}: the delay must be from 0 to ${MAX_DELAY} milliseconds, got ${ms}. To keep requests for longer, use hold.`,
+    )
+  }
+}
+
+export function checkOptions(options: object, known: readonly string[], where: string): void {
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError(`${where}: the options must be an object, got ${options === null ? 'null' : typeof options}.`)
+  checkNames(options, known, where)
+}
+
+export function checkAfter(after: unknown, where: string): void {
+  if (typeof after !== 'boolean') throw new TypeError(`${where}: "after" must be true or false, got ${String(after)}.`)
+}
+
+/** What says how the bytes of an answer travel is the server's to say: another value would cut an answer off, or leave a client waiting. */
+const FRAMING = new Set(['connection', 'content-length', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
+
+function checkHeaders(headers: Readonly<Record<string, string>>, where: string): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (FRAMING.has(name.toLowerCase()))
+      throw new TypeError(
+        `${where}: the header "${name}" says how the bytes of an answer travel, which the server decides. To lose an answer on its way, use drop.`,
+      )
+    try {
+      void new Headers([[name, value]])
+    } catch (error) {
+      throw new TypeError(`${where}: the header "${name}" cannot be sent: ${(error as Error).message}`, { cause: error })
+    }
+  }
+}
+
+/** Returns the error that a failure answers with. */
+export function makeRefusal(status: number, { code = 'fault_injected', detail, headers = {} }: FailureDetails, where: string): RestError {
+  if (!Number.isInteger(status) || status < 400 || status > 599) {
+    throw new RangeError(
+      `${where}: "status" must be an integer from 400 to 599, got ${String(status)}. Other answers are for custom routes to give.`,
+    )
+  }
+  for (const [name, value] of Object.entries({ code, detail })) {
+    if (value !== undefined && (typeof value !== 'string' || value === ''))
+      throw new TypeError(`${where}: "${name}" must be a string that is not empty.`)
+  }
+  if (typeof headers !== 'object' || headers === null || !Object.values(headers).every(value => typeof value === 'string'))
+    throw new TypeError(`${where}: "headers" must be an object of strings, such as { 'retry-after': '2' }.`)
+  checkHeaders(headers, where)
+  return new RestError(status, code, detail ?? 'A test has asked for this failure.', { headers })
+}

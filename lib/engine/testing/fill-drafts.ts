@@ -1,0 +1,180 @@
+/**
+ * Fill drafts: makes up the values of the slots of record drafts. Values of a unique set are drawn until they are free, among the rows that exist and among
+ * the drafts. Rejects an attribute whose type takes none of the values that can be made up.
+ */
+import { restError } from '../../foundation/base/errors.ts'
+import type { RestError } from '../../foundation/base/errors.ts'
+import type { Connection, Statement } from '../../records/database/dialect.ts'
+import { keyFromJson } from '../../model/key.ts'
+import type { Attribute, Resource, ScalarAttribute } from '../../model/model.ts'
+import { readExists } from '../../records/read/run-read.ts'
+import { readScalar } from '../../foundation/values/scalar-type.ts'
+import { isObject } from '../../foundation/base/json.ts'
+import { countDomain, fakeValues } from './fake-values.ts'
+import type { Readable } from './faker-text.ts'
+import { Random } from './random.ts'
+import type { RecordDraft, Slot } from './draft.ts'
+import type { RecordDrafts } from './record-drafts.ts'
+
+/** A part of a unique set, as known before values are made up. */
+type Part =
+  | { readonly kind: 'slot'; readonly attribute: Attribute; readonly slot: Slot }
+  | { readonly kind: 'given'; readonly attribute: Attribute; readonly values: readonly unknown[] }
+  | { readonly kind: 'owner'; readonly attribute: Attribute; readonly owner: RecordDraft }
+
+interface UniqueSet {
+  readonly resource: Resource
+  /** Equal for all sets of the same attributes. */
+  readonly name: string
+  readonly parts: readonly Part[]
+}
+
+function isSlot(part: Part): boolean {
+  return part.kind === 'slot'
+}
+
+/**
+ * Returns the unique sets of a record whose values another one could have. A set with a NULL conflicts with nothing, and a set with a parent that is made for
+ * the record cannot be shared. An attribute that is left out (a default of the model) is left out of its set: the others are made up to be unique without it.
+ */
+function findUniqueSets(draft: RecordDraft): UniqueSet[] {
+  const { resource } = draft
+  return [...resource.uniques, ...(resource.generatedKey ? [] : [resource.keyNames])].flatMap(paths => {
+    const parts: Part[] = []
+    for (const path of paths) {
+      const part = findPart(draft, path)
+      if (part === 'free') return []
+      if (part !== 'left out') parts.push(part)
+    }
+    const isWhole = parts.length === paths.length
+    if (parts.length === 0 || (!isWhole && !parts.some(isSlot))) return []
+    return [
+      { resource, name: `${resource.className} ${parts.map(({ attribute }) => attribute.property).join()} of ${paths.join()}`, parts },
+    ]
+  })
+}
+
+function findPart(draft: RecordDraft, path: string): Part | 'free' | 'left out' {
+  const { resource, slots, implied } = draft
+  const slot = slots.find(one => one.path === path)
+  if (slot !== undefined) return { kind: 'slot', attribute: slot.attribute, slot }
+  const [name = '', ...inner] = path.split('.')
+  let attribute = resource.byName.get(name)
+  if (attribute === undefined) return 'left out'
+  if (implied?.name === name) return { kind: 'owner', attribute, owner: implied.owner }
+  let value = draft.body[name]
+  for (const child of inner) {
+    attribute = attribute?.kind === 'embedded' ? attribute.byName.get(child) : undefined
+    value = isObject(value) ? value[child] : undefined
+  }
+  if (attribute === undefined || value === undefined) return 'left out'
+  if (value === null) return 'free'
+  if (attribute.kind === 'scalar') {
+    const typed = readScalar(value, attribute.type)
+    // The validation rejects a value that is wrong by itself.
+    return typed === undefined ? 'free' : { kind: 'given', attribute, values: [typed] }
+  }
+  const key = attribute.kind === 'toOne' && !isObject(value) ? keyFromJson(value, attribute.target) : undefined
+  return key === undefined ? 'free' : { kind: 'given', attribute, values: key }
+}
+
+function readValues(part: Part): readonly unknown[] {
+  if (part.kind === 'given') return part.values
+  if (part.kind === 'owner') return []
+  const { attribute, holder } = part.slot
+  return [readScalar(holder[attribute.name], attribute.type)]
+}
+
+/** How often the values of one record are drawn anew when those of a unique set are all taken. */
+const ROUNDS = 20
+const WHOLE = { filters: [], limit: 1, offset: 0, key: [] } as const
+
+/** Makes up the values of drafts. */
+export class DraftFiller {
+  readonly #drafts: readonly RecordDraft[]
+  readonly #connection: Connection
+  readonly #readable: Readable | undefined
+  readonly #now: number
+  /** Unique values of this call. */
+  readonly #seen = new Set<string>()
+  readonly #statements = new Map<string, Statement | undefined>()
+  readonly #numbers: ReadonlyMap<RecordDraft, number>
+
+  constructor({ all }: RecordDrafts, connection: Connection, readable: Readable | undefined, now: number) {
+    this.#drafts = all
+    this.#connection = connection
+    this.#readable = readable
+    this.#now = now
+    this.#numbers = new Map(all.map((draft, index) => [draft, index]))
+  }
+
+  /** Makes up all values. To be called inside the transaction. */
+  async fill(): Promise<void> {
+    const sets = new Map(this.#drafts.map(draft => [draft, findUniqueSets(draft)]))
+    // Values that the caller gives must not be taken by an earlier record.
+    for (const all of sets.values()) for (const set of all) if (!set.parts.some(isSlot)) this.#seen.add(this.#formatSet(set))
+    for (const [draft, all] of sets) {
+      const open = all.filter(({ parts }) => parts.some(isSlot))
+      for (let round = 0; round < ROUNDS; round++) if (await this.#draw(draft, open, round)) break
+      for (const set of open) this.#seen.add(this.#formatSet(set))
+    }
+  }
+
+  /** Draws all values of a record; returns whether they are free. */
+  async #draw({ slots, stream }: RecordDraft, sets: readonly UniqueSet[], round: number): Promise<boolean> {
+    // The widest choice is made last, when there is most to make up for.
+    const ordered = slots.toSorted((a, b) => countDomain(a.attribute.type) - countDomain(b.attribute.type))
+    let isFree = true
+    for (const [index, { attribute, holder, path, bearer }] of ordered.entries()) {
+      const decided = sets.filter(({ parts }) => parts.every(part => part.kind !== 'slot' || ordered.indexOf(part.slot) <= index))
+      const own = decided.filter(({ parts }) => parts.some(part => part.kind === 'slot' && part.slot === ordered[index]))
+      const random = new Random(`${stream}/${path}${round === 0 ? '' : `/${round}`}`)
+      const values = fakeValues(attribute, { random, readable: this.#readable, now: this.#now, bearer })
+      let first: unknown
+      let isTaken = true
+      for (const value of values) {
+        first ??= value
+        holder[attribute.name] = value
+        isTaken = await this.#isTaken(own)
+        if (!isTaken) break
+      }
+      if (first === undefined) throw unmadeError(attribute, path)
+      if (isTaken) holder[attribute.name] = first
+      isFree &&= !isTaken
+    }
+    return isFree
+  }
+
+  async #isTaken(sets: readonly UniqueSet[]): Promise<boolean> {
+    for (const set of sets) if (this.#seen.has(this.#formatSet(set)) || (await this.#exists(set))) return true
+    return false
+  }
+
+  async #exists({ resource, name, parts }: UniqueSet): Promise<boolean> {
+    // No row that exists can refer to a record that is only being made.
+    if (parts.some(({ kind }) => kind === 'owner')) return false
+    const { dialect } = this.#connection
+    if (!this.#statements.has(name)) {
+      const attributes = parts.map(({ attribute }) => ({ attribute, given: true }))
+      this.#statements.set(name, dialect.taken(resource, attributes, false))
+    }
+    const statement = this.#statements.get(name)
+    if (statement === undefined) return false
+    return this.#connection.read(() => readExists(statement, { ...WHOLE, given: parts.flatMap(readValues) }, dialect))
+  }
+
+  #formatSet({ name, parts }: UniqueSet): string {
+    const texts = parts.map(part =>
+      part.kind === 'owner'
+        ? `of ${this.#numbers.get(part.owner)}`
+        : JSON.stringify(readValues(part).map(value => (typeof value === 'bigint' ? value.toString() : value))),
+    )
+    return `${name} ${texts.join()}`
+  }
+}
+
+/** Returns the error for an attribute whose type takes none of the values that can be made up. */
+function unmadeError({ name }: ScalarAttribute, path: string): RestError {
+  const detail = `given: "${path}" has a type of the model's own, which takes none of the values that can be made up: give it, { ${name}: ... }.`
+  return restError('validation_failed', detail, { errors: [{ code: 'required', detail, attribute: path }] })
+}

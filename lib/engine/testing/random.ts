@@ -1,0 +1,57 @@
+/**
+ * Random: repeatable chance. A stream of numbers is named by a text, so that each value has a stream of its own: giving one value leaves the others as
+ * they were. The generator is sfc32 (Chris Doty-Humphrey, PractRand, public domain), its 128 bits of state the first 16 bytes of the SHA-256 of the
+ * name. Only 32-bit integer arithmetic and one division: the same bits on every machine and every version of Node.
+ */
+import { builtin } from '../../foundation/base/builtins.ts'
+
+export class Random {
+  #a: number
+  #b: number
+  #c: number
+  #counter: number
+
+  constructor(name: string) {
+    const state = builtin.crypto.hash('sha256', name, 'buffer')
+    this.#a = state.readInt32LE(0)
+    this.#b = state.readInt32LE(4)
+    this.#c = state.readInt32LE(8)
+    this.#counter = state.readInt32LE(12)
+  }
+
+  /** An integer of 32 bits, not negative. */
+  next(): number {
+    const result = (this.#a + this.#b + this.#counter) | 0
+    this.#counter = (this.#counter + 1) | 0
+    this.#a = this.#b ^ (this.#b >>> 9)
+    this.#b = (this.#c + (this.#c << 3)) | 0
+    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + result) | 0
+    return result >>> 0
+  }
+
+  /** A number from 0 up to, but not including, 1. */
+  fraction(): number {
+    return this.next() / 2 ** 32
+  }
+
+  /** An integer from `low` to `high`, both included. */
+  between(low: number, high: number): number {
+    return low + Math.floor(this.fraction() * (high - low + 1))
+  }
+
+  pick<T>(list: readonly T[]): T {
+    return list[this.between(0, list.length - 1)]!
+  }
+
+  bytes(count: number): Buffer {
+    return Buffer.from(Array.from({ length: count }, () => this.next() & 0xff))
+  }
+
+  /** A version 4 UUID (RFC 9562). */
+  uuid(): string {
+    const bytes = this.bytes(16)
+    bytes[6] = (bytes[6]! & 0x0f) | 0x40
+    bytes[8] = (bytes[8]! & 0x3f) | 0x80
+    return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  }
+}

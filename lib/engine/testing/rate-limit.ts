@@ -1,0 +1,66 @@
+/**
+ * Rate limit: a token bucket. It is full at first and holds as many requests as are allowed in the time; it fills evenly by the clock of the engine.
+ * Refuses with rate_limited.
+ */
+import { parseDuration } from '../../foundation/base/clock.ts'
+import type { Clock } from '../../foundation/base/clock.ts'
+import { restError } from '../../foundation/base/errors.ts'
+import type { RestError } from '../../foundation/base/errors.ts'
+
+/** How many requests are allowed. */
+export interface RateLimit {
+  /** Requests in the time, an integer above 0; so many may come at once. */
+  readonly requests: number
+  /** The time: milliseconds, or a string such as `1s`, `1m`, `1h`. */
+  readonly per: number | string
+}
+
+/** The most that a credit may be and still be exact. */
+const MAX_CREDIT = Number.MAX_SAFE_INTEGER
+
+export class TokenBucket {
+  readonly #clock: Pick<Clock, 'time'>
+  readonly #requests: number
+  readonly #per: number
+  /** In parts of a request that stay whole numbers: a request costs `per`, and each millisecond gives `requests`. */
+  #credit: number
+  #filledAt: number
+
+  /** @throws RangeError for numbers that are not of their form. */
+  constructor({ requests, per }: RateLimit, clock: Pick<Clock, 'time'>) {
+    const duration = typeof per === 'string' ? parseDuration(per, 'limit: per') : per
+    if (!Number.isSafeInteger(requests) || requests < 1)
+      throw new RangeError(`limit: "requests" must be an integer above 0, got ${String(requests)}.`)
+    if (!Number.isSafeInteger(duration) || duration < 1)
+      throw new RangeError(`limit: "per" must be a whole number of milliseconds above 0, or a string such as "1m", got ${String(per)}.`)
+    if (requests * duration > MAX_CREDIT)
+      throw new RangeError(`limit: ${requests} requests per ${String(per)} are more than can be counted.`)
+    this.#clock = clock
+    this.#requests = requests
+    this.#per = duration
+    this.#credit = requests * duration
+    this.#filledAt = clock.time()
+  }
+
+  /** Lets a request pass, or returns its refusal, with the seconds after which the next one may pass (RFC 9110 section 10.2.3). */
+  take(label: string): RestError | undefined {
+    this.#fill()
+    if (this.#credit >= this.#per) {
+      this.#credit -= this.#per
+      return undefined
+    }
+    const seconds = Math.ceil(Math.ceil((this.#per - this.#credit) / this.#requests) / 1000)
+    const allowed = `${this.#requests} ${this.#requests === 1 ? 'request' : 'requests'} in ${this.#per / 1000} s`
+    return restError('rate_limited', `A test allows ${allowed} here (limit("${label}")). Try again in ${seconds} s.`, {
+      headers: { 'retry-after': String(seconds) },
+    })
+  }
+
+  #fill(): void {
+    const now = this.#clock.time()
+    // A clock that was set back gives nothing, and takes nothing away.
+    const passed = Math.max(0, now - this.#filledAt)
+    this.#filledAt = now
+    this.#credit = Math.min(this.#requests * this.#per, this.#credit + passed * this.#requests)
+  }
+}

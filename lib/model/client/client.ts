@@ -1,0 +1,107 @@
+/**
+ * Client: the typed client of an API that an engine serves, or that a server serves like one. Its types come from the entities, without generated code; at run
+ * time it needs their names alone. It imports nothing of Node, so that it runs in browsers.
+ */
+import { checkNames } from '../../foundation/base/suggest.ts'
+import type { CallOptions, Client, ClientEntities, ClientMethods } from './client-types.ts'
+import { ResourceCalls } from './resource-calls.ts'
+import { openTransport } from './transport.ts'
+import type { ClientTarget, Transport } from './transport.ts'
+
+/** What `client` takes beside target and entities. */
+export interface ClientOptions {
+  /**
+   * The version that paths begin with; null for an API without versions. Default: the first of an engine, none where it has none; `'v1'` for a URL or a
+   * `fetch` function.
+   */
+  readonly version?: string | null
+  /** Origin, and path in front of the version, for a `fetch` function. Default: `'http://localhost'`. */
+  readonly url?: string | URL
+  /** Headers of every call. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The token of every call, as a log-in or `engine.token(user)` gives it. */
+  readonly token?: string
+}
+
+const OPTIONS = ['version', 'url', 'headers', 'token']
+
+/**
+ * Makes a typed client. Names, operators and values of queries, bodies and records follow from the entities; a filter that is misspelt does not compile.
+ *
+ * @param target an engine, the URL of a server (with the path in front of the version), or a function like `fetch`
+ * @param entities the entities by the names of their resources in paths; left out where types alone are imported: `client<{ users: typeof User }>(url)`
+ * @returns the calls for each resource by its name, and `login`, `logout`, `withToken`, `withHeaders`
+ * @throws TypeError for a wrong target, an unknown option, and a resource with the name of a method of the client. A call throws a `RestError` with
+ * `status`, `code` and `errors` when the server refuses it, and the error of `fetch` when no answer comes.
+ * @example
+ * const api = client(engine, { users: User, sites: Site })
+ * const { items, count } = await api.users.list({ 'age>=': 18, 'name~=': 'a*', sort: 'age.desc', limit: 20 })
+ * const user = await api.users.create({ name: 'Ann', sites: [{ url: 'https://ann.example' }] }, { expand: 'sites' })
+ */
+export function client<const M extends ClientEntities>(target: ClientTarget, entities?: M, options: ClientOptions = {}): Client<M> {
+  checkNames(options, OPTIONS, 'client')
+  const { version, url, headers = {}, token } = options
+  const names = entities === undefined ? undefined : Object.keys(entities)
+  const taken = names?.find(name => METHODS.includes(name))
+  if (taken !== undefined) throw new TypeError(`client: "${taken}" is a method of the client, and cannot be the name of a resource.`)
+  return makeClient(openTransport(target, { version, url }), names, { ...headers, ...authorize(token) })
+}
+
+function authorize(token: string | undefined): Readonly<Record<string, string>> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` }
+}
+
+const METHODS: readonly string[] = ['login', 'logout', 'withToken', 'withHeaders'] satisfies (keyof ClientMethods<ClientEntities>)[]
+
+function makeClient<M extends ClientEntities>(
+  transport: Transport,
+  names: readonly string[] | undefined,
+  headers: Readonly<Record<string, string>>,
+): Client<M> {
+  const withHeaders = (more: Readonly<Record<string, string>>): Client<M> => makeClient(transport, names, { ...headers, ...more })
+  const send = (path: string, body: unknown, { signal, headers: own }: CallOptions = {}): Promise<Readonly<Record<string, unknown>>> =>
+    transport({ method: 'POST', segments: [path], body, headers: { ...headers, ...own }, signal, isFree: path === 'login' })
+  const methods: ClientMethods<M> = {
+    login: async (credentials, callOptions) => {
+      const token = findToken(await send('login', credentials, callOptions))
+      if (token === undefined)
+        throw new TypeError('client: the answer to the log-in has no token: get it by yourself, and write api.withToken(token).')
+      return withHeaders(authorize(token))
+    },
+    logout: async callOptions => {
+      await send('logout', undefined, callOptions)
+    },
+    withToken: token => withHeaders(authorize(token)),
+    withHeaders,
+  }
+  const open = (name: string): ResourceCalls => new ResourceCalls(transport, headers, [name])
+  return (names === undefined
+    ? withAnyName(methods, open)
+    : { ...methods, ...Object.fromEntries(names.map(name => [name, open(name)])) }) as unknown as Client<M>
+}
+
+/** Finds the token in the answer to a log-in, which the application may have put elsewhere than in `auth_token`: it is a JSON Web Token. */
+function findToken(answer: unknown): string | undefined {
+  if (typeof answer === 'string') return /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(answer) ? answer : undefined
+  if (typeof answer !== 'object' || answer === null) return undefined
+  const { auth_token: own } = answer as { readonly auth_token?: unknown }
+  if (typeof own === 'string') return own
+  for (const member of Object.values(answer)) {
+    const token = findToken(member)
+    if (token !== undefined) return token
+  }
+  return undefined
+}
+
+/** Without entities every name is that of a resource, but for those that JavaScript asks for by itself. */
+function withAnyName(methods: object, open: (name: string) => ResourceCalls): object {
+  const opened = new Map<string, ResourceCalls>()
+  return new Proxy(methods, {
+    get: (known, name) => {
+      if (typeof name === 'symbol' || name in known || name === 'then' || name === 'toJSON') return Reflect.get(known, name) as unknown
+      const calls = opened.get(name) ?? open(name)
+      opened.set(name, calls)
+      return calls
+    },
+  })
+}

@@ -1,0 +1,168 @@
+/**
+ * Transport: how the typed client reaches the API: an engine in this process, the URL of a server, or a `fetch` function. Takes a request as method, segments,
+ * query and body; gives the body of the answer; throws a RestError for an answer that refuses.
+ */
+import { RestError } from '../../foundation/base/errors.ts'
+import type { FieldError } from '../../foundation/base/errors.ts'
+import { toJson } from './json-body.ts'
+
+/** An engine, as far as a client needs it. */
+export interface EngineTarget {
+  handle(
+    method: string,
+    path: string,
+    query: string,
+    body: unknown,
+    context: { readonly headers: Record<string, string>; readonly signal?: AbortSignal },
+  ): Promise<Answer>
+  readonly versions: readonly string[]
+  /** The path in front of the version. */
+  readonly base?: string
+}
+
+/** A function like the global `fetch`: `engine.fetch` of another module, the `request` of a Hono app. */
+export type FetchTarget = (url: string, init: FetchInit) => FetchAnswer | Promise<FetchAnswer>
+
+interface FetchInit {
+  readonly method: string
+  readonly headers: Record<string, string>
+  readonly body?: string
+  readonly signal?: AbortSignal
+}
+
+interface FetchAnswer {
+  readonly status: number
+  readonly headers: { forEach(visit: (value: string, name: string) => void): void }
+  text(): Promise<string>
+}
+
+/** What a client sends its requests to. */
+export type ClientTarget = EngineTarget | FetchTarget | string | URL
+
+interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+/** One call. */
+export interface Call {
+  readonly method: string
+  /** The path behind the version, by its segments; they are encoded here. */
+  readonly segments: readonly string[]
+  readonly query?: string
+  readonly body?: unknown
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+  /** Whether the application decides what the answer is made of, as of a log-in. */
+  readonly isFree?: boolean
+}
+
+/** Sends calls. */
+export type Transport = (call: Call) => Promise<Readonly<Record<string, unknown>>>
+
+/** Where the paths of an API begin. */
+export interface Address {
+  /** First segment of paths; null for an API without versions. */
+  readonly version?: string | null | undefined
+  /** Origin, and path in front of the version, for a `fetch` function. */
+  readonly url?: string | URL | undefined
+}
+
+/** The first version of an API that says no other. */
+const FIRST = 'v1'
+
+/** What refusals of a server tell a client how to go on with. */
+const KEPT = ['retry-after', 'www-authenticate', 'allow']
+
+/** @throws TypeError for what is neither a target nor a URL, and an address that does not go with the target. */
+export function openTransport(target: ClientTarget, { version, url }: Address): Transport {
+  if (typeof target === 'string' || target instanceof URL) {
+    if (url !== undefined) throw new TypeError('client: "url" goes with a fetch function; the target is a URL itself.')
+    return viaFetch((address, init) => globalThis.fetch(address, init), readUrl(target), version)
+  }
+  if (typeof target === 'function') return viaFetch(target, readUrl(url ?? 'http://localhost'), version)
+  if (typeof (target as Partial<EngineTarget> | null | undefined)?.handle !== 'function')
+    throw new TypeError("client: the target is an engine, a URL ('http://127.0.0.1:3000') or a fetch function.")
+  if (url !== undefined) throw new TypeError('client: "url" goes with a fetch function, not with an engine.')
+  return viaEngine(target, version)
+}
+
+function viaEngine(engine: EngineTarget, given: string | null | undefined): Transport {
+  const version = given === undefined ? (engine.versions[0] ?? null) : given
+  return async ({ method, segments, query = '', body, headers, signal, isFree }) => {
+    const path = `${engine.base ?? ''}${writePath(version, segments)}`
+    const context = { headers: { ...headers }, ...(signal === undefined ? {} : { signal }) }
+    return readAnswer(await engine.handle(method, path, query, body === undefined ? undefined : toJson(body), context), {
+      method,
+      path,
+      isFree,
+    })
+  }
+}
+
+function viaFetch(fetch: FetchTarget, root: string, version: string | null = FIRST): Transport {
+  return async ({ method, segments, query = '', body, headers, signal, isFree }) => {
+    const address = `${root}${writePath(version, segments)}${query === '' ? '' : `?${query}`}`
+    const answer = await fetch(address, {
+      method,
+      headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(toJson(body)) }),
+      ...(signal === undefined ? {} : { signal }),
+    })
+    const found: Record<string, string> = {}
+    answer.headers.forEach((value, name) => (found[name.toLowerCase()] = value))
+    return readAnswer({ status: answer.status, headers: found, body: parseBody(await answer.text()) }, { method, path: address, isFree })
+  }
+}
+
+function readUrl(given: string | URL): string {
+  const url = URL.canParse(String(given)) ? new URL(given) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
+    throw new TypeError(`client: ${JSON.stringify(String(given))} is not the URL of an API, such as 'http://127.0.0.1:3000'.`)
+  return url.origin + url.pathname.replace(/\/$/, '')
+}
+
+/** A slash inside a segment is data: it is encoded. */
+function writePath(version: string | null, segments: readonly string[]): string {
+  return [...(version === null ? [] : [version]), ...segments].map(segment => `/${encodeURIComponent(segment)}`).join('')
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** The members of an error body. */
+interface Refusal {
+  readonly code?: unknown
+  readonly detail?: unknown
+  readonly errors?: readonly FieldError[]
+}
+
+/** The request of an answer. */
+interface Asked extends Pick<Call, 'method'> {
+  readonly path: string
+  readonly isFree: boolean | undefined
+}
+
+function readAnswer({ status, headers, body }: Answer, { method, path, isFree }: Asked): Readonly<Record<string, unknown>> {
+  const isObject = typeof body === 'object' && body !== null
+  if (status >= 400) {
+    const { code, detail, errors } = (isObject ? body : {}) as Refusal
+    const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => KEPT.includes(name)))
+    const said = typeof detail === 'string' ? detail : `${method} ${path} is answered with ${status}, and no error body of this API.`
+    throw new RestError(status, typeof code === 'string' ? code : 'unknown', said, {
+      ...(errors === undefined ? {} : { errors }),
+      headers: kept,
+    })
+  }
+  if (status < 200 || status > 299 || !isObject || (isFree !== true && !('success' in body)))
+    throw new Error(
+      `client: ${method} ${path} is answered with ${status} and no body of this API: ${JSON.stringify(body ?? null).slice(0, 200)}`,
+    )
+  return body as Readonly<Record<string, unknown>>
+}

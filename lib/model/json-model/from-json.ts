@@ -1,0 +1,312 @@
+/**
+ * Makes entities, resource names and a seed of the collections that infer.ts describes. A resource has the name of its collection. An
+ * attribute keeps its name in the API, over a property whose name JavaScript and MikroORM accept.
+ */
+import { defineEntity, p } from '@mikro-orm/core'
+import type { EntitySchema } from '@mikro-orm/core'
+import { builtin } from '../../foundation/base/builtins.ts'
+import { infer } from './infer.ts'
+import type { InferredAttribute, InferredCollection } from './infer-model.ts'
+import { readValue } from './infer-values.ts'
+import type { InferredType } from './infer-values.ts'
+import { camelCase, defaultNames, toSingular } from '../resource-names.ts'
+import type { SeedData } from '../seed-rows.ts'
+import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
+import { resource } from '../resource-config.ts'
+import type { OpenOption, ResourceConfig, ResourceDefinition } from '../resource-config.ts'
+import { markInferred } from '../seed-rows.ts'
+import { checkNames } from '../../foundation/base/suggest.ts'
+
+/** The result of `fromJson`: options for `RestEngine.create`. */
+export interface JsonModel {
+  /** One entity for each collection, in their order. */
+  readonly entities: EntitySchema[]
+  /** Definitions of the resources whose names differ from the default names of their entities. */
+  readonly resources: ResourceDefinition[]
+  /** The records, for `engine.seed`. */
+  readonly seed: SeedData
+  /** Guesses and omissions, for `engine.notes`. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * Makes a model of plain data, the way `node bin/serve.js data.json` does: an array of objects is a collection, an object a single record: `GET /v1/profile`.
+ *
+ * - `id` is the key: integers or texts; or else `_id`, `Id`, `ID` or `uuid`, or the key that `options.id` says. Without any, records are numbered from 1.
+ *   New records get the next integer, or a random UUID.
+ * - An attribute is an integer, a number, a text, a boolean, or else JSON; it can be null when a record leaves it out or has null there.
+ * - `userId`, `user_id` or `idUser` is the ID of the relation `user` when there is a collection `users` (or `user`) and all values are IDs of its records, which
+ *   get the other side: `posts`. `tagIds` and `tag_ids`, arrays of IDs, are those of the list `tags`. So are `adminUserId`, `user: 1` and `tags: [1]`. Keys stay
+ *   as they are: `userId` is shown, taken, filtered and sorted by, and `user` is beside it for paths, `expand`, depth 2 and nested bodies.
+ * - An empty list gets the attributes of its first new record. With `options.open` every record may bring new ones.
+ * - Odd data, such as two records with one ID, is served as well as possible, with a note; `options.strict` refuses it.
+ *
+ * @throws TypeError for data that cannot be served, which names the collection and the record.
+ * @example
+ * const engine = await RestEngine.create({ ...fromJson({ users: [{ id: 1, name: 'Ann' }], posts: [{ id: 1, title: 'Hello', userId: 1 }] }) })
+ * await engine.handle('GET', '/v1/posts?user.name=Ann')
+ */
+export function fromJson(data: JsonData, options: FromJsonOptions = {}): JsonModel {
+  checkNames(options, ['strict', 'id', 'open'], 'fromJson')
+  const { strict = false, open = false, id } = options
+  return buildModel(infer(data, 'fromJson', { strict, open, ...(id === undefined ? {} : { id }) }))
+}
+
+/** Plain data: an object of collections, or one list. */
+export type JsonData = Readonly<Record<string, unknown>> | readonly unknown[]
+
+/** Options of `fromJson`. */
+export interface FromJsonOptions {
+  /** Whether data that would be served with a note is refused. Default: `false`. */
+  readonly strict?: boolean
+  /** The key that identifies records, in the collections that have it. Default: `id`, or else `_id`, `Id`, `ID` or `uuid`. */
+  readonly id?: string
+  /**
+   * Whether requests may give records attributes that the data does not have. Such an attribute may hold any JSON value; in other records it is null.
+   * Default: `false`, so that unknown attributes are refused; the first record of an empty list adds its own in any case.
+   */
+  readonly open?: boolean
+}
+
+/** Makes the model of collections that are inferred already. */
+export function buildModel(collections: readonly InferredCollection[]): JsonModel {
+  const schemas = new Map<string, EntitySchema>()
+  for (const collection of collections)
+    schemas.set(
+      collection.name,
+      buildSchema(collection, collections, name => schemas.get(name)!),
+    )
+  return {
+    entities: [...schemas.values()],
+    resources: collections.flatMap(collection => renameKeys(collection, collections, schemas.get(collection.name)!) ?? []),
+    notes: collections.flatMap(({ notes }) => notes.map(note => `${note}.`)),
+    seed: markInferred(
+      Object.fromEntries(
+        collections.map(collection => [collection.resource, collection.records.map((_, index) => buildSeed(collection, index))]),
+      ),
+    ),
+  }
+}
+
+/** Makes a record for `engine.seed`, with relations by their names. */
+function buildSeed({ attributes, records, ids }: InferredCollection, index: number): object {
+  const record = records[index]!
+  const seeded: Record<string, unknown> = {}
+  for (const { kind, key, name } of attributes) {
+    const value = kind === 'id' ? ids[index] : readValue(record, key)
+    if (value !== null) seeded[name] = value
+  }
+  return seeded
+}
+
+/** The property that holds what requests add to records. */
+const HOLDER = 'openAttributes'
+
+type Rules = ResourceConfig<Record<string, unknown>>
+
+const READ_ONLY = { create: false, update: false, delete: false } as const
+
+/** Defines a resource with the name of its collection, where that is not the default name. */
+function renameKeys(
+  collection: InferredCollection,
+  collections: readonly InferredCollection[],
+  schema: EntitySchema,
+): ResourceDefinition | undefined {
+  const { resource: name, className, single, isOfValues, ids } = collection
+  const others = new Set(collections.map(other => other.resource).filter(other => other !== name))
+  const standard = defaultNames(className)
+  if (single) {
+    // A single object is neither created nor deleted, be it by a list of another resource.
+    const shut = { access: { create: false, delete: false } } as const
+    return resource(schema, { name, singular: name, single: ids[0]!, ...shut, ...describeOpen(collection), ...describeIds(collection) })
+  }
+  const rules: Rules = { ...(isOfValues ? { access: READ_ONLY } : {}), ...describeOpen(collection), ...describeIds(collection) }
+  const isStandard = standard.plural === name && !ENVELOPE_KEYS.has(standard.singular) && !standard.accepted.some(each => others.has(each))
+  if (isStandard) return Object.keys(rules).length > 0 ? resource(schema, rules) : undefined
+  const singular = toSingular(name)
+  return resource(schema, { name, ...(others.has(singular) || ENVELOPE_KEYS.has(singular) ? {} : { singular }), ...rules })
+}
+
+/** Which attributes requests may add. */
+function describeOpen(collection: InferredCollection): { readonly open?: OpenOption } {
+  const { open } = collection
+  if (open === undefined) return {}
+  const property = findHolderName(collection)
+  return { open: { property, ...(open === 'once' ? { once: true } : {}) } }
+}
+
+/** The names that IDs have in the data, where the relation has another: records keep them. */
+function describeIds(collection: InferredCollection): Pick<Rules, 'attributes'> {
+  const renamed = collection.attributes.filter(({ kind, key, name }) => (kind === 'toOne' || kind === 'toMany') && key !== name)
+  if (renamed.length === 0) return {}
+  return { attributes: Object.fromEntries(renamed.map(({ key, name }) => [findPropertyName(collection, name), { ids: key }])) }
+}
+
+/** Finds the name of the property that holds what requests add. */
+function findHolderName({ attributes }: InferredCollection): string {
+  return findFreeName(HOLDER, new Set(attributes.map(({ name }) => name)))
+}
+
+function buildSchema(
+  collection: InferredCollection,
+  collections: readonly InferredCollection[],
+  find: (name: string) => EntitySchema,
+): EntitySchema {
+  const columns = new Set<string>()
+  const properties = Object.fromEntries(
+    listProperties(collection, collections).map(({ property, name, stored, build }): [string, unknown] => {
+      const standard = findColumnName(property, stored)
+      const column = findFreeName(standard, columns)
+      if (stored !== undefined) columns.add(column)
+      const naming = { ...(property === name ? {} : { serializedName: name }), ...(column === standard ? {} : { column }) }
+      return [property, () => build(find, naming)]
+    }),
+  )
+  return defineEntity({ name: collection.className, properties: properties as never }) as unknown as EntitySchema
+}
+
+interface Naming {
+  /** The name in the API, where it differs from the property's. */
+  readonly serializedName?: string
+  /** The column, where it differs from the default. */
+  readonly column?: string
+}
+
+interface Property {
+  readonly property: string
+  readonly name: string
+  /** The content of its column. Undefined without a column. */
+  readonly stored: 'value' | 'key' | undefined
+  readonly build: (find: (name: string) => EntitySchema, naming: Naming) => unknown
+}
+
+/** Lists the properties of an entity: the attributes of its records, and the inverse sides of relations to it. */
+function listProperties(collection: InferredCollection, collections: readonly InferredCollection[]): Property[] {
+  const taken = new Set<string>()
+  const called = (name: string): string => {
+    const property = findFreeName(isSafe(name) ? name : makeSafe(name), taken)
+    taken.add(property)
+    return property
+  }
+  const own = collection.attributes.map(attribute => {
+    const stored = attribute.kind === 'toMany' ? undefined : attribute.kind === 'toOne' ? ('key' as const) : ('value' as const)
+    return { property: called(attribute.name), name: attribute.name, stored, build: buildAttribute(attribute, collection) }
+  })
+  const inverses = collections.flatMap(source =>
+    source.attributes.flatMap(attribute => {
+      if ((attribute.kind !== 'toOne' && attribute.kind !== 'toMany') || attribute.target !== collection.name) return []
+      const name = attribute.inverse
+      if (name === undefined) return []
+      return [{ property: called(name), name, stored: undefined, build: buildInverse(source, attribute) }]
+    }),
+  )
+  if (collection.open === undefined) return [...own, ...inverses]
+  const name = findHolderName(collection)
+  const holder: Property = {
+    property: called(name),
+    name,
+    stored: 'value',
+    build: (_, naming) => applyNaming(buildPlain('json').nullable(), naming),
+  }
+  return [...own, ...inverses, holder]
+}
+
+/** Finds the property name of an attribute. Names are assigned in order, so they are the same each time. */
+function findPropertyName(collection: InferredCollection, name: string): string {
+  const taken = new Set<string>()
+  for (const attribute of collection.attributes) {
+    const property = findFreeName(isSafe(attribute.name) ? attribute.name : makeSafe(attribute.name), taken)
+    if (attribute.name === name) return property
+    taken.add(property)
+  }
+  throw new Error(`${collection.name} does not have an attribute "${name}".`)
+}
+
+/** The methods of MikroORM's property builders that are used here. */
+interface Builder {
+  nullable(): Builder
+  primary(): Builder
+  onCreate(make: () => unknown): Builder
+  fieldName(name: string): Builder
+  serializedName(name: string): Builder
+  fixedOrder(): Builder
+}
+
+function applyNaming(builder: Builder, { serializedName, column }: Naming): Builder {
+  const stored = column === undefined ? builder : builder.fieldName(column)
+  return serializedName === undefined ? stored : stored.serializedName(serializedName)
+}
+
+function buildAttribute(attribute: InferredAttribute, { idType }: InferredCollection): Property['build'] {
+  return (find, naming) => {
+    switch (attribute.kind) {
+      case 'id':
+        if (idType === 'integer') return applyNaming(p.integer().primary() as unknown as Builder, naming)
+        return applyNaming(
+          (idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => builtin.crypto.randomUUID()) as unknown as Builder,
+          naming,
+        )
+      case 'plain': {
+        const builder = buildPlain(attribute.type)
+        return applyNaming(attribute.nullable ? builder.nullable() : builder, naming)
+      }
+      case 'toOne': {
+        const builder = p.manyToOne(find(attribute.target)) as unknown as Builder
+        return applyNaming(attribute.nullable ? builder.nullable() : builder, naming)
+      }
+      case 'toMany':
+        // The order of the IDs is part of the data.
+        return applyNaming((p.manyToMany(find(attribute.target)) as unknown as Builder).fixedOrder(), naming)
+    }
+  }
+}
+
+function buildPlain(type: InferredType): Builder {
+  switch (type) {
+    case 'integer':
+      return p.integer() as unknown as Builder
+    case 'number':
+      return p.double() as unknown as Builder
+    case 'text':
+      return p.text() as unknown as Builder
+    case 'boolean':
+      return p.boolean() as unknown as Builder
+    case 'json':
+      return p.json() as unknown as Builder
+  }
+}
+
+function buildInverse(source: InferredCollection, { kind, name }: InferredAttribute): Property['build'] {
+  return (find, naming) => {
+    const target = find(source.name)
+    const other = findPropertyName(source, name) as never
+    const builder = kind === 'toOne' ? p.oneToMany(target).mappedBy(other) : p.manyToMany(target).mappedBy(other)
+    return applyNaming(builder, naming)
+  }
+}
+
+/**
+ * Whether JavaScript, MikroORM and its query language accept the name of a property. Names beyond ASCII are not safe: MikroORM mixes up
+ * two of equal length. Nor is `_id`, which it takes for a key of MongoDB.
+ */
+function isSafe(name: string): boolean {
+  return /^(?!__|_id$)[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !(name in Object.prototype) && name !== 'then' && name !== 'toJSON'
+}
+
+function makeSafe(name: string): string {
+  const camel = camelCase(name.normalize('NFKD')).replaceAll(/\W/g, '')
+  if (camel === '') return 'attribute'
+  return isSafe(camel) ? camel : `_${camel}`
+}
+
+function findFreeName(name: string, taken: ReadonlySet<string>): string {
+  let free = name
+  for (let number = 2; taken.has(free); number++) free = `${name}_${number}`
+  return free
+}
+
+/** Returns the column of a property in MikroORM's default naming, in lower case: names of columns that differ in case alone are one name. */
+function findColumnName(property: string, stored: Property['stored']): string {
+  const words = property.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase()
+  return stored === 'key' ? `${words}_id` : words
+}

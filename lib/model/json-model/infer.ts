@@ -1,0 +1,259 @@
+/**
+ * Infers a model from collections of plain JSON records: names, keys, types, nullability and relations. The result is plain data, from
+ * which from-json.ts makes entities and the command prints a table. Odd data is served with a note, or refused by collection and record
+ * (`strict`).
+ */
+import { inferIds } from './infer-ids.ts'
+import type { ReportOddity } from './infer-ids.ts'
+import type { CollectionDraft, InferredAttribute, InferredCollection } from './infer-model.ts'
+import { findCyclicRelations, inferRelations } from './infer-relations.ts'
+import type { Relation } from './infer-relations.ts'
+import { describe, inferValueType, readValue } from './infer-values.ts'
+import type { InferredType, JsonObject } from './infer-values.ts'
+import { assertJson, isObject } from '../../foundation/base/json.ts'
+import { camelCase, entityName, isResourceName } from '../resource-names.ts'
+import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
+import { RESERVED_CLASSES } from '../reserved-classes.ts'
+
+/** Options of the inference. */
+export interface InferOptions {
+  /** Whether data that would be served with a note is refused. */
+  readonly strict?: boolean
+  /** The key that identifies records, in the collections that have it. */
+  readonly id?: string
+  /** Whether requests may add attributes to every collection. Default: to empty ones, once. */
+  readonly open?: boolean
+  /** The name of a list at the top level. */
+  readonly name?: string
+}
+
+// Keys that describe the file itself, for editors.
+const ABOUT_FILE = new Set(['$schema'])
+/** How many attributes records may have: as many as SQLite allows columns in a table, without those of a generated ID and of the names that requests add. */
+const MAX_ATTRIBUTES = 1998
+
+/** Names that a class cannot have: global names that the code of a model may use, and a table that MikroORM cannot make. */
+const TAKEN_CLASSES = new Set([
+  ...'Array BigInt Boolean Date Error Function JSON Map Math Number Object Promise Reflect RegExp Set String Symbol'.split(' '),
+  'Constructor',
+  ...RESERVED_CLASSES,
+])
+
+/**
+ * Infers the collections of some data.
+ *
+ * @param where the beginning of error texts: the name of the file or function
+ * @throws TypeError for the first problem that cannot be served, or with `strict` for the first that would be served with a note.
+ */
+export function infer(data: unknown, where: string, options: InferOptions = {}): readonly InferredCollection[] {
+  assertJson(data, where)
+  const drafts: CollectionDraft[] = []
+  const left: string[] = []
+  const refuse = (text: string): never => {
+    throw new TypeError(`${where}: ${text}.`)
+  }
+  const isList = Array.isArray(data)
+  if (isList && options.strict) refuse('the top level must be an object of collections, got an array')
+  if (!isList && !isObject(data)) refuse(`the top level must be an object of collections, got ${describe(data)}`)
+  const members = isList ? [[options.name ?? 'records', data] as const] : Object.entries(data as JsonObject)
+  for (const [name, value] of members) {
+    if (value === undefined || ABOUT_FILE.has(name)) continue
+    const notes: string[] = []
+    const report: ReportOddity = (problem, remedy) => (options.strict ? refuse(problem) : notes.push(`${problem}, ${remedy}`))
+    if (isList) notes.push(`the list at the top level is served as ${name}`)
+    const draft = buildDraft({ name, value, isTop: isList }, drafts, report, notes, options)
+    if (draft === undefined) left.push(...notes)
+    else drafts.push(draft)
+  }
+  if (drafts.length === 0) refuse('there is no collection in it, as in { "users": [{ "id": 1, "name": "Ann" }] }')
+  drafts[0]!.notes.unshift(...left)
+  if (options.id !== undefined && !drafts.some(({ idKey }) => idKey === options.id)) {
+    const said = `no record has a key "${options.id}", which was named as the ID`
+    if (options.strict) refuse(said)
+    drafts[0]!.notes.unshift(said)
+  }
+  const relations = drafts.flatMap(draft => inferRelations(draft, drafts))
+  const cyclic = findCyclicRelations(relations)
+  for (const draft of drafts) addPlainAndRelations(draft, relations, cyclic)
+  for (const relation of relations) addInverse(relation)
+  return drafts
+}
+
+/** Whether an object seems to hold records by their IDs, as exports of key-value stores do: the keys look like IDs, or the values like records of one kind. */
+function isKeyed(holder: JsonObject): boolean {
+  const entries = Object.entries(holder)
+  if (entries.length < 2 || !entries.every(([, record]) => isObject(record))) return false
+  const shapes = new Set(
+    entries.map(([, record]) =>
+      Object.keys(record as JsonObject)
+        .toSorted()
+        .join(),
+    ),
+  )
+  return (
+    shapes.size === 1 || entries.every(([key, record]) => /^\d+$|^[\w-]{16,}$/.test(key) || String((record as JsonObject)['id']) === key)
+  )
+}
+
+function explainKeyed(name: string, holder: JsonObject): string {
+  const [key = ''] = Object.keys(holder)
+  return `"${name}" is an object, so it is one record with ${Object.keys(holder).length} attributes; for a collection write a list: "${name}": [{ "id": ${/^\d+$/.test(key) ? key : JSON.stringify(key)}, ... }]`
+}
+
+interface Member {
+  readonly name: string
+  readonly value: unknown
+  readonly isTop: boolean
+}
+
+function buildDraft(
+  member: Member,
+  others: readonly CollectionDraft[],
+  report: ReportOddity,
+  notes: string[],
+  { id: wanted, open = false }: InferOptions,
+): CollectionDraft | undefined {
+  const { name, value, isTop } = member
+  const single = isObject(value)
+  if (!single && !Array.isArray(value)) {
+    report(`"${name}" is ${describe(value)}; a collection is an array of objects`, 'so it is left out')
+    return undefined
+  }
+  const found = readRecords(name, single ? [value] : (value as unknown[]), report)
+  const { records, places } = found
+  const at = (index: number): string => (single ? `"${name}"` : `${name}[${places?.[index] ?? index}]`)
+  const names = findNames(name, others, report)
+  const keys = listKeys(records)
+  if (keys.delete('__proto__')) report(`the records of ${name} have an attribute "__proto__", which cannot be served`, 'so it is left out')
+  if (keys.size > MAX_ATTRIBUTES && single && isKeyed(value)) {
+    report(explainKeyed(name, value), 'and one with so many cannot be served: it is left out')
+    return undefined
+  }
+  if (keys.size > MAX_ATTRIBUTES) {
+    report(`${name} has ${keys.size} attributes; a table has 2000 columns at most, with those for IDs and new names`, 'so it is left out')
+    return undefined
+  }
+  const ids = inferIds(records, at, report, wanted)
+  if (single && isKeyed(value)) notes.push(explainKeyed(name, value))
+  if (records.length === 0) notes.push(`${name} is empty: only its "id" is known; the first new record adds its attributes`)
+  return {
+    name,
+    ...names,
+    single,
+    isTop,
+    ...ids,
+    attributes: [],
+    records,
+    places,
+    isOfValues: found.isOfValues,
+    open: found.isOfValues ? undefined : open ? 'always' : records.length === 0 ? 'once' : undefined,
+    notes,
+    keys: keys.has(ids.idKey) ? [...keys] : [ids.idKey, ...keys],
+    idSet: new Set(ids.hasIds ? ids.ids : []),
+    at,
+    inverses: [],
+  }
+}
+
+function readRecords(
+  name: string,
+  items: readonly unknown[],
+  report: ReportOddity,
+): Pick<InferredCollection, 'records' | 'places' | 'isOfValues'> {
+  const odd = items.findIndex(item => !isObject(item))
+  if (odd < 0) return { records: items as readonly JsonObject[], places: undefined, isOfValues: false }
+  const reason = `${name}[${odd}] is ${describe(items[odd])}; a collection is an array of objects`
+  const places = [...items.keys()].filter(index => isObject(items[index]))
+  if (places.length === 0) {
+    report(reason, `so each item of ${name} is the "value" of a record, which cannot be written`)
+    return { records: items.map(value => ({ value })), places: undefined, isOfValues: true }
+  }
+  const count = items.length - places.length
+  report(reason, `so ${count === 1 ? 'it is' : `${count} items of ${name} are`} left out`)
+  return { records: places.map(index => items[index] as JsonObject), places, isOfValues: false }
+}
+
+/** Lists all keys in the order of their first occurrence. */
+function listKeys(records: readonly JsonObject[]): Set<string> {
+  const keys = new Set<string>()
+  for (const record of records) for (const key of Object.keys(record)) if (record[key] !== undefined) keys.add(key)
+  return keys
+}
+
+/** Finds the names of a collection: a resource name that a path can contain and that is not a key of answers, and a class name. */
+function findNames(name: string, others: readonly CollectionDraft[], report: ReportOddity): { resource: string; className: string } {
+  const isSpelt = isResourceName(name) && camelCase(name) !== ''
+  const spelt = isSpelt ? name : name.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '_').replaceAll(/^_|_$/g, '') || 'records'
+  const taken = new Set(others.map(other => other.resource))
+  const resource = findFreeName(ENVELOPE_KEYS.has(spelt) ? `${spelt}_records` : spelt, taken, '_')
+  if (resource !== name) {
+    const reason = !isSpelt
+      ? 'it is made of letters, digits and . _ ~ -, as in "blog-posts"'
+      : ENVELOPE_KEYS.has(name)
+        ? 'it is a key of every answer'
+        : 'another one is called so'
+    report(`"${name}" cannot be the name of a collection: ${reason}`, `so it is ${resource} here`)
+  }
+  const className = (entityName(resource) ?? 'Record').replaceAll(/[^\p{L}\p{N}_]/gu, '')
+  const classes = new Set(others.map(other => other.className))
+  return { resource, className: findFreeName(TAKEN_CLASSES.has(className) ? `${className}Entity` : className, classes, '') }
+}
+
+function findFreeName(name: string, taken: ReadonlySet<string>, gap: string): string {
+  let free = name
+  for (let number = 2; taken.has(free); number++) free = `${name}${gap}${number}`
+  return free
+}
+
+function addPlainAndRelations(draft: CollectionDraft, relations: readonly Relation[], cyclic: ReadonlySet<Relation>): void {
+  for (const key of draft.keys) {
+    if (key === draft.idKey) {
+      draft.attributes.push({ kind: 'id', key, name: key })
+      continue
+    }
+    const { types, nullable } = findTypes(draft.records, key)
+    const relation = relations.find(each => each.source === draft && each.key === key)
+    if (relation === undefined) draft.attributes.push({ kind: 'plain', key, name: key, type: mergeTypes(types), nullable })
+    else {
+      const { kind, name, target } = relation
+      const mayBeEmpty = kind === 'toOne' && (nullable || cyclic.has(relation))
+      draft.attributes.push({ kind, key, name, target: target.name, nullable: mayBeEmpty, inverse: undefined })
+    }
+  }
+}
+
+/** Adds the inverse side of a relation, named after the collection that it lists. A second one is named after its relation too. */
+function addInverse({ key, name, source, target }: Relation): void {
+  const taken = [...target.keys, ...target.attributes.map(attribute => attribute.name)]
+  if (taken.includes(source.resource)) {
+    source.notes.push(`${source.name}.${key} is a relation one way: records of ${target.name} have a "${source.resource}" already`)
+    return
+  }
+  const camel = camelCase(name)
+  const long = `${source.resource}As${camel.charAt(0).toUpperCase()}${camel.slice(1)}`
+  const inverse = target.inverses.includes(source.resource) ? long : source.resource
+  if (target.inverses.includes(inverse) || taken.includes(inverse)) {
+    source.notes.push(`${source.name}.${key} is a relation one way: records of ${target.name} have a "${inverse}" already`)
+    return
+  }
+  target.inverses.push(inverse)
+  const index = source.attributes.findIndex(attribute => attribute.key === key)
+  source.attributes[index] = { ...(source.attributes[index] as InferredAttribute & { kind: 'toOne' }), inverse }
+}
+
+/** Finds the types of a key's values, and whether a record lacks it. */
+function findTypes(records: readonly JsonObject[], key: string): { types: ReadonlySet<InferredType>; nullable: boolean } {
+  const types = new Set<InferredType>()
+  let nullable = false
+  for (const record of records) {
+    const value = readValue(record, key)
+    if (value === null) nullable = true
+    else types.add(inferValueType(value))
+  }
+  return { types, nullable }
+}
+
+function mergeTypes(types: ReadonlySet<InferredType>): InferredType {
+  if (types.size === 1) return [...types][0]!
+  return types.size === 2 && types.has('integer') && types.has('number') ? 'number' : 'json'
+}

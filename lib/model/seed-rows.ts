@@ -1,0 +1,136 @@
+/**
+ * Seed rows: turns the records of a seed that the model was inferred from into rows of their tables, which are inserted without an entity for each: no code
+ * of the application listens. Where a value does not fit, seed.ts inserts the whole seed record by record and reports what is wrong.
+ */
+import type { TableRows } from './table-rows.ts'
+import type { Attribute, Model, Resource } from './model.ts'
+
+/** Records by resource name, as `engine.seed` takes them. */
+export type SeedData = Readonly<Record<string, readonly object[]>>
+
+/** @throws TypeError for a seed that is not an object. */
+export function checkSeed(data: unknown, where: string): void {
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    throw new TypeError(`${where} must be an object of lists of records: { users: [{ name: 'Ann' }] }.`)
+}
+
+const inferred = new WeakSet<object>()
+
+/** Marks the records of a seed as those that their model was inferred from. */
+export function markInferred<T extends SeedData>(data: T): T {
+  inferred.add(data)
+  return data
+}
+
+/** Returns the rows of a seed; undefined where it must be inserted record by record. */
+export function buildRows(data: SeedData, model: Model): TableRows[] | undefined {
+  if (!inferred.has(data)) return undefined
+  const tables: TableRows[] = []
+  const pivots: TableRows[] = []
+  for (const [name, records] of Object.entries(data)) {
+    const resource = model.byName.get(name)
+    const plan = resource === undefined || !Array.isArray(records) ? undefined : planRows(resource)
+    if (plan === undefined) return undefined
+    const rows: unknown[][] = []
+    const lists = plan.lists.map(({ table, columns }): TableRows & { rows: unknown[][] } => ({ table, columns, rows: [] }))
+    for (const record of records as readonly Record<string, unknown>[]) {
+      const row = buildRow(record, plan)
+      if (row === undefined) return undefined
+      rows.push(row)
+      for (const [index, list] of plan.lists.entries()) {
+        const ids = record[list.name]
+        if (ids === undefined) continue
+        if (!Array.isArray(ids) || !ids.every(isKey)) return undefined
+        for (const id of ids) lists[index]!.rows.push([row[plan.key], id])
+      }
+      const given = Object.keys(record).length
+      if (given > plan.cells.length + plan.lists.length || !Object.keys(record).every(key => plan.names.has(key))) return undefined
+    }
+    tables.push({ table: resource!.table, columns: plan.cells.map(({ column }) => column), rows })
+    pivots.push(...lists)
+  }
+  return [...tables, ...pivots]
+}
+
+interface Cell {
+  readonly name: string
+  readonly column: string
+  readonly nullable: boolean
+  /** Returns the value as it is stored; undefined where it does not fit. */
+  readonly store: (value: unknown) => unknown
+}
+
+interface Plan {
+  readonly cells: readonly Cell[]
+  /** The index of the key among the cells. */
+  readonly key: number
+  readonly lists: readonly { readonly name: string; readonly table: string; readonly columns: readonly string[] }[]
+  readonly names: ReadonlySet<string>
+}
+
+function planRows(resource: Resource): Plan | undefined {
+  const [key, ...others] = resource.key
+  if (key === undefined || others.length > 0 || resource.source.kind !== 'table' || resource.hierarchy !== undefined) return undefined
+  const cells: Cell[] = []
+  const lists: Plan['lists'][number][] = []
+  for (const attribute of resource.attributes) {
+    if (attribute.kind === 'toMany') {
+      if (attribute.via.kind === 'foreign') continue
+      const { table, ownerColumns, targetColumns } = attribute.via
+      // The inverse side of a list has no order column and no values in the data.
+      if (attribute.via.orderColumn !== undefined) lists.push({ name: attribute.name, table, columns: [...ownerColumns, ...targetColumns] })
+      continue
+    }
+    const cell = planCell(attribute)
+    if (cell === undefined) return undefined
+    cells.push(cell)
+  }
+  const at = cells.findIndex(({ column }) => column === key.column)
+  const names = new Set([...cells, ...lists].map(({ name }) => name))
+  return at < 0 ? undefined : { cells, key: at, lists, names }
+}
+
+function planCell(attribute: Attribute): Cell | undefined {
+  const { name } = attribute
+  if (attribute.kind === 'toOne') {
+    const [column, ...others] = attribute.columns
+    if (column === undefined || others.length > 0) return undefined
+    return { name, column, nullable: attribute.nullable, store: value => (isKey(value) ? value : undefined) }
+  }
+  if (attribute.kind !== 'scalar' || attribute.source.kind !== 'column') return undefined
+  const store = STORES[attribute.type.kind]
+  return store === undefined ? undefined : { name, column: attribute.source.column, nullable: attribute.nullable, store }
+}
+
+const STORES: Readonly<Partial<Record<string, Cell['store']>>> = {
+  integer: value => (Number.isSafeInteger(value) ? value : undefined),
+  float: value => (Number.isFinite(value) ? value : undefined),
+  text: storeText,
+  uuid: storeText,
+  boolean: value => (typeof value === 'boolean' ? Number(value) : undefined),
+  json: value => JSON.stringify(value),
+}
+
+function storeText(value: unknown): string | undefined {
+  return typeof value === 'string' && value.isWellFormed() ? value : undefined
+}
+
+function isKey(value: unknown): boolean {
+  return typeof value === 'string' || Number.isSafeInteger(value)
+}
+
+function buildRow(record: Record<string, unknown>, { cells }: Plan): unknown[] | undefined {
+  const row: unknown[] = []
+  for (const { name, nullable, store } of cells) {
+    const value = record[name]
+    if (value === undefined || value === null) {
+      if (!nullable) return undefined
+      row.push(null)
+      continue
+    }
+    const stored = store(value)
+    if (stored === undefined) return undefined
+    row.push(stored)
+  }
+  return row
+}

@@ -1,0 +1,228 @@
+/**
+ * Access rules: decides what exists for the caller, and which actions are allowed. Calls the application's access rules and scopes, each once a request and
+ * only when something depends on it, and reads custom parameters.
+ * Refuses with forbidden, or token_missing where a log-in would help.
+ */
+import type { ResourceAction } from './actions.ts'
+import { chain } from '../../foundation/base/awaitable.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { Action, HookContext } from '../../model/hook-context.ts'
+import { restError } from '../../foundation/base/errors.ts'
+import { FilterQueryReader } from './orm-filter.ts'
+import { isValue } from '../../model/model.ts'
+import type { Model, Resource } from '../../model/model.ts'
+import type { Parameters } from '../request/query-string.ts'
+import type { Condition } from '../plan/read-plan.ts'
+import { unknownAttribute } from './resolve-path.ts'
+import type { Target } from './resolve-path.ts'
+import { EVERYTHING, RuleNotEvaluated, hasVisibleTarget, isOpen, openNames, retryWithRules } from '../plan/visibility.ts'
+import type { PendingRule, Visibility } from '../plan/visibility.ts'
+
+/** A custom parameter of the application: gives a condition on the records that are read. */
+export type CustomParameter = (value: string, ctx: HookContext) => unknown
+
+/** Whether a model has rules on what may be done or read. */
+function hasRules(model: Model): boolean {
+  return model.resources.some(({ rules }) => rules.scopes.length > 0 || Object.values(rules.access).some(rule => rule !== true))
+}
+
+const ruled = new WeakMap<Model, boolean>()
+
+/**
+ * The visibility of resources for the caller, before custom parameters are read.
+ *
+ * @param isEngine whether the engine itself asks, for which there are no rules
+ */
+export function findVisibility(model: Model, parameters: Parameters, ctx: HookContext, isEngine = false): Visibility {
+  let rules = ruled.get(model)
+  if (rules === undefined) ruled.set(model, (rules = hasRules(model)))
+  const isPlain = parameters.flags.length === 0 && parameters.own.length === 0
+  return isPlain && (!rules || isEngine) ? EVERYTHING : new Caller(parameters.flags, ctx, isEngine)
+}
+
+/** The same, narrowed by custom parameters. `root` is the resource that they narrow. */
+export function narrowVisibility(
+  visibility: Visibility,
+  root: Resource | undefined,
+  parameters: Parameters,
+  own: ReadonlyMap<string, CustomParameter>,
+): Awaitable<Visibility> {
+  return parameters.own.length > 0 && visibility instanceof Caller ? visibility.narrow(root, parameters, own) : visibility
+}
+
+/** The result of a scope. */
+interface ReadScope {
+  readonly condition: Condition | undefined
+  readonly values: readonly unknown[]
+  readonly shape: string
+}
+
+const WHOLE: ReadScope = Object.freeze({ condition: undefined, values: [], shape: '' })
+
+class Caller implements Visibility {
+  readonly flags: ReadonlySet<string>
+  shape: string
+  where: readonly Condition[] = []
+  readonly #ctx: HookContext
+  readonly #isEngine: boolean
+  readonly #answers = new Map<Resource, Partial<Record<Action, Awaitable<boolean>>>>()
+  readonly #scopes = new Map<Resource, Awaitable<ReadScope>>()
+  #own: readonly unknown[] = []
+
+  constructor(flags: readonly string[], ctx: HookContext, isEngine: boolean) {
+    this.flags = new Set(flags)
+    this.shape = `${isEngine ? 'engine' : 'caller'}\0${flags.toSorted().join()}\0`
+    this.#isEngine = isEngine
+    this.#ctx = ctx
+  }
+
+  async narrow(root: Resource | undefined, parameters: Parameters, own: ReadonlyMap<string, CustomParameter>): Promise<this> {
+    const reader = new FilterQueryReader(undefined)
+    const where: Condition[] = []
+    for (const { name, value } of parameters.own) {
+      const query: unknown = await own.get(name)!(value, this.#ctx)
+      if (query !== undefined && query !== null && root !== undefined) where.push(reader.read(query, root, `parameter "${name}"`))
+    }
+    this.where = where
+    this.#own = reader.values
+    this.shape += reader.shape
+    return this
+  }
+
+  readonly permits = (resource: Resource, action: Action): Awaitable<boolean> => {
+    const rule = resource.rules.access[action]
+    if (this.#isEngine) return true
+    if (typeof rule === 'boolean') return rule
+    let answers = this.#answers.get(resource)
+    if (answers === undefined) this.#answers.set(resource, (answers = {}))
+    return (answers[action] ??= settled<boolean, boolean>(rule(this.#ctx, action), Boolean, answer => void (answers[action] = answer)))
+  }
+
+  readonly allows = (resource: Resource, action: 'get' | 'list'): boolean => {
+    if (this.#isEngine) return true
+    const rule = resource.rules.access[action]
+    const answer = typeof rule === 'boolean' ? rule : this.#answers.get(resource)?.[action]
+    if (typeof answer === 'boolean') return answer
+    throw new RuleNotEvaluated({ resource, about: action })
+  }
+
+  readonly scopeOf = (resource: Resource): Condition | undefined => this.#known(resource).condition
+
+  readonly findValues = (resource: Resource | undefined): readonly unknown[] => {
+    if (resource === undefined) return this.#own
+    return this.#known(resource).values
+  }
+
+  #known(resource: Resource): ReadScope {
+    if (this.#isEngine || resource.rules.scopes.length === 0) return WHOLE
+    const scope = this.#scopes.get(resource)
+    if (scope === undefined || scope instanceof Promise) throw new RuleNotEvaluated({ resource, about: 'scope' })
+    return scope
+  }
+
+  readonly ask = ({ resource, about }: PendingRule): Awaitable<string> => {
+    if (about === 'scope') return chain(this.#scope(resource), ({ shape }) => shape)
+    return chain(this.permits(resource, about), answer => (answer ? '+' : '-'))
+  }
+
+  #scope(resource: Resource): Awaitable<ReadScope> {
+    const known = this.#scopes.get(resource)
+    if (known !== undefined) return known
+    const { rules } = resource
+    const { scopes } = rules
+    if (this.#isEngine || scopes.length === 0) return WHOLE
+    const reader = new FilterQueryReader(resource)
+    const conditions: Condition[] = []
+    const add = (query: object | null | undefined, index: number): void => {
+      if (query === undefined || query === null) return
+      reader.shape += `${index} `
+      const isOwn = index < rules.ownScopes
+      conditions.push(isOwn ? reader.read(query, resource, `scope of ${resource.className}`) : readFilter(query, resource, reader))
+    }
+    const readFrom = (first: number): Awaitable<ReadScope> => {
+      for (let index = first; index < scopes.length; index++) {
+        const query = scopes[index]!(this.#ctx)
+        if (isThenable(query)) return Promise.resolve(query).then(given => (add(given, index), readFrom(index + 1)))
+        add(query, index)
+      }
+      const condition: Condition | undefined = conditions.length > 1 ? { kind: 'all', of: conditions } : conditions[0]
+      return { condition, values: reader.values, shape: reader.shape }
+    }
+    const scope = settled(
+      readFrom(0),
+      given => given,
+      given => void this.#scopes.set(resource, given),
+    )
+    this.#scopes.set(resource, scope)
+    return scope
+  }
+}
+
+/** A filter of MikroORM's may be right where it comes from, and say what the engine cannot ask. */
+function readFilter(query: object, resource: Resource, reader: FilterQueryReader): Condition {
+  try {
+    return reader.read(query, resource, `filter of ${resource.className}`)
+  } catch (error) {
+    throw restError('filter_unsupported', `A filter of the model cannot be applied: ${(error as Error).message}`)
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<never> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+/** An answer that is there, or a promise of it, which then takes its own place by `keep`. */
+function settled<T, U>(answer: T | PromiseLike<T>, read: (answer: T) => U, keep: (answer: U) => void): Awaitable<U> {
+  if (!isThenable(answer)) return read(answer as T)
+  return Promise.resolve(answer).then(given => {
+    const kept = read(given)
+    keep(kept)
+    return kept
+  })
+}
+
+/** Refuses an action that the rules of the resource do not allow. */
+export function authorize(resource: Resource, action: Action, visibility: Visibility, ctx: HookContext): Awaitable<void> {
+  return chain(visibility.permits(resource, action), isAllowed => {
+    if (isAllowed) return
+    if (!isOpen(resource)) throw restError('forbidden', 'Nobody may do this.')
+    if (ctx.logsIn && ctx.claims === undefined) {
+      throw restError('token_missing', `To ${action} ${resource.plural} a log-in is needed.`, { headers: { 'www-authenticate': 'Bearer' } })
+    }
+    throw restError('forbidden', `You may not ${action} ${resource.plural}.`)
+  })
+}
+
+/**
+ * Refuses a request that the rules do not allow. A relation to a resource that the caller may not see is not part of any path: 404. The owner is judged first, since
+ * it is what the path names.
+ */
+export function authorizeRequest(
+  target: Target,
+  actions: readonly ResourceAction[],
+  visibility: Visibility,
+  ctx: HookContext,
+): Awaitable<void> {
+  if (visibility === EVERYTHING || target.kind !== 'attribute' || isValue(target.attribute)) return authorizeAll(actions, visibility, ctx)
+  const { resource, attribute } = target
+  return chain(authorizeAll(actions.slice(-1), visibility, ctx), () =>
+    chain(
+      // OPTIONS needs no token, and a rule need not decide for a caller without one.
+      actions.length === 0 && ctx.logsIn && ctx.claims === undefined
+        ? openNames([attribute]).length > 0
+        : retryWithRules(visibility, () => hasVisibleTarget(attribute, visibility)),
+      leads => {
+        if (!leads) throw unknownAttribute(resource, attribute.name)
+        return authorizeAll(actions.slice(0, -1), visibility, ctx)
+      },
+    ),
+  )
+}
+
+/** Refuses what the rules of the resources do not all allow; asks them one after another. */
+function authorizeAll(actions: readonly ResourceAction[], visibility: Visibility, ctx: HookContext): Awaitable<void> {
+  for (const [index, { resource, action }] of actions.entries()) {
+    const answer = authorize(resource, action, visibility, ctx)
+    if (answer instanceof Promise) return answer.then(() => authorizeAll(actions.slice(index + 1), visibility, ctx))
+  }
+}

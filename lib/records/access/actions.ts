@@ -1,0 +1,53 @@
+/** Actions: what a method does to which resource, in the terms of access rules and wrappers. */
+import { isReading } from '../../foundation/base/http-methods.ts'
+import type { Action } from '../../model/hook-context.ts'
+import type { Resource } from '../../model/model.ts'
+import type { RequestFacts } from '../request/request-context.ts'
+import type { Target } from './resolve-path.ts'
+
+/** An action on a resource. */
+export interface ResourceAction {
+  readonly resource: Resource
+  readonly action: Action
+}
+
+/**
+ * The actions that a request takes: the first is what it is about (its wrappers run), all must be allowed. A list or record behind an attribute counts
+ * as one of its own resource, for which the owner must be readable as well.
+ */
+export function findActions(method: string, target: Target): readonly ResourceAction[] {
+  if (target.kind === 'index' || target.kind === 'own' || method === 'OPTIONS') return []
+  const { resource } = target
+  const reads = isReading(method)
+  if (target.kind === 'collection') return [{ resource, action: reads ? 'list' : 'create' }]
+  if (target.kind === 'record') return [{ resource, action: reads ? 'get' : method === 'DELETE' ? 'delete' : 'update' }]
+  const { attribute } = target
+  const owner: ResourceAction = { resource, action: 'get' }
+  // The action on a record of one of several resources is judged once its resource is known.
+  if (attribute.kind !== 'toOne' && attribute.kind !== 'toMany') return [reads ? owner : { resource, action: 'update' }]
+  const related = attribute.target
+  if (reads) return [{ resource: related, action: attribute.kind === 'toMany' ? 'list' : 'get' }, owner]
+  if (method === 'POST') return [{ resource: related, action: 'create' }, owner]
+  if (method === 'DELETE') return [{ resource: related, action: 'delete' }, owner]
+  // Actions on related records other than linking are judged once the body is known.
+  return [{ resource, action: 'update' }]
+}
+
+/** The resource whose records a request reads or answers with: what custom parameters narrow. */
+export function findRoot(target: Target): Resource | undefined {
+  if (target.kind === 'index' || target.kind === 'own') return undefined
+  if (target.kind === 'attribute' && (target.attribute.kind === 'toOne' || target.attribute.kind === 'toMany'))
+    return target.attribute.target
+  if (target.kind === 'attribute' && target.attribute.kind === 'toOneOf') return undefined
+  return target.resource
+}
+
+/** Returns the members of a hook's context that describe the target. */
+export function describeTarget(target: Target, action: ResourceAction | undefined): RequestFacts {
+  return {
+    action: action?.action,
+    resource: action?.resource.plural,
+    id: target.kind === 'record' || target.kind === 'attribute' ? target.id : undefined,
+    attribute: target.kind === 'attribute' ? target.attribute.name : undefined,
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * Canonical path: with the option `canonicalPaths` a request must spell its path as links do, so that code in front of the engine that looks at paths sees what the
+ * engine sees. Refuses with path_unknown what names a resource, an ID or an attribute in another way: in the singular, or with characters that need no percent sign.
+ */
+import { restError } from '../../foundation/base/errors.ts'
+import { keyToSegment } from '../../model/key.ts'
+import { formatRoot } from '../request/address.ts'
+import type { Request } from '../request/parse-request.ts'
+import { isOpen } from '../plan/visibility.ts'
+import type { ResourceLookup, Target } from './resolve-path.ts'
+
+export function requireCanonical({ base, segments }: Request, target: Target, version: string, lookUp: ResourceLookup): void {
+  if (target.kind === 'index' || target.kind === 'own') return
+  const { resource } = target
+  const [, name = '', ...rest] = segments
+  // A look-up of the application's own may know other names alone.
+  const called = lookUp(resource.plural, version) === resource ? resource.plural : decodeURIComponent(name)
+  const isAlone = resource.rules.single !== undefined
+  const id = isAlone || target.kind === 'collection' ? [] : [keyToSegment(target.key, resource)]
+  const attribute = target.kind === 'attribute' ? [encodeURIComponent(target.attribute.name)] : []
+  const wanted = [encodeURIComponent(called), ...id, ...attribute]
+  const given = [name, ...rest]
+  if (given.length === wanted.length && given.every((segment, index) => isSpelled(segment, wanted[index]!))) return
+  const hint = isOpen(resource) ? `: write ${formatRoot(base, version)}/${wanted.join('/')}` : ''
+  throw restError('path_unknown', `Paths are served in one spelling each${hint}.`)
+}
+
+/** Characters that may stand in a path as they are may do so: `a@b.example` is its own spelling, as is `a%40b.example`. */
+function isSpelled(segment: string, wanted: string): boolean {
+  return segment === wanted || (!segment.includes('%') && segment === decodeURIComponent(wanted))
+}

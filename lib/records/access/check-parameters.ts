@@ -1,0 +1,143 @@
+/** Check the parameters: which of them a path and method take, and how much they may ask for. Refuses others with parameter_invalid. */
+import { isReading } from '../../foundation/base/http-methods.ts'
+import { parameterError } from '../../foundation/base/errors.ts'
+import { suggestParameter } from '../request/habits.ts'
+import type { Limits } from '../../foundation/base/limits.ts'
+import { isValue } from '../../model/model.ts'
+import type { Request } from '../request/parse-request.ts'
+import { NO_PARAMETERS, findParameterName, findLongest, parseParameters } from '../request/query-string.ts'
+import type { Pair, Parameters, RawFilter, Vocabulary } from '../request/query-string.ts'
+import { PARAMETERS, RESERVED } from '../request/reserved-parameters.ts'
+import type { Reserved } from '../request/reserved-parameters.ts'
+import type { Target } from './resolve-path.ts'
+import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
+
+const RECORD_PARAMETERS = RESERVED.filter(name => PARAMETERS[name].forRecords)
+
+/** The reserved parameters that may be lists, with the limits of their lengths. */
+const LISTS = RESERVED.flatMap(name => {
+  const { most } = PARAMETERS[name]
+  return most === undefined ? [] : [{ name, most }]
+})
+
+/** The reserved parameters that an operation takes, and whether it takes filters. */
+interface Taken {
+  readonly reserved: readonly Reserved[]
+  readonly filters: boolean
+  readonly what: string
+}
+
+const ONE_RECORD = 'A single record'
+const BY_INDEX: Taken = { reserved: [], filters: false, what: 'The index' }
+const BY_DESCRIPTION: Taken = { reserved: [], filters: false, what: 'The description' }
+const BY_LIST: Taken = { reserved: RESERVED, filters: true, what: 'A list' }
+const BY_PLAIN: Taken = { reserved: [], filters: false, what: 'A plain attribute' }
+const BY_DELETION: Taken = { reserved: RECORD_PARAMETERS, filters: true, what: 'The deletion of a list' }
+const BY_RECORD: Taken = { reserved: RECORD_PARAMETERS, filters: false, what: ONE_RECORD }
+
+function takenBy(method: string, target: Target): Taken {
+  if (target.kind === 'index') return target.isDescription ? BY_DESCRIPTION : BY_INDEX
+  const isList = target.kind === 'collection' || (target.kind === 'attribute' && target.attribute.kind === 'toMany')
+  if (isReading(method)) {
+    if (isList) return BY_LIST
+    if (target.kind === 'attribute' && isValue(target.attribute)) return BY_PLAIN
+  }
+  return method === 'DELETE' && isList ? BY_DELETION : BY_RECORD
+}
+
+function isTaken({ name, operator }: Pair, { reserved, filters }: Taken, target: Target, vocabulary: Vocabulary): boolean {
+  const meant = operator === '' ? vocabulary.reserved.get(name) : undefined
+  if (meant !== undefined) return reserved.includes(meant)
+  return filters || (operator === '' && vocabulary.flags.has(name) && target.kind !== 'index')
+}
+
+function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, target: Target, vocabulary: Vocabulary) {
+  const names = [...vocabulary.reserved].flatMap(([called, meant]) => (reserved.includes(meant) ? [called] : []))
+  const known = [...names, ...(target.kind === 'index' ? [] : vocabulary.flags), ...(filters ? vocabulary.own : [])]
+  const parameter = name + operator
+  const isKnown = operator === '' && vocabulary.names.has(name)
+  const spelling = isKnown ? undefined : suggestParameter(name, each => findParameterName(vocabulary, each), reserved)
+  const suggestion = spelling?.suggestion ?? (isKnown ? undefined : findNearest(name, known))
+  const takes = known.length === 0 ? 'no parameters' : known.join(', ')
+  const shown = `"${parameter.slice(0, 100)}"`
+  const isOfLists = what === ONE_RECORD && isKnown
+  return parameterError({
+    code: 'parameter_not_allowed',
+    detail: `${isOfLists ? `${shown} works on lists only; a single record takes ${takes}.` : `${what} takes ${takes}${filters ? ' and filters' : ''}, not ${shown}.`}${spelling === undefined ? formatHint(suggestion) : ` ${spelling.detail}`}`,
+    parameter,
+    allowed: known,
+    ...(suggestion === undefined ? {} : { suggestion }),
+  })
+}
+
+/** The parameters of a request, parsed and known to be taken here. OPTIONS takes any, and heeds none. */
+export function readParameters(request: Request, target: Target, vocabulary: Vocabulary, limits: Limits): Parameters {
+  const { query, method } = request
+  const { pairs, last } = query
+  if (method === 'OPTIONS' || pairs.length === 0) return NO_PARAMETERS
+  const allowed = takenBy(method, target)
+  if (last !== undefined && last.allowed === allowed && last.vocabulary === vocabulary) return last.parameters
+  checkLength(pairs, limits)
+  for (const pair of pairs) if (!isTaken(pair, allowed, target, vocabulary)) throw notTaken(pair, allowed, target, vocabulary)
+  const parameters = parseParameters(pairs, vocabulary)
+  checkCounts(parameters, limits, vocabulary)
+  for (const filter of parameters.filters) checkFilter(filter, limits)
+  query.last = { parameters, vocabulary, allowed }
+  return parameters
+}
+
+function checkLength(pairs: readonly Pair[], { maxQueryLength }: Limits): void {
+  let length = 0
+  for (const { name, value } of pairs) length += name.length + value.length
+  if (length <= maxQueryLength) return
+  throw parameterError({
+    code: 'limit_exceeded',
+    detail: `The names and values of a query may have at most ${maxQueryLength} characters together; these have ${length}.`,
+    parameter: findLongest(pairs),
+  })
+}
+
+function checkCounts(parameters: Parameters, limits: Limits, vocabulary: Vocabulary): void {
+  const { pairs, filters, flags, own } = parameters
+  const count = filters.length + flags.length + own.length
+  if (count > limits.maxFilters) {
+    const { name, operator } = pairs.findLast(pair => pair.operator !== '' || !vocabulary.reserved.has(pair.name))!
+    throw tooMany(name + operator, 'A request', count, limits.maxFilters, own.length + flags.length === 0 ? 'filters' : 'filters and flags')
+  }
+  for (const { name, most } of LISTS) {
+    const value = parameters[name]
+    if (!Array.isArray(value) || value.length <= limits[most.limit]!) continue
+    const parameter = findParameterName(vocabulary, name)
+    throw tooMany(parameter, `"${parameter}"`, value.length, limits[most.limit]!, most.items)
+  }
+}
+
+function tooMany(parameter: string, holder: string, count: number, most: number, what: string) {
+  return parameterError({
+    code: 'limit_exceeded',
+    detail: `${holder} may have at most ${most} ${what}; this one has ${count}.`,
+    parameter,
+  })
+}
+
+function checkFilter(filter: RawFilter, { maxOrPaths, maxListValues, maxStars }: Limits): void {
+  const { label, paths, values } = filter
+  if (paths.length > maxOrPaths) throw tooMany(label, `"${label.slice(0, 100)}"`, paths.length, maxOrPaths, 'paths between "|"')
+  if (values.length > maxListValues) {
+    throw parameterError({
+      code: 'limit_exceeded',
+      detail: `The list of "${label}" has ${values.length} values; at most ${maxListValues} are allowed.`,
+      parameter: label,
+    })
+  }
+  for (const value of values) {
+    if (value.kind === 'pattern' && value.pieces.length - 1 > maxStars) {
+      throw parameterError({
+        code: 'limit_exceeded',
+        detail: `A value of "${label}" has ${value.pieces.length - 1} stars; at most ${maxStars} are allowed.`,
+        parameter: label,
+        value: filter.text,
+      })
+    }
+  }
+}

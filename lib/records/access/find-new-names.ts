@@ -1,0 +1,54 @@
+/** Find new names: the names in the body of a write that the model does not have, and that open resources take. Reads the body alone; validation judges it. */
+import { isObject } from '../../foundation/base/json.ts'
+import { addLearned, takesName } from '../../model/open-attributes.ts'
+import { NOTHING_LEARNED } from '../../model/open-attributes.ts'
+import type { LearnedNames } from '../../model/open-attributes.ts'
+import { listTargets } from '../../model/model.ts'
+import type { Attribute, Resource } from '../../model/model.ts'
+import type { Target } from './resolve-path.ts'
+
+/** Returns the names that a body would add to the resource of its path and to those of the records nested in it; undefined when there are none. */
+export function findNewNames(body: unknown, target: Target): LearnedNames | undefined {
+  const found = new Map<string, Set<string>>()
+  if (target.kind === 'collection' || target.kind === 'record') {
+    // An array makes a record of each member.
+    for (const record of Array.isArray(body) ? body : [body]) collectRecord(record, target.resource, found)
+  } else if (target.kind === 'attribute') collectLinked(body, target.attribute, found)
+  return asLearned(found)
+}
+
+/** Returns the names that records by resource would add, as `engine.seed` takes them. */
+export function findSeedNames(data: Readonly<Record<string, unknown>>, byName: ReadonlyMap<string, Resource>): LearnedNames | undefined {
+  const found = new Map<string, Set<string>>()
+  for (const [name, records] of Object.entries(data)) {
+    const resource = byName.get(name)
+    if (resource !== undefined && Array.isArray(records)) for (const record of records) collectRecord(record, resource, found)
+  }
+  return asLearned(found)
+}
+
+function asLearned(found: ReadonlyMap<string, ReadonlySet<string>>): LearnedNames | undefined {
+  if (found.size === 0) return undefined
+  return addLearned(NOTHING_LEARNED, Object.fromEntries([...found].map(([className, names]) => [className, [...names]])))
+}
+
+/** Collects the unknown names of a record, and of the records nested in it. */
+function collectRecord(body: unknown, { byName, open, className }: Resource, found: Map<string, Set<string>>): void {
+  if (!isObject(body)) return
+  for (const name of Object.keys(body)) {
+    const value = body[name]
+    if (value === undefined) continue
+    const attribute = byName.get(name)
+    if (attribute !== undefined) collectLinked(value, attribute, found)
+    else if (open !== undefined && takesName(name, open)) {
+      const names = found.get(className)
+      if (names === undefined) found.set(className, new Set([name]))
+      else names.add(name)
+    }
+  }
+}
+
+function collectLinked(value: unknown, attribute: Attribute, found: Map<string, Set<string>>): void {
+  if (attribute.kind === 'scalar' || attribute.kind === 'embedded') return
+  for (const item of Array.isArray(value) ? value : [value]) for (const target of listTargets(attribute)) collectRecord(item, target, found)
+}

@@ -1,0 +1,314 @@
+/**
+ * Filter query: a condition in MikroORM's own language (FilterQuery), as scopes, entity filters and custom parameters give it, becomes a Condition.
+ * Names are properties of the entity; comparisons have SQL's meaning, as they have in MikroORM: NULL is neither equal nor unequal to anything, and
+ * neither is what lies behind an empty link.
+ * Refuses with a plain Error what cannot be translated: that is a mistake of the application's code.
+ */
+import { Reference } from '@mikro-orm/core'
+import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
+import { keyOfEntity } from '../../model/entity-key.ts'
+import type { Condition, KeyRef, Operand, ValueRef } from '../plan/read-plan.ts'
+import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+import { readScalar } from '../../foundation/values/scalar-type.ts'
+import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
+
+/** A condition in three-valued logic: when it is true and when it is false. With NULLs it may be neither, which `$not` keeps. */
+interface TernaryCondition {
+  readonly holds: Condition
+  readonly fails: Condition
+}
+
+/** Conditions, with the values that they speak of. */
+export class FilterQueryReader {
+  readonly values: unknown[] = []
+  readonly #of: Resource | undefined
+  readonly #isOfModel: boolean
+  /** The form of the condition without its values, as a cache key. */
+  shape = ''
+
+  /** @param of the resource whose scope is read; undefined for custom parameters; 'model' for what is the same for everybody, whose values go with the condition */
+  constructor(of: Resource | 'model' | undefined) {
+    this.#isOfModel = of === 'model'
+    this.#of = of === 'model' ? undefined : of
+  }
+
+  /** @throws Error that names the place. */
+  read(query: unknown, resource: Resource, where: string): Condition {
+    this.shape += where
+    return this.#object(query, resource.attributes, [], where).holds
+  }
+
+  #object(query: unknown, attributes: readonly Attribute[], hops: readonly ToOneAttribute[], where: string): TernaryCondition {
+    if (Array.isArray(query)) return all(this.#each(query, attributes, hops, where))
+    if (typeof query !== 'object' || query === null || Object.getPrototypeOf(query) !== Object.prototype) {
+      throw new Error(`${where}: a condition must be a plain object of properties, got ${typeof query}.`)
+    }
+    if (Object.getOwnPropertySymbols(query).length > 0)
+      throw new Error(`${where}: a condition in SQL (raw, sql) is not supported here, only one of properties.`)
+    this.shape += '{'
+    const parts = Object.entries(query).flatMap(([name, value]: [string, unknown]): TernaryCondition[] => {
+      if (value === undefined) return []
+      this.shape += `${name}:`
+      if (name === '$and' || name === '$or') {
+        if (!Array.isArray(value)) throw new Error(`${where}: ${name} must be an array.`)
+        const members = this.#each(value, attributes, hops, where)
+        return [name === '$and' ? all(members) : any(members)]
+      }
+      if (name === '$not') return [not(this.#object(value, attributes, hops, where))]
+      const attribute = attributes.find(({ property }) => property === name)
+      if (attribute === undefined) {
+        const names = attributes.map(({ property }) => property)
+        throw new Error(`${where}: there is no property "${name}".${formatHint(findNearest(name, names))}`)
+      }
+      return [this.#property(attribute, value, hops, `${where}.${name}`)]
+    })
+    this.shape += '}'
+    return all(parts)
+  }
+
+  #each(query: readonly unknown[], attributes: readonly Attribute[], hops: readonly ToOneAttribute[], where: string): TernaryCondition[] {
+    this.shape += '['
+    const parts = query.map(part => this.#object(part, attributes, hops, where))
+    this.shape += ']'
+    return parts
+  }
+
+  #property(attribute: Attribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
+    if (attribute.kind === 'scalar') return this.#scalar(attribute, value, { hops, attribute }, where)
+    if (attribute.kind === 'embedded') return this.#object(value, attribute.attributes, hops, where)
+    return attribute.kind === 'toOneOf' ? this.#polymorphic(attribute, value, hops, where) : this.#relation(attribute, value, hops, where)
+  }
+
+  /** Takes what MikroORM takes: an entity, or the discriminator with the key. */
+  #polymorphic({ branches }: ToOneOfAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
+    const empty: Condition = { kind: 'all', of: branches.map(relation => ({ kind: 'unlinked', hops, relation })) }
+    if (value === null) {
+      this.shape += 'null '
+      return certain(empty)
+    }
+    const entity = typeof value === 'object' && !Array.isArray(value) && isEntity(value) ? Reference.unwrapReference(value) : undefined
+    const [discriminated, ...key] = Array.isArray(value) ? (value as unknown[]) : []
+    const relation = branches.find(({ target, discriminator }) =>
+      entity === undefined ? discriminator.value === discriminated : entity instanceof (target.entity as new () => object),
+    )
+    if (relation === undefined) {
+      const values = branches.map(({ discriminator }) => JSON.stringify(discriminator.value)).join(', ')
+      throw new Error(`${where}: a relation to one of several entities takes null, an entity, or [discriminator (one of ${values}), key].`)
+    }
+    this.shape += `${JSON.stringify(relation.discriminator.value)} `
+    return unlessNull({ kind: 'linked', hops, relation, keys: [this.#keyRef(entity ?? key, relation.target, where)] }, empty)
+  }
+
+  #ref(value: unknown, type: ScalarType, where: string): ValueRef {
+    const typed = typedValue(value, type)
+    if (typed === undefined) throw new Error(`${where}: the value cannot be of the type ${type.kind}.`)
+    if (this.#isOfModel) return { from: 'model', value: typed, type }
+    return { from: 'scope', of: this.#of, index: this.values.push(typed) - 1, type }
+  }
+
+  #keyRef(value: unknown, resource: Resource, where: string): KeyRef {
+    const key = keyValues(value, resource, where)
+    return this.#isOfModel ? { from: 'model', key, resource } : { from: 'scope', of: this.#of, index: this.values.push(key) - 1, resource }
+  }
+
+  #scalar(attribute: ScalarAttribute, value: unknown, operand: Operand, where: string): TernaryCondition {
+    if (value === null || typeof value !== 'object' || value instanceof Date || value instanceof Uint8Array)
+      return this.#isAnyOf([value], attribute.type, operand, where)
+    if (Array.isArray(value)) return this.#isAnyOf(value, attribute.type, operand, where)
+    this.shape += '{'
+    const parts = Object.entries(value).map(([operator, given]: [string, unknown]) => {
+      this.shape += operator
+      return this.#compareScalar(operator, given, attribute, operand, where)
+    })
+    this.shape += '}'
+    return all(parts)
+  }
+
+  #compareScalar(operator: string, given: unknown, attribute: ScalarAttribute, operand: Operand, where: string): TernaryCondition {
+    const { type } = attribute
+    switch (operator) {
+      case '$eq':
+        return this.#isAnyOf([given], type, operand, where)
+      case '$in':
+        return this.#isAnyOf(asArray(given, where), type, operand, where)
+      case '$ne':
+        return not(this.#isAnyOf([given], type, operand, where))
+      case '$nin':
+        return not(this.#isAnyOf(asArray(given, where), type, operand, where))
+      case '$gt':
+      case '$gte':
+      case '$lt':
+      case '$lte': {
+        const sign = ({ $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const)[operator]
+        return unlessNull({ kind: 'compare', operand, operator: sign, value: this.#ref(given, type, where) }, isNull(operand))
+      }
+      case '$like':
+        return unlessNull({ kind: 'like', operand, value: this.#ref(given, { kind: 'text' }, where) }, isNull(operand))
+      case '$exists':
+        this.shape += String(given)
+        return given === false ? certain(isNull(operand)) : not(certain(isNull(operand)))
+      case '$not':
+        return not(this.#scalar(attribute, given, operand, where))
+      default:
+        throw new Error(`${where}: the operator "${operator}" is not supported here.`)
+    }
+  }
+
+  #isAnyOf(list: readonly unknown[], type: ScalarType, operand: Operand, where: string): TernaryCondition {
+    const values = list.filter(item => item !== null)
+    this.shape += `in${values.length}${values.length < list.length ? '?' : ''} `
+    const parts: TernaryCondition[] = []
+    if (values.length > 0) {
+      const refs = values.map(item => this.#ref(item, type, where))
+      parts.push(unlessNull({ kind: 'in', operand, values: refs }, isNull(operand)))
+    }
+    if (values.length < list.length) parts.push(certain(isNull(operand)))
+    return any(parts)
+  }
+
+  #relation(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
+    const { target } = relation
+    const other = relation.kind === 'toOne' && relation.owner ? relation.targetKey : undefined
+    // As in MikroORM, the bare value of such a link is the value of the foreign key.
+    if (relation.kind === 'toOne' && other !== undefined && isBare(value)) {
+      const attribute = target.attributes.find(({ property }) => property === other.property) as ScalarAttribute
+      return this.#scalar(attribute, value, { hops: [...hops, relation], attribute }, where)
+    }
+    if (Array.isArray(value))
+      return this.#linksAnyOf(target.key.length > 1 && !Array.isArray(value[0]) ? [value] : value, relation, hops, where)
+    if (value === null || typeof value !== 'object' || isEntity(value)) return this.#linksAnyOf([value], relation, hops, where)
+    const entries = Object.entries(value as Record<string, unknown>)
+    const operators = entries.filter(([name]) => name.startsWith('$') && !['$and', '$or', '$not'].includes(name))
+    if (operators.length === 0) return this.#related(relation, value, hops, where)
+    if (operators.length < entries.length) throw new Error(`${where}: operators and properties cannot be mixed here.`)
+    this.shape += '{'
+    const parts = operators.map(([operator, given]) => {
+      this.shape += operator
+      return this.#compareRelation(operator, given, relation, hops, where)
+    })
+    this.shape += '}'
+    return all(parts)
+  }
+
+  #compareRelation(
+    operator: string,
+    given: unknown,
+    relation: RelationAttribute,
+    hops: readonly ToOneAttribute[],
+    where: string,
+  ): TernaryCondition {
+    switch (operator) {
+      case '$eq':
+        return this.#linksAnyOf([given], relation, hops, where)
+      case '$in':
+        return this.#linksAnyOf(asArray(given, where), relation, hops, where)
+      case '$ne':
+        return not(this.#linksAnyOf([given], relation, hops, where))
+      case '$nin':
+        return not(this.#linksAnyOf(asArray(given, where), relation, hops, where))
+      case '$some':
+        return this.#related(relation, given, hops, where)
+      case '$none':
+        return not(this.#related(relation, given, hops, where))
+      case '$every':
+        return certain(complement(this.#someNot(relation, given, hops, where)))
+      default:
+        throw new Error(`${where}: the operator "${operator}" is not supported here.`)
+    }
+  }
+
+  /** Whether a relation links one of some records; null stands for none. */
+  #linksAnyOf(list: readonly unknown[], relation: RelationAttribute, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
+    const present = list.filter(item => item !== null)
+    this.shape += `in${present.length}${present.length < list.length ? '?' : ''} `
+    const keys = present.map(item => this.#keyRef(item, relation.target, where))
+    const empty: Condition =
+      relation.kind === 'toOne' ? { kind: 'unlinked', hops, relation } : complement({ kind: 'some', hops, relation, where: undefined })
+    const parts: TernaryCondition[] = []
+    if (keys.length > 0 && relation.kind === 'toOne') parts.push(unlessNull({ kind: 'linked', hops, relation, keys }, empty))
+    if (keys.length > 0 && relation.kind === 'toMany') parts.push(certain({ kind: 'some', hops, relation, where: { kind: 'key', keys } }))
+    if (present.length < list.length) parts.push(certain(empty))
+    return any(parts)
+  }
+
+  #related(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
+    if (relation.kind === 'toOne') return this.#object(value, relation.target.attributes, [...hops, relation], where)
+    return certain({ kind: 'some', hops, relation, where: this.#object(value, relation.target.attributes, [], where).holds })
+  }
+
+  #someNot(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Condition {
+    if (relation.kind === 'toOne') throw new Error(`${where}: $every goes with lists only.`)
+    return { kind: 'some', hops, relation, where: this.#object(value, relation.target.attributes, [], where).fails }
+  }
+}
+
+function complement(of: Condition): Condition {
+  return { kind: 'not', of }
+}
+
+function isNull(operand: Operand): Condition {
+  return { kind: 'null', operand }
+}
+
+/** Returns a condition that NULL neither meets nor fails. */
+function unlessNull(holds: Condition, absent: Condition): TernaryCondition {
+  return { holds, fails: { kind: 'all', of: [complement(holds), complement(absent)] } }
+}
+
+/** Returns a condition that NULL either meets or fails. */
+function certain(holds: Condition): TernaryCondition {
+  return { holds, fails: complement(holds) }
+}
+
+function not({ holds, fails }: TernaryCondition): TernaryCondition {
+  return { holds: fails, fails: holds }
+}
+
+function all(of: readonly TernaryCondition[]): TernaryCondition {
+  return of.length === 1
+    ? of[0]!
+    : { holds: { kind: 'all', of: of.map(part => part.holds) }, fails: { kind: 'any', of: of.map(part => part.fails) } }
+}
+
+function any(of: readonly TernaryCondition[]): TernaryCondition {
+  return not(all(of.map(not)))
+}
+
+function asArray(value: unknown, where: string): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  throw new Error(`${where}: the operator takes an array.`)
+}
+
+function isEntity(value: object): boolean {
+  return Reference.isReference(value) || Object.getPrototypeOf(value) !== Object.prototype
+}
+
+/** Whether a value is compared with a column: it is neither an entity nor a condition on one. */
+function isBare(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isBare)
+  if (typeof value !== 'object' || value === null || value instanceof Date) return true
+  if (isEntity(value)) return false
+  const entries = Object.entries(value)
+  const compares = (name: string): boolean => ['$eq', '$ne', '$in', '$nin', '$gt', '$gte', '$lt', '$lte', '$like', '$exists'].includes(name)
+  return entries.length > 0 && entries.every(([name, given]) => compares(name) && isBare(given))
+}
+
+/** A value as JavaScript code gives it: of the property's own type, or its JSON form. */
+function typedValue(value: unknown, type: ScalarType): unknown {
+  if (value instanceof Date)
+    return type.kind === 'datetime' ? value.getTime() : type.kind === 'date' ? value.toISOString().slice(0, 10) : undefined
+  if (typeof value === 'bigint') return type.kind === 'bigint' ? value : type.kind === 'integer' ? Number(value) : undefined
+  if (value === null || value === undefined) return undefined
+  // A value that no record can have, such as a text longer than the column, is not an error: it finds nothing.
+  return readScalar(value, { kind: type.kind })
+}
+
+function keyValues(value: unknown, target: Resource, where: string): readonly unknown[] {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value) && isEntity(value)) {
+    return keyOfEntity(target, Reference.unwrapReference(value) as Record<string, unknown>)
+  }
+  const parts = (Array.isArray(value) ? value : [value]).flat(5) as unknown[]
+  const key = parts.map((part, index) => (target.key[index] === undefined ? undefined : typedValue(part, target.key[index].type)))
+  if (key.length !== target.key.length || key.includes(undefined)) throw new Error(`${where}: not a key of ${target.className}.`)
+  return key
+}

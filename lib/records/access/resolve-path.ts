@@ -1,0 +1,224 @@
+/**
+ * Resolve: the names in a path become a Target in the model.
+ * Takes path segments; refuses with version_unknown, resource_unknown, record_not_found (an ID that cannot be one), attribute_not_found, path_unknown.
+ */
+import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
+import { RestError, restError } from '../../foundation/base/errors.ts'
+import type { HttpMethod } from '../../foundation/base/http-methods.ts'
+import { describeKey, keyFromText } from '../../model/key.ts'
+import type { KeyValues } from '../../model/key.ts'
+import { isIds, plainIds } from '../../model/ids-name.ts'
+import { isValue, listTargets } from '../../model/model.ts'
+import { NO_VERSION, formatRoot } from '../request/address.ts'
+import type { Request } from '../request/parse-request.ts'
+import { DESCRIPTION } from '../request/reserved-paths.ts'
+import type { Attribute, Model, Resource } from '../../model/model.ts'
+import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
+import { EVERYTHING, existsFor, isOpen, isVisible, openNames } from '../plan/visibility.ts'
+import type { Visibility } from '../plan/visibility.ts'
+
+/** The path of a request, cut into pieces. */
+type RequestPath = Pick<Request, 'base' | 'segments'>
+
+/** What a path points at. `path` is that of the collection as the client sent it: `/api/v1/users`. */
+export type Target =
+  /** The index of a version, or its description: the document of all that it serves. */
+  | { readonly kind: 'index'; readonly isDescription: boolean }
+  /** A path where nothing but custom routes of the application is. */
+  | { readonly kind: 'own' }
+  | { readonly kind: 'collection'; readonly resource: Resource; readonly path: string }
+  | { readonly kind: 'record'; readonly resource: Resource; readonly path: string; readonly key: KeyValues; readonly id: string }
+  | {
+      readonly kind: 'attribute'
+      readonly resource: Resource
+      readonly path: string
+      readonly key: KeyValues
+      readonly id: string
+      readonly attribute: Attribute
+    }
+
+/** Finds the resource of a path segment. */
+export type ResourceLookup = (name: string, version: string) => Resource | undefined
+
+/** The default look-up: any accepted name of a resource. */
+export function defaultLookUp(model: Model): ResourceLookup {
+  return name => model.byName.get(name)
+}
+
+/** The version of a path; that of the bare root is the first one. */
+export function findVersion(path: RequestPath, versions: readonly string[], model: Model): string {
+  const [version = versions[0] ?? NO_VERSION] = path.segments
+  if (version !== NO_VERSION && !versions.includes(version)) throw unknownVersion(version, path, versions, model)
+  return version
+}
+
+function resolve(request: RequestPath, version: string, model: Model, lookUp: ResourceLookup): Target {
+  const { base, segments } = request
+  const [, name] = segments
+  if (name === undefined) return { kind: 'index', isDescription: false }
+  const resource = lookUp(name.includes('%') ? decodeURIComponent(name) : name, version)
+  if (resource === undefined && name === DESCRIPTION && segments.length === 2) return { kind: 'index', isDescription: true }
+  if (resource === undefined) throw unknownResource(request, version, model)
+  const path = `${formatRoot(base, version)}/${name}`
+  const rest = resource.rules.single === undefined ? segments.slice(2) : listRest(segments, resource, resource.rules.single)
+  const [id, attributeName, excess] = rest
+  if (id === undefined) return { kind: 'collection', resource, path }
+  if (excess !== undefined) {
+    throw restError(
+      'path_unknown',
+      version === NO_VERSION
+        ? `A path has at most three segments: ${base}/{resource}/{ID}/{attribute}; "${excess}" is one too many.`
+        : `A path has at most four segments: ${base}/{version}/{resource}/{ID}/{attribute}; "${excess}" is one too many.`,
+    )
+  }
+  const attribute = attributeName === undefined ? undefined : findAttribute(resource, decodeURIComponent(attributeName))
+  const key = keyFromText(id, resource, true)
+  if (key === undefined) throw notFound(resource, id)
+  return attribute === undefined ? { kind: 'record', resource, path, key, id } : { kind: 'attribute', resource, path, key, id, attribute }
+}
+
+/** Returns the segments after the name of a resource that is a single record, whose ID they may leave out. */
+function listRest(segments: readonly string[], { byName }: Resource, single: string): readonly string[] {
+  const [, , first, ...others] = segments
+  if (first === undefined) return [single]
+  return others.length === 0 && first !== single && byName.has(decodeURIComponent(first)) ? [single, first] : [first, ...others]
+}
+
+/** As `resolve`, for a path that custom routes answer too: where they alone are, only their methods are known. */
+export function resolvePath(own: readonly string[], request: RequestPath, version: string, model: Model, lookUp: ResourceLookup): Target {
+  if (own.length === 0) return resolve(request, version, model, lookUp)
+  try {
+    return resolve(request, version, model, lookUp)
+  } catch (error) {
+    if (error instanceof RestError && error.status === 404) return { kind: 'own' }
+    throw error
+  }
+}
+
+/** The refusal of an ID that no record has. */
+export function notFound(resource: Resource, id: string) {
+  if (!isOpen(resource)) return restError('record_not_found', 'There is no such record.')
+  if (resource.key.length === 0)
+    return restError('record_not_found', `${withCapitalArticle(resource.singular)} has no ID: there is only the list of them.`)
+  const isId = keyFromText(id, resource) !== undefined
+  const form = isId ? '' : `: an ID of ${withArticle(resource.singular)} is ${describeKey(resource)}`
+  return restError('record_not_found', `There is no ${resource.singular} with the ID ${id.slice(0, 100)}${form}.`)
+}
+
+function unknownVersion(version: string, { base }: RequestPath, versions: readonly string[], model: Model) {
+  const named = model.byName.get(decodeURIComponent(version))
+  const meant =
+    named !== undefined && isOpen(named) ? ` Did you mean "${base}/${versions[0]}/${version}"?` : formatHint(findNearest(version, versions))
+  const place = base === '' ? 'The path must begin' : `After "${base}" the path must go on`
+  return restError('version_unknown', `${place} with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".${meant}`)
+}
+
+function unknownResource({ base, segments: [, first = '', second] }: RequestPath, version: string, model: Model) {
+  const name = decodeURIComponent(first)
+  const below = version === NO_VERSION && second !== undefined ? model.byName.get(decodeURIComponent(second)) : undefined
+  if (below !== undefined && isOpen(below))
+    return restError('resource_unknown', `Paths have no version here, nor a resource "${name.slice(0, 100)}": write ${base}/${second}.`)
+  const known = model.resources.filter(isOpen).map(resource => resource.plural)
+  const resources = known.length === 0 ? '' : ` Resources: ${known.join(', ')}.`
+  return restError('resource_unknown', `There is no resource "${name.slice(0, 100)}".${formatHint(findNearest(name, known))}${resources}`)
+}
+
+function findAttribute(resource: Resource, name: string): Attribute {
+  const attribute = resource.byName.get(name)
+  // A hidden attribute may be written by its path; for all other methods it does not exist.
+  if (attribute !== undefined) return isIds(attribute) ? plainIds(attribute) : attribute
+  throw unknownAttribute(resource, name)
+}
+
+/** The refusal of a name in a path that no attribute has. */
+export function unknownAttribute(resource: Resource, name: string) {
+  if (!isOpen(resource)) return restError('attribute_not_found', `There is no attribute "${name.slice(0, 100)}".`)
+  // Whether the caller may know the attributes of the resource is only judged once the path is resolved.
+  const suggestion = resource.rules.access.get === true ? findNearest(name, openNames(resource.attributes)) : undefined
+  return restError(
+    'attribute_not_found',
+    `${withCapitalArticle(resource.singular)} has no attribute "${name.slice(0, 100)}".${formatHint(suggestion)}`,
+  )
+}
+
+/** The refusal to read an attribute that is hidden: to a reader it does not exist. */
+export function refuseHidden(resource: Resource, attribute: Attribute, visibility: Visibility): void {
+  if (isVisible(attribute, visibility)) return
+  throw unknownAttribute(resource, attribute.name)
+}
+
+const READING: readonly HttpMethod[] = ['GET', 'HEAD']
+/** What takes parameters takes them in a body, too. */
+const QUERYING: readonly HttpMethod[] = [...READING, 'QUERY']
+const CHANGING: readonly HttpMethod[] = ['PUT', 'PATCH']
+const OF_INDEX: readonly HttpMethod[] = [...READING, 'OPTIONS']
+const OF_LIST: readonly HttpMethod[] = [...QUERYING, 'OPTIONS']
+const OF_COLLECTION: readonly HttpMethod[] = [...QUERYING, 'POST', 'OPTIONS']
+const OF_SINGLE: readonly HttpMethod[] = [...QUERYING, ...CHANGING, 'OPTIONS']
+const OF_RECORD: readonly HttpMethod[] = [...QUERYING, ...CHANGING, 'DELETE', 'OPTIONS']
+
+/** Whether records of the resource can be created. Those of an abstract class cannot, unless a body names the class. */
+export function isCreatable({ readOnly, hierarchy }: Resource): boolean {
+  return !readOnly && (hierarchy === undefined || hierarchy.own !== undefined || hierarchy.attribute !== undefined)
+}
+
+/** Whether nothing of what the attribute relates to can be written. */
+function leadsToReadOnly(attribute: Attribute): boolean {
+  return !isValue(attribute) && listTargets(attribute).every(({ readOnly }) => readOnly)
+}
+
+/** The methods that read an attribute: a plain value takes no parameters, so that there is nothing to send in a body. */
+function retrievals(attribute: Attribute): readonly HttpMethod[] {
+  return isValue(attribute) ? READING : QUERYING
+}
+
+/** The methods that a target takes, in the order of the `Allow` header (RFC 9110 section 10.2.1). */
+export function allowedMethods(target: Target): readonly HttpMethod[] {
+  switch (target.kind) {
+    case 'index':
+      return OF_INDEX
+    case 'own':
+      return ['OPTIONS']
+    case 'collection':
+      return isCreatable(target.resource) ? OF_COLLECTION : OF_LIST
+    case 'record':
+      if (target.resource.readOnly) return OF_LIST
+      return target.resource.rules.single === undefined ? OF_RECORD : OF_SINGLE
+    case 'attribute':
+      if (target.resource.readOnly || leadsToReadOnly(target.attribute)) {
+        return [...retrievals(target.attribute), ...(target.resource.readOnly || target.attribute.readOnly ? [] : CHANGING), 'OPTIONS']
+      }
+      return [
+        ...(existsFor(target.attribute, EVERYTHING) ? retrievals(target.attribute) : []),
+        ...(target.attribute.kind === 'toMany' ? (['POST'] as const) : []),
+        ...CHANGING,
+        ...(isValue(target.attribute) ? [] : (['DELETE'] as const)),
+        'OPTIONS',
+      ]
+  }
+}
+
+/**
+ * Gives the methods that a path takes, custom routes included. Refuses another: 405, or 400 where it is the kind of the attribute that rules it out.
+ *
+ * @param own methods of custom routes of the same path
+ */
+export function checkMethod(method: string, target: Target, own: readonly string[] = []): readonly string[] {
+  if (target.kind === 'attribute' && !CHANGING.some(changing => changing === method) && !existsFor(target.attribute, EVERYTHING)) {
+    throw unknownAttribute(target.resource, target.attribute.name)
+  }
+  const allowed: readonly string[] = own.length === 0 ? allowedMethods(target) : [...new Set([...own, ...allowedMethods(target)])]
+  if (allowed.includes(method)) return allowed
+  const headers = { allow: allowed.join(', ') }
+  const isShut = target.kind === 'attribute' && (target.resource.readOnly || leadsToReadOnly(target.attribute))
+  if (target.kind === 'attribute' && !isShut && (method === 'POST' || method === 'DELETE')) {
+    const { attribute } = target
+    const what = attribute.kind === 'toOne' || attribute.kind === 'toOneOf' ? 'a relation to one record' : 'a plain value'
+    const why =
+      method === 'POST'
+        ? `POST appends to a list, and "${attribute.name}" is ${what}.`
+        : `DELETE deletes related records, and "${attribute.name}" is ${what}.`
+    throw restError('action_not_possible', why, { headers })
+  }
+  throw restError('method_not_allowed', `${method.slice(0, 40)} is not allowed here; allowed: ${allowed.join(', ')}.`, { headers })
+}

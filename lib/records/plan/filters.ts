@@ -1,0 +1,289 @@
+/**
+ * Plan filters: each filter of the request becomes a Condition. Each narrows on its own: two filters through one list may be met by two records.
+ * Refuses with parameter_invalid: unknown attributes, operators or wildcards that do not go with the type, limits.
+ */
+import { thresholds } from '../../foundation/base/thresholds.ts'
+import { parameterError } from '../../foundation/base/errors.ts'
+import { suggestFilter } from '../request/habits.ts'
+import type { Limits } from '../../foundation/base/limits.ts'
+import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
+import { findParameterName } from '../request/query-string.ts'
+import type { RawFilter, RawValue, Vocabulary } from '../request/query-string.ts'
+import { isFolded, isOrderOperator } from '../request/operators.ts'
+import type { OrderOperator } from '../request/operators.ts'
+import { isOpen, walkPath } from './paths.ts'
+import type { Forked, Walk } from './paths.ts'
+import type { Condition, KeyRef, Operand, PatternForm, ValueRef } from './read-plan.ts'
+import { describeScalar, isOrdered, isText } from '../../foundation/values/scalar-type.ts'
+import { branchesFor, isVisible } from './visibility.ts'
+import type { Visibility } from './visibility.ts'
+
+/** The context that filters are planned in. */
+export interface FilterContext {
+  readonly root: Resource
+  readonly limits: Limits
+  readonly visibility: Visibility
+  readonly vocabulary: Vocabulary
+}
+
+export function planFilters(filters: readonly RawFilter[], context: FilterContext): Condition[] {
+  return filters.map((filter, index) => {
+    const alternatives = filter.paths.map(path => planPath(path, filter, index, context))
+    const condition: Condition = alternatives.length === 1 ? alternatives[0]! : { kind: 'any', of: alternatives }
+    return filter.negated ? { kind: 'not', of: condition } : condition
+  })
+}
+
+/** An attribute that bears a reserved name is filtered with an underscore after it. */
+function withoutReservedMark(path: string, { root, visibility, vocabulary }: FilterContext): string {
+  if (!path.includes('_')) return path
+  const [first = '', ...rest] = path.split('.')
+  const bare = first.slice(0, -1)
+  if (!first.endsWith('_') || !vocabulary.names.has(bare)) return path
+  const known = (name: string): boolean => {
+    const attribute = root.byName.get(name)
+    return attribute !== undefined && isVisible(attribute, visibility)
+  }
+  return !known(first) && known(bare) ? [bare, ...rest].join('.') : path
+}
+
+function planPath(written: string, filter: RawFilter, index: number, context: FilterContext): Condition {
+  const { root, limits, visibility, vocabulary } = context
+  const path = withoutReservedMark(written, context)
+  const walk = walkPath(path, root, {
+    parameter: filter.label,
+    limits,
+    visibility,
+    intoJson: true,
+    alternatives: vocabulary.names,
+    spelling: ({ path: rest, prefix, attributes }) =>
+      suggestFilter(rest, filter.text, {
+        prefix,
+        names: attributes.map(({ name }) => name),
+        texts: attributes.filter(isSearched).map(({ name }) => name),
+        called: reserved => findParameterName(vocabulary, reserved),
+      }),
+  })
+  // A relation that is shown as something else must not tell by its records what it is.
+  if (!isOpen(walk, 'filterable')) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
+  return anyPart(splitFilter(walk, [], { path, filter, index, visibility }))
+}
+
+/** Whether an attribute is a text that can be filtered by. */
+function isSearched(attribute: Attribute): boolean {
+  return attribute.kind === 'scalar' && attribute.filterable && isText(attribute.type)
+}
+
+/** The conditions of a filter, by whether there is a value. */
+interface Parts {
+  /** Met by what is there. */
+  readonly present: readonly Condition[]
+  /** Met by what is not there: NULL, nothing linked, an empty list. */
+  readonly absent: readonly Condition[]
+}
+
+/** A filter with one of its paths, and its index among the filters. */
+interface FilterRequest {
+  readonly path: string
+  readonly filter: RawFilter
+  readonly index: number
+  readonly visibility: Visibility
+}
+
+function anyPart({ present, absent }: Parts): Condition {
+  const all = [...absent, ...present]
+  return all.length === 1 ? all[0]! : { kind: 'any', of: all }
+}
+
+/** @param before the to-ones since the last list */
+function splitFilter(walk: Walk, before: readonly ToOneAttribute[], question: FilterRequest): Parts {
+  const toOnes = [...before]
+  for (const [index, hop] of walk.hops.entries()) {
+    if (hop.kind === 'toMany') {
+      // Each list is met when some record of it is.
+      const where = anyPart(splitFilter({ ...walk, hops: walk.hops.slice(index + 1) }, [], question))
+      return { present: [{ kind: 'some', hops: toOnes, relation: hop, where }], absent: [] }
+    }
+    toOnes.push(hop)
+  }
+  return 'fork' in walk ? partsOfFork(walk, toOnes, question) : partsOfEnd(walk.attribute, toOnes, question)
+}
+
+/** Of several entities one is linked at most: what is there is in one of them, and what is not there is in none. */
+function partsOfFork({ fork, branches }: Forked, toOnes: readonly ToOneAttribute[], question: FilterRequest): Parts {
+  const parts = branches.map(({ branch, walk }) => splitFilter(walk, [...toOnes, branch], question))
+  const absent = parts.flatMap(part => (part.absent.length === 0 ? [] : [anyPart({ present: [], absent: part.absent })]))
+  if (absent.length > 0 && absent.length < parts.length) {
+    throw notFilterable(
+      question.filter,
+      `"${question.path}" leads through a list for some of what "${fork.name}" links, and not for others.`,
+    )
+  }
+  return { present: parts.flatMap(({ present }) => present), absent: absent.length === 0 ? [] : [joinConditions(absent)] }
+}
+
+function joinConditions(conditions: readonly Condition[]): Condition {
+  return conditions.length === 1 ? conditions[0]! : { kind: 'all', of: conditions }
+}
+
+function partsOfEnd(attribute: Attribute, toOnes: readonly ToOneAttribute[], { path, filter, index, visibility }: FilterRequest): Parts {
+  switch (attribute.kind) {
+    case 'toOne':
+    case 'toMany':
+      return planRelation(toOnes, attribute, filter, index)
+    case 'toOneOf': {
+      const parts = branchesFor(attribute, visibility).map(branch => planRelation(toOnes, branch, filter, index, attribute))
+      const absent = parts.flatMap(part => part.absent)
+      return { present: parts.flatMap(({ present }) => present), absent: absent.length === 0 ? [] : [joinConditions(absent)] }
+    }
+    case 'embedded':
+      if (attribute.array) throw notFilterable(filter, `"${path}" is an array, which cannot be filtered by.`)
+      throw notFilterable(
+        filter,
+        `"${path}" is an embedded object; filter by one of its attributes, as in "${path}.${attribute.attributes[0]?.name ?? 'name'}".`,
+      )
+    case 'scalar':
+      return planScalar(toOnes, attribute, filter, index)
+  }
+}
+
+function notFilterable(filter: RawFilter, detail: string) {
+  return parameterError({ code: 'not_filterable', detail, parameter: filter.label })
+}
+
+/** The positions of the values of a kind. */
+function positions(filter: RawFilter, kind: RawValue['kind']): number[] {
+  return filter.values.flatMap((value, position) => (value.kind === kind ? [position] : []))
+}
+
+function planRelation(
+  hops: readonly ToOneAttribute[],
+  relation: RelationAttribute,
+  filter: RawFilter,
+  index: number,
+  oneOf?: ToOneOfAttribute,
+): Parts {
+  const parameter = filter.label
+  if (filter.operator !== '=') {
+    throw parameterError({
+      code: 'operator_invalid',
+      detail: `"${relation.name}" is a relation: it is compared with "=" and IDs only.`,
+      parameter,
+    })
+  }
+  if (positions(filter, 'pattern').length > 0) throw noWildcards(filter, `"${relation.name}" is a relation, compared with IDs`)
+  const keys: KeyRef[] = positions(filter, 'text').map(value => ({
+    from: 'filter',
+    filter: index,
+    value,
+    resource: relation.target,
+    ...(oneOf === undefined ? {} : { oneOf }),
+  }))
+  const isNull = positions(filter, 'null').length > 0
+  if (relation.kind === 'toOne') {
+    return {
+      absent: isNull ? [{ kind: 'unlinked', hops, relation }] : [],
+      present: keys.length > 0 ? [{ kind: 'linked', hops, relation, keys }] : [],
+    }
+  }
+  return {
+    absent: isNull ? [{ kind: 'not', of: { kind: 'some', hops, relation, where: undefined } }] : [],
+    present: keys.length > 0 ? [{ kind: 'some', hops, relation, where: { kind: 'key', keys } }] : [],
+  }
+}
+
+function noWildcards(filter: RawFilter, why: string) {
+  return parameterError({
+    code: 'operator_invalid',
+    detail: `${why}: only strings take wildcards. A literal star is written \\*.`,
+    parameter: filter.label,
+    value: filter.text,
+  })
+}
+
+/** A JSON value as a whole is compared as what is inside of one: by what each record has there. */
+function asJsonValue(attribute: ScalarAttribute): ScalarAttribute {
+  const { type, source } = attribute
+  if (type.kind !== 'json' || type.codec !== undefined || source.kind === 'getter' || source.kind === 'none') return attribute
+  return { ...attribute, type: { kind: 'jsonValue' }, source: { kind: 'within', json: attribute, names: [] } }
+}
+
+function planScalar(hops: readonly ToOneAttribute[], declared: ScalarAttribute, filter: RawFilter, index: number): Parts {
+  const attribute = asJsonValue(declared)
+  const { operator } = filter
+  const operand = { hops, attribute }
+  if (isOrderOperator(operator)) return planComparison(operand, operator, filter, index)
+  checkValues(attribute, filter)
+  return {
+    present: planValues(operand, filter, index),
+    absent: positions(filter, 'null').length > 0 ? [{ kind: 'null', operand }] : [],
+  }
+}
+
+/** Plans an operator that compares with one value by its order. */
+function planComparison(operand: Operand, operator: OrderOperator, filter: RawFilter, index: number): Parts {
+  const { name, type } = operand.attribute
+  if (!isOrdered(type)) throw notFilterable(filter, `"${name}" (${type.kind}) cannot be filtered by.`)
+  if (filter.values.length !== 1 || filter.values[0]!.kind !== 'text') {
+    throw parameterError({
+      code: 'operator_invalid',
+      detail: `"${operator}" compares with one value: no list, wildcard or null (a literal comma or star is written \\, or \\*).`,
+      parameter: filter.label,
+      value: filter.text,
+    })
+  }
+  return { present: [{ kind: 'compare', operand, operator, value: { from: 'filter', filter: index, value: 0, type } }], absent: [] }
+}
+
+/** Rejects values that do not go with the type of an attribute. */
+function checkValues({ name, type }: ScalarAttribute, filter: RawFilter): void {
+  const hasPatterns = positions(filter, 'pattern').length > 0
+  if (type.kind === 'blob' || type.kind === 'array') {
+    throw notFilterable(filter, `"${name}" is ${type.kind === 'blob' ? 'a blob' : 'an array'}, which cannot be filtered by.`)
+  }
+  if (!isOrdered(type) && (hasPatterns || positions(filter, 'text').length > 0)) {
+    throw notFilterable(
+      filter,
+      `"${name}" (${type.kind}) cannot be filtered by as a whole, except with null; what is inside is filtered by its path, as in "${name}.name=x".`,
+    )
+  }
+  if (isText(type)) return
+  if (isFolded(filter)) {
+    throw parameterError({
+      code: 'operator_invalid',
+      detail: `"${filter.operator}" takes strings only, and "${name}" is ${describeScalar(type)}.`,
+      parameter: filter.label,
+    })
+  }
+  if (hasPatterns) throw noWildcards(filter, `"${name}" is ${describeScalar(type)}`)
+}
+
+/** Plans the values of a filter that are there: any of them has to match. */
+function planValues(operand: Operand, filter: RawFilter, index: number): Condition[] {
+  const { type } = operand.attribute
+  const ref = (value: number): ValueRef => ({ from: 'filter', filter: index, value, type })
+  const texts = positions(filter, 'text')
+  const patterns = positions(filter, 'pattern')
+  const fold = isFolded(filter)
+  const plain: Condition[] = texts.length > 0 && !fold ? [{ kind: 'in', operand, values: texts.map(ref) }] : []
+  const matched = fold ? [...texts, ...patterns] : patterns
+  if (matched.length > thresholds.patterns) return [...plain, { kind: 'matchAny', operand, fold, filter: index }]
+  return [
+    ...plain,
+    ...matched.map((value): Condition => {
+      const form = findForm(filter.values[value]!)
+      return { kind: 'match', operand, form: fold && form !== 'any' ? 'general' : form, fold, value: ref(value) }
+    }),
+  ]
+}
+
+/** The form of a wildcard value; it is part of the shape of a request, since each form is compared in its own way. */
+export function findForm(value: RawValue): PatternForm {
+  if (value.kind !== 'pattern') return 'general'
+  const { pieces } = value
+  if (pieces.every(piece => piece === '')) return 'any'
+  // The upper bound of a prefix is the prefix with its last character counted up, which the very last one of Unicode cannot be.
+  if (pieces.length === 2 && pieces[1] === '') return pieces[0]!.endsWith('\u{10ffff}') ? 'general' : 'prefix'
+  if (pieces.length === 3 && pieces[0] === '' && pieces[2] === '') return 'contains'
+  return 'general'
+}

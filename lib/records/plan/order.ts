@@ -1,0 +1,152 @@
+/** Plan the order: sort keys, of a request or of the model's own order of a list, become SortTerms. Refuses with parameter_invalid. */
+import { parameterError } from '../../foundation/base/errors.ts'
+import { suggestSort } from '../request/habits.ts'
+import { DEFAULT_LIMITS } from '../../foundation/base/limits.ts'
+import type { Limits } from '../../foundation/base/limits.ts'
+import { isRelation } from '../../model/model.ts'
+import type { RelationAttribute, Resource, ToManyAttribute } from '../../model/model.ts'
+import { findParameterName } from '../request/query-string.ts'
+import type { RawSort } from '../request/reserved-parameters.ts'
+import type { Vocabulary } from '../request/query-string.ts'
+import { isOpen, walkPath } from './paths.ts'
+import type { Walk } from './paths.ts'
+import type { Anchor, SortTerm } from './read-plan.ts'
+import { isOrdered } from '../../foundation/values/scalar-type.ts'
+import { branchesFor } from './visibility.ts'
+import type { Visibility } from './visibility.ts'
+
+/** The context that sort keys are planned in. */
+export interface OrderContext {
+  readonly limits: Limits
+  readonly visibility: Visibility
+  readonly vocabulary: Vocabulary
+}
+
+export interface Order {
+  readonly terms: readonly SortTerm[]
+  /** As the envelope shows it: every direction spelled out, without the tiebreak. */
+  readonly sort: string
+}
+
+/** The order in effect: the one asked for, else the model's own of a list attribute, else the primary key. */
+export function planOrder(
+  resource: Resource,
+  anchor: Anchor,
+  given: readonly RawSort[] | undefined,
+  { limits, visibility, vocabulary }: OrderContext,
+): Order {
+  const declared = anchor.kind === 'related' && anchor.relation.kind === 'toMany' ? anchor.relation.orderBy : []
+  const keys = given ?? declared
+  if (resource.key.length === 0) return keylessOrder(resource, keys, { limits, visibility, vocabulary })
+  if (keys.length === 0)
+    return {
+      terms: [],
+      sort: keyPaths(resource)
+        .map(path => `${path}.asc`)
+        .join(),
+    }
+  const isKey = keys.length === 1 && resource.key.length === 1 && keys[0]!.path === resource.keyNames[0] && !keys[0]!.descending
+  return {
+    terms: isKey
+      ? []
+      : keys.map(key =>
+          planSort(resource, key, limits, given === undefined ? undefined : visibility, findParameterName(vocabulary, 'sort')),
+        ),
+    sort: keys.map(key => `${key.path}.${key.descending ? 'desc' : 'asc'}`).join(),
+  }
+}
+
+/** Plans the order of a resource without a key, whose rows have no order of their own: by all attributes that it shows, so that its pages do not overlap. */
+function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, visibility, vocabulary }: OrderContext): Order {
+  const asked = keys.map(key => planSort(resource, key, limits, visibility, findParameterName(vocabulary, 'sort')))
+  const all = resource.attributes.flatMap((attribute): SortTerm[] =>
+    resource.order.length === 0 && attribute.kind === 'scalar' && attribute.source.kind === 'column' && isOrdered(attribute.type)
+      ? [{ hops: [], attribute, descending: false }]
+      : [],
+  )
+  return { terms: [...asked, ...all], sort: keys.map(key => `${key.path}.${key.descending ? 'desc' : 'asc'}`).join() }
+}
+
+/** The paths that sort by the primary key: a key that holds a relation goes by the key of its target. */
+function keyPaths(resource: Resource): string[] {
+  return resource.keyNames.flatMap(name => {
+    const attribute = resource.byName.get(name)
+    return attribute?.kind === 'toOne' ? keyPaths(attribute.target).map(path => `${name}.${path}`) : [name]
+  })
+}
+
+/** The model's own order of a list; the primary key comes after it. */
+export function planListOrder(list: ToManyAttribute): readonly SortTerm[] {
+  return list.orderBy.map(key => planSort(list.target, key, DEFAULT_LIMITS, undefined))
+}
+
+/** @param visibility undefined for the model's own order, which may go by anything */
+function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: Visibility | undefined, parameter = 'sort'): SortTerm {
+  const walk = walkPath(key.path, resource, {
+    parameter,
+    limits,
+    visibility,
+    intoJson: true,
+    spelling: ({ prefix, path, attributes }) =>
+      suggestSort(
+        prefix,
+        path,
+        attributes.map(({ name }) => name),
+      ),
+  })
+  const isSortable = visibility === undefined || isOpen(walk, 'sortable')
+  const [term, ...or] = listTerms(walk, [], { key, isSortable, visibility, parameter })
+  if (or.length === 0) return term!
+  const kinds = new Set([term!, ...or].map(({ attribute }) => attribute?.type.kind))
+  if (kinds.size > 1) {
+    throw parameterError({
+      code: 'not_sortable',
+      detail: `"${key.path}" cannot be sorted by: what it leads to is of several types.`,
+      parameter,
+      value: key.path,
+    })
+  }
+  return { ...term!, or }
+}
+
+/** A sort key and what it may go by. */
+interface SortRequest {
+  readonly key: RawSort
+  readonly isSortable: boolean
+  /** Undefined for the model's own order. */
+  readonly visibility: Visibility | undefined
+  readonly parameter: string
+}
+
+/** Lists the terms of all ends of a path. */
+function listTerms(walk: Walk, before: readonly RelationAttribute[], request: SortRequest): SortTerm[] {
+  const hops = [...before, ...walk.hops]
+  const { key, isSortable, visibility, parameter } = request
+  const { descending } = key
+  if ('fork' in walk) {
+    return walk.branches.flatMap(({ branch, walk: rest }) => listTerms(rest, [...hops, branch], request))
+  }
+  const { attribute } = walk
+  if (attribute.kind === 'toOneOf' && isSortable) {
+    const branches = visibility === undefined ? attribute.branches : branchesFor(attribute, visibility)
+    return branches.map(branch => ({ hops: [...hops, branch], attribute: undefined, descending }))
+  }
+  if (isRelation(attribute) && isSortable) return [{ hops: [...hops, attribute], attribute: undefined, descending }]
+  if (attribute.kind !== 'scalar' || !isOrdered(attribute.type) || !isSortable) {
+    const what =
+      attribute.kind === 'embedded' && attribute.array
+        ? 'a list'
+        : attribute.kind === 'embedded'
+          ? 'an embedded object; sort by one of its attributes'
+          : attribute.kind !== 'scalar' || isOrdered(attribute.type)
+            ? 'shown with another value than the stored one'
+            : `of the type ${attribute.type.kind}`
+    throw parameterError({
+      code: 'not_sortable',
+      detail: `"${key.path}" cannot be sorted by: it is ${what}.`,
+      parameter,
+      value: key.path,
+    })
+  }
+  return [{ hops, attribute, descending }]
+}

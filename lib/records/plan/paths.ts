@@ -1,0 +1,277 @@
+/** Plan paths: walks the dotted paths of filters, sort keys, attributes and expand through the model, and refuses with a hint what is not there. */
+import { isIds, withoutIds } from '../../model/ids-name.ts'
+import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
+import { RestError, parameterError } from '../../foundation/base/errors.ts'
+import type { FieldError } from '../../foundation/base/errors.ts'
+import type { SuggestedSpelling } from '../request/habits.ts'
+import type { Limits } from '../../foundation/base/limits.ts'
+import { isRelation } from '../../model/model.ts'
+import type { Attribute, PolymorphicTarget, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from '../../model/model.ts'
+import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
+import { EVERYTHING, branchesFor, existsFor, isVisible, visibleNames } from './visibility.ts'
+import type { Visibility } from './visibility.ts'
+
+/** A path, walked: the relations on the way, and the attribute at its end (which may be a relation itself). */
+export interface Walked {
+  readonly hops: readonly RelationAttribute[]
+  readonly attribute: Attribute
+}
+
+/** A path that goes on through a relation to one of several entities: it goes on in each that has it, and there is nothing behind the others. */
+export interface Forked {
+  readonly hops: readonly RelationAttribute[]
+  readonly fork: ToOneOfAttribute
+  readonly branches: readonly { readonly branch: PolymorphicTarget; readonly walk: Walk }[]
+}
+
+export type Walk = Walked | Forked
+
+/** The attributes at the end of a path: more than one where it forks. */
+export function listEnds(walk: Walk): readonly Attribute[] {
+  return 'fork' in walk ? walk.branches.flatMap(branch => listEnds(branch.walk)) : [walk.attribute]
+}
+
+/** Whether every attribute of a path may be used in that way. */
+export function isOpen(walk: Walk, rule: 'filterable' | 'sortable'): boolean {
+  if (!walk.hops.every(hop => hop[rule])) return false
+  return 'fork' in walk ? walk.fork[rule] && walk.branches.every(branch => isOpen(branch.walk, rule)) : walk.attribute[rule]
+}
+
+/** Where a path stands in the request, for error texts. */
+export interface PathContext {
+  readonly parameter: string
+  readonly limits: Limits
+  /** The visibility for the caller; undefined for paths that the model itself gives, which may lead anywhere. */
+  readonly visibility: Visibility | undefined
+  /** Whether the path may go on inside a JSON value. */
+  readonly intoJson?: boolean
+  /** Other names that could have been meant instead of the first segment. */
+  readonly alternatives?: Iterable<string>
+  /** How a path that is unknown may have been meant. */
+  readonly spelling?: (unknown: UnknownPath) => SuggestedSpelling | undefined
+}
+
+/** A path that leads nowhere. */
+export interface UnknownPath {
+  /** As far as it leads, with a dot behind it. */
+  readonly prefix: string
+  /** The rest. */
+  readonly path: string
+  /** The attributes that the path could name there. */
+  readonly attributes: readonly Attribute[]
+}
+
+function unknownPath(path: string, index: number, attributes: readonly Attribute[]): UnknownPath {
+  const names = path.split('.')
+  return { prefix: names.slice(0, index).join('.') + (index === 0 ? '' : '.'), path: names.slice(index).join('.'), attributes }
+}
+
+/** Whether all of a path that the model has exists for the caller. */
+export function isReachable(path: string, root: Resource, visibility: Visibility): boolean {
+  const [name = '', ...rest] = path.split('.')
+  const attribute = root.byName.get(name)
+  if (attribute === undefined) return true
+  return isVisible(attribute, visibility) && isReachableIn(attribute, rest, visibility)
+}
+
+function isReachableIn(attribute: Attribute, names: readonly string[], visibility: Visibility): boolean {
+  const [name, ...rest] = names
+  if (name === undefined || attribute.kind === 'scalar') return true
+  const holders =
+    attribute.kind === 'embedded'
+      ? [attribute]
+      : attribute.kind === 'toOneOf'
+        ? branchesFor(attribute, visibility).map(({ target }) => target)
+        : [attribute.target]
+  return holders.some(({ byName }) => {
+    const inner = byName.get(name)
+    return inner === undefined || (isVisible(inner, visibility) && isReachableIn(inner, rest, visibility))
+  })
+}
+
+/** The attributes that a segment of a path is looked up in. */
+interface AttributeHolder {
+  readonly byName: ReadonlyMap<string, Attribute>
+  readonly attributes: readonly Attribute[]
+  readonly called: string
+}
+
+/** The state of a path that is walked. */
+interface PathCursor {
+  readonly path: string
+  readonly names: readonly string[]
+  readonly context: PathContext
+}
+
+export function walkPath(path: string, root: Resource, context: PathContext): Walk {
+  return walkFrom(makeHolder(root), 0, 0, { path, names: path.split('.'), context })
+}
+
+function makeHolder({ byName, attributes, singular }: Resource): AttributeHolder {
+  return { byName, attributes, called: singular }
+}
+
+/** @param relations how many have been walked so far */
+function walkFrom(start: AttributeHolder, first: number, relations: number, cursor: PathCursor): Walk {
+  const { path, names, context } = cursor
+  const hops: RelationAttribute[] = []
+  let holder = start
+  for (let index = first; index < names.length; index++) {
+    const name = names[index]!
+    const attribute = findAttribute(holder, name, index, cursor)
+    const isLast = index === names.length - 1
+    if (isRelation(attribute) || attribute.kind === 'toOneOf') {
+      relations += 1
+      if (relations > context.limits.maxPathRelations) {
+        throw parameterError({
+          code: 'limit_exceeded',
+          detail: `The path "${path.slice(0, 200)}" walks more than ${context.limits.maxPathRelations} relations.`,
+          parameter: context.parameter,
+        })
+      }
+    }
+    if (isIds(attribute)) {
+      if (!isLast) throw leadsNowhere(name, index, attribute, cursor)
+      return walkToIds(hops, withoutIds(attribute, holder.byName), name)
+    }
+    if (isLast) return { hops, attribute }
+    if (attribute.kind === 'toOneOf') return { hops, fork: attribute, branches: walkBranches(attribute, index + 1, relations, cursor) }
+    if (attribute.kind === 'scalar') {
+      const isJson = attribute.type.kind === 'json' || attribute.source.kind === 'within'
+      if (context.intoJson === true && isJson && attribute.source.kind !== 'getter') {
+        return { hops, attribute: attributeWithin(attribute, names.slice(index + 1), path, context) }
+      }
+      throw leadsNowhere(name, index, attribute, cursor)
+    }
+    if (attribute.kind === 'embedded') {
+      holder = { byName: attribute.byName, attributes: attribute.attributes, called: name }
+    } else {
+      hops.push(attribute)
+      holder = makeHolder(attribute.target)
+    }
+  }
+  /* node:coverage ignore next */
+  throw new Error(`walkPath: the path "${path}" has no segments.`)
+}
+
+/** The end of a path at the IDs of a relation: a list is compared by its members, and a link by the key of what it links, which has a type and an order. */
+function walkToIds(hops: readonly RelationAttribute[], relation: RelationAttribute, name: string): Walked {
+  if (relation.kind === 'toMany') return { hops, attribute: relation }
+  const { target, filterable, sortable } = relation
+  const key = target.byName.get(target.keyNames[0]!)
+  if (key?.kind !== 'scalar') return { hops, attribute: relation }
+  return { hops: [...hops, relation], attribute: { ...key, name, filterable, sortable, render: undefined } }
+}
+
+function leadsNowhere(name: string, index: number, attribute: Attribute, { path, context }: PathCursor): RestError {
+  const spelling = context.spelling?.(unknownPath(path, index, [attribute]))
+  return parameterError({
+    code: 'attribute_unknown',
+    detail: `"${name}" is a plain attribute, so "${path}" leads nowhere.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
+    parameter: context.parameter,
+    ...(spelling === undefined ? {} : { suggestion: spelling.suggestion }),
+  })
+}
+
+/** The rest of a path in each of the entities that has it. */
+function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, cursor: PathCursor): Forked['branches'] {
+  const { names, context } = cursor
+  const { visibility } = context
+  const all = visibility === undefined ? fork.branches : branchesFor(fork, visibility)
+  const name = names[index]!
+  const seen = (attribute: Attribute | undefined): boolean =>
+    attribute !== undefined && (visibility === undefined || existsFor(attribute, visibility))
+  const having = all.map(seenThrough).filter(({ holder }) => seen(holder.byName.get(name)))
+  if (having.length === 0) {
+    const attributes = [
+      ...new Map(all.flatMap(branch => seenThrough(branch).holder.attributes).map(each => [each.name, each] as const)).values(),
+    ]
+    throw unknownAttribute(name, { called: fork.name, attributes }, index, cursor)
+  }
+  const branches: { branch: PolymorphicTarget; walk: Walk }[] = []
+  let refusal: RestError | undefined
+  for (const { branch, holder } of having) {
+    try {
+      branches.push({ branch, walk: walkFrom(holder, index, relations, cursor) })
+    } catch (error) {
+      // An attribute that only some of them have is looked for in those.
+      if (!(error instanceof RestError)) throw error
+      refusal ??= error
+    }
+  }
+  if (branches.length === 0) throw refusal!
+  return branches
+}
+
+/** Returns the attributes of a record behind a relation to one of several entities: its own, and the discriminator. */
+function seenThrough(branch: PolymorphicTarget): { branch: PolymorphicTarget; holder: AttributeHolder } {
+  const { target, type } = branch
+  const attributes = [type, ...target.attributes]
+  return { branch, holder: { called: target.singular, attributes, byName: new Map(attributes.map(each => [each.name, each])) } }
+}
+
+/** Returns the attribute of a name, where it exists for the caller. */
+function findAttribute(holder: AttributeHolder, name: string, index: number, cursor: PathCursor): Attribute {
+  const { path, context } = cursor
+  const attribute = holder.byName.get(name)
+  const { visibility } = context
+  if (visibility !== undefined && attribute?.flag !== undefined && existsFor(attribute, visibility) && !isVisible(attribute, visibility)) {
+    throw parameterError({
+      code: 'flag_needed',
+      detail: `"${path}" exists only with the parameter "${attribute.flag}".`,
+      parameter: context.parameter,
+      suggestion: attribute.flag,
+    })
+  }
+  if (attribute === undefined || (visibility !== undefined && !isVisible(attribute, visibility)))
+    throw unknownAttribute(name, holder, index, cursor)
+  return attribute
+}
+
+/** Returns a place inside a JSON value as an attribute. No model describes the value there. */
+function attributeWithin(json: ScalarAttribute, names: readonly string[], path: string, context: PathContext): ScalarAttribute {
+  const odd = names.find(name => name === '' || /["\\]/.test(name))
+  if (odd !== undefined) {
+    throw parameterError({
+      code: 'attribute_unknown',
+      detail: `"${path.slice(0, 200)}": a key inside a JSON value that is empty or has a quote or backslash in it cannot be named in a path.`,
+      parameter: context.parameter,
+    })
+  }
+  const { maxJsonNames } = context.limits
+  if (names.length > maxJsonNames) {
+    throw parameterError({
+      code: 'limit_exceeded',
+      detail: `The path "${path.slice(0, 200)}" has ${names.length} names inside a JSON value; at most ${maxJsonNames} are allowed.`,
+      parameter: context.parameter,
+    })
+  }
+  const { source } = json
+  const place = source.kind === 'within' ? { json: source.json, names: [...source.names, ...names] } : { json, names }
+  return { ...json, name: path, nullable: true, type: { kind: 'jsonValue' }, source: { kind: 'within', ...place } }
+}
+
+/** Returns the error for a name that the place in the path does not have. */
+function unknownAttribute(
+  name: string,
+  { called, attributes }: Pick<AttributeHolder, 'called' | 'attributes'>,
+  index: number,
+  { path, context }: PathCursor,
+): RestError {
+  const names = visibleNames(attributes, context.visibility ?? EVERYTHING)
+  const shown = attributes.filter(attribute => names.includes(attribute.name))
+  const spelling = context.spelling?.(unknownPath(path, index, shown))
+  const suggestion = spelling?.suggestion ?? findNearest(name, index === 0 ? [...names, ...(context.alternatives ?? [])] : names)
+  const hinted = spelling === undefined ? formatHint(suggestion) : ` ${spelling.detail}`
+  const first = index === 0 && context.alternatives !== undefined
+  const fault: FieldError = {
+    code: first ? 'parameter_unknown' : 'attribute_unknown',
+    detail: first
+      ? `There is no parameter "${name.slice(0, 100)}", and ${withArticle(called)} has no such attribute.${hinted}`
+      : `${withCapitalArticle(called)} has no attribute "${name.slice(0, 100)}"${path === name ? '' : ` (in "${path.slice(0, 200)}")`}.${hinted}`,
+    parameter: context.parameter,
+    ...(suggestion === undefined ? {} : { suggestion }),
+    allowed: first ? [...new Set([...names, ...context.alternatives])] : names,
+  }
+  return parameterError(fault)
+}

@@ -1,0 +1,180 @@
+/**
+ * Plan the selection: depth, expand and attributes become the tree of fields that an answer shows.
+ * Refuses with parameter_invalid: unknown names, and an expand of what is not a relation.
+ */
+import { isIds } from '../../model/ids-name.ts'
+import { parameterError } from '../../foundation/base/errors.ts'
+import type { Limits } from '../../foundation/base/limits.ts'
+import { isValue } from '../../model/model.ts'
+import type { Attribute, PolymorphicTarget, EmbeddedAttribute, Resource, ToOneOfAttribute } from '../../model/model.ts'
+import { findParameterName } from '../request/query-string.ts'
+import type { Vocabulary } from '../request/query-string.ts'
+import { planListOrder } from './order.ts'
+import { listEnds, walkPath } from './paths.ts'
+import type { Field, RecordNode } from './read-plan.ts'
+import { branchesFor, isVisible } from './visibility.ts'
+import type { Visibility } from './visibility.ts'
+
+/** The parameters of a request for the shape of records. */
+export interface Selection {
+  readonly depth: 0 | 1 | 2
+  readonly attributes: readonly string[] | undefined
+  readonly expand: readonly string[] | undefined
+}
+
+/** The attributes that names are looked up in. */
+export interface SelectionContext {
+  readonly limits: Limits
+  readonly visibility: Visibility
+  readonly vocabulary: Vocabulary
+}
+
+/** Names with what is said about the names inside them. An empty tree under a name means all of it. */
+interface NameTree extends Map<string, NameTree> {}
+
+export function planSelection(resource: Resource, selection: Selection, scene: SelectionContext): RecordNode {
+  const expanded = buildTree(selection.expand ?? [], resource, 'expand', scene, attribute => {
+    if (!isValue(attribute)) return
+    throw parameterError({
+      code: 'not_a_relation',
+      detail: `"${attribute.name}" is not a relation, so it cannot be expanded.`,
+      parameter: findParameterName(scene.vocabulary, 'expand'),
+      value: attribute.name,
+    })
+  })
+  const names = selection.attributes ?? []
+  const included = names.filter(name => !name.startsWith('!'))
+  const excluded = names.filter(name => name.startsWith('!')).map(name => name.slice(1))
+  const include = included.length === 0 ? undefined : buildTree(included, resource, 'attributes', scene)
+  return buildNode(
+    resource,
+    selection.depth,
+    { expanded, include, exclude: buildTree(excluded, resource, 'attributes', scene) },
+    scene.visibility,
+  )
+}
+
+function buildTree(
+  paths: readonly string[],
+  root: Resource,
+  reserved: 'expand' | 'attributes',
+  scene: SelectionContext,
+  check?: (end: Attribute) => void,
+): NameTree {
+  const parameter = findParameterName(scene.vocabulary, reserved)
+  const tree: NameTree = new Map()
+  for (const path of paths) {
+    for (const end of listEnds(walkPath(path, root, { parameter, ...scene }))) check?.(end)
+    add(tree, path.split('.'), reserved === 'attributes')
+  }
+  return tree
+}
+
+/** Adds a path. With `whole`, a path that ends at a name means all of it, whatever else is said inside. */
+function add(tree: NameTree, names: readonly string[], whole: boolean): void {
+  const [name, ...rest] = names
+  if (name === undefined) return
+  const known = tree.get(name)
+  if (whole && rest.length === 0) {
+    tree.set(name, new Map())
+    return
+  }
+  if (whole && known !== undefined && known.size === 0) return
+  const inner: NameTree = known ?? new Map()
+  tree.set(name, inner)
+  add(inner, rest, whole)
+}
+
+function isWhole(tree: NameTree | undefined): boolean {
+  return tree !== undefined && tree.size === 0
+}
+
+const NONE: NameTree = new Map()
+
+/** The selected names of one record. */
+interface ParsedSelection {
+  readonly expanded: NameTree
+  /** Undefined: all of them. */
+  readonly include: NameTree | undefined
+  readonly exclude: NameTree
+}
+
+const WHOLE: ParsedSelection = { expanded: NONE, include: undefined, exclude: NONE }
+
+/** Returns the selected names inside an attribute. */
+function inside(said: ParsedSelection, name: string): ParsedSelection {
+  const include = said.include?.get(name)
+  return {
+    expanded: said.expanded.get(name) ?? NONE,
+    include: isWhole(include) ? undefined : include,
+    exclude: said.exclude.get(name) ?? NONE,
+  }
+}
+
+/** Whether the request wants it. Asked before whether it exists for the caller, which may depend on a rule that need not be asked otherwise. */
+function isWanted(attribute: Attribute, said: ParsedSelection): boolean {
+  if (isWhole(said.exclude.get(attribute.name))) return false
+  return said.include === undefined || said.include.has(attribute.name)
+}
+
+function buildNode(resource: Resource, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): RecordNode {
+  const shown = resource.attributes.flatMap(attribute => {
+    const ids = findIds(attribute, resource)
+    const own = isWanted(attribute, said) && (ids === undefined || isNamed(attribute, depth, said)) ? [attribute] : []
+    return ids !== undefined && isWanted(ids, said) ? [ids, ...own] : own
+  })
+  const fields = shown.flatMap(attribute => buildField(attribute, depth, said, visibility) ?? [])
+  return { resource, fields }
+}
+
+/** Returns the attribute of the IDs of a relation that have a name of their own. */
+function findIds(attribute: Attribute, { byName }: Resource): Attribute | undefined {
+  return (attribute.kind === 'toOne' || attribute.kind === 'toMany') && attribute.ids !== undefined ? byName.get(attribute.ids) : undefined
+}
+
+/** Whether a relation is shown beside its IDs: where its records are, or where it is asked for by its name. */
+function isNamed({ name }: Attribute, depth: 0 | 1 | 2, said: ParsedSelection): boolean {
+  return depth === 2 || said.expanded.has(name) || said.include?.has(name) === true
+}
+
+function buildField(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): Field | undefined {
+  if (attribute.kind === 'scalar') return isVisible(attribute, visibility) ? { kind: 'scalar', attribute } : undefined
+  // A renderer of an object gets all of its attributes, whatever the selection.
+  if (attribute.kind === 'embedded') {
+    if (!isVisible(attribute, visibility)) return undefined
+    return embeddedField(attribute, depth, attribute.render === undefined ? inside(said, attribute.name) : WHOLE, visibility)
+  }
+  if (isIds(attribute)) {
+    if (!isVisible(attribute, visibility)) return undefined
+    return attribute.kind === 'toOne'
+      ? { kind: 'reference', attribute }
+      : { kind: 'references', attribute, order: planListOrder(attribute) }
+  }
+  // An expanded relation is rendered at the depth of its owner, any other at one less.
+  const shown = said.expanded.has(attribute.name) ? depth : depth === 2 ? 1 : undefined
+  if ((shown === undefined && depth === 0) || !isVisible(attribute, visibility)) return undefined
+  if (attribute.kind === 'toOneOf') return oneOfField(attribute, shown, inside(said, attribute.name), visibility)
+  if (shown !== undefined) {
+    const node = buildNode(attribute.target, shown, inside(said, attribute.name), visibility)
+    return attribute.kind === 'toOne'
+      ? { kind: 'record', attribute, node }
+      : { kind: 'records', attribute, order: planListOrder(attribute), node }
+  }
+  return attribute.kind === 'toOne' ? { kind: 'reference', attribute } : { kind: 'references', attribute, order: planListOrder(attribute) }
+}
+
+/** Puts the discriminator first in a record of one of several entities. */
+function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, said: ParsedSelection, visibility: Visibility): Field {
+  const nodeFor = ({ target, type }: PolymorphicTarget): RecordNode | undefined => {
+    if (shown === undefined) return undefined
+    const { resource, fields } = buildNode(target, shown, said, visibility)
+    return { resource, fields: isWanted(type, said) ? [{ kind: 'scalar', attribute: type }, ...fields] : fields }
+  }
+  return { kind: 'oneOf', attribute, shown: branchesFor(attribute, visibility).map(branch => ({ branch, node: nodeFor(branch) })) }
+}
+
+/** The attributes inside an embedded object have the depth of the record around it. */
+function embeddedField(attribute: EmbeddedAttribute, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): Field {
+  const wanted = attribute.attributes.filter(child => isWanted(child, said))
+  return { kind: 'embedded', attribute, fields: wanted.flatMap(child => buildField(child, depth, said, visibility) ?? []) }
+}

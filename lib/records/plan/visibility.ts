@@ -1,0 +1,138 @@
+/**
+ * Visibility: what exists for the caller of one request: which resources can be reached, which rows they have, which flags are set. Plans depend on
+ * the answers to the rules that they come upon; the values of those are bound like those of filters.
+ *
+ * Rules are the application's functions, which may take their time or fail, so only those are asked that a plan comes upon. Planning itself cannot wait: it
+ * stops at a rule that has not been evaluated yet (`RuleNotEvaluated`), and begins anew once it is. The answers are kept, so that each is asked once a request.
+ */
+import { shownName } from '../../model/ids-name.ts'
+import { chain } from '../../foundation/base/awaitable.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { Action } from '../../model/hook-context.ts'
+import type { Attribute, PolymorphicTarget, Resource, ToOneOfAttribute } from '../../model/model.ts'
+import { isRelation, isValue, listTargets } from '../../model/model.ts'
+import type { Condition, ScopeLookup } from './read-plan.ts'
+
+/** A question that a plan depends on: whether records or lists of a resource may be seen, or which of its rows exist. */
+export interface PendingRule {
+  readonly resource: Resource
+  readonly about: 'get' | 'list' | 'scope'
+}
+
+/** Stops what cannot go on before a rule is asked. */
+export class RuleNotEvaluated extends Error {
+  readonly rule: PendingRule
+
+  constructor(rule: PendingRule) {
+    super(`The rule of ${rule.resource.className} about "${rule.about}" is not asked yet.`)
+    this.rule = rule
+  }
+}
+
+export interface Visibility {
+  /** All that a plan depends on beside the rules, as a text: whether there are rules at all, flags, custom parameters. */
+  readonly shape: string
+  /** Conditions of custom parameters, on the resource that the request reads. */
+  readonly where: readonly Condition[]
+  /** Flags that the request gives. */
+  readonly flags: ReadonlySet<string>
+  /** Whether the caller may see single records, or lists. Throws Unasked. */
+  readonly allows: (resource: Resource, action: 'get' | 'list') => boolean
+  /** The condition that the rows of a resource meet which exist for the caller. Throws Unasked. */
+  readonly scopeOf: ScopeLookup
+  /** The values of the scope of a resource, or of custom parameters. */
+  readonly findValues: (resource: Resource | undefined) => readonly unknown[]
+  /** Whether the caller may do it. */
+  readonly permits: (resource: Resource, action: Action) => Awaitable<boolean>
+  /** Asks a rule. Gives all of its answer that a plan depends on, as a text. */
+  readonly ask: (rule: PendingRule) => Awaitable<string>
+}
+
+const NO_VALUES: readonly unknown[] = Object.freeze([])
+
+/** Everything exists, for the engine's own use and for models without rules. */
+export const EVERYTHING: Visibility = Object.freeze({
+  // Unlike that of any caller: a plan that was made without rules must not be found by those who have some.
+  shape: 'everything',
+  where: [],
+  flags: new Set<string>(),
+  allows: () => true,
+  scopeOf: () => undefined,
+  findValues: () => NO_VALUES,
+  permits: () => true,
+  ask: () => '',
+})
+
+/** Does work that may come upon rules: asks them, and begins anew after each. The work must leave nothing behind when it stops. */
+export function retryWithRules<T>(visibility: Visibility, work: () => T): Awaitable<T> {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof RuleNotEvaluated)) throw error
+    return chain(visibility.ask(error.rule), () => retryWithRules(visibility, work))
+  }
+}
+
+/**
+ * Restricts visibility to these rules: comes to a stop at any other, though that may have been asked elsewhere. A result that is kept for other requests must
+ * not depend on an answer that it was not found by.
+ */
+export function restrictedTo(rules: readonly PendingRule[], visibility: Visibility): Visibility {
+  if (visibility === EVERYTHING) return visibility
+  const require = (resource: Resource, about: PendingRule['about']): void => {
+    if (!rules.some(rule => rule.resource === resource && rule.about === about)) throw new RuleNotEvaluated({ resource, about })
+  }
+  return {
+    ...visibility,
+    allows: (resource, action) => {
+      if (typeof resource.rules.access[action] !== 'boolean') require(resource, action)
+      return visibility.allows(resource, action)
+    },
+    scopeOf: resource => {
+      if (resource.rules.scopes.length > 0) require(resource, 'scope')
+      return visibility.scopeOf(resource)
+    },
+  }
+}
+
+/** Whether the rules leave anybody anything to do with the records. One that is closed to all is named nowhere. */
+export function isOpen({ rules: { access } }: Resource): boolean {
+  return Object.values(access).some(rule => rule !== false)
+}
+
+/** Whether the attribute exists for reading. One that is hidden, or not stored, or leads to what may not be seen, does not; neither does one behind a flag. */
+export function isVisible(attribute: Attribute, visibility: Visibility): boolean {
+  return existsFor(attribute, visibility) && (attribute.flag === undefined || visibility.flags.has(attribute.flag))
+}
+
+/** As `isVisible`, flags aside. */
+export function existsFor(attribute: Attribute, visibility: Visibility): boolean {
+  if (attribute.hidden || (attribute.kind === 'scalar' && attribute.source.kind === 'none')) return false
+  return hasVisibleTarget(attribute, visibility)
+}
+
+/** Whether a relation leads to records that the caller may see; else it does not exist for them, in bodies neither. A plain value leads nowhere else. */
+export function hasVisibleTarget(attribute: Attribute, visibility: Visibility): boolean {
+  if (attribute.kind === 'toOneOf') return branchesFor(attribute, visibility).length > 0
+  return !isRelation(attribute) || visibility.allows(attribute.target, attribute.kind === 'toOne' ? 'get' : 'list')
+}
+
+/** The entities that a relation may link whose records exist for the caller; a link to a record of another is none. */
+export function branchesFor({ branches }: ToOneOfAttribute, visibility: Visibility): readonly PolymorphicTarget[] {
+  return branches.filter(({ target }) => target.served && visibility.allows(target, 'get'))
+}
+
+/** Names of all attributes that exist for the caller, for hints. */
+export function visibleNames(attributes: readonly Attribute[], visibility: Visibility): string[] {
+  const visible = attributes.filter(attribute => isVisible(attribute, visibility))
+  return visible.flatMap(attribute => [...new Set([shownName(attribute), attribute.name])])
+}
+
+/** Names of the attributes that exist for every caller, for hints where the rules have not been evaluated yet. */
+export function openNames(attributes: readonly Attribute[]): string[] {
+  return visibleNames(attributes, EVERYTHING).filter(name => {
+    const attribute = attributes.find(other => other.name === name || shownName(other) === name)!
+    if (isValue(attribute)) return true
+    return listTargets(attribute).some(({ rules: { access } }) => (attribute.kind === 'toMany' ? access.list : access.get) === true)
+  })
+}

@@ -1,0 +1,213 @@
+/** Attach relations: reads what records link, level by level, and puts it into them. */
+import { bindParameters } from '../database/bind.ts'
+import type { Arguments } from '../database/bind.ts'
+import { putInside } from '../../foundation/base/json.ts'
+import type { CompiledChild, CompiledNode, Dialect, EncodedLinks, Reading, ReadingStep, Row, RowBound } from '../database/dialect.ts'
+import { build, weigh } from './build-records.ts'
+import type { JsonRecord } from './build-records.ts'
+
+/** Records that relations are read for. */
+interface Owners {
+  readonly rows: readonly Row[]
+  readonly records: readonly JsonRecord[]
+  /** How often each is shown; undefined: all once. */
+  readonly times: readonly number[] | undefined
+}
+
+/** Records whose relations are yet to be read. */
+interface Level {
+  readonly owners: Owners
+  readonly node: CompiledNode
+}
+
+/** What the statements of one level are requested with. */
+interface LevelContext {
+  readonly given: Arguments
+  readonly dialect: Dialect
+  /** Whether no level follows. */
+  readonly isLast: boolean
+  /** Takes the statements. */
+  readonly steps: ReadingStep[]
+  /** Takes the records that the statements find. */
+  readonly next: Level[]
+}
+
+const NO_ROWS: readonly Row[] = Object.freeze([])
+
+/** Reads the relations of records, level by level: the statements of one level need nothing of each other. */
+export function* attachAll(owners: Owners, node: CompiledNode, given: Arguments, dialect: Dialect): Reading<void> {
+  let level: Level[] = [{ owners, node }]
+  while (level.length > 0) {
+    const steps: ReadingStep[] = []
+    const next: Level[] = []
+    const isLast = level.every(({ node }) => node.children.every(child => child.node.children.length === 0))
+    const context = { given, dialect, isLast, steps, next }
+    for (const { owners, node } of level) for (const child of node.children) requestChild(child, owners, context)
+    if (steps.length > 0) yield steps
+    level = next
+  }
+}
+
+/** Requests one relation of the records that have it. */
+function requestChild(child: CompiledChild, owners: Owners, context: LevelContext): void {
+  const { only } = child
+  const { rows, records, times } = owners
+  if (rows.length === 1) {
+    if (only?.(rows[0]!) !== false) requestOfOne(child, owners, context)
+    return
+  }
+  if (only === undefined) {
+    requestOfMany(child, owners, context)
+    return
+  }
+  const has = (_: unknown, index: number): boolean => only(rows[index]!)
+  const having = rows.filter(only)
+  if (having.length > 0) requestOfMany(child, { rows: having, records: records.filter(has), times: times?.filter(has) }, context)
+}
+
+/** Requests one relation of one record: its related rows need not be sorted by owner. */
+function requestOfOne(child: CompiledChild, owners: Owners, context: LevelContext): void {
+  const take = child.single.isBare === true ? takeIds(child, owners, context) : takeRows(child, owners, context)
+  const link = linkAt(owners.rows[0]!, child.from)
+  if (link === undefined) take([])
+  else context.steps.push(requestLinked(child, link, take, context))
+}
+
+function takeRows(child: CompiledChild, { records, times }: Owners, { given, next }: LevelContext): Take {
+  return found => {
+    const related = build(found, child.node, given)
+    const shown = times === undefined || times[0] === 1 ? undefined : found.map(() => times[0]!)
+    weigh(found, child.node, shown, child.name, given)
+    if (found.length > 0 && child.node.children.length > 0)
+      next.push({ owners: { rows: found, records: related, times: shown }, node: child.node })
+    put(records[0]!, child, child.cardinality === 'one' ? (related[0] ?? null) : related)
+  }
+}
+
+/** Takes bare rows, which are the IDs of a list. */
+function takeIds(child: CompiledChild, { records, times }: Owners, { given }: LevelContext): Take {
+  return ids => {
+    const places = times === undefined ? ids.length : ids.length * times[0]!
+    given.room?.take(places, places * child.node.bytes, true, child.name)
+    put(records[0]!, child, ids)
+  }
+}
+
+/** Requests one relation of several records. */
+function requestOfMany(child: CompiledChild, owners: Owners, context: LevelContext): void {
+  const { given, next } = context
+  const { count, parameter } = context.dialect.encodeLinks(owners.rows, child)
+  const take = (found: readonly Row[]): void => {
+    const related = build(found, child.node, given)
+    // A record that several records link is one object, shown with each of them.
+    const isShared = owners.times !== undefined || count < owners.rows.length
+    const times = child.cardinality === 'one' ? putOnes(child, owners, found, related) : putLists(child, owners, found, related, isShared)
+    const shown = isShared ? times : undefined
+    weigh(found, child.node, shown, child.name, given)
+    if (found.length > 0 && child.node.children.length > 0)
+      next.push({ owners: { rows: found, records: related, times: shown }, node: child.node })
+  }
+  if (count === 0) take(NO_ROWS)
+  else context.steps.push(requestLists(child, { parameter, count }, take, context))
+}
+
+type Take = (rows: readonly Row[]) => void
+
+function requestLinked(child: CompiledChild, link: readonly unknown[], take: Take, { given, dialect, isLast }: LevelContext): ReadingStep {
+  const { single } = child
+  // In most statements the link is the only parameter.
+  const isAll = single.bindings.length === link.length
+  const parameters = isAll ? link : bindParameters(single, { ...given, link }, dialect)
+  return { statement: single, parameters, bound: findBound(child, 1, given), take, isLast }
+}
+
+function requestLists(
+  child: CompiledChild,
+  { parameter, count }: EncodedLinks,
+  take: Take,
+  { given, dialect, isLast }: LevelContext,
+): ReadingStep {
+  const { statement } = child
+  const parameters = bindParameters(statement, { ...given, links: parameter }, dialect)
+  return { statement, parameters, bound: findBound(child, count, given), take, isLast }
+}
+
+function findBound({ name, isPivoted, node }: CompiledChild, owners: number, { room }: Arguments): RowBound | undefined {
+  return room === undefined ? undefined : { room, areIds: node.areIds, times: isPivoted ? owners : 1, at: name }
+}
+
+function put(record: JsonRecord, { within, name }: CompiledChild, value: unknown): void {
+  if (within === undefined) record[name] = value
+  else putInside(record, within, name, value)
+}
+
+/** Returns the linking values, or undefined when the link is empty. */
+function linkAt(row: Row, at: readonly number[]): readonly unknown[] | undefined {
+  const link: unknown[] = []
+  for (const position of at) {
+    const part = row[position]
+    if (part === null) return undefined
+    link.push(part)
+  }
+  return link
+}
+
+/** Puts the records of a to-one into their owners; returns how often each is shown. */
+function putOnes(child: CompiledChild, { rows, records, times }: Owners, found: readonly Row[], related: readonly unknown[]): number[] {
+  const shown: number[] = []
+  const byLink = new Map<unknown, number>()
+  for (const [index, row] of found.entries()) {
+    byLink.set(readLink(row, child.to), index)
+    shown.push(0)
+  }
+  for (const [index, row] of rows.entries()) {
+    const at = byLink.get(readLink(row, child.from))
+    put(records[index]!, child, at === undefined ? null : related[at])
+    if (at !== undefined) shown[at]! += times === undefined ? 1 : times[index]!
+  }
+  return shown
+}
+
+/** Puts lists into their owners; returns how often each member is shown, where that is not once. */
+function putLists(
+  child: CompiledChild,
+  { rows, records, times }: Owners,
+  found: readonly Row[],
+  related: readonly unknown[],
+  isShared: boolean,
+): number[] | undefined {
+  const { from, to } = child
+  const lists = new Map<unknown, unknown[]>()
+  let last: unknown
+  let list: unknown[] | undefined
+  for (let index = 0; index < found.length; index++) {
+    const link = readLink(found[index]!, to)
+    // The rows of one list come one after another.
+    if (list === undefined || link !== last) {
+      list = lists.get(link)
+      if (list === undefined) lists.set(link, (list = []))
+      last = link
+    }
+    list.push(related[index])
+  }
+  for (let index = 0; index < rows.length; index++) put(records[index]!, child, lists.get(readLink(rows[index]!, from)) ?? [])
+  if (!isShared) return undefined
+  const shown = new Map<unknown, number>()
+  for (const [index, row] of rows.entries()) {
+    const link = readLink(row, from)
+    shown.set(link, (shown.get(link) ?? 0) + (times === undefined ? 1 : times[index]!))
+  }
+  return found.map(row => shown.get(readLink(row, to)) ?? 0)
+}
+
+/** Returns the linking value, or undefined when the link is empty. */
+function readLink(row: Row, at: readonly number[]): unknown {
+  if (at.length === 1) return row[at[0]!] ?? undefined
+  let text = ''
+  for (const position of at) {
+    const part = row[position]
+    if (part === null) return undefined
+    text += `${JSON.stringify(part)},`
+  }
+  return text
+}

@@ -1,0 +1,380 @@
+/**
+ * Read: puts the reading stages together: plan, compile, bind, run, render. Plans are cached by the shape of the request.
+ */
+import type { RequestAbort } from '../../foundation/base/abort.ts'
+import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
+import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
+import type { Limits } from '../../foundation/base/limits.ts'
+import type { Stage, Trace } from '../../foundation/base/trace.ts'
+import type { Arguments, PendingRender } from '../database/bind.ts'
+import type { CompiledRead, Connection, Reading, Statement } from '../database/dialect.ts'
+import { keyFromJson } from '../../model/key.ts'
+import type { KeyValues } from '../../model/key.ts'
+import type {
+  EmbeddedAttribute,
+  PolymorphicTarget,
+  RelationAttribute,
+  Resource,
+  ScalarAttribute,
+  ToManyAttribute,
+  ToOneOfAttribute,
+} from '../../model/model.ts'
+import { AnswerBudget } from '../plan/answer-limits.ts'
+import type { Tally } from '../plan/answer-limits.ts'
+import { planKeys, planRead, formatShape } from '../plan/plan.ts'
+import type { Anchor } from '../plan/read-plan.ts'
+import { EVERYTHING, branchesFor, retryWithRules } from '../plan/visibility.ts'
+import type { Visibility } from '../plan/visibility.ts'
+import type { HookContext } from '../../model/hook-context.ts'
+import { NO_PARAMETERS } from '../request/query-string.ts'
+import type { Parameters, Vocabulary } from '../request/query-string.ts'
+import { estimateRead, findLast, findOrMake } from './plan-cache.ts'
+import type { CachedRead, Plans } from './plan-cache.ts'
+import { finishRender, readBranch, readExists, readFirst, readLinked, readPage, readRecords, readRows, readWithin } from './run-read.ts'
+import type { JsonRecord, LinkedRecord, Page } from './run-read.ts'
+import { StoredReader } from './stored-reader.ts'
+
+/** The parameters of a request, and the visibility for its caller. */
+export interface View {
+  readonly parameters: Parameters
+  readonly visibility: Visibility
+  readonly ctx: HookContext
+  /** Ends the request early: its deadline, or a client that hangs up. */
+  readonly end?: RequestAbort
+  /** Measures the stages of a traced request. */
+  readonly trace?: Trace | undefined
+  /** Counts the bytes of the answer. */
+  readonly tally?: Tally | undefined
+  /** See `Connection.read`. */
+  readonly behind?: (() => void) | undefined
+}
+
+/** The part of a list that is asked for. */
+export interface PageRange {
+  readonly limit: number
+  readonly offset: number
+}
+
+/** A page with the order that is in effect. */
+export type OrderedPage = Page & { readonly sort: string }
+
+/** Arguments with the values that functions of the application render after the reading. */
+type RenderArguments = Arguments & { pending?: PendingRender[] }
+
+const NO_KEY: KeyValues = Object.freeze([])
+
+const WHOLE: PageRange = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 })
+
+const COLLECTION: Anchor = Object.freeze({ kind: 'collection' })
+
+const RECORD: Anchor = Object.freeze({ kind: 'record' })
+
+/** Refuses a value that is not of its attribute's type, unless some record holds it. */
+function checkFound(count: number, { misfits }: Arguments): void {
+  if (count === 0 && misfits?.refusal !== undefined) throw misfits.refusal
+}
+
+/** Reads records of one model from one connection. */
+export class Reader {
+  readonly #connection: Connection
+  readonly limits: Limits
+  /** Reads records as they are stored. */
+  readonly asStored: StoredReader
+  readonly #vocabulary: Vocabulary
+  readonly #plans: Plans
+
+  constructor(connection: Connection, limits: Limits, vocabulary: Vocabulary, plans: Plans) {
+    this.#connection = connection
+    this.limits = limits
+    this.asStored = new StoredReader(connection, plans)
+    this.#vocabulary = vocabulary
+    this.#plans = plans
+  }
+
+  /** Reads a page of all records of a resource. */
+  page(resource: Resource, window: PageRange, view: View): Awaitable<OrderedPage> {
+    return chain(this.#plan(resource, COLLECTION, `list\0${resource.plural}`, true, view), ({ read, sort }) => {
+      const given = this.#arguments(read, NO_KEY, window, view)
+      const { dialect } = this.#connection
+      return chain(
+        this.#finish(given, view, () => readPage(read, given, dialect)),
+        ({ records, count }) => {
+          checkFound(count, given)
+          return { records, count, sort }
+        },
+      )
+    })
+  }
+
+  /** Reads the first of all records of a resource, without counting the others. */
+  first(resource: Resource, view: View): Awaitable<JsonRecord | undefined> {
+    return chain(this.#plan(resource, COLLECTION, `list\0${resource.plural}`, true, view), ({ read }) => {
+      const { dialect } = this.#connection
+      const given = this.#arguments(read, NO_KEY, { limit: 1, offset: 0 }, view)
+      return this.#finish(given, view, () => readFirst(read, given, dialect))
+    })
+  }
+
+  /** Reads a page of the records in a list attribute; undefined when its owner does not exist. */
+  relatedPage(
+    owner: Resource,
+    key: KeyValues,
+    relation: RelationAttribute,
+    window: PageRange,
+    view: View,
+  ): Awaitable<OrderedPage | undefined> {
+    return runCoroutine(this.#relatedPage(owner, key, relation, window, view))
+  }
+
+  *#relatedPage(
+    owner: Resource,
+    key: KeyValues,
+    relation: RelationAttribute,
+    window: PageRange,
+    view: View,
+  ): Coroutine<OrderedPage | undefined> {
+    const { dialect } = this.#connection
+    const anchor: Anchor = { kind: 'related', relation, owner }
+    const place = `related\0${owner.plural}\0${relation.name}\0${relation.target.plural}`
+    const { read, sort } = yield* wait(this.#plan(relation.target, anchor, place, true, view))
+    const exists = yield* wait(this.#compileExists(owner, view.visibility))
+    const given = this.#arguments(read, key, window, view)
+    const page = yield* wait(this.#finish(given, view, () => readWithin(exists, given, dialect, readPage(read, given, dialect))))
+    if (page === undefined) return undefined
+    checkFound(page.count, given)
+    return { ...page, sort }
+  }
+
+  /**
+   * Reads one record; undefined when it does not exist.
+   *
+   * @param left whether to show a record that has just left the scope of the caller
+   */
+  record(resource: Resource, key: KeyValues, view: View): Awaitable<JsonRecord | undefined> {
+    return chain(this.#planRecord(resource, view), ({ read }) => {
+      const given = this.#arguments(read, key, WHOLE, view)
+      const { dialect } = this.#connection
+      return this.#finish(given, view, () => readFirst(read, given, dialect))
+    })
+  }
+
+  /** Evaluates all access rules that reading a record of the resource depends on, before a change alters the data that they read. */
+  prepare(resource: Resource, view: View): Awaitable<void> {
+    if (view.visibility !== EVERYTHING) return chain(this.#planRecord(resource, view), () => undefined)
+  }
+
+  /** Reads the record that a to-one links; null when it is empty, undefined when its owner does not exist. */
+  relatedRecord(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<JsonRecord | null | undefined> {
+    return runCoroutine(this.#relatedRecord(owner, key, relation, view))
+  }
+
+  *#relatedRecord(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Coroutine<JsonRecord | null | undefined> {
+    const { dialect } = this.#connection
+    const anchor: Anchor = { kind: 'related', relation, owner }
+    const place = `one\0${owner.plural}\0${relation.name}\0${relation.target.plural}`
+    const { read } = yield* wait(this.#plan(relation.target, anchor, place, false, view))
+    const exists = yield* wait(this.#compileExists(owner, view.visibility))
+    const given = this.#arguments(read, key, WHOLE, view)
+    return yield* wait(this.#finish(given, view, () => readWithin(exists, given, dialect, readLinked(read, given, dialect))))
+  }
+
+  /**
+   * Reads the record that a relation to one of several entities links, with the branch that links it: null when it is empty, undefined when its owner does
+   * not exist. One reading finds the branch and reads its record, so that both are of one state of the data. A branch is planned when it is first found.
+   */
+  linkedRecord(
+    owner: Resource,
+    key: KeyValues,
+    relation: ToOneOfAttribute,
+    view: View,
+  ): Awaitable<LinkedRecord<PolymorphicTarget> | null | undefined> {
+    return runCoroutine(this.#linkedRecord(owner, key, relation, view))
+  }
+
+  *#linkedRecord(
+    owner: Resource,
+    key: KeyValues,
+    relation: ToOneOfAttribute,
+    view: View,
+  ): Coroutine<LinkedRecord<PolymorphicTarget> | null | undefined> {
+    const { dialect } = this.#connection
+    const { visibility } = view
+    const exists = yield* wait(this.#compileExists(owner, visibility))
+    const targets = yield* wait(retryWithRules(visibility, () => branchesFor(relation, visibility)))
+    const keys: CompiledRead[] = []
+    for (const branch of targets) keys.push(yield* wait(this.#planKeys(owner, branch, NO_PARAMETERS, visibility)))
+    const own: Arguments = { filters: [], key, findValues: visibility.findValues, ...WHOLE }
+    const planned = new Map<PolymorphicTarget, { readonly read: CompiledRead; readonly given: RenderArguments }>()
+    const running: { pending?: PendingRender[] } = {}
+    for (;;) {
+      const branches = targets.map((branch, at) => ({ branch, keys: keys[at]!, record: planned.get(branch) }))
+      const found = yield* wait(this.#finish(running, view, () => readWithin(exists, own, dialect, readBranch(branches, own, dialect))))
+      if (found === undefined || found === null) return found
+      if (found.record !== undefined) return found
+      const { branch } = found
+      const place = `one\0${owner.plural}\0${branch.name}\0${branch.target.plural}`
+      const { read } = yield* wait(this.#plan(branch.target, { kind: 'related', relation: branch, owner }, place, false, view))
+      const given = this.#arguments(read, key, WHOLE, view)
+      if (given.pending !== undefined) given.pending = running.pending ??= given.pending
+      planned.set(branch, { read, given })
+    }
+  }
+
+  /** Reads the records of a list attribute that meet the filters, unpaged. */
+  relatedRecords(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<readonly JsonRecord[]> {
+    const anchor: Anchor = { kind: 'related', relation, owner }
+    return chain(this.#plan(relation.target, anchor, `all\0${owner.plural}\0${relation.name}`, true, view), ({ read }) => {
+      const given = this.#arguments(read, key, WHOLE, view)
+      const { dialect } = this.#connection
+      return chain(
+        this.#finish(given, view, () => readPage(read, given, dialect)),
+        ({ records, count }) => {
+          checkFound(count, given)
+          return records
+        },
+      )
+    })
+  }
+
+  /** Reads the keys of the related records that meet the filters. */
+  relatedKeys(owner: Resource, key: KeyValues, relation: RelationAttribute, { parameters, visibility }: View): Awaitable<KeyValues[]> {
+    const { dialect } = this.#connection
+    const given: Arguments = { filters: parameters.filters, key, findValues: visibility.findValues, ...WHOLE }
+    return chain(this.#planKeys(owner, relation, parameters, visibility), read =>
+      chain(
+        this.#connection.read((): Reading<readonly unknown[]> => readRecords(read, given, dialect)),
+        ids => ids.map(id => keyFromJson(id, relation.target)!),
+      ),
+    )
+  }
+
+  /** Finds which of several entities a relation links; undefined when it is empty, or its owner does not exist. */
+  async linkedBranch(owner: Resource, key: KeyValues, relation: ToOneOfAttribute, view: View): Promise<PolymorphicTarget | undefined> {
+    const { visibility } = view
+    const branches = await retryWithRules(visibility, () => branchesFor(relation, visibility))
+    for (const branch of branches) {
+      const keys = await this.relatedKeys(owner, key, branch, { ...view, parameters: NO_PARAMETERS })
+      if (keys.length > 0) return branch
+    }
+    return undefined
+  }
+
+  /** Reads a plain attribute, as an object with nothing else; undefined when the record does not exist. Links inside an embedded object are shown by ID. */
+  value(resource: Resource, key: KeyValues, attribute: ScalarAttribute | EmbeddedAttribute, view: View): Awaitable<JsonRecord | undefined> {
+    const { flags } = view.parameters
+    return this.record(resource, key, {
+      ...view,
+      parameters: { ...NO_PARAMETERS, flags, depth: 1, attributes: [attribute.name], expand: [] },
+    })
+  }
+
+  /** Whether the record of a key exists for the caller. */
+  exists(resource: Resource, key: KeyValues, visibility: Visibility): Awaitable<boolean> {
+    return chain(this.#compileExists(resource, visibility), statement => this.#isThere(statement, key, visibility))
+  }
+
+  /** Returns those of some keys whose records exist for the caller, as texts; undefined where the database cannot compare them as texts. */
+  existing(resource: Resource, keys: readonly KeyValues[], visibility: Visibility): Awaitable<ReadonlySet<string> | undefined> {
+    const { dialect } = this.#connection
+    const statement = findOrMake(this.#plans.existing, resource.plural, visibility, ({ scopeOf }) => dialect.existing(resource, scopeOf))
+    return chain(statement, known => {
+      if (known === undefined) return undefined
+      const { parameter } = dialect.encodeLinks(keys, { from: [0], parts: resource.key })
+      const given: Arguments = { filters: [], key: NO_KEY, findValues: visibility.findValues, links: parameter, ...WHOLE }
+      return chain(
+        this.#connection.read(() => readRows(known, given, dialect)),
+        rows => new Set(rows.map(([key]) => String(key))),
+      )
+    })
+  }
+
+  /** Whether the record of a key meets the condition of a list. */
+  meets(list: ToManyAttribute, key: KeyValues): Awaitable<boolean> {
+    let statement = this.#plans.meets.get(list)
+    if (statement === undefined) {
+      statement = this.#connection.dialect.exists(list.target, () => undefined, list)
+      this.#plans.meets.set(list, statement)
+    }
+    return this.#isThere(statement, key, EVERYTHING)
+  }
+
+  #isThere(statement: Statement, key: KeyValues, { findValues }: Visibility): Awaitable<boolean> {
+    const { dialect } = this.#connection
+    const given: Arguments = { filters: [], key, findValues, ...WHOLE }
+    return this.#connection.read(() => readExists(statement, given, dialect))
+  }
+
+  #arguments(read: CompiledRead, key: KeyValues, window: PageRange, { parameters, visibility, end, tally }: View): RenderArguments {
+    const given = {
+      filters: parameters.filters,
+      key,
+      limit: window.limit,
+      offset: window.offset,
+      findValues: visibility.findValues,
+      room: new AnswerBudget(this.limits, this.#vocabulary, parameters.pairs, tally),
+      end,
+      misfits: parameters.filters.length > 0 && this.#connection.mayHoldMisfits ? {} : undefined,
+    }
+    return read.rendered ? { ...given, pending: [] } : given
+  }
+
+  /** Runs the reading, then the application's render functions. */
+  #finish<T>(given: { pending?: PendingRender[] }, view: View, reading: () => Reading<T>): Awaitable<T> {
+    const { trace, end } = view
+    const before = trace?.enter('render')
+    if (end?.deadline !== undefined) end.asked = view.parameters
+    const result = this.#connection.read(reading, end, view.behind)
+    const finished = given.pending === undefined ? result : finishRender(result, given.pending, view.ctx)
+    return trace === undefined ? finished : backTo(before!, trace, finished)
+  }
+
+  #compileExists(resource: Resource, visibility: Visibility): Awaitable<Statement> {
+    const key = `${resource.plural}\0${visibility === EVERYTHING ? '' : 'caller'}`
+    return findOrMake(this.#plans.exists, key, visibility, ({ scopeOf }) => this.#connection.dialect.exists(resource, scopeOf))
+  }
+
+  #planKeys(owner: Resource, relation: RelationAttribute, parameters: Parameters, visibility: Visibility): Awaitable<CompiledRead> {
+    const anchor: Anchor = { kind: 'related', relation, owner }
+    const shape = `keys\0${owner.plural}\0${relation.name}\0${relation.target.plural}\0${visibility.shape}\0${formatShape(parameters)}`
+    const found = findOrMake(this.#plans.reads, shape, visibility, known => {
+      const context = { limits: this.limits, visibility: known, vocabulary: this.#vocabulary }
+      const read = this.#connection.dialect.compile(planKeys(relation.target, anchor, parameters, context))
+      return { read, sort: '', bytes: estimateRead(read) }
+    })
+    return chain(found, ({ read }) => read)
+  }
+
+  #planRecord(resource: Resource, view: View): Awaitable<CachedRead> {
+    return findLast(this.#plans.records, resource, view, () => this.#plan(resource, RECORD, `record\0${resource.plural}`, false, view))
+  }
+
+  #plan(resource: Resource, anchor: Anchor, where: string, paged: boolean, view: View): Awaitable<CachedRead> {
+    const { parameters, trace } = view
+    const before = trace?.enter('plan')
+    let cached = true
+    const planned = findOrMake(
+      this.#plans.reads,
+      `${where}\0${view.visibility.shape}\0${formatShape(parameters)}`,
+      view.visibility,
+      visibility => {
+        cached = false
+        const plan = planRead(resource, anchor, paged, parameters, { limits: this.limits, visibility, vocabulary: this.#vocabulary })
+        const read = this.#connection.dialect.compile(plan)
+        return { read, sort: plan.sort, bytes: estimateRead(read) }
+      },
+    )
+    if (trace === undefined) return planned
+    return chain(backTo(before!, trace, planned), found => {
+      trace.planned(cached)
+      return found
+    })
+  }
+}
+
+/** Returns to the stage before, when the work is done. */
+function backTo<T>(before: Stage, trace: Trace, work: Awaitable<T>): Awaitable<T> {
+  return chain(work, result => {
+    trace.enter(before)
+    return result
+  })
+}

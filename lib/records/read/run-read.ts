@@ -1,0 +1,227 @@
+/**
+ * Render: runs the statements of a compiled plan and puts their rows together as JSON records.
+ * Runs one statement for the rows, at most one for the count, and one for each relation that is shown. All generator functions are at the top level: creating
+ * one for each request would cost more than reading a record.
+ */
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { thresholds } from '../../foundation/base/thresholds.ts'
+import { bindParameters } from '../database/bind.ts'
+import type { Arguments, PendingRender } from '../database/bind.ts'
+import type { HookContext } from '../../model/hook-context.ts'
+import { isPlain, toJson } from '../../foundation/base/json.ts'
+import type {
+  CompiledNode,
+  CompiledRead,
+  CountedPage,
+  Dialect,
+  Reading,
+  ReadingStep,
+  Row,
+  RowBound,
+  Statement,
+} from '../database/dialect.ts'
+import { attachAll } from './attach-relations.ts'
+import { build, weigh } from './build-records.ts'
+import type { JsonRecord } from './build-records.ts'
+
+export type { JsonRecord }
+
+/** A page of records. */
+export interface Page {
+  readonly records: readonly JsonRecord[]
+  /** The number of records that match, whatever the page. */
+  readonly count: number
+}
+
+/** Reads the page of the limit and offset in the arguments. */
+export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<Page> {
+  const statement = given.offset >= thresholds.deepOffset && read.deep !== undefined ? read.deep() : read.rows
+  const { limit, offset } = given
+  if (limit === 0) {
+    const [[counted]] = (yield [requestRows(read.count!(), read.node, given, dialect, true)]) as [readonly Row[]]
+    return { records: [], count: Number(counted![0]) }
+  }
+  let records: JsonRecord[] = []
+  const isLast = read.node.children.length === 0
+  const page = requestRows(statement, read.node, given, dialect, isLast)
+  const take = (found: readonly Row[]): void => {
+    records = build(found, read.node, given)
+    weigh(found, read.node, undefined, undefined, given)
+  }
+  // A page that is not full, and not past the end, shows the count itself.
+  const isNeeded = ({ length }: readonly Row[]): boolean => length === limit || (length === 0 && offset > 0)
+  const [rows, counted] = (yield [
+    { ...page, take, counted: read.counted === undefined ? undefined : requestCounted(read.counted, given, dialect) },
+    new CountStep(read.count!, given, dialect, { isLast, isNeeded }),
+  ]) as [readonly Row[], readonly Row[]]
+  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, read.node, given, dialect)
+  return { records, count: isNeeded(rows) ? Number(counted[0]![0]) : offset + rows.length }
+}
+
+/** Reads all records of a plan that is not paged. */
+export function* readRecords(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<readonly JsonRecord[]> {
+  const [rows] = (yield [requestRows(read.rows, read.node, given, dialect)]) as [readonly Row[]]
+  const records = build(rows, read.node, given)
+  weigh(rows, read.node, undefined, undefined, given)
+  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, read.node, given, dialect)
+  return records
+}
+
+/** Reads the first record of a plan, if there is one. */
+export function* readFirst(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<JsonRecord | undefined> {
+  const [rows] = (yield [requestFirst(read, given, dialect)]) as [readonly Row[]]
+  const records = build(rows, read.node, given)
+  weigh(rows, read.node, undefined, undefined, given)
+  if (rows.length > 0 && read.node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, read.node, given, dialect)
+  return records[0]
+}
+
+/** Reads the record that a to-one links; null when it is empty. */
+export function* readLinked(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<JsonRecord | null> {
+  return (yield* readFirst(read, given, dialect)) ?? null
+}
+
+/** A relation to one of several entities, while one of its branches is looked for. */
+export interface BranchReads<Branch> {
+  readonly branch: Branch
+  /** Reads the key of the linked record. */
+  readonly keys: CompiledRead
+  /** Reads the linked record; undefined while that is not planned. */
+  readonly record: { readonly read: CompiledRead; readonly given: Arguments } | undefined
+}
+
+/** The branch that links a record, with the record. */
+export interface LinkedRecord<Branch> {
+  readonly branch: Branch
+  /** Is undefined when it was not read, since its plan was not there. */
+  readonly record: JsonRecord | null | undefined
+}
+
+/** Reads the first branch that links a record, with the record, in one reading; null when none does. */
+export function* readBranch<Branch>(
+  branches: readonly BranchReads<Branch>[],
+  given: Arguments,
+  dialect: Dialect,
+): Reading<LinkedRecord<Branch> | null> {
+  for (const { branch, keys, record } of branches) {
+    if ((yield* readRecords(keys, given, dialect)).length === 0) continue
+    return { branch, record: record === undefined ? undefined : yield* readLinked(record.read, record.given, dialect) }
+  }
+  return null
+}
+
+/** Runs a reading when a record exists; returns undefined when it does not. */
+export function* readWithin<T>(exists: Statement, given: Arguments, dialect: Dialect, reading: Reading<T>): Reading<T | undefined> {
+  if (!(yield* readExists(exists, given, dialect))) return undefined
+  return yield* reading
+}
+
+/** Reads whether the record of the key exists. */
+export function* readExists(statement: Statement, given: Arguments, dialect: Dialect): Reading<boolean> {
+  const [rows] = (yield [request(statement, given, dialect)]) as [readonly Row[]]
+  return rows.length > 0
+}
+
+/** Reads the bare rows of a statement. */
+export function* readRows(statement: Statement, given: Arguments, dialect: Dialect): Reading<readonly Row[]> {
+  const [rows] = (yield [request(statement, given, dialect)]) as [readonly Row[]]
+  return rows
+}
+
+/** A record as it is stored, with the bare values of some columns. */
+export interface Stored {
+  readonly record: JsonRecord
+  readonly row: Row
+}
+
+/** Reads a record as it is stored, with the row of some of its columns; undefined when there is no such record. */
+export function* readStored(read: CompiledRead, beside: Statement, given: Arguments, dialect: Dialect): Reading<Stored | undefined> {
+  const [row] = yield* readRows(beside, given, dialect)
+  if (row === undefined) return undefined
+  const record = yield* readFirst(read, given, dialect)
+  return record && { record, row }
+}
+
+/** Runs a reading of records that is followed by others: its last statements are not the last ones. */
+export function* readBefore<T>(reading: Reading<T>): Reading<T> {
+  let next = reading.next()
+  while (next.done !== true) next = reading.next(yield next.value.map(step => ({ ...step, isLast: false })))
+  return next.value
+}
+
+/** Runs two readings as one: what both need next is one batch. */
+export function* readTogether<T, U>(one: Reading<T>, other: Reading<U>): Reading<[T, U]> {
+  let [first, second] = [one.next(), other.next()]
+  while (first.done !== true || second.done !== true) {
+    const steps = first.done === true ? [] : first.value
+    const rows: readonly (readonly Row[])[] = yield [...steps, ...(second.done === true ? [] : second.value)]
+    if (first.done !== true) first = one.next(rows.slice(0, steps.length))
+    if (second.done !== true) second = other.next(rows.slice(steps.length))
+  }
+  return [first.value, second.value]
+}
+
+function request(statement: Statement, given: Arguments, dialect: Dialect) {
+  return { statement, parameters: bindParameters(statement, given, dialect) }
+}
+
+function requestCounted(statement: () => Statement, given: Arguments, dialect: Dialect): CountedPage {
+  const { limit, offset } = given
+  return { limit, offset, statement, bind: most => bindParameters(statement(), { ...given, most }, dialect) }
+}
+
+/** Counts what is on all pages. Most pages of a filtered list show that themselves, so the statement is only compiled and bound where it runs. */
+class CountStep implements ReadingStep {
+  readonly isLast: boolean
+  readonly isNeeded: (before: readonly Row[]) => boolean
+  readonly #compile: () => Statement
+  readonly #given: Arguments
+  readonly #dialect: Dialect
+
+  constructor(compile: () => Statement, given: Arguments, dialect: Dialect, { isLast, isNeeded }: Pick<CountStep, 'isLast' | 'isNeeded'>) {
+    this.#compile = compile
+    this.#given = given
+    this.#dialect = dialect
+    this.isLast = isLast
+    this.isNeeded = isNeeded
+  }
+
+  get statement(): Statement {
+    return this.#compile()
+  }
+
+  get parameters(): readonly unknown[] {
+    return bindParameters(this.statement, this.#given, this.#dialect)
+  }
+}
+
+function requestRows(statement: Statement, { areIds }: CompiledNode, given: Arguments, dialect: Dialect, isLast = false): ReadingStep {
+  return { statement, parameters: bindParameters(statement, given, dialect), bound: findBound(areIds, given), isLast }
+}
+
+/** Requests the first row of a plan. */
+function requestFirst({ rows, node: { areIds, children } }: CompiledRead, given: Arguments, dialect: Dialect): ReadingStep {
+  const parameters = bindParameters(rows, given, dialect)
+  return { statement: rows, parameters, bound: findBound(areIds, given), isLast: children.length === 0, isOne: true }
+}
+
+function findBound(areIds: boolean, { room }: Arguments): RowBound | undefined {
+  return room === undefined ? undefined : { room, areIds, times: 1, at: undefined }
+}
+
+/** Waits for a reading, then for the functions of the application that render its values. */
+export async function finishRender<T>(result: Awaitable<T>, pending: readonly PendingRender[], ctx: HookContext): Promise<T> {
+  const finished = await result
+  await renderPending(pending, ctx)
+  return finished
+}
+
+/** Calls the application's render functions, and puts their values into the records. Undefined leaves the attribute out. */
+async function renderPending(pending: readonly PendingRender[], ctx: HookContext): Promise<void> {
+  for (const { record, name, render, stored } of pending) {
+    const given = render(record[name], stored, ctx)
+    const value: unknown = given instanceof Promise ? await given : given
+    if (value === undefined) delete record[name]
+    else record[name] = isPlain(value) ? value : toJson(value, `render of "${name}"`)
+  }
+}

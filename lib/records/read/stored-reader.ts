@@ -1,0 +1,72 @@
+/** Stored reader: reads records as they are stored, whatever answers show of them, and the bare values of columns. */
+import { chain } from '../../foundation/base/awaitable.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { CompiledRead, Connection, Reading, Row, Statement } from '../database/dialect.ts'
+import type { KeyValues } from '../../model/key.ts'
+import type { Resource } from '../../model/model.ts'
+import { planStored } from '../plan/plan.ts'
+import type { Plans } from './plan-cache.ts'
+import { readFirst, readRows, readStored, readTogether } from './run-read.ts'
+import type { JsonRecord, Stored } from './run-read.ts'
+
+const WHOLE = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 })
+
+export class StoredReader {
+  readonly #connection: Connection
+  readonly #plans: Plans
+
+  constructor(connection: Connection, plans: Plans) {
+    this.#connection = connection
+    this.#plans = plans
+  }
+
+  /** Reads the stored plain attributes of a record and the IDs it links, whatever answers show of them, without hidden and private ones. */
+  record(resource: Resource, key: KeyValues): Awaitable<JsonRecord | undefined> {
+    const { dialect } = this.#connection
+    const read = this.#compileStored(resource)
+    return this.#connection.read(() => readFirst(read, { filters: [], key, ...WHOLE }, dialect))
+  }
+
+  /** Reads the same, with the bare values of some columns, which must be the same ones each time for one resource. */
+  recordWith(resource: Resource, key: KeyValues, columns: readonly string[]): Awaitable<Stored | undefined> {
+    return this.#connection.read(this.#reading(resource, key, columns))
+  }
+
+  /** The same, with another reading that is run at the same time. */
+  recordBeside<T>(
+    resource: Resource,
+    key: KeyValues,
+    columns: readonly string[],
+    other: () => Reading<T>,
+  ): Awaitable<[Stored | undefined, T]> {
+    const stored = this.#reading(resource, key, columns)
+    return this.#connection.read(() => readTogether(stored(), other()))
+  }
+
+  #reading(resource: Resource, key: KeyValues, columns: readonly string[]): () => Reading<Stored | undefined> {
+    const { dialect } = this.#connection
+    const read = this.#compileStored(resource)
+    const beside = this.#compileColumns(resource, columns)
+    return () => readStored(read, beside, { filters: [], key, ...WHOLE }, dialect)
+  }
+
+  #compileStored(resource: Resource): CompiledRead {
+    let read = this.#plans.stored.get(resource)
+    if (read === undefined) this.#plans.stored.set(resource, (read = this.#connection.dialect.compile(planStored(resource))))
+    return read
+  }
+
+  /** Reads the bare values of some columns of a record, at once where the database can, even while a transaction is open; undefined when there is no such record. */
+  columns(resource: Resource, key: KeyValues, columns: readonly string[]): Awaitable<Row | undefined> {
+    const { dialect } = this.#connection
+    const statement = this.#compileColumns(resource, columns)
+    const rows = this.#connection.readNow(() => readRows(statement, { filters: [], key, ...WHOLE }, dialect))
+    return chain(rows, ([row]) => row)
+  }
+
+  #compileColumns(resource: Resource, columns: readonly string[]): Statement {
+    let statement = this.#plans.columns.get(resource)
+    if (statement === undefined) this.#plans.columns.set(resource, (statement = this.#connection.dialect.columns(resource, columns)))
+    return statement
+  }
+}

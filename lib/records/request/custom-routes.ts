@@ -1,0 +1,202 @@
+/**
+ * Routes: custom routes of the application, which come before the default ones.
+ * Refuses, when the engine is created, a route that is not of its form, or that no request could reach since another shadows it.
+ */
+import type { EntityManager } from '@mikro-orm/core'
+import { WRITE_METHODS } from '../../foundation/base/http-methods.ts'
+import { commitUnlessRefused } from '../../foundation/base/refused.ts'
+import type { Transact } from '../../foundation/base/refused.ts'
+import type { HandlerResponse, HookContext } from '../../model/hook-context.ts'
+import { restError } from '../../foundation/base/errors.ts'
+import { NO_VERSION } from './address.ts'
+import { TEST_CONTROLS } from './reserved-paths.ts'
+import { checkHeaders } from '../../foundation/base/headers.ts'
+import { toJson } from '../../foundation/base/json.ts'
+import { RequestContext } from './request-context.ts'
+import type { ContextParts } from './request-context.ts'
+import { JSON_TYPE } from '../../foundation/base/response.ts'
+import type { RestResponse } from '../../foundation/base/response.ts'
+import { checkNames } from '../../foundation/base/suggest.ts'
+
+/** A custom route. */
+export interface Route {
+  /** Upper case. */
+  readonly method: string
+  /** A path below the base, whose `{name}` segments match anything: `/{version}/users/me`. Where paths have no version, any path. */
+  readonly path: string
+  readonly handler: (ctx: HookContext) => HandlerResponse | Promise<HandlerResponse>
+  /**
+   * Whether all that the handler writes is one transaction, which an error that it throws and an answer of 400 or above take back. Other writes wait until it is
+   * over, so a handler that waits for something outside says `false`. Default: true for POST, PUT, PATCH and DELETE, false for other methods.
+   */
+  readonly transaction?: boolean
+}
+
+/** A route that a request has met, with the decoded `{name}` parts of its path. */
+export interface RouteMatch {
+  readonly route: Route
+  readonly params: Readonly<Record<string, string>>
+}
+
+const NO_METHODS: readonly string[] = Object.freeze([])
+const NO_ROUTES: readonly object[] = Object.freeze([])
+
+interface CheckedRoute {
+  readonly route: Route
+  /** As a request has them: the version first. */
+  readonly segments: readonly { readonly name: string | undefined; readonly text: string }[]
+}
+
+export class Routes {
+  readonly #routes: readonly CheckedRoute[]
+
+  /** @throws TypeError */
+  constructor(routes: readonly Route[], versions: readonly string[]) {
+    const hasVersions = versions.length > 0
+    this.#routes = routes.map(route => checked(route, hasVersions))
+    for (const [index, route] of this.#routes.entries()) {
+      const shadow = this.#routes.slice(0, index).find(earlier => shadows(earlier, route))
+      if (shadow !== undefined) {
+        throw new TypeError(`routes: ${formatRoute(route.route)} can never be reached, since ${formatRoute(shadow.route)} comes before it.`)
+      }
+      const [first] = route.segments
+      if (hasVersions && first !== undefined && first.name !== 'version' && !versions.includes(first.text)) {
+        throw new TypeError(
+          `routes: ${formatRoute(route.route)} must begin with "/{version}" or one of the versions ${versions.join(', ')}.`,
+        )
+      }
+    }
+  }
+
+  /**
+   * The custom route that a request meets; HEAD goes with GET.
+   *
+   * @param passed the routes that ask it themselves, which it does not meet again
+   */
+  match(method: string, segments: readonly string[], passed: readonly object[] = NO_ROUTES): RouteMatch | undefined {
+    return this.#find(method, segments, passed) ?? (method === 'HEAD' ? this.#find('GET', segments, passed) : undefined)
+  }
+
+  #find(method: string, segments: readonly string[], passed: readonly object[] = NO_ROUTES): RouteMatch | undefined {
+    for (const { route, segments: pattern } of this.#routes) {
+      if (
+        route.method === method &&
+        !passed.includes(route) &&
+        pattern.length === segments.length &&
+        pattern.every(({ name, text }, index) => name !== undefined || text === segments[index])
+      ) {
+        const params: Record<string, string> = {}
+        for (const [index, { name }] of pattern.entries()) if (name !== undefined) params[name] = decodeURIComponent(segments[index]!)
+        return { route, params }
+      }
+    }
+    return undefined
+  }
+
+  /** The methods that the custom routes of a path take. */
+  listMethods(segments: readonly string[], passed: readonly object[] = NO_ROUTES): readonly string[] {
+    if (this.#routes.length === 0) return NO_METHODS
+    const own = this.#routes
+      .filter(({ route }) => this.#find(route.method, segments, passed)?.route === route)
+      .map(({ route }) => route.method)
+    return own.includes('GET') && !own.includes('HEAD') ? [...own, 'HEAD'] : own
+  }
+}
+
+function formatRoute({ method, path }: Route): string {
+  return `${method} ${path}`
+}
+
+function checked(route: Route, hasVersions: boolean): CheckedRoute {
+  if (typeof route !== 'object' || route === null) throw new TypeError('routes: each must be { method, path, handler }.')
+  checkNames(route, ['method', 'path', 'handler', 'transaction'], 'routes')
+  if (typeof route.method !== 'string' || !/^[A-Z]+$/.test(route.method))
+    throw new TypeError('routes: "method" must be an upper-case method name.')
+  if (route.transaction !== undefined && typeof route.transaction !== 'boolean')
+    throw new TypeError(`routes: "transaction" of ${formatRoute(route)} must be true or false.`)
+  const isRoot = route.path === '/' && !hasVersions
+  if (typeof route.path !== 'string' || (!isRoot && (!/^\/[^/]/.test(route.path) || /\/$|\/\/|\?/.test(route.path)))) {
+    throw new TypeError(`routes: the path "${route.path}" must begin with "/", and have no empty segment and no query.`)
+  }
+  if (typeof route.handler !== 'function') throw new TypeError(`routes: ${formatRoute(route)} has no handler function.`)
+  const segments = isRoot
+    ? []
+    : (hasVersions ? route.path.slice(1) : NO_VERSION + route.path).split('/').map(text => ({ name: /^\{(\w+)\}$/.exec(text)?.[1], text }))
+  if (!hasVersions) checkUnversioned(route, segments)
+  const names = segments.flatMap(({ name, text }) => {
+    if (name === undefined && /[{}]/.test(text))
+      throw new TypeError(`routes: in ${formatRoute(route)}, "${text}" must be a whole segment "{name}".`)
+    return name ?? []
+  })
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new TypeError(`routes: ${formatRoute(route)} has two parts "{${twice}}".`)
+  return { route, segments }
+}
+
+/** Rejects a route that has no meaning, or that a server would not ask for, where paths have no version. */
+function checkUnversioned(route: Route, segments: CheckedRoute['segments']): void {
+  if (segments.some(({ name }) => name === 'version')) {
+    const meant = route.path.replace(/\/\{version\}(?=\/|$)/, '') || '/'
+    throw new TypeError(`routes: ${formatRoute(route)}: paths have no version here ("versions" is empty): write "${meant}".`)
+  }
+  if (segments[1]?.text === TEST_CONTROLS)
+    throw new TypeError(`routes: ${formatRoute(route)}: the paths below "/${TEST_CONTROLS}" are those of test controls.`)
+}
+
+/** Whether every request of the later route meets the earlier one first. */
+function shadows(earlier: CheckedRoute, later: CheckedRoute): boolean {
+  return (
+    earlier.route.method === later.route.method &&
+    earlier.segments.length === later.segments.length &&
+    earlier.segments.every(
+      ({ name, text }, index) => name !== undefined || (later.segments[index]!.name === undefined && later.segments[index]!.text === text),
+    )
+  )
+}
+
+/**
+ * The response that a handler's answer stands for: status 200 and JSON unless it says otherwise.
+ *
+ * @throws TypeError that names the place when it is not of its form.
+ */
+export function buildResponse(answer: HandlerResponse | undefined, place: string): RestResponse {
+  if (typeof answer !== 'object' || answer === null)
+    throw new TypeError(
+      `${place} must give { status, headers, body }, gave ${answer === null ? 'null' : typeof answer}.${answer === undefined ? ' Is its "return" missing?' : ''}`,
+    )
+  checkNames(answer, ['status', 'headers', 'body'], place)
+  const { status = 200, headers = {}, body } = answer
+  if (!Number.isInteger(status) || status < 200 || status > 599) throw new TypeError(`${place} gave the status ${String(status)}.`)
+  const plain = checkHeaders(headers, place)
+  if (body === undefined) return { status, headers: plain, body: undefined }
+  return { status, headers: { 'content-type': JSON_TYPE, ...plain }, body: toJson(body, place) }
+}
+
+/** What a route is answered with. */
+export interface RouteServices {
+  /** The accepted versions. */
+  readonly versions: readonly string[]
+  readonly transaction: Transact<EntityManager>
+}
+
+/** Answers with a custom route. */
+export async function runRoute(
+  { route, params }: RouteMatch,
+  parts: Omit<ContextParts, 'params'>,
+  { versions, transaction }: RouteServices,
+): Promise<RestResponse> {
+  const version = params['version'] ?? parts.version
+  if ('version' in params && !versions.includes(version)) {
+    throw restError('version_unknown', `The path must begin with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".`)
+  }
+  const ctx = new RequestContext({ ...parts, version, params, passed: [...(parts.passed ?? NO_ROUTES), route] })
+  const answer = async (): Promise<RestResponse> => buildResponse(await route.handler(ctx), `the handler of ${formatRoute(route)}`)
+  const isWhole = route.transaction ?? WRITE_METHODS.includes(route.method)
+  const response = isWhole
+    ? await commitUnlessRefused(transaction, async em => {
+        ctx.enter(em)
+        return answer()
+      })
+    : await answer()
+  return parts.request.method === 'HEAD' ? { ...response, body: undefined } : response
+}

@@ -1,0 +1,201 @@
+/**
+ * Parse: method, path and query become a Request: the intent, of which nobody knows yet whether it makes sense.
+ * Refuses with path_malformed, query_malformed and path_unknown.
+ */
+import { LazyClient } from '../../foundation/base/abort.ts'
+import { restError } from '../../foundation/base/errors.ts'
+import { QUERY_TYPES } from '../../foundation/base/http-methods.ts'
+import { formatHint } from '../../foundation/base/suggest.ts'
+import { NO_VERSION, findPathBelow } from './address.ts'
+import type { Address } from './address.ts'
+import { ParsedQuery } from './parsed-query.ts'
+import type { QueryCache } from './parsed-query.ts'
+import { pairsOfObject, pairsOfText } from './query-string.ts'
+import type { QueryInput, QueryValue } from '../../foundation/base/query-input.ts'
+
+/** A request, cut into pieces. */
+export interface Request {
+  /** Upper case. */
+  readonly method: string
+  /** The path as it came, without its query and without one trailing slash. */
+  readonly path: string
+  /** The part of the path in front of the version. */
+  readonly base: string
+  /** Whether the engine, or the way in that the request took, takes no writes. */
+  readonly readOnly: boolean
+  /**
+   * Path segments below the base as the client sent them, still percent-encoded; their encoding is known to be good. The first one is the version, which is
+   * an empty text where paths have none; the base itself has no segments.
+   */
+  readonly segments: readonly string[]
+  readonly query: ParsedQuery
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, string>>
+  /** Returns one header, without making the others. The name is in lower case. */
+  header(name: string): string | undefined
+}
+
+/** Where the headers of a request come from. */
+interface HeaderSource {
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A request, before it is cut. */
+export interface RequestParts {
+  readonly method: string
+  readonly path: string
+  readonly query: QueryInput | undefined
+  readonly body: unknown
+  readonly context: HeaderSource
+}
+
+/** Its headers are looked at when somebody asks for them: most requests are answered without. */
+class ParsedRequest implements Request {
+  readonly method: string
+  readonly path: string
+  readonly base: string
+  readonly readOnly: boolean
+  readonly segments: readonly string[]
+  readonly query: ParsedQuery
+  readonly body: unknown
+  readonly #sender: HeaderSource
+  #headers: Readonly<Record<string, string>> | undefined
+
+  constructor({ method, path, base, readOnly, segments, query, body }: Omit<Request, 'headers' | 'header'>, sender: HeaderSource) {
+    this.method = method
+    this.path = path
+    this.base = base
+    this.readOnly = readOnly
+    this.segments = segments
+    this.query = query
+    this.body = body
+    this.#sender = sender
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return (this.#headers ??= lowerCase(this.#sender.headers ?? NO_HEADERS))
+  }
+
+  header(name: string): string | undefined {
+    return readHeader(this.#sender, name)
+  }
+}
+
+/** Returns the same request with another body. */
+export function replaceBody({ method, path, base, readOnly, segments, query, headers }: Request, body: unknown): Request {
+  return new ParsedRequest({ method, path, base, readOnly, segments, query, body }, { headers })
+}
+
+/**
+ * Returns a QUERY as the stages take it: what its body asks for stands with the parameters of its path. The body is the JSON object of a query, or the text of one.
+ *
+ * @throws RestError body_invalid, query_malformed, parameter_invalid
+ */
+export function takeQuery({ method, path, base, readOnly, segments, query, body, headers }: Request): Request {
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  if (typeof body !== 'string' && !isObject) {
+    const what =
+      body === undefined
+        ? 'has no body'
+        : `has ${body === null ? 'null' : Array.isArray(body) ? 'an array' : `a ${typeof body}`} for its body`
+    throw restError('body_invalid', `The QUERY ${what}; ${HOW_TO_QUERY}.`, { headers: { 'accept-query': QUERY_TYPES } })
+  }
+  const asked = typeof body === 'string' ? pairsOfText(body) : pairsOfObject(body as Record<string, QueryValue>)
+  const whole = new ParsedQuery([...query.pairs, ...asked])
+  return new ParsedRequest({ method, path, base, readOnly, segments, query: whole, body: undefined }, { headers })
+}
+
+/** How the body of a QUERY is sent. */
+export const HOW_TO_QUERY =
+  'send the parameters as a JSON object (Content-Type: application/json) or as the text of a query (application/x-www-form-urlencoded)'
+
+/** Returns one header of a sender. The name is in lower case; those of the sender may be in any. */
+export function readHeader(sender: HeaderSource, name: string): string | undefined {
+  if (sender instanceof LazyClient) return sender.header(name)
+  const { headers } = sender
+  return headers === undefined ? undefined : (headers[name] ?? lowerCase(headers)[name])
+}
+
+/** The headers of a request without any. */
+export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
+
+/** @throws TypeError when the caller broke the types: a method or path that is not a text. */
+export function parse(parts: RequestParts, address: Address, readOnly: boolean, queries: QueryCache): Request {
+  const { method, path: target, body, context } = parts
+  if (typeof method !== 'string') throw new TypeError(`handle: method must be a string, got ${typeof method}.`)
+  if (typeof target !== 'string') throw new TypeError(`handle: path must be a string, got ${typeof target}.`)
+  const path = readPath(target)
+  const segments = splitSegments(path, address)
+  const query = queries.read(target, parts.query)
+  return new ParsedRequest({ method: method.toUpperCase(), path, base: address.base, readOnly, segments, query, body }, context)
+}
+
+/** Returns the path of a request below its base. */
+export function readPathBelow({ path, base }: Request): string {
+  return findPathBelow(path, base)!
+}
+
+/** The path of a target, without its query and without one trailing slash. */
+export function readPath(target: string): string {
+  const mark = target.indexOf('?')
+  return withoutTrailingSlash(mark < 0 ? target : target.slice(0, mark))
+}
+
+function withoutTrailingSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') && !path.endsWith('//') ? path.slice(0, -1) : path
+}
+
+const SLASH = 0x2f
+const PERCENT = 0x25
+const NUL = 0
+
+function splitSegments(whole: string, { base, versions }: Address): string[] {
+  if (!whole.startsWith('/')) throw restError('path_unknown', `A path begins with "/", got "${whole.slice(0, 100)}".`)
+  const path = findPathBelow(whole, base)
+  if (path === undefined) throw notBelow(whole, { base, versions })
+  if (path === '/') return []
+  const segments: string[] = versions.length === 0 ? [NO_VERSION] : []
+  // One walk over the path: `split` keeps what it has split in a table of its own, which costs more than it saves where every path is another one.
+  let isPlain = true
+  let hasGap = false
+  let start = 1
+  for (let at = 1; at < path.length; at++) {
+    const character = path.charCodeAt(at)
+    if (character === SLASH) {
+      hasGap ||= at === start
+      segments.push(path.slice(start, at))
+      start = at + 1
+    } else if (character === PERCENT || character === NUL) isPlain = false
+  }
+  hasGap ||= start === path.length
+  segments.push(path.slice(start))
+  if (!isPlain) segments.forEach(checkSegment)
+  if (hasGap) throw restError('path_unknown', 'The path has an empty segment ("//").')
+  return segments
+}
+
+/** The refusal of a path that does not begin with the base. */
+function notBelow(path: string, { base, versions }: Address) {
+  const [first = ''] = path.slice(1).split('/', 1)
+  // A version that comes first shows that the base has been left out.
+  const hint = versions.length === 0 || versions.includes(first) ? formatHint(base + path.slice(0, 100)) : ''
+  return restError('path_unknown', `The path must begin with "${base}", not "${path.slice(0, 100)}".${hint}`)
+}
+
+function checkSegment(segment: string): void {
+  if (segment.includes('\0') || segment.includes('%00')) throw restError('path_malformed', 'The path contains a NUL character.')
+  if (!segment.includes('%')) return
+  try {
+    decodeURIComponent(segment)
+  } catch {
+    throw restError('path_malformed', `The path contains a bad percent-encoding in "${segment.slice(0, 100)}".`)
+  }
+}
+
+/** Header names are case-insensitive (RFC 9110 section 5.1); those of node:http are in lower case already. */
+export function lowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (headers === NO_HEADERS) return headers
+  const names = Object.keys(headers)
+  if (names.every(name => name === name.toLowerCase())) return headers
+  return Object.fromEntries(names.map(name => [name.toLowerCase(), headers[name]!]))
+}

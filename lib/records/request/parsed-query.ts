@@ -1,0 +1,84 @@
+/**
+ * Parsed query: the pairs of a request, and the parameters that have been read of them. Most clients send the same few queries again and again, so short ones are
+ * kept, and each is parsed and checked once.
+ */
+import { LruCache } from '../../foundation/base/lru-cache.ts'
+import { thresholds } from '../../foundation/base/thresholds.ts'
+import { pairsOfObject, pairsOfText } from './query-string.ts'
+import type { QueryInput } from '../../foundation/base/query-input.ts'
+import type { Pair, Parameters, Vocabulary } from './query-string.ts'
+
+/** What has been read of a query. */
+interface ReadQuery {
+  readonly parameters: Parameters
+  readonly vocabulary: Vocabulary
+  /** Which parameters were allowed. */
+  readonly allowed: object
+}
+
+export class ParsedQuery {
+  readonly pairs: readonly Pair[]
+  /** The parameters, as they were read the last time. */
+  last: ReadQuery | undefined = undefined
+
+  constructor(pairs: readonly Pair[]) {
+    this.pairs = pairs
+  }
+}
+
+const NO_QUERY = new ParsedQuery(Object.freeze([]))
+
+/** How many queries are kept. */
+const QUERIES = 100
+
+/** The queries that one engine has parsed. */
+export class QueryCache {
+  readonly #texts = new LruCache<ParsedQuery>(QUERIES)
+  /** Those that were given as objects. */
+  readonly #objects = new LruCache<ParsedQuery>(QUERIES)
+
+  read(target: string, query: QueryInput | undefined): ParsedQuery {
+    const mark = target.indexOf('?')
+    if (query === undefined) return mark < 0 ? NO_QUERY : this.#find(this.#texts, target.slice(mark + 1), target, query)
+    const text = mark < 0 ? formatObject(query) : undefined
+    return text === undefined ? new ParsedQuery(readPairs(target, query)) : this.#find(this.#objects, text, target, query)
+  }
+
+  #find(known: LruCache<ParsedQuery>, text: string, target: string, query: QueryInput | undefined): ParsedQuery {
+    let parsed = known.get(text)
+    if (parsed === undefined) {
+      parsed = new ParsedQuery(readPairs(target, query))
+      if (text.length <= thresholds.keptQuery) known.set(text, parsed)
+    }
+    return parsed
+  }
+}
+
+/** Writes a query that is a short object of plain values as a text, another one for each; undefined for any other. */
+function formatObject(query: QueryInput): string | undefined {
+  if (typeof query !== 'object' || query === null || query instanceof URLSearchParams) return undefined
+  let text = ''
+  for (const name of Object.keys(query)) {
+    const value = query[name]
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined
+    // NUL separates: no query that is taken contains one.
+    if (name.includes('\0') || (typeof value === 'string' && value.includes('\0'))) return undefined
+    text += `${name}\0${value}\0`
+    if (text.length > thresholds.keptQuery) return undefined
+  }
+  return text
+}
+
+/** The query parameters: those that the target carries, then those that are given beside it. */
+export function readPairs(target: string, query: QueryInput | undefined): readonly Pair[] {
+  const mark = target.indexOf('?')
+  return mark < 0 ? pairsGiven(query) : [...pairsOfText(target.slice(mark + 1)), ...pairsGiven(query)]
+}
+
+function pairsGiven(query: QueryInput | undefined): readonly Pair[] {
+  if (query === undefined || query === null) return NO_QUERY.pairs
+  if (typeof query === 'string') return pairsOfText(query.startsWith('?') ? query.slice(1) : query)
+  if (query instanceof URLSearchParams) return pairsOfText(query.toString())
+  if (typeof query === 'object') return pairsOfObject(query)
+  throw new TypeError(`handle: query must be a string, URLSearchParams or an object, got ${typeof query}; the body is the fourth argument.`)
+}

@@ -1,0 +1,313 @@
+/**
+ * Parse the query: the grammar of the query string. Knows no model: names are not looked up, values are not typed.
+ * Takes query text, URLSearchParams or an object; gives Parameters: the reserved ones, and the filters in the order given.
+ * Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a reserved parameter that is not of its form, or repeated though it is no list).
+ */
+import type { QueryInput, QueryValue } from '../../foundation/base/query-input.ts'
+import { restError, parameterError } from '../../foundation/base/errors.ts'
+import { escapeItem } from '../../model/client/query-text.ts'
+import { suggestObject } from './habits.ts'
+import { OPERATORS, findAngle, findMarked, findSignAtEnd, isAngle } from './operators.ts'
+import type { Operator, WrittenSign } from './operators.ts'
+import { NONE_GIVEN, PARAMETERS, RESERVED, parseReserved } from './reserved-parameters.ts'
+import type { GivenParameters, Reserved } from './reserved-parameters.ts'
+
+/** One value of a filter, unescaped: the word null, a plain text, or the texts between wildcard stars. */
+export type RawValue =
+  | { readonly kind: 'null' }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'pattern'; readonly pieces: readonly string[] }
+
+/** A filter as it was written. */
+export interface RawFilter {
+  /** Name with operator, as in the envelope: `!name`, `age>=`. */
+  readonly label: string
+  /** The value as it was written, decoded. */
+  readonly text: string
+  readonly negated: boolean
+  /** The alternatives that `|` separates, each a dotted path. */
+  readonly paths: readonly string[]
+  readonly operator: Operator
+  readonly values: readonly RawValue[]
+  /** Whether it was given by its bare name: a flag. */
+  readonly bare: boolean
+}
+
+/** One query parameter: the decoded text of its name with operator, and of its value. */
+export interface Pair {
+  readonly name: string
+  readonly operator: WrittenSign
+  readonly value: string
+  readonly bare: boolean
+  /** The texts of an array, where the query was given as an object. `value` is then all of them as one filter. */
+  readonly items?: readonly string[]
+}
+
+/** A parsed query. Absent parameters are undefined. */
+export interface Parameters extends GivenParameters {
+  readonly pairs: readonly Pair[]
+  readonly filters: readonly RawFilter[]
+  readonly flags: readonly string[]
+  /** The custom parameters of the application. */
+  readonly own: readonly Pair[]
+}
+
+/** The parameters of an empty query. */
+export const NO_PARAMETERS: Parameters = Object.freeze({ ...NONE_GIVEN, pairs: [], filters: [], flags: [], own: [] })
+
+/** The pairs of a query given as an object: a key ends with its operator as written; an array is any of its values. */
+export function pairsOfObject(query: Exclude<QueryInput, string | URLSearchParams>): Pair[] {
+  const pairs: Pair[] = []
+  for (const [key, value] of Object.entries(query)) {
+    if (value === undefined) continue
+    const operator = findSignAtEnd(key)
+    const name = operator === '' ? key : key.slice(0, -operator.length)
+    pairs.push(
+      Array.isArray(value)
+        ? pairOfArray(key, name, operator, value as readonly QueryValue[])
+        : pairOfItem(key, name, operator, value as QueryValue),
+    )
+  }
+  return pairs
+}
+
+function pairOfArray(key: string, name: string, operator: Pair['operator'], array: readonly QueryValue[]): Pair {
+  const items = array.map(item => pairOfItem(key, name, operator, item).value)
+  const value = items.map((text, index) => (array[index] === null ? text : escapeItem(text))).join(',')
+  return { name, operator, value, bare: false, items }
+}
+
+function pairOfItem(key: string, name: string, operator: Pair['operator'], item: QueryValue): Pair {
+  if (typeof item === 'object' || typeof item === 'function' || typeof item === 'symbol') checkItem(key, name, item)
+  const value = item === null ? 'null' : String(item)
+  if (key.includes('\0') || value.includes('\0')) throw nul()
+  if (!key.isWellFormed() || !value.isWellFormed()) throw restError('query_malformed', 'The query is not well-formed Unicode.')
+  return { name, operator, value, bare: value === '' && operator === '' }
+}
+
+/** Checks a value of a caller in the process, who may pass anything. Objects are refused: their texts would be strange. */
+function checkItem(key: string, name: string, item: unknown): void {
+  if (item === null || Array.isArray(item)) return
+  const isObject = typeof item === 'object'
+  // An object with a text of its own, such as a URL, is taken.
+  // oxlint-disable-next-line typescript/no-base-to-string -- that is the question
+  if (isObject && !(item instanceof Date) && 'toString' in item && !String(item).startsWith('[object ')) return
+  const spelling = isObject ? suggestObject(name, item) : undefined
+  const what = !isObject ? `a ${typeof item}` : item instanceof Date ? 'a Date' : 'an object'
+  throw parameterError({
+    code: 'value_invalid',
+    detail: `"${key}" has ${what} as its value; it must be a string, a number, a boolean or null, or an array of them.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
+    parameter: key,
+    ...(spelling === undefined ? {} : { suggestion: spelling.suggestion }),
+  })
+}
+
+function nul(): Error {
+  return restError('query_malformed', 'The query contains a NUL character.')
+}
+
+function decode(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw restError('query_malformed', `The query contains a bad percent-encoding in "${text.slice(0, 100)}".`)
+  }
+}
+
+/** The pairs of a query given as text, without the leading `?`. */
+export function pairsOfText(query: string): Pair[] {
+  const pairs: Pair[] = []
+  for (let start = 0, end = 0; end >= 0; start = end + 1) {
+    end = query.indexOf('&', start)
+    const part = end < 0 ? query.slice(start) : query.slice(start, end)
+    if (part === '') continue
+    const equals = part.indexOf('=')
+    const left = decode(equals < 0 ? part : part.slice(0, equals))
+    const right = equals < 0 ? undefined : decode(part.slice(equals + 1))
+    if (left.includes('\0') || right?.includes('\0') === true) throw nul()
+    pairs.push(makePair(left, right))
+  }
+  return pairs
+}
+
+/**
+ * `age>=18` is cut at its first `=` into `age>` and `18`, `age>18` not at all, and `age%3E%3D=18` (a client that encodes names) into `age>=` and
+ * `18`: all three are put together again here. Hence a value that begins with `=` is written `\=` behind `>` and `<`.
+ */
+function makePair(left: string, right: string | undefined): Pair {
+  const angle = findAngle(left)
+  if (angle >= 0) {
+    const name = left.slice(0, angle)
+    const sign = left[angle] as '<' | '>'
+    const rest = left.slice(angle + 1)
+    if (rest === '' && right !== undefined) return { name, operator: `${sign}=`, value: right, bare: false }
+    const value = right === undefined ? rest : rest === '=' ? `=${right}` : `${rest}=${right}`
+    return value.startsWith('=')
+      ? { name, operator: `${sign}=`, value: value.slice(1), bare: false }
+      : { name, operator: sign, value, bare: false }
+  }
+  if (right === undefined) return { name: left, operator: '', value: '', bare: true }
+  const end = left.endsWith('=') ? left.length - 2 : left.length - 1
+  const operator = findMarked(left[end])
+  if (operator === undefined) return { name: left, operator: '', value: right, bare: right === '' }
+  return { name: left.slice(0, end), operator, value: right, bare: false }
+}
+
+/** A pair as query text, such that reading it gives the same pair. */
+export function textOfPair(pair: Pair): string {
+  const encode = (text: string): string => encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%20', '+')
+  const name = encode(pair.name)
+  if (pair.bare) return name
+  if (isAngle(pair.operator)) return `${name}${encode(pair.operator + pair.value)}`
+  return `${name}${encode(pair.operator.slice(0, -1))}=${encode(pair.value)}`
+}
+
+/** The parameter that says most, by its name with operator: the one to begin with where all of them say too much. */
+export function findLongest(pairs: readonly Pair[]): string {
+  let longest: Pair | undefined
+  const length = ({ name, value }: Pair): number => name.length + value.length
+  for (const pair of pairs) if (longest === undefined || length(pair) > length(longest)) longest = pair
+  return longest === undefined ? '' : longest.name + longest.operator
+}
+
+/** The names of parameters that are not filters. */
+export interface Vocabulary {
+  /** Reserved parameters by the name that the application gave them. */
+  readonly reserved: ReadonlyMap<string, Reserved>
+  readonly flags: ReadonlySet<string>
+  /** Custom parameters of the application. */
+  readonly own: ReadonlySet<string>
+  /** All of them. */
+  readonly names: ReadonlySet<string>
+}
+
+/** @param renamed other names of reserved parameters */
+export function buildVocabulary(
+  renamed: Readonly<Partial<Record<Reserved, string>>>,
+  flags: ReadonlySet<string>,
+  own: ReadonlySet<string>,
+): Vocabulary {
+  const reserved = new Map(RESERVED.map(name => [renamed[name] ?? name, name]))
+  return { reserved, flags, own, names: new Set([...reserved.keys(), ...flags, ...own]) }
+}
+
+/** Gives arrays the meaning that they have for their parameter: a list, a parameter that is repeated, or a filter for any of the values. */
+function readArrays(pairs: readonly Pair[], { reserved, flags, own }: Vocabulary): readonly Pair[] {
+  if (pairs.every(({ items }) => items === undefined)) return pairs
+  return pairs.flatMap(({ items, ...pair }): Pair | Pair[] => {
+    if (items === undefined) return pair
+    const { name, operator } = pair
+    const list = operator === '' ? reserved.get(name) : undefined
+    if (list !== undefined && PARAMETERS[list].isList === true) return { ...pair, value: items.join(',') }
+    if (operator === '' && (list !== undefined || flags.has(name) || own.has(name))) return items.map(value => ({ ...pair, value }))
+    if (items.length > 0) return pair
+    const parameter = name + operator
+    const detail = `"${parameter}" has an array without values, which no record can equal: leave the filter or the request out.`
+    throw parameterError({ code: 'value_invalid', detail, parameter })
+  })
+}
+
+/** Parses pairs into parameters. */
+export function parseParameters(given: readonly Pair[], vocabulary: Vocabulary): Parameters {
+  const pairs = readArrays(given, vocabulary)
+  if (pairs.length === 0) return NO_PARAMETERS
+  const named: (readonly [name: Reserved, pair: Pair])[] = []
+  const filters: RawFilter[] = []
+  const flags: string[] = []
+  const own: Pair[] = []
+  for (const pair of pairs) {
+    const reserved = pair.operator === '' ? vocabulary.reserved.get(pair.name) : undefined
+    if (reserved !== undefined) {
+      const index = named.findIndex(([name]) => name === reserved)
+      if (index < 0) named.push([reserved, pair])
+      else named[index] = [reserved, joinLists(reserved, named[index]![1], pair)]
+    } else if (pair.operator === '' && vocabulary.flags.has(pair.name)) {
+      if (isFlagSet(pair)) flags.push(pair.name)
+    } else if (pair.operator === '' && vocabulary.own.has(pair.name)) {
+      own.push(pair)
+    } else {
+      filters.push(parseFilter(pair))
+    }
+  }
+  const parameters = { ...NO_PARAMETERS, pairs, filters, flags, own }
+  for (const [name, pair] of named) parseReserved(name, pair, parameters)
+  return parameters
+}
+
+/** Returns a parameter that has been given twice as one. */
+function joinLists(reserved: Reserved, first: Pair, { name, value }: Pair): Pair {
+  if (PARAMETERS[reserved].isList === true) return { ...first, value: [first.value, value].filter(text => text !== '').join(',') }
+  throw parameterError({ code: 'parameter_repeated', detail: `The parameter "${name}" is given twice.`, parameter: name, value })
+}
+
+/** A flag is set by its bare name, or by a value that says so. */
+function isFlagSet({ name, value }: Pair): boolean {
+  if (value === '' || value === 'true' || value === '1') return true
+  if (value === 'false' || value === '0') return false
+  throw parameterError({ code: 'value_invalid', detail: `The flag "${name}" takes no value but true or false.`, parameter: name, value })
+}
+
+/** The name that the application gave a reserved parameter. */
+export function findParameterName(vocabulary: Vocabulary, reserved: Reserved): string {
+  return [...vocabulary.reserved].find(([, meant]) => meant === reserved)?.[0] ?? reserved
+}
+
+function parseFilter(pair: Pair): RawFilter {
+  const marks = /^!*/.exec(pair.name)![0].length
+  const sign = pair.operator === '' ? '=' : pair.operator
+  const compared = OPERATORS[sign]
+  const isNegation = 'negates' in compared
+  const negations = marks + (isNegation ? 1 : 0)
+  const label = pair.name + pair.operator
+  return {
+    label,
+    text: pair.value,
+    negated: negations % 2 === 1,
+    paths: pair.name.slice(marks).split('|'),
+    operator: isNegation ? compared.negates : (sign as Operator),
+    values: parseValues(label, pair.value),
+    bare: pair.bare,
+  }
+}
+
+/** Cuts a filter string at its commas and stars; a backslash makes the next character literal. */
+function parseValues(parameter: string, text: string): RawValue[] {
+  if (!/[\\,*]/.test(text)) return [text === 'null' ? { kind: 'null' } : { kind: 'text', text }]
+  const values: RawValue[] = []
+  let pieces: string[] = []
+  let piece = ''
+  let escaped = false
+  const finish = (): void => {
+    if (pieces.length > 0) values.push({ kind: 'pattern', pieces: [...pieces, piece] })
+    else values.push(piece === 'null' && !escaped ? { kind: 'null' } : { kind: 'text', text: piece })
+    pieces = []
+    piece = ''
+    escaped = false
+  }
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]!
+    if (character === '\\') {
+      index++
+      if (index === text.length) {
+        throw parameterError({
+          code: 'value_invalid',
+          detail: `The value of "${parameter}" ends with a lone backslash; write two for a literal one.`,
+          parameter,
+          value: text,
+        })
+      }
+      piece += text[index]!
+      escaped = true
+    } else if (character === ',') {
+      finish()
+    } else if (character === '*') {
+      pieces.push(piece)
+      piece = ''
+    } else {
+      piece += character
+    }
+  }
+  finish()
+  return values
+}

@@ -1,0 +1,140 @@
+/** Request context: makes the HookContext of a request. Costly members are made when they are first read. */
+import type { EntityManager } from '@mikro-orm/core'
+import type { Action, AskOptions, Claims, EngineHandle, HookContext } from '../../model/hook-context.ts'
+import { askWithin } from './inner-request.ts'
+import type { OuterRequest } from './inner-request.ts'
+import type { QueryInput } from '../../foundation/base/query-input.ts'
+import { assertJson } from '../../foundation/base/json.ts'
+import type { Request } from './parse-request.ts'
+
+/** Who sent the request, as far as the authentication module knows. */
+export interface Principal {
+  readonly claims: Claims
+  readonly user: Readonly<Record<string, unknown>>
+}
+
+/** The subject of a request. */
+export interface RequestFacts {
+  readonly action: Action | undefined
+  readonly resource: string | undefined
+  /** As the client sent it, percent-encoded. */
+  readonly id: string | undefined
+  readonly attribute: string | undefined
+}
+
+/** The parts of a context. */
+export interface ContextParts extends OuterRequest<Principal> {
+  readonly fork: () => EntityManager
+  readonly logsIn: boolean
+  /** The subject of the request; undefined in a custom route. */
+  readonly about?: RequestFacts
+  readonly params?: Readonly<Record<string, string>>
+}
+
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
+
+export class RequestContext implements HookContext {
+  #data: unknown
+  #asked = false
+  #state: Record<string, unknown> | undefined
+  readonly #parts: ContextParts
+  #em: EntityManager | undefined
+  #query: Readonly<Record<string, string | readonly string[]>> | undefined
+
+  constructor(parts: ContextParts) {
+    this.#parts = parts
+  }
+
+  /** Its parts, to make another one of. */
+  get parts(): ContextParts {
+    return this.#parts
+  }
+  /** A copy of the body, so that a hook which changes it leaves alone what the caller has handed in. */
+  get data(): unknown {
+    if (!this.#asked) {
+      this.#asked = true
+      this.#data = structuredClone(this.#parts.request.body)
+    }
+    return this.#data
+  }
+  set data(value: unknown) {
+    this.#asked = true
+    this.#data = value
+  }
+  /** The body as the request is to be done: that of the client, or what a hook has made of it. */
+  get body(): unknown {
+    if (!this.#asked) return this.#parts.request.body
+    assertJson(this.#data ?? null, 'the body that a handler has put')
+    return this.#data
+  }
+  get engine(): EngineHandle {
+    return this.#parts.engine
+  }
+  get em(): EntityManager {
+    return (this.#em ??= this.#parts.fork())
+  }
+  ask<T>(method: string, path: string, query?: QueryInput, body?: unknown, options: AskOptions = {}): Promise<T> {
+    return askWithin(this.#parts, { method, path, query, body, options }) as Promise<T>
+  }
+  /** Inside a write: the entity manager of its transaction. */
+  enter(em: EntityManager): void {
+    this.#em = em
+  }
+  get state(): Record<string, unknown> {
+    return (this.#state ??= {})
+  }
+  get action(): Action | undefined {
+    return this.#parts.about?.action
+  }
+  get version(): string {
+    return this.#parts.version
+  }
+  get resource(): string | undefined {
+    return this.#parts.about?.resource
+  }
+  get id(): string | undefined {
+    const id = this.#parts.about?.id
+    return id === undefined ? undefined : decodeURIComponent(id)
+  }
+  get attribute(): string | undefined {
+    return this.#parts.about?.attribute
+  }
+  get method(): string {
+    return this.#parts.request.method
+  }
+  get path(): string {
+    return this.#parts.request.path
+  }
+  get headers(): Readonly<Record<string, string>> {
+    return this.#parts.request.headers
+  }
+  get params(): Readonly<Record<string, string>> {
+    return this.#parts.params ?? NO_PARAMS
+  }
+  get user(): Readonly<Record<string, unknown>> | undefined {
+    return this.#parts.principal?.user
+  }
+  get claims(): Claims | undefined {
+    return this.#parts.principal?.claims
+  }
+  get logsIn(): boolean {
+    return this.#parts.logsIn
+  }
+  get query(): Readonly<Record<string, string | readonly string[]>> {
+    return (this.#query ??= buildQuery(this.#parts.request))
+  }
+}
+
+function buildQuery({ query: { pairs } }: Request): Readonly<Record<string, string | readonly string[]>> {
+  const query: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>
+  for (const { name, operator, value: only, items = [only] } of pairs) {
+    const key = name + operator
+    for (const value of items) {
+      const known = query[key]
+      if (known === undefined) query[key] = value
+      else if (typeof known === 'string') query[key] = [known, value]
+      else known.push(value)
+    }
+  }
+  return query
+}

@@ -1,0 +1,67 @@
+/**
+ * Request patterns: `POST /v1/orders`, `GET /v1/posts*`, `/v1/*`: a method, which may be left out or `*`, and the path without its query, in which `*`
+ * stands for any run of characters.
+ */
+import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
+import { HTTP_METHODS, isReading } from '../../foundation/base/http-methods.ts'
+import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
+
+/** The methods that resources take; custom routes may have others. */
+const METHODS: readonly string[] = HTTP_METHODS
+
+export interface RequestPattern {
+  /** Upper case; `*` for any. */
+  readonly method: string
+  readonly path: RegExp
+}
+
+/** Compiles a pattern of which the form is known to be good. */
+export function compilePattern(text: string): RequestPattern {
+  const space = text.indexOf(' ')
+  const path = text.slice(space + 1)
+  // As in requests, one slash at the end says nothing.
+  const source = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('*').map(escapeRegExp).join('.*')
+  return { method: space < 0 ? '*' : text.slice(0, space), path: new RegExp(`^${source}$`, 's') }
+}
+
+/**
+ * Compiles a pattern, or says what is wrong with it.
+ *
+ * @param where begins the text of the error
+ * @param further methods that requests may have beside the usual ones
+ * @throws TypeError
+ */
+export function readPattern(text: string, where: string, further: readonly string[] = []): RequestPattern {
+  const match = /^(?:(\S+) )?([/*]\S*)$/.exec(text)
+  if (match === null) {
+    const [, method = '', path = ''] = /^(?:(\S+) )?(\S+)$/.exec(text) ?? []
+    const meant = path === '' ? undefined : isMethod(path, further) ? `${path.toUpperCase()} *` : `${method} /${path}`.trimStart()
+    throw new TypeError(
+      `${where}: "${text}" must be like "POST /v1/orders": a method, one space and a path that begins with "/" or "*".${formatHint(meant)}`,
+    )
+  }
+  const [, method, path = ''] = match
+  if (method !== undefined && method !== '*' && !METHODS.includes(method) && !further.includes(method)) {
+    const known = findNearest(method, [...METHODS, ...further])
+    throw new TypeError(
+      `${where}: "${text}": unknown method "${method}".${formatHint(known === undefined ? undefined : `${known} ${path}`)}`,
+    )
+  }
+  if (path.includes('?')) {
+    throw new TypeError(
+      `${where}: "${text}": a pattern is for the path alone. Match the query with a function: ({ path, query }) => ..., of pairs [name, value].`,
+    )
+  }
+  return compilePattern(text)
+}
+
+function isMethod(text: string, further: readonly string[]): boolean {
+  return METHODS.includes(text.toUpperCase()) || further.includes(text.toUpperCase())
+}
+
+/** Whether a request is meant; HEAD and QUERY go with GET. `path` is without query and without one slash at its end. */
+export function meetsPattern(pattern: RequestPattern, method: string, path: string): boolean {
+  const { method: wanted } = pattern
+  const isMeant = wanted === '*' || wanted === method || (wanted === 'GET' && isReading(method))
+  return isMeant && pattern.path.test(path)
+}

@@ -1,0 +1,64 @@
+/** Look-ups: the statements by which a write looks for other records. Those without rules of a caller are compiled once for each dialect: for an engine and its forks. */
+import type { Dialect, Statement } from '../database/dialect.ts'
+import type { Attribute, Resource, ToOneAttribute } from '../../model/model.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import type { Visibility } from '../plan/visibility.ts'
+
+type Known = Map<string, Statement | undefined>
+
+const statements = new WeakMap<Dialect, WeakMap<object, Known>>()
+
+/** See `Dialect.exists`. */
+export function lookForOne(resource: Resource, { scopeOf }: Visibility, dialect: Dialect): Statement {
+  return scopeOf === EVERYTHING.scopeOf
+    ? find(dialect, resource, 'one', () => dialect.exists(resource, scopeOf))!
+    : dialect.exists(resource, scopeOf)
+}
+
+/** See `Dialect.existing`. */
+export function lookForSome(resource: Resource, { scopeOf }: Visibility, dialect: Dialect): Statement | undefined {
+  return scopeOf === EVERYTHING.scopeOf
+    ? find(dialect, resource, 'some', () => dialect.existing(resource, scopeOf))
+    : dialect.existing(resource, scopeOf)
+}
+
+/** See `Dialect.taken`. */
+export function lookForTaken(
+  resource: Resource,
+  attributes: readonly { readonly attribute: Attribute; readonly given: boolean }[],
+  excludeSelf: boolean,
+  dialect: Dialect,
+): Statement | undefined {
+  let shape = excludeSelf ? 'other' : 'any'
+  for (const { attribute, given } of attributes) shape += `\0${given ? '' : '='}${attribute.property}`
+  // Attributes of different embedded objects may have one name.
+  return attributes.every(({ attribute }) => resource.byName.get(attribute.name) === attribute)
+    ? find(dialect, resource, shape, () => dialect.taken(resource, attributes, excludeSelf))
+    : dialect.taken(resource, attributes, excludeSelf)
+}
+
+/** See `Dialect.referrers`. */
+export function lookForReferrers(resource: Resource, attribute: ToOneAttribute, dialect: Dialect): Statement {
+  return find(dialect, attribute, resource.className, () => dialect.referrers(resource, attribute))!
+}
+
+/** Reads the version of a record, or its key where it has none. See `Dialect.columns`. */
+export function lookForVersion(resource: Resource, dialect: Dialect): Statement {
+  const { version, key } = resource
+  const column = version?.source.kind === 'column' ? version.source.column : key[0]!.column
+  return find(dialect, resource, 'version', () => dialect.columns(resource, [column]))!
+}
+
+/** See `Dialect.referrersOfAll`. */
+export function lookForReferrersOfAll(resource: Resource, attribute: ToOneAttribute, dialect: Dialect): Statement | undefined {
+  return find(dialect, attribute, `all ${resource.className}`, () => dialect.referrersOfAll(resource, attribute))
+}
+
+function find(dialect: Dialect, place: object, shape: string, compile: () => Statement | undefined): Statement | undefined {
+  let places = statements.get(dialect)
+  if (places === undefined) statements.set(dialect, (places = new WeakMap()))
+  let known = places.get(place)
+  if (known === undefined) places.set(place, (known = new Map()))
+  if (!known.has(shape)) known.set(shape, compile())
+  return known.get(shape)
+}

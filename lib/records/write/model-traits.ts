@@ -1,0 +1,37 @@
+/** Model traits: what writing depends on in a model as a whole. It is found once for a model, which an engine shares with its forks. */
+import type { Attribute, Model } from '../../model/model.ts'
+
+export interface ModelTraits {
+  /** Whether functions of the application render attributes. */
+  readonly renders: boolean
+  /** Whether classes inherit from each other. */
+  readonly inherits: boolean
+  /** Whether the model removes orphans: one may be the record of the path itself. */
+  readonly removesOrphans: boolean
+}
+
+const known = new WeakMap<Model, ModelTraits>()
+
+export function traitsOf(model: Model): ModelTraits {
+  let traits = known.get(model)
+  if (traits === undefined) known.set(model, (traits = findTraits(model)))
+  return traits
+}
+
+function findTraits({ resources, entities }: Model): ModelTraits {
+  return {
+    renders: resources.some(({ attributes }) => attributes.some(isRendered)),
+    inherits: resources.some(({ hierarchy }) => hierarchy !== undefined),
+    removesOrphans: entities.some(({ attributes }) => attributes.some(removesOrphans)),
+  }
+}
+
+function removesOrphans(attribute: Attribute): boolean {
+  if (attribute.kind === 'scalar') return false
+  if (attribute.kind === 'embedded') return attribute.attributes.some(removesOrphans)
+  return attribute.kind === 'toOneOf' ? attribute.branches.some(({ orphanRemoval }) => orphanRemoval) : attribute.orphanRemoval
+}
+
+function isRendered(attribute: Attribute): boolean {
+  return attribute.render !== undefined || (attribute.kind === 'embedded' && attribute.attributes.some(isRendered))
+}

@@ -1,0 +1,92 @@
+/**
+ * Planned removal: removes a record, or those of a list, by a statement, inside the transaction of the request, where no code of the application takes part in it, and the model
+ * removes nothing with the record but what the database does. The steps and the errors are those of writer.ts.
+ */
+import { notFound } from '../access/resolve-path.ts'
+import { wait } from '../../foundation/base/awaitable.ts'
+import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
+import type { Connection, RowsWritten } from '../database/dialect.ts'
+import { findHierarchyRoot, owningLinks } from '../../model/model.ts'
+import type { Resource, ToManyAttribute } from '../../model/model.ts'
+import type { Reader, View } from '../read/reader.ts'
+import type { JsonRecord } from '../read/run-read.ts'
+import { bindDelete, bindDeleteAll, bindKey } from './bind-write.ts'
+import { planRows } from './plan-rows.ts'
+import type { RowPlan } from './plan-rows.ts'
+import type { VersionReader } from './read-version.ts'
+import { outsideScope } from './check-outcome.ts'
+import { checkReferrers } from './remove.ts'
+import { Caller } from './request-work.ts'
+import { RowRules } from './row-rules.ts'
+import { Unplanned } from './unplanned.ts'
+import type { Address, Written } from './written.ts'
+
+export class PlannedRemoval {
+  readonly #connection: Connection
+  readonly #reader: Reader
+  readonly #versions: VersionReader
+
+  constructor(connection: Connection, reader: Reader, versions: VersionReader) {
+    this.#connection = connection
+    this.#reader = reader
+    this.#versions = versions
+  }
+
+  /** Returns how a statement removes a record; undefined where the unit of work does. */
+  plan(resource: Resource): RowPlan | undefined {
+    const plan = planRows(resource)
+    return plan?.deletes === true && this.#connection.writesAlone() ? plan : undefined
+  }
+
+  /** Returns how statements remove records of a list; undefined where the unit of work does. */
+  planRelated({ resource }: Address, { target }: ToManyAttribute): RowPlan | undefined {
+    // MikroORM has loaded the record that has the list, and counts as a change of it that a record goes which it links by its own foreign key.
+    const root = findHierarchyRoot(target)
+    const links = owningLinks(resource.attributes).some(({ attribute }) => findHierarchyRoot(attribute.target) === root)
+    return links ? undefined : this.plan(target)
+  }
+
+  /** Removes the record of a path. */
+  *remove({ stored }: RowPlan, address: Address, view: View): Coroutine<Written> {
+    const { resource, key, id } = address
+    const rules = RowRules.of(this.#reader, view)
+    if (rules !== undefined) yield* rules.require(address)
+    yield* this.#versions.read(address, view, false)
+    const { statement, parameters } = bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection)
+    const remove = (): Awaitable<RowsWritten> => this.#connection.run(statement, parameters, 'nothing')
+    let removing: Awaitable<RowsWritten> | undefined
+    // A server takes it before it has answered the last statements of the reading. It is undone where the record may not be removed. Stages of a trace follow each other.
+    const behind = (): void => {
+      removing = remove()
+      if (removing instanceof Promise) removing.catch(() => {})
+    }
+    const isAlone = resource.referrers.length === 0 && view.trace === undefined
+    const reading = this.#reader.record(resource, key, isAlone ? { ...view, behind } : view)
+    const record = yield* wait(reading)
+    if (record === undefined) throw rules === undefined ? notFound(resource, id) : outsideScope(resource)
+    if (resource.referrers.length > 0) yield* checkReferrers([{ resource, key }], new Caller(this.#connection, this.#reader, view))
+    yield* wait(removing ?? remove())
+    return { resource, key, record }
+  }
+
+  /** Removes the records of a list that meet the filters; returns them as they were. */
+  *removeRelated({ stored }: RowPlan, owner: Address, list: ToManyAttribute, view: View): Coroutine<readonly JsonRecord[]> {
+    const { target } = list
+    if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
+    yield* this.#versions.read(owner, view, false)
+    const records = yield* wait(this.#reader.relatedRecords(owner.resource, owner.key, list, view))
+    if (records.length === 0) return records
+    const keys = yield* wait(this.#reader.relatedKeys(owner.resource, owner.key, list, view))
+    const removed = keys.map(key => ({ resource: target, key }))
+    yield* checkReferrers(removed, new Caller(this.#connection, this.#reader, view))
+    const statements = bindDeleteAll(stored, keys, target, this.#connection)
+    for (const [index, { statement, parameters }] of statements.entries()) {
+      try {
+        yield* wait(this.#connection.run(statement, parameters, index === statements.length - 1 ? 'reads' : 'writes'))
+      } catch (error) {
+        throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
+      }
+    }
+    return records
+  }
+}

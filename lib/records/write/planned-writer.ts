@@ -1,0 +1,350 @@
+/**
+ * Planned writer: creates and changes a record by statements, inside the transaction of the request, where no code of the application takes part in it
+ * and the model asks for no more than that (plan-rows.ts). The steps and the errors are those of writer.ts.
+ * Each method gives undefined where nothing has been written, since a value is more than a statement can say: the unit of work writes it then.
+ */
+import { UniqueConstraintViolationException } from '@mikro-orm/core'
+import { authorize } from '../access/access-rules.ts'
+import { notFound } from '../access/resolve-path.ts'
+import { wait } from '../../foundation/base/awaitable.ts'
+import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import { RestError } from '../../foundation/base/errors.ts'
+import type { JsonObject } from '../../foundation/base/json.ts'
+import type { Connection, RowsWritten } from '../database/dialect.ts'
+import { keyFromCount, keyToSegment } from '../../model/key.ts'
+import type { KeyValues } from '../../model/key.ts'
+import type { Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
+import type { StoredTable } from '../../model/stored-table.ts'
+import type { JsonRecord } from '../read/run-read.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import type { Reader, View } from '../read/reader.ts'
+import { NO_PARAMETERS } from '../request/query-string.ts'
+import { checkVersion } from './apply.ts'
+import { addTouched, bindColumns, bindDiffers, bindInsert, bindKey, bindUpdate } from './bind-write.ts'
+import type { BoundColumns, BoundStatement } from './bind-write.ts'
+import { outsideScope } from './check-outcome.ts'
+import { MadeValues } from './made-values.ts'
+import { planChanges, planMember, planNew } from './plan-body.ts'
+import type { BodyPlan } from './plan-body.ts'
+import { planRows } from './plan-rows.ts'
+import type { RowPlan } from './plan-rows.ts'
+import { readDocuments } from './planned-documents.ts'
+import { PlannedRelations, withLink } from './planned-relations.ts'
+import { implyOwner, owningAttribute } from './relation-sides.ts'
+import type { VersionReader } from './read-version.ts'
+import type { ChangeValidator } from './validate-change.ts'
+import type { Validation } from './validate-record.ts'
+import type { Address, Written } from './written.ts'
+import { findAskedClass } from './record-class.ts'
+import type { RecordInput } from './record-input.ts'
+import { RowRules } from './row-rules.ts'
+import { Unplanned } from './unplanned.ts'
+
+/** How statements write what the body of a request is about. */
+export interface PlannedBody {
+  readonly row: RowPlan
+  readonly body: BodyPlan
+  /** What functions of the model give, for whoever writes it then. */
+  readonly values: MadeValues
+}
+
+/** The write that a request asks for. */
+interface Asked {
+  readonly resource: Resource
+  readonly body: JsonObject
+  readonly view: View
+  readonly validation: Validation
+  /** See `BodyPlan`. */
+  readonly isWide: boolean
+  /** See `PlannedBody`. */
+  readonly values: MadeValues
+  /** What the caller may do, where that is not everything. */
+  readonly rules: RowRules | undefined
+  /** The key in the path, as the client has sent it. */
+  readonly id?: string
+}
+
+/** What is known of a record before it changes. */
+interface Found {
+  readonly view: View
+  /** Its version, where the request depends on it. */
+  readonly current: Record<string, unknown> | undefined
+  /** The record that the answer shows. */
+  readonly shown: Address
+}
+
+export class PlannedWriter {
+  readonly #connection: Connection
+  readonly #reader: Reader
+  readonly #validator: ChangeValidator
+  readonly #versions: VersionReader
+
+  constructor(connection: Connection, reader: Reader, validator: ChangeValidator, versions: VersionReader) {
+    this.#connection = connection
+    this.#reader = reader
+    this.#validator = validator
+    this.#versions = versions
+  }
+
+  /** Returns how statements insert the record that a body describes; undefined where the unit of work does. */
+  planInsert(resource: Resource, body: JsonObject): PlannedBody | undefined {
+    // A body may say of which class the record is.
+    const own = findAskedClass(resource, body)
+    const row = planRows(own)
+    const plan = row === null ? undefined : planNew(row, own, body)
+    // What is another link where a value is not of its attribute's type, the unit of work finds out.
+    return row !== null && plan !== undefined && !(plan.linksOthers && this.#connection.mayHoldMisfits) && this.#writes(plan)
+      ? { row, body: plan, values: new MadeValues() }
+      : undefined
+  }
+
+  /** Returns how statements create a record as a member of a list of one that is there; undefined where the unit of work does. */
+  planAppend({ resource }: Address, list: ToManyAttribute, body: JsonObject): PlannedBody | undefined {
+    const row = planRows(resource) === null ? null : planRows(list.target)
+    const plan = row === null ? undefined : planMember(row, list, body)
+    return row !== null && plan !== undefined && !(plan.linksOthers && this.#connection.mayHoldMisfits) && this.#writes(plan)
+      ? { row, body: plan, values: new MadeValues() }
+      : undefined
+  }
+
+  /** Returns how statements make the changes of a body; undefined where the unit of work does. */
+  planUpdate(resource: Resource, body: JsonObject): PlannedBody | undefined {
+    const row = planRows(resource)
+    const plan = row === null ? undefined : planChanges(row, resource, body, this.#connection.mayHoldMisfits)
+    return row !== null && plan !== undefined && this.#writes(plan) ? { row, body: plan, values: new MadeValues() } : undefined
+  }
+
+  #writes({ pivots }: BodyPlan): boolean {
+    for (const table of pivots.keys()) if (this.#connection.countsKeys(table)) return false
+    return this.#connection.writesAlone()
+  }
+
+  #relations({ values, rules }: Pick<Asked, 'values' | 'rules'>): PlannedRelations {
+    return new PlannedRelations(this.#connection, values, rules)
+  }
+
+  *insert(
+    { row: { stored }, body: plan, values }: PlannedBody,
+    resource: Resource,
+    body: JsonObject,
+    view: View,
+  ): Coroutine<Written | undefined> {
+    const { isWide } = plan
+    const rules = RowRules.of(this.#reader, view)
+    const asked: Asked = { resource, body, view, validation: { mode: 'create' }, isWide, values, rules }
+    const change = yield* this.#validate(plan, asked)
+    yield* wait(this.#reader.prepare(resource, view))
+    const key = isWide ? yield* this.#relations(asked).create(change) : yield* this.#insert(change, stored, asked)
+    if (key === undefined) return undefined
+    if (rules !== undefined) yield* rules.confirm()
+    const record = yield* wait(this.#reader.record(resource, key, view))
+    if (record === undefined) throw outsideScope(resource)
+    return { resource, key, record }
+  }
+
+  *append(
+    { row, body: plan, values }: PlannedBody,
+    owner: Address,
+    list: ToManyAttribute,
+    body: JsonObject,
+    view: View,
+  ): Coroutine<Written | undefined> {
+    const { target: resource } = list
+    if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
+    yield* this.#versions.read(owner, view, false)
+    const { isWide } = plan
+    const rules = RowRules.of(this.#reader, view)
+    const validation: Validation = { mode: 'create', ...implyOwner(list, owner.key) }
+    const asked: Asked = { resource, body, view, validation, isWide, values, rules }
+    const change = yield* this.#validate(plan, asked)
+    yield* wait(this.#reader.prepare(resource, view))
+    const link = owningAttribute(list)
+    const own = link === undefined ? change : withLink(change, link, owner.key)
+    const key = isWide ? yield* this.#relations(asked).create(own) : yield* this.#insert(own, row.stored, asked)
+    if (key === undefined) return undefined
+    if (link === undefined) yield* this.#relations(asked).enterPivot(list, [key], owner.resource, owner.key)
+    if (rules !== undefined) yield* rules.confirm()
+    const record = yield* wait(this.#reader.record(resource, key, view))
+    if (record === undefined) throw outsideScope(resource)
+    return { resource, key, record }
+  }
+
+  *#insert(change: RecordInput, stored: StoredTable, asked: Asked): Coroutine<KeyValues | undefined> {
+    const bound = bindInsert(change, stored, this.#connection, asked.values)
+    if (bound === undefined) return undefined
+    const { rows, counted } = yield* this.#run(bound, stored, asked)
+    // A trigger of the file has ignored it.
+    if (rows === 0) return undefined
+    return bound.key ?? keyFromCount(counted, asked.resource)
+  }
+
+  /** Returns how statements change the record that a to-one links; undefined where the unit of work does. */
+  planLinked({ target }: ToOneAttribute, body: JsonObject): PlannedBody | undefined {
+    const plan = this.planUpdate(target, body)
+    // What is beside the record may be the one that links it, which the unit of work has loaded.
+    return plan?.body.isWide === true ? undefined : plan
+  }
+
+  /** Changes the record that a to-one links; answers with the one that links it. */
+  *updateLinked(plan: PlannedBody, owner: Address, link: ToOneAttribute, body: JsonObject, view: View): Coroutine<Written | undefined> {
+    const { visibility, ctx } = view
+    if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, visibility)))) throw notFound(owner.resource, owner.id)
+    yield* this.#versions.read(owner, view, false)
+    const [key] = yield* wait(this.#reader.relatedKeys(owner.resource, owner.key, link, { ...view, parameters: NO_PARAMETERS }))
+    // The unit of work creates one.
+    if (key === undefined) return undefined
+    yield* wait(authorize(link.target, 'update', visibility, ctx))
+    const address = { resource: link.target, key, id: keyToSegment(key, link.target) }
+    const { version } = link.target
+    const isGiven = version !== undefined && body[version.name] !== undefined
+    const current = isGiven ? yield* this.#versions.read(address, { ...view, ctx: { ...view.ctx, headers: {} } }, true) : undefined
+    return yield* this.#update(plan, address, body, { view, current, shown: owner })
+  }
+
+  *update(plan: PlannedBody, address: Address, body: JsonObject, view: View): Coroutine<Written | undefined> {
+    const { resource, key, id } = address
+    const { version } = resource
+    // A new record could get the key of one that does not exist; and nothing else is said of one that does not exist for the caller, nor where a trigger of a file
+    // may refuse the statement.
+    const asksFirst = plan.body.isWide || view.visibility !== EVERYTHING || this.#connection.mayHoldMisfits
+    if (asksFirst && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
+    const current = yield* this.#versions.read(address, view, version !== undefined && body[version.name] !== undefined)
+    return yield* this.#update(plan, address, body, { view, current, shown: address })
+  }
+
+  *#update(plan: PlannedBody, address: Address, body: JsonObject, { view, current, shown }: Found): Coroutine<Written | undefined> {
+    const { resource, key, id } = address
+    const { values } = plan
+    const rules = RowRules.of(this.#reader, view)
+    const asked: Asked = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, values, rules, id }
+    const relations = this.#relations(asked)
+    const change = yield* this.#validate(plan.body, asked)
+    yield* wait(this.#reader.prepare(shown.resource, view))
+    // What a new object lacks is said before an old version is.
+    const documents = yield* readDocuments(change, key, this.#connection)
+    if (documents === undefined) return undefined
+    if (current !== undefined) yield* this.#checkVersion(current, change, plan.body, asked)
+    if (plan.body.isWide && (yield* relations.areRefused(change.lists, resource, key))) return undefined
+    const own = plan.body.isWide ? yield* relations.createLinked(change) : change
+    const columns = bindColumns(own, plan.row.stored, this.#connection, documents)
+    let answer: Promise<JsonRecord | undefined> | undefined
+    const ask = (): void => {
+      const reading = this.#reader.record(shown.resource, shown.key, view)
+      answer = reading instanceof Promise ? reading : undefined
+      // Where the change fails, the reading behind it does so, too.
+      answer?.catch(() => {})
+    }
+    // Stages of a trace follow each other.
+    const behind = plan.body.isWide || view.trace !== undefined ? undefined : ask
+    if (columns === undefined || !(yield* this.#change(columns, plan.row, key, asked, behind))) return this.#leave(plan.body)
+    if (plan.body.isWide) yield* relations.replace(change.lists, resource, key)
+    if (rules !== undefined) {
+      yield* rules.confirm()
+      if (shown !== address) yield* rules.requireStays(resource, key)
+    }
+    const record = yield* wait(answer ?? this.#reader.record(shown.resource, shown.key, view))
+    if (record !== undefined) return { resource: shown.resource, key: shown.key, record }
+    if (rules === undefined) throw notFound(shown.resource, shown.id)
+    return yield* rules.refuseLeft(shown)
+  }
+
+  /** Leaves a write to the unit of work, with all that has been written. */
+  #leave({ isWide }: BodyPlan): undefined {
+    if (isWide) throw new Unplanned()
+    return undefined
+  }
+
+  /** Refuses an old version. What is wrong with the body is said before that, values that are taken included. */
+  *#checkVersion(current: Record<string, unknown>, change: RecordInput, { keepsUnique }: BodyPlan, asked: Asked): Coroutine<void> {
+    try {
+      checkVersion(current, change)
+    } catch (error) {
+      const { body, resource, validation, view } = asked
+      if (this.#finds(keepsUnique)) yield* this.#validator.validate(body, resource, validation, view)
+      throw error
+    }
+  }
+
+  /**
+   * Sets columns of a record if one of them changes; says false where nothing has been done.
+   *
+   * @param behind see `#run`
+   */
+  *#change(columns: BoundColumns, { stored, touched }: RowPlan, key: KeyValues, asked: Asked, behind?: () => void): Coroutine<boolean> {
+    if (columns.columns.length === 0) return true
+    const connection = this.#connection
+    const self = bindKey(key, asked.resource, stored, connection)
+    if (touched.length === 0) {
+      yield* this.#run(bindUpdate(columns, stored, self, connection, true), stored, asked, behind)
+      return true
+    }
+    // The functions of the model are called for what changes alone.
+    if (!(yield* this.#gives(bindDiffers(columns, stored, self, connection)))) return true
+    const all = addTouched(columns, touched, connection, asked.values)
+    if (all === undefined) return false
+    yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, asked, behind)
+    return true
+  }
+
+  /**
+   * Runs a statement. Where the database refuses a value that nothing has looked for before, the error is that of the check.
+   *
+   * @param behind asks for what comes next, where the database takes a statement before it has answered the one in front
+   */
+  *#run(
+    { statement, parameters }: BoundStatement,
+    { keepsUnique }: StoredTable,
+    asked: Asked,
+    behind?: () => void,
+  ): Coroutine<RowsWritten> {
+    try {
+      const running = this.#connection.run(statement, parameters, asked.isWide ? 'writes' : 'reads')
+      if (running instanceof Promise) behind?.()
+      return yield* wait(running)
+    } catch (error) {
+      const { body, resource, validation, view, isWide } = asked
+      const { dialect } = this.#connection
+      if (!dialect.breaksConstraint(error)) throw error
+      if (isWide) throw new Unplanned('', { cause: error })
+      if (this.#finds(keepsUnique)) {
+        if (!dialect.failsWhole) yield* this.#validator.validate(body, resource, validation, view)
+        // Another new record would draw another key.
+        else if (validation.mode === 'update' || error instanceof UniqueConstraintViolationException)
+          throw new Unplanned('', { cause: error })
+      }
+      throw error
+    }
+  }
+
+  *#gives(step: BoundStatement): Coroutine<boolean> {
+    const rows = yield* wait(
+      this.#connection.read(function* () {
+        const [found] = yield [step]
+        return found!
+      }),
+    )
+    return rows.length > 0
+  }
+
+  /** Whether the database finds values that are taken. One of others may lack the model's constraints. */
+  #finds(keepsUnique: boolean): boolean {
+    return keepsUnique && this.#connection.keepsConstraints
+  }
+
+  /** Validates a body. Of a record that does not exist nothing else is said. */
+  *#validate({ keepsUnique, mayLack }: BodyPlan, { resource, body, validation, view, isWide, id }: Asked): Coroutine<RecordInput> {
+    // A write that is undone has drawn keys.
+    const uniquesLater = this.#finds(keepsUnique) && !(isWide && this.#connection.dialect.failsWhole)
+    try {
+      return yield* this.#validator.validate(body, resource, { ...validation, uniquesLater, mayLinkItself: true }, view)
+    } catch (error) {
+      if (!(error instanceof RestError)) throw error
+      const { key } = validation
+      if (key !== undefined && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id!)
+      // All errors are reported at once.
+      if (mayLack) throw new Unplanned('', { cause: error })
+      if (uniquesLater) return yield* this.#validator.validate(body, resource, { ...validation, mayLinkItself: true }, view)
+      throw error
+    }
+  }
+}

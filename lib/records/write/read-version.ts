@@ -1,0 +1,35 @@
+/** Read the version of a record by one statement, where nothing else of it is loaded before it is written. Refuses with precondition_failed and record_not_found. */
+import { notFound } from '../access/resolve-path.ts'
+import { wait } from '../../foundation/base/awaitable.ts'
+import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import type { Connection, Dialect, Row } from '../database/dialect.ts'
+import type { Resource } from '../../model/model.ts'
+import type { View } from '../read/reader.ts'
+import { readRows } from '../read/run-read.ts'
+import { lookForVersion } from './look-ups.ts'
+import { checkPrecondition } from './precondition.ts'
+import type { Address } from './written.ts'
+
+export class VersionReader {
+  readonly #connection: Connection
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** Reads the version of a record where the request depends on it, by a condition in its headers or in its body; refuses by the headers. */
+  *read({ resource, key, id }: Address, { ctx: { headers } }: View, isGiven: boolean): Coroutine<Record<string, unknown> | undefined> {
+    if (!isGiven && headers['if-match'] === undefined && headers['if-none-match'] === undefined) return undefined
+    const { dialect } = this.#connection
+    const statement = lookForVersion(resource, dialect)
+    const [row] = yield* wait(this.#connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
+    if (row === undefined) throw notFound(resource, id)
+    const entity = nameVersion(resource, row, dialect)
+    checkPrecondition(headers, resource, entity)
+    return entity
+  }
+}
+
+function nameVersion({ version }: Resource, [value]: Row, { decode }: Dialect): Record<string, unknown> {
+  return version === undefined ? {} : { [version.property]: decode(value, version.type) }
+}

@@ -1,0 +1,46 @@
+/** Record input: a valid body in terms of the model. Plain data: validate-record.ts makes it, apply.ts and planned-writer.ts carry it out. */
+import type { KeyValues } from '../../model/key.ts'
+import type { EmbeddedAttribute, Resource, ScalarAttribute, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
+
+/** A plain attribute with its new value, typed as scalar-type.ts says; null is SQL NULL. An embedded object has the changes of its own attributes. */
+export type ValueInput =
+  | { readonly attribute: ScalarAttribute; readonly path: string; readonly value: unknown }
+  | { readonly attribute: EmbeddedAttribute; readonly path: string; readonly value: EmbeddedValue }
+
+/** The changes of an embedded object's attributes; for a list of such objects, all of them anew. */
+export type EmbeddedValue = readonly ValueInput[] | EmbeddedList | null
+
+/** The objects of an embedded list, which replace those before. */
+export interface EmbeddedList {
+  readonly members: readonly (readonly ValueInput[])[]
+}
+
+/** A record that a body refers to: an existing one by its key, or one to be created. */
+export type RecordRef =
+  | { readonly kind: 'existing'; readonly key: KeyValues; readonly path: string; readonly given: unknown }
+  | { readonly kind: 'new'; readonly record: RecordInput }
+
+export interface LinkInput {
+  readonly attribute: ToOneAttribute
+  /** The embedded objects of the record that the link is in, from the outside; undefined: none. */
+  readonly within?: readonly EmbeddedAttribute[]
+  readonly path: string
+  /** null unlinks. */
+  readonly link: RecordRef | null
+}
+
+export interface ListInput {
+  readonly attribute: ToManyAttribute
+  readonly path: string
+  readonly items: readonly RecordRef[]
+}
+
+/** The new values of one record, to be created or changed. */
+export interface RecordInput {
+  readonly resource: Resource
+  /** Dotted path of the record in the body, empty for the body itself. */
+  readonly path: string
+  readonly values: readonly ValueInput[]
+  readonly links: readonly LinkInput[]
+  readonly lists: readonly ListInput[]
+}

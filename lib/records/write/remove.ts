@@ -1,0 +1,195 @@
+/**
+ * Removes records, with all that the model removes with them. MikroORM cascades to loaded relations only, so those are loaded first.
+ * Refuses with owner_required.
+ */
+import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
+import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
+import { restError } from '../../foundation/base/errors.ts'
+import type { Connection, Row } from '../database/dialect.ts'
+import { findClass, keyOfEntity } from '../../model/entity-key.ts'
+import type { Entity } from '../../model/entity-key.ts'
+import type { KeyValues } from '../../model/key.ts'
+import { findAll } from '../../model/metadata/eager-cycles.ts'
+import { owningLinks, findHierarchyRoot } from '../../model/model.ts'
+import type { Attribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
+import { readRows } from '../read/run-read.ts'
+import { isEntity } from './entity-links.ts'
+import { keepOnly, findLinkedBranch, loadCollection, loadRelated } from './load-related.ts'
+import { lookForReferrers, lookForReferrersOfAll } from './look-ups.ts'
+import { load, entityName } from './unit-of-work.ts'
+import type { Work } from './unit-of-work.ts'
+
+/** Removes records with all that the model removes with them. */
+export function remove(resource: Resource, entities: readonly Entity[], work: Work): Awaitable<void> {
+  const [entity] = entities
+  if (entity === undefined || entities.length > 1 || cascadesOrUnlinks(findClass(resource, entity)))
+    return removeAll(resource, entities, work)
+  return chain(refuseReferred(new Map([[entity, findClass(resource, entity)]]), work), () => {
+    work.em.remove(entity as never)
+  })
+}
+
+/** Whether removing a record of the resource removes others, or unlinks some that no foreign key protects. */
+export function cascadesOrUnlinks({ attributes, referrers }: Resource): boolean {
+  return (
+    attributes.some(cascades) ||
+    attributes.some(isShared) ||
+    referrers.some(({ attribute }) => attribute.discriminator !== undefined && attribute.onDelete === 'unlink')
+  )
+}
+
+/** Whether the attribute is a list whose pivot table several entities share, so that it has no foreign key. */
+function isShared(attribute: Attribute): attribute is ToManyAttribute {
+  return attribute.kind === 'toMany' && attribute.via.kind === 'pivot' && attribute.via.discriminator !== undefined
+}
+
+function cascades(attribute: Attribute): boolean {
+  if (attribute.kind === 'embedded') return attribute.attributes.some(cascades)
+  if (attribute.kind === 'toOneOf') return attribute.branches.some(cascades)
+  return attribute.kind !== 'scalar' && attribute.cascadeRemove
+}
+
+async function removeAll(resource: Resource, entities: readonly Entity[], work: Work): Promise<void> {
+  const removed = new Map<Entity, Resource>()
+  for (const entity of entities) await collectCascade(findClass(resource, entity), entity, removed, work)
+  await refuseReferred(removed, work)
+  await removeWithLinks(removed, work)
+}
+
+export async function removeWithLinks(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {
+  await unlinkReferrers(removed, work)
+  await leaveSharedLists(removed, work)
+  for (const entity of removed.keys()) work.em.remove(entity as never)
+}
+
+/** Collects a record and all that is removed with it. */
+export async function collectCascade(resource: Resource, entity: Entity, removed: Map<Entity, Resource>, work: Work): Promise<void> {
+  if (removed.has(entity)) return
+  removed.set(entity, resource)
+  for (const attribute of resource.attributes) {
+    for (const { relation, holder } of listRelations(attribute, entity)) {
+      if (!relation.cascadeRemove) continue
+      for (const related of await loadRelated(holder, relation, resource, work))
+        await collectCascade(findClass(relation.target, related), related, removed, work)
+    }
+  }
+}
+
+/** Lists the relations of an attribute, each with its holder: the entity, or the embedded object that the relation is in. */
+function listRelations(attribute: Attribute, entity: Entity): { relation: RelationAttribute; holder: Entity }[] {
+  if (attribute.kind === 'scalar') return []
+  if (attribute.kind === 'toOneOf') {
+    const branch = findLinkedBranch(attribute, entity)
+    return branch === undefined ? [] : [{ relation: branch, holder: entity }]
+  }
+  if (attribute.kind !== 'embedded') return [{ relation: attribute, holder: entity }]
+  return owningLinks([attribute]).flatMap(({ attribute: relation, within }) => {
+    let holder: unknown = entity
+    for (const { property } of within) holder = isEntity(holder) ? holder[property] : undefined
+    return isEntity(holder) ? [{ relation, holder }] : []
+  })
+}
+
+/** Unlinks removed records where no foreign key does: in relations to one of several entities. */
+async function unlinkReferrers(removed: ReadonlyMap<Entity, Resource>, { em }: Work): Promise<void> {
+  for (const [entity, { referrers }] of removed) {
+    for (const { resource: other, attribute } of referrers) {
+      if (attribute.discriminator === undefined || attribute.onDelete !== 'unlink') continue
+      const linking = (await findAll(entityName(other), { [attribute.property]: entity }, em)) as Entity[]
+      for (const record of linking) if (!removed.has(record)) record[attribute.property] = null
+    }
+  }
+}
+
+/** Takes removed records out of lists that have no foreign key. */
+async function leaveSharedLists(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {
+  let isLeaving = false
+  for (const [entity, resource] of removed) {
+    const lists = resource.attributes.filter(isShared)
+    if (lists.length === 0) continue
+    // A record that can be removed without loading it has no lists.
+    const loaded = await load(resource, keyOfEntity(resource, entity), work)
+    for (const attribute of loaded === undefined ? [] : lists) (await loadCollection(loaded!, attribute, work.em)).removeAll()
+    isLeaving = true
+  }
+  // MikroORM does not write the lists of records that it removes.
+  if (isLeaving) await work.em.flush()
+}
+
+/** A record that is removed. */
+export interface Removed {
+  readonly resource: Resource
+  readonly key: KeyValues
+}
+
+/** Refuses a removal after which other records would lack a link that they require. */
+function refuseReferred(removed: ReadonlyMap<Entity, Resource>, work: Work): Awaitable<void> {
+  if (![...removed.values()].some(hasRefusing)) return
+  return runCoroutine(
+    checkReferrers(
+      [...removed].map(([entity, resource]) => ({ resource, key: keyOfEntity(resource, entity) })),
+      work,
+    ),
+  )
+}
+
+function hasRefusing({ referrers }: Resource): boolean {
+  return referrers.some(({ attribute }) => attribute.onDelete === 'refuse')
+}
+
+/** Finds the links by which no record that stays refers to those that go, with one statement for each, however many go. */
+function* findFree(removed: readonly Removed[], connection: Connection): Coroutine<ReadonlySet<ToOneAttribute>> {
+  const { dialect } = connection
+  const keys = new Map<ToOneAttribute, { readonly other: Resource; readonly rows: (readonly string[])[] }>()
+  for (const { resource, key } of removed) {
+    for (const { resource: other, attribute } of resource.referrers) {
+      if (attribute.onDelete !== 'refuse') continue
+      if (!keys.has(attribute)) keys.set(attribute, { other, rows: [] })
+      keys.get(attribute)!.rows.push(key.map(String))
+    }
+  }
+  const free = new Set<ToOneAttribute>()
+  for (const [attribute, { other, rows }] of keys) {
+    const statement = lookForReferrersOfAll(other, attribute, dialect)
+    if (statement === undefined) continue
+    const { parameter } = dialect.encodeLinks(rows, { from: [0], parts: attribute.target.key })
+    const given = { filters: [], limit: 1, offset: 0, key: [], links: parameter }
+    const found = yield* wait(connection.read(() => readRows(statement, given, dialect)))
+    if (findStaying(found, other, removed).length === 0) free.add(attribute)
+  }
+  return free
+}
+
+/** Returns the rows of records that are not removed themselves. */
+function findStaying(rows: readonly Row[], resource: Resource, removed: readonly Removed[]): readonly Row[] {
+  const going = new Set(
+    removed.flatMap(one => (findHierarchyRoot(one.resource) === findHierarchyRoot(resource) ? [one.key.map(String).join('\0')] : [])),
+  )
+  return rows.filter(row => !going.has(row.map(String).join('\0')))
+}
+
+/** Refuses the removal of records that others refer to and need. */
+export function* checkReferrers(removed: readonly Removed[], work: Pick<Work, 'connection' | 'exists' | 'mayMention'>): Coroutine<void> {
+  const { connection } = work
+  const { dialect } = connection
+  const free = removed.length > 1 ? yield* findFree(removed, connection) : undefined
+  let isNeeded = false
+  const left: string[] = []
+  for (const { resource, key } of removed) {
+    for (const { resource: other, attribute, path } of resource.referrers) {
+      if (attribute.onDelete !== 'refuse' || free?.has(attribute) === true) continue
+      const statement = lookForReferrers(other, attribute, dialect)
+      const rows = yield* wait(connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
+      if (rows.length === 0) continue
+      const staying = findStaying(rows, other, removed)
+      if (staying.length === 0) continue
+      isNeeded = true
+      if (attribute.hidden || !(yield* wait(work.mayMention(other)))) continue
+      const known = yield* wait(keepOnly(staying, row => work.exists(other, row as KeyValues)))
+      if (known.length > 0) left.push(`${known.length} ${known.length === 1 ? other.singular : other.plural} by "${path}"`)
+    }
+  }
+  // Of records that do not exist for the caller the error says only that there are some.
+  if (isNeeded)
+    throw restError('owner_required', `It cannot be deleted, since others refer to it${left.length > 0 ? `: ${left.join(', ')}` : ''}.`)
+}

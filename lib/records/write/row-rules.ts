@@ -1,0 +1,97 @@
+/**
+ * Row rules: holds the rows that a planned write touches against the rules of the caller, where there are any: as they were before, and as they have become. Both
+ * ways of writing refuse the same by the same errors; what a planned write with several rows may not do it leaves to the unit of work, which says which row it is
+ * about: `Unplanned`. Refuses with record_not_found and outside_scope.
+ */
+import { notFound } from '../access/resolve-path.ts'
+import { wait } from '../../foundation/base/awaitable.ts'
+import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import type { KeyValues } from '../../model/key.ts'
+import type { Resource } from '../../model/model.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import type { Reader, View } from '../read/reader.ts'
+import { outsideScope } from './check-outcome.ts'
+import { Unplanned } from './unplanned.ts'
+import type { Address } from './written.ts'
+
+/** The rows of one resource that a write has touched beside the one that it answers with. */
+interface TouchedRows {
+  /** Those that it has made. */
+  readonly made: KeyValues[]
+  /** Those that it has linked or unlinked. */
+  readonly linked: KeyValues[]
+}
+
+export class RowRules {
+  readonly #reader: Reader
+  readonly #view: View
+  readonly #touched = new Map<Resource, TouchedRows>()
+
+  private constructor(reader: Reader, view: View) {
+    this.#reader = reader
+    this.#view = view
+  }
+
+  /** Returns the rules of a request; undefined where all rows exist for the caller, who may do everything. */
+  static of(reader: Reader, view: View): RowRules | undefined {
+    return view.visibility === EVERYTHING ? undefined : new RowRules(reader, view)
+  }
+
+  /** Refuses a record that does not exist for the caller, before anything else is said of it. */
+  *require({ resource, key, id }: Address): Coroutine<void> {
+    if (!(yield* wait(this.#reader.exists(resource, key, this.#view.visibility)))) throw notFound(resource, id)
+  }
+
+  /** Refuses the record of a path that its own change has taken out of what the caller is shown. */
+  *refuseLeft({ resource, key }: Address): Coroutine<never> {
+    if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
+    throw new Unplanned()
+  }
+
+  /** Refuses a changed record that has left the caller's scope. */
+  *requireStays(resource: Resource, key: KeyValues): Coroutine<void> {
+    if (resource.rules.scopes.length === 0 || (yield* wait(this.#reader.exists(resource, key, this.#view.visibility)))) return
+    if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
+  }
+
+  /** Leaves to the unit of work what the caller may not do: it knows whether that has to be done at all. */
+  *permit(resource: Resource, action: 'update' | 'delete'): Coroutine<void> {
+    if (!(yield* wait(this.#view.visibility.permits(resource, action)))) throw new Unplanned()
+  }
+
+  /** Whether some of the rows of a resource may not exist for the caller. */
+  hides({ rules }: Resource): boolean {
+    return rules.scopes.length > 0
+  }
+
+  /** Returns those of the keys whose records do not exist for the caller. */
+  *findUnseen(resource: Resource, keys: readonly KeyValues[]): Coroutine<readonly KeyValues[]> {
+    if (keys.length === 0 || !this.hides(resource)) return []
+    const { visibility } = this.#view
+    const seen = keys.length === 1 ? undefined : yield* wait(this.#reader.existing(resource, keys, visibility))
+    const unseen: KeyValues[] = []
+    for (const key of keys) {
+      if (!(seen === undefined ? yield* wait(this.#reader.exists(resource, key, visibility)) : seen.has(key.map(String).join())))
+        unseen.push(key)
+    }
+    return unseen
+  }
+
+  /** Remembers a row that the write has touched, for `confirm`. */
+  touch(resource: Resource, key: KeyValues, how: keyof TouchedRows): void {
+    if (!this.hides(resource)) return
+    let rows = this.#touched.get(resource)
+    if (rows === undefined) this.#touched.set(resource, (rows = { made: [], linked: [] }))
+    rows[how].push(key)
+  }
+
+  /** Refuses what the write has made of rows: the caller must see those that it has made, and those that it has linked must not have left the caller's scope. */
+  *confirm(): Coroutine<void> {
+    for (const [resource, { made, linked }] of this.#touched) {
+      if ((yield* this.findUnseen(resource, made)).length > 0) throw new Unplanned()
+      for (const key of yield* this.findUnseen(resource, linked)) {
+        if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw new Unplanned()
+      }
+    }
+  }
+}

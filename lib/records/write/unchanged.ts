@@ -1,0 +1,131 @@
+/**
+ * Unchanged: leaves values out of a change that equal the values shown, so that the stored ones stay as they are, byte for byte: a date-time with microseconds,
+ * a UUID in upper case, a value that does not fit its column. A file may store one shown value in several forms.
+ */
+import { builtin } from '../../foundation/base/builtins.ts'
+import type { FieldError } from '../../foundation/base/errors.ts'
+import { isRelation } from '../../model/model.ts'
+import type { Attribute, InnerAttribute, Resource, ScalarAttribute } from '../../model/model.ts'
+import { isObject } from '../../foundation/base/json.ts'
+import type { JsonObject } from '../../foundation/base/json.ts'
+import { readScalar } from '../../foundation/values/scalar-type.ts'
+import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+
+/** Kinds of values that have one stored form: setting the same value again changes nothing. */
+const ONE_FORM: ReadonlySet<string> = new Set(['integer', 'float', 'boolean', 'text', 'date'])
+
+/** Whether a value of a body may be stored in another form than the one that would be written, or MikroORM does not see that it is stored. */
+export function givesStoredForms(body: JsonObject, { byName }: Resource): boolean {
+  for (const name in body) {
+    const attribute = byName.get(name)
+    if (attribute === undefined || !(hasOneForm(attribute) || isLink(attribute))) return true
+  }
+  return false
+}
+
+function hasOneForm(attribute: Attribute): attribute is ScalarAttribute {
+  if (attribute.kind !== 'scalar' || attribute.render !== undefined || attribute.lazy === true) return false
+  return attribute.type.loose !== true && ONE_FORM.has(attribute.type.kind)
+}
+
+/** Whether the attribute is a relation outside of the key: a link has one stored form. */
+function isLink(attribute: Attribute): boolean {
+  return attribute.kind === 'toMany' || attribute.kind === 'toOneOf' || (attribute.kind === 'toOne' && !attribute.primary)
+}
+
+/** Returns the names of attributes of a body that the application renders with other values. */
+export function listRendered(body: JsonObject, { byName }: Resource): string[] {
+  return Object.keys(body).filter(name => {
+    const attribute = byName.get(name)
+    return attribute !== undefined && !attribute.hidden && attribute.flag === undefined && isRendered(attribute)
+  })
+}
+
+/** What a relation may be refused for that is shown so: records that are gone or out of sight, what the application shows of it, lists of one link. */
+const OF_SHOWN: ReadonlySet<string> = new Set(['reference_not_found', 'null_not_allowed', 'value_invalid', 'conflict'])
+
+/**
+ * Returns the names of relations in a body that are refused, though they may be shown as they are given, in groups: lists that contradict each other, such as all
+ * books and the favourite ones among them, do so together.
+ */
+export function listRefusedLinks(body: JsonObject, { byName }: Resource, errors: readonly FieldError[]): string[][] {
+  const groups = new Map<string, string[]>()
+  for (const { code, attribute: path = '' } of errors) {
+    const name = path.split('.', 1)[0]!
+    const attribute = byName.get(name)
+    if (!OF_SHOWN.has(code) || !Object.hasOwn(body, name) || attribute === undefined || !isRelation(attribute)) continue
+    if (code !== 'conflict') groups.set(name, [name])
+    // Another attribute may contradict a foreign key of the record itself.
+    else if (attribute.kind === 'toMany' && attribute.via.kind === 'foreign') groups.set(name, listSiblings(attribute.via, body, byName))
+  }
+  const isShown = (name: string): boolean => {
+    const { hidden, flag } = byName.get(name)!
+    return !hidden && flag === undefined
+  }
+  return [...groups.values()].filter(group => group.every(isShown))
+}
+
+/** Returns the lists of a body that have the columns of one foreign key. */
+function listSiblings({ columns }: { readonly columns: readonly string[] }, body: JsonObject, byName: Resource['byName']): string[] {
+  return Object.keys(body).filter(name => {
+    const other = byName.get(name)
+    return other?.kind === 'toMany' && other.via.kind === 'foreign' && other.via.columns.join('\0') === columns.join('\0')
+  })
+}
+
+/** Returns the body without the groups of relations that are shown with the same links; the same body where there is none. */
+export function omitUnchangedLinks(body: JsonObject, groups: readonly (readonly string[])[], shown: JsonObject): JsonObject {
+  const same = groups.filter(group => group.every(name => builtin.util.isDeepStrictEqual(shown[name], body[name]))).flat()
+  return same.length === 0 ? body : Object.fromEntries(Object.entries(body).filter(([name]) => !same.includes(name)))
+}
+
+function isRendered(attribute: Attribute | InnerAttribute): boolean {
+  return attribute.render !== undefined || (attribute.kind === 'embedded' && attribute.attributes.some(isRendered))
+}
+
+/**
+ * Returns the body without the values that equal those shown; the same body where there is none.
+ *
+ * @param byValue whether other spellings of a value equal it: one time in two zones, `1.5` and `1.50`
+ */
+export function omitUnchanged(
+  body: JsonObject,
+  { byName }: { readonly byName: ReadonlyMap<string, Attribute | InnerAttribute> },
+  shown: readonly JsonObject[],
+  byValue: boolean,
+): JsonObject {
+  let changed: Record<string, unknown> | undefined
+  for (const name of Object.keys(body)) {
+    const attribute = byName.get(name)
+    // A read-only attribute is refused, whatever its value.
+    if (attribute === undefined || isLink(attribute) || attribute.readOnly) continue
+    const given = body[name]
+    const there = shown.filter(record => Object.hasOwn(record, name)).map(record => record[name])
+    const isSame = (value: unknown): boolean =>
+      builtin.util.isDeepStrictEqual(value, given) || (byValue && attribute.kind === 'scalar' && isSameValue(value, given, attribute.type))
+    if (there.some(isSame)) {
+      changed ??= { ...body }
+      delete changed[name]
+    } else if (attribute.kind === 'embedded' && !attribute.array && attribute.variants === undefined && isObject(given)) {
+      const inside = omitUnchanged(given, attribute, there.filter(isObject), byValue)
+      if (inside !== given) (changed ??= { ...body })[name] = inside
+    }
+  }
+  return changed ?? body
+}
+
+/** The kinds of values that a body may spell in several ways. */
+const SPELLINGS: ReadonlySet<string> = new Set(['bigint', 'decimal', 'datetime', 'time', 'uuid'])
+
+function isSameValue(shown: unknown, given: unknown, type: ScalarType): boolean {
+  if (!SPELLINGS.has(type.kind)) return false
+  const [one, other] = [shown, given].map(value => readScalar(value, type))
+  if (one === undefined || other === undefined) return false
+  return type.kind === 'decimal' ? shortenDecimal(one as string) === shortenDecimal(other as string) : one === other
+}
+
+/** Returns a decimal without the zeros at its end, and without the sign of zero. */
+function shortenDecimal(text: string): string {
+  const short = text.includes('.') ? text.replace(/\.?0+$/, '') : text
+  return short === '-0' ? '0' : short
+}

@@ -1,0 +1,336 @@
+/**
+ * Validate: turns a body into a RecordInput, or reports all its errors at once. Checks everything that needs the model only; check-database.ts checks what needs
+ * the database: whether linked records exist, whether values are unique.
+ */
+import { isIds, withoutIds } from '../../model/ids-name.ts'
+import { withArticle } from '../../foundation/base/article.ts'
+import { restError } from '../../foundation/base/errors.ts'
+import { builtin } from '../../foundation/base/builtins.ts'
+import { isObject } from '../../foundation/base/json.ts'
+import type { JsonObject } from '../../foundation/base/json.ts'
+import { describeKey, keyFromJson } from '../../model/key.ts'
+import type { KeyValues } from '../../model/key.ts'
+import type {
+  Attribute,
+  EmbeddedAttribute,
+  RelationAttribute,
+  Resource,
+  ScalarAttribute,
+  ToManyAttribute,
+  ToOneAttribute,
+  ToOneOfAttribute,
+  Variants,
+} from '../../model/model.ts'
+import { branchesFor, hasVisibleTarget } from '../plan/visibility.ts'
+import { readScalar } from '../../foundation/values/scalar-type.ts'
+import { findFixed } from './fixed-attributes.ts'
+import type { ImpliedLink } from './fixed-attributes.ts'
+import { findAskedClass, isOfClass } from './record-class.ts'
+import { filledSide, owningAttribute, owningName } from './relation-sides.ts'
+import { requireAttributes } from './required-attributes.ts'
+import { validateScalar } from './validate-scalar.ts'
+import { suggestName } from './validation-context.ts'
+import type { ValidationContext } from './validation-context.ts'
+import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './record-input.ts'
+
+/** The place of a record: facts about it that its body does not give. */
+export interface Validation {
+  readonly mode: 'create' | 'update'
+  /** The key of the record that is changed; a body may repeat it. */
+  readonly key?: KeyValues
+  /** The inverse side of the one-to-one by which the owner links the record, so that the body need not give it. */
+  readonly linkedFrom?: string | undefined
+  /** The link that the path or the owner sets, so that the body need not. */
+  readonly implied?: ImpliedLink
+  /** Whether the database refuses values that are taken, so that nothing looks for them before. */
+  readonly uniquesLater?: boolean
+  /** See `Checking`. */
+  readonly mayLinkItself?: boolean
+}
+
+/** A record whose body is being validated. */
+interface Draft {
+  /** Whether the record, or the embedded object, is new. */
+  readonly mode: 'create' | 'update'
+  /** The key of the record, as far as it is known: nested records may repeat it. */
+  readonly owner: KeyValues | undefined
+  /** The links of the record, those inside embedded objects included. */
+  readonly links: LinkInput[]
+  /** The embedded objects around the value. */
+  readonly within: readonly EmbeddedAttribute[]
+}
+
+/**
+ * Returns the change that a body asks for. Errors are added to the context; the change is only fit to use when there are none.
+ *
+ * @throws RuleNotEvaluated
+ */
+export function validateRecord(body: JsonObject, of: Resource, validation: Validation, context: ValidationContext): RecordInput {
+  const { mode, key, implied, linkedFrom } = validation
+  const resource = mode === 'create' ? findAskedClass(of, body) : of
+  const values: ValueInput[] = []
+  const lists: ListInput[] = []
+  const draft: Draft = { mode, owner: key ?? findGivenKey(body, resource), links: [], within: [] }
+  for (const name of Object.keys(body)) {
+    const value = body[name]
+    if (value === undefined) continue
+    const place = context.at(name)
+    const named = findAttribute(name, resource, implied, place)
+    if (named === undefined) continue
+    const attribute = withoutIds(named, resource.byName)
+    if (isIds(named) && !takesIds(named, body, place)) continue
+    const fixed = findFixed(attribute, resource, validation)
+    if (fixed !== undefined) {
+      if (!fixed.isSame(value)) place.error(fixed.code, fixed.text, { value })
+    } else if (attribute.kind === 'toMany') {
+      const list = validateList(attribute, value, draft, place)
+      if (list !== undefined) lists.push(list)
+    } else if (attribute.kind === 'toOne') {
+      addLink(attribute, value, draft, place)
+    } else if (attribute.kind === 'toOneOf') {
+      const link = validateBranchLink(attribute, value, place)
+      if (link !== undefined) draft.links.push(link)
+    } else {
+      const change = validateValue(attribute, value, draft, place)
+      if (change !== undefined) values.push(change)
+    }
+  }
+  if (mode === 'create') {
+    const { attributes, plural } = resource
+    requireAttributes(body, { attributes, filled: [implied?.name, linkedFrom], action: `create ${plural}` }, context)
+  }
+  return { resource, path: context.path, values, links: draft.links, lists }
+}
+
+/** Whether the IDs of a relation are to be set: they must be plain, and say what the relation says where a body gives both, which then sets them. */
+function takesIds(ids: RelationAttribute & { readonly idsOf: string }, body: JsonObject, context: ValidationContext): boolean {
+  const { kind, target, idsOf } = ids
+  const value = body[ids.name]
+  const isPlain =
+    kind === 'toOne' ? isIdOrNull(value, target) : Array.isArray(value) && value.every(id => id !== null && isIdOrNull(id, target))
+  if (!isPlain) {
+    const what = kind === 'toOne' ? `the ID of ${withArticle(target.singular)}` : `an array of IDs of ${target.plural}`
+    context.error('value_invalid', `must be ${what} (${describeKey(target)}); "${idsOf}" takes the attributes of a new one.`, { value })
+    return false
+  }
+  const other = body[idsOf]
+  if (other === undefined) return true
+  if (!builtin.util.isDeepStrictEqual(value, other))
+    context.error('conflict', `contradicts "${idsOf}": both say what one record links.`, { value })
+  return false
+}
+
+function isIdOrNull(value: unknown, target: Resource): boolean {
+  return value === null || readKey(value, target) !== undefined
+}
+
+/** Returns the attribute of a name that a body may give; adds an error where there is none, or where it cannot be written. */
+function findAttribute(
+  name: string,
+  resource: Resource,
+  implied: ImpliedLink | undefined,
+  context: ValidationContext,
+): Attribute | undefined {
+  const attribute = resource.byName.get(name)
+  const isOpen = context.seeding && attribute !== undefined && isStored(attribute)
+  if (
+    attribute === undefined ||
+    (attribute.hidden && attribute.readOnly && !isOpen) ||
+    !isOfClass(attribute, resource) ||
+    // The place of the record shows that the link exists.
+    !(withoutIds(attribute, resource.byName).name === implied?.name || hasVisibleTarget(attribute, context.visibility))
+  ) {
+    const attributes = (): Attribute[] => resource.attributes.filter(known => isOfClass(known, resource))
+    return context.unknownAttribute(name, resource.singular, attributes)
+  }
+  return attribute.readOnly && !isOpen ? context.error('read_only', 'is read-only.') : attribute
+}
+
+/** Returns the key that the body of a new record gives, so that nested records may repeat it. */
+function findGivenKey(body: JsonObject, resource: Resource): KeyValues | undefined {
+  const key: KeyValues[number][] = []
+  for (const name of resource.keyNames) {
+    const attribute = resource.byName.get(name)!
+    const value = body[name] ?? null
+    if (value === null) return undefined
+    const part =
+      attribute.kind === 'toOne' ? keyFromJson(value, attribute.target) : [readScalar(value, (attribute as ScalarAttribute).type)]
+    if (part === undefined || part.includes(undefined as never)) return undefined
+    key.push(...(part as KeyValues))
+  }
+  return key
+}
+
+/** Whether there is a place to write the attribute to; a computed one has none. */
+function isStored(attribute: Attribute): boolean {
+  return attribute.kind !== 'scalar' || (attribute.source.kind === 'column' && !attribute.source.generated)
+}
+
+/** Validates a scalar or an embedded object. */
+function validateValue(
+  attribute: ScalarAttribute | EmbeddedAttribute,
+  value: unknown,
+  draft: Draft,
+  context: ValidationContext,
+): ValueInput | undefined {
+  if (value === null) {
+    const isNullable = attribute.nullable || (attribute.kind === 'scalar' && attribute.source.kind === 'none')
+    if (!isNullable) return context.error('null_not_allowed', 'cannot be null.', { value })
+    return { attribute, path: context.path, value } as ValueInput
+  }
+  return attribute.kind === 'embedded' ? validateEmbedded(attribute, value, draft, context) : validateScalar(attribute, value, context)
+}
+
+function validateEmbedded(attribute: EmbeddedAttribute, value: unknown, around: Draft, context: ValidationContext): ValueInput | undefined {
+  const { path } = context
+  const draft = { ...around, within: [...around.within, attribute] }
+  if (!attribute.array) {
+    const changes = validateObject(attribute, value, draft, context)
+    return changes === undefined ? undefined : { attribute, path, value: changes }
+  }
+  if (!Array.isArray(value)) return context.error('value_invalid', 'must be an array of objects.', { value })
+  // A list is replaced as a whole, so each of its objects is a new one.
+  const anew: Draft = { ...draft, mode: 'create' }
+  const members = value.map((member: unknown, index) => validateObject(attribute, member, anew, context.at(index)) ?? [])
+  return { attribute, path, value: { members } }
+}
+
+function validateObject(attribute: EmbeddedAttribute, value: unknown, draft: Draft, context: ValidationContext): ValueInput[] | undefined {
+  if (!isObject(value)) return context.error('value_invalid', 'must be an object.', { value })
+  const { variants, attributes, byName } = attribute
+  if (variants !== undefined) return validateVariant(attribute, variants, value, draft, context)
+  const changes: ValueInput[] = []
+  for (const name of Object.keys(value)) {
+    const inner = value[name]
+    if (inner === undefined) continue
+    const child = byName.get(name)
+    const place = context.at(name)
+    if (child === undefined || !hasVisibleTarget(child, context.visibility)) {
+      place.unknownAttribute(name, attribute.name, () => attributes)
+    } else if (child.readOnly) {
+      place.error('read_only', 'is read-only.')
+    } else if (child.kind === 'toOne') {
+      addLink(child, inner, draft, place)
+    } else {
+      const change = validateValue(child, inner, draft, place)
+      if (change !== undefined) changes.push(change)
+    }
+  }
+  if (draft.mode === 'create') requireAttributes(value, { attributes, action: `set "${context.path}"` }, context)
+  return changes
+}
+
+/** Validates an object of one of several classes: its discriminator determines the class, and it is replaced as a whole. */
+function validateVariant(
+  attribute: EmbeddedAttribute,
+  { discriminator, byValue }: Variants,
+  value: JsonObject,
+  draft: Draft,
+  context: ValidationContext,
+): ValueInput[] | undefined {
+  const given = value[discriminator]
+  const attributes = typeof given === 'string' || typeof given === 'number' ? byValue.get(String(given)) : undefined
+  if (attributes === undefined) {
+    const place = context.at(discriminator)
+    const allowed = [...byValue.keys()]
+    if (given === undefined) return place.error('required', 'must be given.', { allowed })
+    return place.error('not_allowed', `must be one of ${quoteAll(allowed)}.`, { value: given, allowed })
+  }
+  const byName = new Map(attributes.map(child => [child.name, child]))
+  return validateObject({ ...attribute, variants: undefined, attributes, byName }, value, { ...draft, mode: 'create' }, context)
+}
+
+function quoteAll(names: readonly string[]): string {
+  return names.map(name => JSON.stringify(name)).join(', ')
+}
+
+function validateList(attribute: ToManyAttribute, value: unknown, draft: Draft, context: ValidationContext): ListInput | undefined {
+  if (!Array.isArray(value)) return context.error('value_invalid', 'must be an array of IDs or objects.', { value })
+  const items = value.map((item: unknown, index) => validateReference(attribute, item, draft, context.at(index)))
+  return { attribute, path: context.path, items: items.filter(item => item !== undefined) }
+}
+
+function addLink(attribute: ToOneAttribute, value: unknown, draft: Draft, context: ValidationContext): void {
+  const { path } = context
+  const place = draft.within.length === 0 ? {} : { within: draft.within }
+  if (value === null) {
+    if (attribute.nullable) draft.links.push({ attribute, ...place, path, link: null })
+    else context.error('null_not_allowed', 'cannot be null: the record needs one.', { value })
+    return
+  }
+  const link = validateReference(attribute, value, draft, context)
+  if (link !== undefined) draft.links.push({ attribute, ...place, path, link })
+}
+
+/** Validates a member of a relation: an ID links, an object creates. */
+function validateReference(
+  attribute: RelationAttribute,
+  value: unknown,
+  { owner }: Draft,
+  context: ValidationContext,
+): RecordRef | undefined {
+  const { target } = attribute
+  context.errors.countRecord()
+  if (isObject(value) && !target.readOnly) {
+    const name = owningName(attribute)
+    const implied = name === undefined ? {} : { implied: { name, key: owner, link: owningAttribute(attribute) } }
+    const validation = { mode: 'create', ...implied, linkedFrom: filledSide(attribute) } as const
+    return { kind: 'new', record: validateRecord(value, target, validation, context) }
+  }
+  const key = readKey(value, target)
+  if (key !== undefined) return { kind: 'existing', key, path: context.path, given: value }
+  const text = `must be the ID of ${withArticle(target.singular)} (${describeKey(target)}) or an object to create one.`
+  return context.error('value_invalid', text, { value })
+}
+
+function readKey(value: unknown, target: Resource): KeyValues | undefined {
+  // A lone surrogate cannot be stored: the database would take it for another character.
+  return typeof value === 'string' && !value.isWellFormed() ? undefined : keyFromJson(value, target)
+}
+
+/**
+ * Validates the link of a relation to one of several resources: an object whose type names the resource. With nothing but an `id` beside that it links, with
+ * anything else it creates.
+ */
+function validateBranchLink(attribute: ToOneOfAttribute, value: unknown, context: ValidationContext): LinkInput | undefined {
+  const { path } = context
+  const branches = branchesFor(attribute, context.visibility)
+  if (value === null) {
+    if (attribute.nullable) return { attribute: branches[0]!, path, link: null }
+    return context.error('null_not_allowed', 'cannot be null: the record needs one.', { value })
+  }
+  const { typeName } = attribute
+  const allowed = branches.map(({ target }) => target.singular)
+  if (!isObject(value)) {
+    const text = `must be an object with "${typeName}" (one of ${quoteAll(allowed)}), and either "id" to link or the attributes of a new record.`
+    return context.error('value_invalid', text, { value })
+  }
+  const { [typeName]: type, ...rest } = value
+  const place = context.at(typeName)
+  if (type === undefined) return place.error('required', `must be given: one of ${quoteAll(allowed)}.`, { allowed })
+  const branch = branches.find(({ target }) => target.singular === type)
+  if (branch === undefined) {
+    const suggested = typeof type === 'string' ? suggestName(type, allowed) : {}
+    return place.error('not_allowed', `must be one of ${quoteAll(allowed)}.`, { value: type, allowed, ...suggested })
+  }
+  context.errors.countRecord()
+  const link = validateBranchReference(rest, branch.target, context)
+  return link && { attribute: branch, path, link }
+}
+
+function validateBranchReference(rest: JsonObject, target: Resource, context: ValidationContext): RecordRef | undefined {
+  const { id } = rest
+  const isLink = Object.keys(rest).length === 1 && id !== undefined
+  if (!isLink && !target.readOnly) return { kind: 'new', record: validateRecord(rest, target, { mode: 'create' }, context) }
+  const place = context.at('id')
+  const key = readKey(id ?? null, target)
+  if (key !== undefined) return { kind: 'existing', key, path: place.path, given: id }
+  return place.error('value_invalid', `must be the ID of a ${target.singular} (${describeKey(target)}).`, { value: id })
+}
+
+/** Refuses a body that is not an object, where one is due. */
+export function requireObject(body: unknown, what: string): asserts body is JsonObject {
+  if (isObject(body)) return
+  const given = body === undefined ? 'no body' : body === null ? 'null' : Array.isArray(body) ? 'an array' : `a ${typeof body}`
+  throw restError('body_invalid', `The body must be a JSON object ${what}, got ${given}.`)
+}

@@ -1,0 +1,38 @@
+/** Validates a scalar value of a body: its type, the items of an enum, the length of a text. */
+import type { ScalarAttribute } from '../../model/model.ts'
+import { countCharacters, describeScalar, readScalar } from '../../foundation/values/scalar-type.ts'
+import { suggestName } from './validation-context.ts'
+import type { ValidationContext } from './validation-context.ts'
+import type { ValueInput } from './record-input.ts'
+
+export function validateScalar(attribute: ScalarAttribute, value: unknown, context: ValidationContext): ValueInput | undefined {
+  const { type } = attribute
+  const typed = readScalar(value, type)
+  if (typed === undefined || (type.kind === 'text' && !(typed as string).isWellFormed())) return refuseValue(attribute, value, context)
+  const needed = context.dialect.describeUnstorable(typed, type)
+  if (needed !== undefined) return context.error('value_invalid', `must be ${needed}.`, shownValue(attribute, value))
+  if (type.kind === 'text' && type.length !== undefined && isLonger(typed as string, type.length)) {
+    return context.error('too_long', `may have at most ${type.length} characters.`, shownValue(attribute, value))
+  }
+  return { attribute, path: context.path, value: typed }
+}
+
+function isLonger(text: string, most: number): boolean {
+  // A character takes one unit or two.
+  return text.length > most && countCharacters(text) > most
+}
+
+/** An answer does not repeat a value that nobody may see: it may be a password. */
+function shownValue({ hidden }: ScalarAttribute, value: unknown): { value?: unknown } {
+  return hidden ? {} : { value }
+}
+
+function refuseValue(attribute: ScalarAttribute, value: unknown, context: ValidationContext): undefined {
+  const { type } = attribute
+  const shown = shownValue(attribute, value)
+  const text = `must be ${describeScalar(type)}.`
+  const { items } = type
+  if (items === undefined) return context.error('value_invalid', text, shown)
+  const suggested = type.kind !== 'array' && typeof value === 'string' ? suggestName(value, items.map(String)) : {}
+  return context.error('not_allowed', text, { ...shown, allowed: items, ...suggested })
+}

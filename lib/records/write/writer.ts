@@ -1,0 +1,390 @@
+/**
+ * Write: puts the writing stages together: validate, check, apply. The reading stages render the answer. Each request is one transaction.
+ * Refuses with body_invalid, validation_failed, unique_conflict, owner_required, version_conflict, record_not_found.
+ */
+import { FlushMode } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/core'
+import { authorize } from '../access/access-rules.ts'
+import { notFound } from '../access/resolve-path.ts'
+import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
+import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
+import { restError } from '../../foundation/base/errors.ts'
+import type { Connection } from '../database/dialect.ts'
+import { findClass, keyOfEntity } from '../../model/entity-key.ts'
+import type { Entity } from '../../model/entity-key.ts'
+import type { KeyValues } from '../../model/key.ts'
+import type { Attribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import type { Reader, View } from '../read/reader.ts'
+import type { JsonRecord } from '../read/run-read.ts'
+import { NO_PARAMETERS } from '../request/query-string.ts'
+import { append, changeLink, create, update } from './apply.ts'
+import { flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
+import { translateDatabaseError } from './database-errors.ts'
+import { BY_STATEMENTS, byUnitOfWork, explainUnplanned } from './explain-way.ts'
+import type { MadeValues } from './made-values.ts'
+import { traitsOf } from './model-traits.ts'
+import type { ModelTraits } from './model-traits.ts'
+import { checkPrecondition } from './precondition.ts'
+import { PlannedRemoval } from './planned-removal.ts'
+import { PlannedWriter } from './planned-writer.ts'
+import { VersionReader } from './read-version.ts'
+import { remove } from './remove.ts'
+import { RequestWork } from './request-work.ts'
+import { load, loadsAlone, reference, removesAlone } from './unit-of-work.ts'
+import type { Work } from './unit-of-work.ts'
+import { ChangeValidator } from './validate-change.ts'
+import { filledSide, implyOwner, owningAttribute } from './relation-sides.ts'
+import { isObject } from '../../foundation/base/json.ts'
+import type { JsonObject } from '../../foundation/base/json.ts'
+import { parseBranchLink } from './fixed-attributes.ts'
+import { requireObject } from './validate-record.ts'
+import type { Address, Written } from './written.ts'
+import type { RecordInput } from './record-input.ts'
+import { Unplanned } from './unplanned.ts'
+
+export class Writer {
+  readonly #connection: Connection
+  readonly #reader: Reader
+  readonly #model: Model
+  readonly #validator: ChangeValidator
+  readonly #planned: PlannedWriter
+  readonly #removal: PlannedRemoval
+  readonly #traits: ModelTraits
+
+  constructor(connection: Connection, reader: Reader, model: Model) {
+    this.#connection = connection
+    this.#reader = reader
+    this.#model = model
+    this.#validator = new ChangeValidator(connection, reader)
+    const versions = new VersionReader(connection)
+    this.#planned = new PlannedWriter(connection, reader, this.#validator, versions)
+    this.#removal = new PlannedRemoval(connection, reader, versions)
+    this.#traits = traitsOf(model)
+  }
+
+  /** POST of a collection. */
+  create(resource: Resource, body: unknown, view: View): Awaitable<Written> {
+    requireObject(body, `of the attributes of the new ${resource.singular}`)
+    const plan = this.#planned.planInsert(resource, body)
+    this.#explain(view, plan, () => explainUnplanned(resource, 'insert', body, this.#connection))
+    const steps = (work: Work): Coroutine<Written> => this.#create(resource, body, view, work)
+    return plan === undefined
+      ? this.#transaction(steps, view)
+      : this.#write(() => this.#planned.insert(plan, resource, body, view), steps, view, plan.values)
+  }
+
+  *#create(resource: Resource, body: JsonObject, view: View, work: Work): Coroutine<Written> {
+    const change = yield* this.#validator.validate(body, resource, { mode: 'create' }, view)
+    yield* wait(this.#reader.prepare(resource, view))
+    const entity = yield* wait(create(change, work))
+    yield* flushAndCheck(work, this.#reader, { resource, entity })
+    return yield* this.#written(resource, keyOfEntity(resource, entity), view)
+  }
+
+  /** POST of a list attribute. */
+  append(owner: Address, attribute: ToManyAttribute, body: unknown, view: View): Awaitable<Written> {
+    requireObject(body, `of the attributes of the new ${attribute.target.singular}`)
+    const plan = this.#planned.planAppend(owner, attribute, body)
+    this.#explain(view, plan, () => explainUnplanned(attribute.target, 'insert', body, this.#connection))
+    const steps = (work: Work): Coroutine<Written> => this.#append(owner, attribute, body, view, work)
+    return plan === undefined
+      ? this.#transaction(steps, view)
+      : this.#write(() => this.#planned.append(plan, owner, attribute, body, view), steps, view, plan.values)
+  }
+
+  *#append(owner: Address, attribute: ToManyAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
+    const { target } = attribute
+    const entity = yield* this.#loaded(owner, work, view)
+    const change = yield* this.#validator.validate(body, target, { mode: 'create', ...implyOwner(attribute, owner.key) }, view)
+    yield* wait(this.#reader.prepare(target, view))
+    const created = yield* wait(append(entity, attribute, change, work))
+    yield* flushAndCheck(work, this.#reader)
+    return yield* this.#written(target, keyOfEntity(target, created), view)
+  }
+
+  /** PUT and PATCH of a record: the given attributes change, the others stay. */
+  update(address: Address, body: unknown, view: View): Awaitable<Written> {
+    requireObject(body, `of the attributes to change`)
+    return this.#change(address, body, view)
+  }
+
+  /** PUT and PATCH of an attribute. */
+  updateAttribute(address: Address, attribute: Attribute, body: unknown, view: View): Awaitable<Written> {
+    if (body === undefined) throw restError('body_invalid', `The body must be the JSON value of "${attribute.name}", got no body.`)
+    if (attribute.kind === 'toMany' && !Array.isArray(body)) {
+      throw restError('body_invalid', `The body must be an array of IDs or objects, which replaces "${attribute.name}".`)
+    }
+    if (attribute.kind === 'toOne') {
+      if (Array.isArray(body) || typeof body === 'boolean') {
+        throw restError('body_invalid', `The body must be an ID, an object or null, which "${attribute.name}" then refers to.`)
+      }
+      if (isObject(body) && !attribute.target.readOnly) return this.#changeLinked(address, attribute, body, view)
+    }
+    if (attribute.kind === 'toOneOf') {
+      if (body !== null && !isObject(body)) {
+        throw restError(
+          'body_invalid',
+          `The body must be an object with "${attribute.typeName}", or null, which "${attribute.name}" then refers to.`,
+        )
+      }
+      if (body !== null && parseBranchLink(attribute, body) === undefined) return this.#changeOneOf(address, attribute, body, view)
+    }
+    return this.#change(address, { [attribute.name]: body }, view)
+  }
+
+  #change(address: Address, body: JsonObject, view: View): Awaitable<Written> {
+    const plan = this.#planned.planUpdate(address.resource, body)
+    this.#explain(view, plan, () => explainUnplanned(address.resource, 'update', body, this.#connection))
+    const steps = (work: Work): Coroutine<Written> => this.#update(address, body, view, work)
+    return plan === undefined
+      ? this.#transaction(steps, view)
+      : this.#write(() => this.#planned.update(plan, address, body, view), steps, view, plan.values)
+  }
+
+  *#update(address: Address, body: JsonObject, view: View, work: Work): Coroutine<Written> {
+    const { resource, key } = address
+    const entity = yield* this.#loaded(address, work, view)
+    const change = yield* this.#validator.validate(body, findClass(resource, entity), { mode: 'update', key }, view, entity)
+    const before = yield* wait(this.#before(address, change, view))
+    yield* wait(update(entity, change, work))
+    yield* flushAndCheck(work, this.#reader)
+    return yield* this.#changed(resource, key, view, before)
+  }
+
+  /** Changes the linked record, when it is of the resource that the type of the object names, if any; else creates and links one. */
+  #changeOneOf(address: Address, attribute: ToOneOfAttribute, body: JsonObject, view: View): Awaitable<Written> {
+    this.#explain(view, undefined, () => `"${attribute.name}" is a link to one of several entities`)
+    return this.#transaction(work => this.#updateOneOf(address, attribute, body, view, work), view)
+  }
+
+  *#updateOneOf(address: Address, attribute: ToOneOfAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
+    const { [attribute.typeName]: type, ...rest } = body
+    const branch = yield* wait(this.#reader.linkedBranch(address.resource, address.key, attribute, view))
+    const isOther = branch === undefined || branch.target.readOnly || (type !== undefined && type !== branch.target.singular)
+    return isOther
+      ? yield* this.#update(address, { [attribute.name]: body }, view, work)
+      : yield* this.#updateLinked(address, branch, rest, view, work)
+  }
+
+  /** Changes the record that the to-one links, or creates and links one when there is none. */
+  #changeLinked(address: Address, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
+    const plan = this.#planned.planLinked(attribute, body)
+    this.#explain(view, plan, () => explainUnplanned(attribute.target, 'update', body, this.#connection))
+    const steps = (work: Work): Coroutine<Written> => this.#updateLinked(address, attribute, body, view, work)
+    return plan === undefined
+      ? this.#transaction(steps, view)
+      : this.#write(() => this.#planned.updateLinked(plan, address, attribute, body, view), steps, view, plan.values)
+  }
+
+  *#updateLinked(address: Address, attribute: ToOneAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
+    const { resource, key } = address
+    const { target } = attribute
+    const entity = yield* this.#loaded(address, work, view)
+    const linked = yield* wait(this.#linkedKey(address, attribute, view))
+    yield* wait(authorize(target, linked === undefined ? 'create' : 'update', view.visibility, view.ctx))
+    let before: JsonRecord | undefined
+    if (linked === undefined) {
+      const { otherSide } = attribute
+      const implied =
+        !attribute.owner && otherSide !== undefined ? { implied: { name: otherSide, key, link: owningAttribute(attribute) } } : {}
+      const as = { mode: 'create', ...implied, linkedFrom: filledSide(attribute) } as const
+      const record = yield* this.#validator.validate(body, target, as, view)
+      before = yield* wait(this.#before(address, undefined, view))
+      yield* wait(changeLink(entity, { attribute, path: attribute.name, link: { kind: 'new', record } }, resource, work))
+    } else {
+      const related = (yield* wait(load(target, linked, work)))!
+      const change = yield* this.#validator.validate(body, findClass(target, related), { mode: 'update', key: linked }, view, related)
+      before = yield* wait(this.#before(address, change, view))
+      yield* wait(update(related, change, work))
+    }
+    yield* flushAndCheck(work, this.#reader)
+    if (linked !== undefined) yield* wait(refuseLeft(target, linked, work, this.#reader))
+    return yield* this.#changed(resource, key, view, before)
+  }
+
+  /** DELETE of a record; returns it as it was. */
+  delete(address: Address, view: View): Awaitable<Written> {
+    const plan = this.#removal.plan(address.resource)
+    this.#explain(view, plan, () => explainUnplanned(address.resource, 'delete', undefined, this.#connection))
+    const steps = (work: Work): Coroutine<Written> => this.#delete(address, view, work)
+    return plan === undefined ? this.#transaction(steps, view) : this.#write(() => this.#removal.remove(plan, address, view), steps, view)
+  }
+
+  *#delete(address: Address, view: View, work: Work): Coroutine<Written> {
+    const { resource, key, id } = address
+    // The answer is read in any case, which shows whether the record exists. A record with a version may be subject to a precondition, and one of several
+    // classes may be more than one row.
+    const isPlain = resource.version === undefined && resource.hierarchy === undefined
+    const isAlone = isPlain && view.visibility === EVERYTHING && removesAlone(resource, work)
+    const loaded = isAlone ? undefined : yield* this.#loaded(address, work, view)
+    const record = yield* wait(this.#reader.record(resource, key, view))
+    if (record === undefined) throw isAlone ? notFound(resource, id) : outsideScope(resource)
+    yield* wait(remove(resource, [loaded ?? reference(resource, key, work.em)], work))
+    yield* wait(work.em.flush())
+    return { resource, key, record }
+  }
+
+  /** DELETE of a to-one: removes the related record, and the link to it. */
+  deleteLinked(address: Address, relation: ToOneAttribute | ToOneOfAttribute, view: View): Awaitable<Written> {
+    this.#explain(view, undefined, () => `the record that "${relation.name}" links is removed with the link`)
+    return this.#transaction(work => this.#deleteLinked(address, relation, view, work), view)
+  }
+
+  *#deleteLinked(address: Address, relation: ToOneAttribute | ToOneOfAttribute, view: View, work: Work): Coroutine<Written> {
+    const entity = yield* this.#loaded(address, work, view)
+    const attribute =
+      relation.kind === 'toOne' ? relation : yield* wait(this.#reader.linkedBranch(address.resource, address.key, relation, view))
+    if (attribute === undefined) throw restError('record_not_found', `"${relation.name}" is empty: there is nothing to delete.`)
+    const { target } = attribute
+    if (relation.kind === 'toOneOf') yield* wait(authorize(target, 'delete', view.visibility, view.ctx))
+    const linked = yield* wait(this.#linkedKey(address, attribute, view))
+    if (linked === undefined) throw restError('record_not_found', `"${attribute.name}" is empty: there is no ${target.singular} to delete.`)
+    if (attribute.owner && !attribute.nullable) {
+      throw restError(
+        'owner_required',
+        `The ${address.resource.singular} needs its "${attribute.name}", so the ${target.singular} cannot be deleted.`,
+      )
+    }
+    const written = yield* this.#written(target, linked, view)
+    const related = (yield* wait(load(target, linked, work)))!
+    if (attribute.owner) {
+      entity[attribute.property] = null
+      yield* wait(work.em.flush())
+    }
+    yield* wait(remove(target, [related], work))
+    yield* wait(work.em.flush())
+    yield* wait(refuseLeft(address.resource, address.key, work, this.#reader))
+    return written
+  }
+
+  /** DELETE of a list: removes the related records that meet the filters; returns them as they were. */
+  deleteRelated(address: Address, attribute: ToManyAttribute, view: View): Awaitable<readonly JsonRecord[]> {
+    const plan = this.#removal.planRelated(address, attribute)
+    this.#explain(view, plan, () => explainUnplanned(attribute.target, 'delete', undefined, this.#connection))
+    const steps = (work: Work): Coroutine<readonly JsonRecord[]> => this.#deleteRelated(address, attribute, view, work)
+    return plan === undefined
+      ? this.#transaction(steps, view)
+      : this.#write(() => this.#removal.removeRelated(plan, address, attribute, view), steps, view)
+  }
+
+  *#deleteRelated(address: Address, attribute: ToManyAttribute, view: View, work: Work): Coroutine<readonly JsonRecord[]> {
+    const { target } = attribute
+    yield* this.#loaded(address, work, view)
+    const records = yield* wait(this.#reader.relatedRecords(address.resource, address.key, attribute, view))
+    const keys = yield* wait(this.#reader.relatedKeys(address.resource, address.key, attribute, view))
+    const entities: Entity[] = []
+    for (const key of keys) entities.push((yield* wait(load(target, key, work)))!)
+    yield* wait(remove(target, entities, work))
+    yield* wait(work.em.flush())
+    return records
+  }
+
+  async #linkedKey(address: Address, attribute: ToOneAttribute, view: View): Promise<KeyValues | undefined> {
+    const [key] = await this.#reader.relatedKeys(address.resource, address.key, attribute, { ...view, parameters: NO_PARAMETERS })
+    return key
+  }
+
+  *#loaded({ resource, key, id }: Address, work: Work, view: View): Coroutine<Entity> {
+    const isAlone = view.visibility === EVERYTHING && resource.hierarchy === undefined && loadsAlone(resource, work)
+    const exists = isAlone || (yield* wait(work.exists(resource, key)))
+    const entity = exists ? yield* wait(load(resource, key, work)) : undefined
+    if (entity === undefined) throw notFound(resource, id)
+    checkPrecondition(view.ctx.headers, findClass(resource, entity), entity)
+    return entity
+  }
+
+  /** Evaluates the access rules that the answer depends on; returns the record as it is, where the change may remove it. */
+  #before({ resource, key }: Address, change: RecordInput | undefined, view: View): Awaitable<JsonRecord | undefined> {
+    const isPlain = change !== undefined && change.links.length === 0 && change.lists.length === 0
+    return this.#traits.removesOrphans && !isPlain
+      ? this.#reader.record(resource, key, view)
+      : chain(this.#reader.prepare(resource, view), () => undefined)
+  }
+
+  /** Returns the record of the path after the change; as it was, where the model's own rules have removed it. */
+  *#changed(resource: Resource, key: KeyValues, view: View, before: JsonRecord | undefined): Coroutine<Written> {
+    const record = yield* wait(this.#reader.record(resource, key, view))
+    return record === undefined ? yield* wait(this.#left(resource, key, before)) : { resource, key, record }
+  }
+
+  async #left(resource: Resource, key: KeyValues, before: JsonRecord | undefined): Promise<Written> {
+    if (await this.#reader.exists(resource, key, EVERYTHING)) throw outsideScope(resource)
+    if (before !== undefined) return { resource, key, record: before, removed: true }
+    throw restError('record_not_found', `The ${resource.singular} has been removed by its own change, which was undone.`)
+  }
+
+  *#written(resource: Resource, key: KeyValues, view: View): Coroutine<Written> {
+    const record = yield* wait(this.#reader.record(resource, key, view))
+    if (record === undefined) throw outsideScope(resource)
+    return { resource, key, record }
+  }
+
+  /** Runs work in one transaction, and translates what the database refuses into terms of the model. */
+  #transaction<T>(steps: (work: Work) => Coroutine<T>, view: View, values?: MadeValues): Awaitable<T> {
+    const work = (em: EntityManager): Awaitable<T> => {
+      values?.beginIn(em)
+      return runCoroutine(this.#workIn(em, steps, view))
+    }
+    return runCoroutine(this.#transact(() => this.#connection.write(work, view.end, this.#isRepeatable(view), view.ctx), view))
+  }
+
+  /** Whether a write calls no function of the application, which is called once for a request and may wait: it may begin anew. */
+  #isRepeatable({ visibility }: View): boolean {
+    return visibility === EVERYTHING && !this.#traits.renders
+  }
+
+  /** Writes by the statements of a plan; by a unit of work where they turn out to be not enough. */
+  #write<T>(planned: () => Coroutine<T | undefined>, steps: (work: Work) => Coroutine<T>, view: View, values?: MadeValues): Awaitable<T> {
+    return chain(runCoroutine(this.#writePlanned(planned, view, values)), done => done ?? this.#transaction(steps, view, values))
+  }
+
+  *#writePlanned<T>(planned: () => Coroutine<T | undefined>, view: View, values?: MadeValues): Coroutine<T | undefined> {
+    const work = (): Awaitable<T | undefined> => {
+      values?.begin()
+      return runCoroutine(this.#inTime(planned(), view))
+    }
+    try {
+      const done = yield* this.#transact(() => this.#connection.transact(work, view.end, this.#isRepeatable(view), view.ctx), view)
+      if (done !== undefined) return done
+    } catch (error) {
+      if (!(error instanceof Unplanned)) throw error
+    }
+    this.#explain(view, undefined, () => 'the statements of the plan were not enough, and have been taken back')
+    return undefined
+  }
+
+  /** Notes for `engine.explain` by which way a write goes. */
+  #explain({ trace }: View, plan: unknown, why: () => string): void {
+    if (trace?.statements !== undefined) trace.ways.push(plan === undefined ? byUnitOfWork(why()) : BY_STATEMENTS)
+  }
+
+  *#transact<T>(run: () => Awaitable<T>, { trace }: View): Coroutine<T> {
+    const before = trace?.enter('write')
+    try {
+      const written = yield* wait(run())
+      if (before !== undefined) trace?.enter(before)
+      return written
+    } catch (error) {
+      throw translateDatabaseError(error, this.#connection.dialect, this.#model)
+    }
+  }
+
+  *#inTime<T>(steps: Coroutine<T>, { end }: View): Coroutine<T> {
+    end?.throwIfReached()
+    const result = yield* steps
+    end?.throwIfReached()
+    return result
+  }
+
+  *#workIn<T>(em: EntityManager, steps: (work: Work) => Coroutine<T>, view: View): Coroutine<T> {
+    view.end?.throwIfReached()
+    // A query must not flush entities that are half changed.
+    em.setFlushMode(FlushMode.COMMIT)
+    // MikroORM does not order inserts and deletes where a class refers to one that inherits.
+    if (this.#traits.inherits) yield* wait(this.#connection.deferReferences())
+    const result = yield* steps(new RequestWork(em, this.#connection, this.#reader, view))
+    view.end?.throwIfReached()
+    return result
+  }
+}

@@ -24,6 +24,8 @@ import { assemble, closeEngine, copyWorld, openEngine } from './engine/pipeline/
 import type { Composition, EngineParts } from './engine/pipeline/assemble.ts'
 import type { DiagramOptions, OpenApiOptions } from './engine/pipeline/descriptions.ts'
 import { NO_CONTEXT } from './engine/pipeline/handle.ts'
+import { readSent } from './engine/pipeline/sent-request.ts'
+import type { SendOptions } from './engine/pipeline/sent-request.ts'
 import type { HandleContext } from './engine/pipeline/handle.ts'
 import type { EngineOptions } from './engine/pipeline/options.ts'
 import { ownsPath } from './engine/pipeline/owns-path.ts'
@@ -153,6 +155,19 @@ export class RestEngine<Name extends string = string> {
     context: HandleContext = NO_CONTEXT,
   ): Promise<RestResponse> {
     return chain(this.#parts.requests.handle(method, path, query, body, context), joinStream)
+  }
+
+  /**
+   * Answers one request that is written as a line: `handle` without holes between its arguments.
+   *
+   * @param line method and path: `'POST /v1/users'`; the path may carry its own `?query`
+   * @param options `body`: the parsed JSON value; `query`, `headers`, `signal`: as `handle` takes them
+   * @throws as `handle`; TypeError for a line that is not a method and a path, and for an unknown option.
+   * @example
+   * const { status } = await engine.send('POST /v1/users', { body: { name: 'Ann', email: 'ann@example.test' } })
+   */
+  async send(line: string, options: SendOptions = {}): Promise<RestResponse> {
+    return chain(this.#parts.requests.handle(...readSent(line, options)), joinStream)
   }
 
   /** @internal Answers as `handle` does, for transports: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */

@@ -1,5 +1,6 @@
 /** Public API. */
 export { RestEngine } from './engine.ts'
+export type { SendOptions } from './engine/pipeline/sent-request.ts'
 export type { HandleContext } from './engine/pipeline/handle.ts'
 export type { ExplainedStatement, Explanation, IndexHint } from './engine/journal/explanation.ts'
 export type { PlanStep } from './records/database/explained-statements.ts'

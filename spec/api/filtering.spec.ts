@@ -300,7 +300,7 @@ describeTargets('every operator on every type', { ...things, fresh: 'suite' }, t
     [{ integer: 1000 }, [2]],
     [{ integer: null }, [3]],
     [{ string: null }, [3]],
-    [{ boolean: [true, null] }, []],
+    [{ boolean: [true, null] }, [2, 3]],
     [{ decimal: '9.9' }, [1]],
     [{ decimal: '10' }, [2]],
     [{ decimal: '9.99' }, []],

@@ -16,11 +16,13 @@ import type { WorldEngine } from './worlds.ts'
  * A `node:http` server that answers every request with the engine. `listen` is yours to call, and closing the server leaves the engine open.
  * `close` lets requests in flight finish and drops the connections that have none.
  *
- * @throws TypeError for an unknown option, a `cors` entry that is not an origin, or an `allowedHosts` entry that is not a name; RangeError for a delay that cannot be.
+ * @throws TypeError for what is not an engine, an unknown option, a `cors` entry that is not an origin, or an `allowedHosts` entry that is not a name; RangeError for a delay that cannot be.
  * @example
  * const server = createServer(engine, { cors: 'http://localhost:5173' }).listen(3000, '127.0.0.1')
  */
 export function createServer(engine: WorldEngine, options: ServerOptions = {}): Server {
+  if (typeof (engine as Partial<WorldEngine> | undefined)?.fork !== 'function')
+    throw new TypeError('createServer: the first argument must be an engine: createServer(await RestEngine.create({ entities: [User] })).')
   checkServerOptions(options)
   return new EngineServer(engine, options).server
 }

@@ -36,7 +36,7 @@ describe('the command at another address', () => {
   })
 
   it('answers one request', () => {
-    const { status, stdout } = run('db.json', '--base', '/api', '--version', 'v2', '--get', '/api/v2/users?limit=0')
+    const { status, stdout } = run('db.json', '--base', '/api', '--api-version', 'v2', '--get', '/api/v2/users?limit=0')
     assert.deepEqual([status, (JSON.parse(stdout) as { count: number }).count], [0, 1])
     assert.equal(run('db.json', '--base', '/api', '--get', '/v1/users').status, 1)
   })

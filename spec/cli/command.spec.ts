@@ -150,7 +150,7 @@ describe('command', () => {
 
     it('prints requests that answer for any model', async () => {
       for (const args of [['model.mjs', '--seed', 'seed.json'], ['model.mjs'], [join(ROOT, 'fixtures', 'library', 'index.ts')]]) {
-        const command = serve(...args, '--version', 'v2')
+        const command = serve(...args, '--api-version', 'v2')
         await command.origin()
         const urls = [...command.stdout.matchAll(/curl '(.+)'/g)].map(match => match[1] ?? '')
         assert.ok(urls.length > 0)
@@ -184,7 +184,7 @@ describe('command', () => {
     })
 
     it('takes versions and origins more than once', async () => {
-      const origin = await serve('--version', 'v1', '--version', 'v3', '--cors', 'http://a.test', '--cors=http://b.test').origin()
+      const origin = await serve('--api-version', 'v1', '--api-version', 'v3', '--cors', 'http://a.test', '--cors=http://b.test').origin()
       for (const version of ['v1', 'v3']) assert.equal((await fetch(`${origin}/${version}/users`)).status, 200)
       const response = await fetch(`${origin}/v3/users`, { headers: { origin: 'http://b.test' } })
       assert.equal(response.headers.get('access-control-allow-origin'), 'http://b.test')
@@ -323,7 +323,7 @@ describe('command', () => {
         [['model.mjs', '--seed', 'bad-seed.json'], /"nmae".*"name"/],
         [['model.mjs', '--seed', 'broken-seed.json'], /broken-seed\.json is not JSON/],
         [['model.mjs', '--seed', 'list-seed.json'], /list-seed\.json is not a seed/],
-        [['--version', 'v/1'], /"versions" must be an array of path segments/],
+        [['--api-version', 'v/1'], /"versions" must be an array of path segments/],
       ]
       await each(cases, async ([args, message]) => assertFails(await run(...args, '--get', '/v1'), 1, message))
     })

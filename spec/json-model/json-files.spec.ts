@@ -369,7 +369,7 @@ describe('a JSON file', () => {
       assert.match(stderr, message)
       assert.equal(code, 2)
     }
-    const { stdout } = await run('one.json', '--get', '/v3/a/1', '--version', 'v3')
+    const { stdout } = await run('one.json', '--get', '/v3/a/1', '--api-version', 'v3')
     assert.deepEqual((JSON.parse(stdout) as { a: unknown }).a, { id: 1 })
   })
 

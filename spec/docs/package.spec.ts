@@ -39,6 +39,7 @@ const VALUES = [
 const TYPES = [
   'AccessRule',
   'Action',
+  'AskOptions',
   'AttributeRules',
   'AuthModule',
   'AuthOptions',
@@ -102,6 +103,7 @@ const TYPES = [
   'OpenOption',
   'Overrides',
   'Page',
+  'PendingFault',
   'PlanStep',
   'PropertyName',
   'PublicKey',
@@ -127,10 +129,12 @@ const TYPES = [
   'SelfTestReport',
   'SelfTestRequest',
   'Send',
+  'SendOptions',
   'ServerOptions',
   'SqlFragment',
   'StoredTime',
   'TestControlOptions',
+  'WithIds',
   'Wrapper',
 ]
 
@@ -241,7 +245,7 @@ describe('the package', { timeout: TIMEOUT }, () => {
       assert.ok(paths.includes(path), path)
     }
     // What PostgreSQL needs is 165,000 bytes of it.
-    assert.ok(packed.unpackedSize < 2_965_000 + 165_000, `${packed.unpackedSize} bytes`)
+    assert.ok(packed.unpackedSize < 3_135_000 + 165_000, `${packed.unpackedSize} bytes`)
   })
 
   it('has no dead link', async () => {

@@ -171,7 +171,6 @@ export function testOrmVersions({ root, offline, tarball, range, run }: Packed):
     }
     const refusals: [string, string, string][] = [
       ['unit-of-work/UnitOfWork.js', 'getCommitOrder', 'UnitOfWork.getCommitOrder'],
-      ['unit-of-work/ChangeSetComputer.js', 'processToOne', 'ChangeSetComputer.processToOne'],
       ['utils/EntityComparator.js', 'wrap(', 'EntityComparator.wrap'],
     ]
     for (const [file, member, shown] of refusals) {

@@ -210,7 +210,7 @@ const ROWS: Record<string, Row> = {
   'to-many': { ...plain('many', [[1], [2]], '1', [99]), sort: 'many.id', empty: NEVER },
 }
 
-const REFERENCE = readFileSync(new URL('../../docs/reference.md', import.meta.url), 'utf8')
+const REFERENCE = readFileSync(new URL('../../docs/reference-requests.md', import.meta.url), 'utf8')
 
 describeStores('kinds of values', () => {
   it('are all of those that the reference lists', () => {

@@ -24,16 +24,22 @@ async function validate(document: OpenApiDocument): Promise<unknown> {
   return valid ? [] : errors
 }
 
-async function lintBySpectral(document: OpenApiDocument): Promise<readonly unknown[]> {
-  const { default: core } = (await import(SPECTRAL)) as {
-    default: {
-      Spectral: new () => {
-        setRuleset(rules: object): void
-        run(document: object): Promise<{ code: unknown; message: string; path: unknown }[]>
-      }
-    }
+interface Core {
+  Spectral: new () => {
+    setRuleset(rules: object): void
+    run(document: object): Promise<{ code: unknown; message: string; path: unknown }[]>
   }
-  const { default: rulesets } = (await import(RULES)) as { default: { oas: unknown } }
+}
+
+/** Imports a CommonJS package, whose exports are also those of the module where a loader of the process says so. */
+async function load<Exports>(name: string): Promise<Exports> {
+  const module = (await import(name)) as Exports & { default?: Exports }
+  return module.default ?? module
+}
+
+async function lintBySpectral(document: OpenApiDocument): Promise<readonly unknown[]> {
+  const core = await load<Core>(SPECTRAL)
+  const rulesets = await load<{ oas: unknown }>(RULES)
   const spectral = new core.Spectral()
   spectral.setRuleset({ extends: [rulesets.oas] })
   return (await spectral.run(document)).map(({ code, message, path }) => ({ code, message, path }))

@@ -4,6 +4,8 @@
 export const DIFFERENCES = {
   NUL: 'PostgreSQL cannot store the character NUL in a text',
   '32 bits': 'integers have 32 bits in PostgreSQL',
+  '255 characters': 'a string without a length has 255 characters in PostgreSQL',
+  'one host': 'a URL of PostgreSQL names one host',
   jsonb: 'jsonb orders the keys of objects',
   'long decimals': 'PostgreSQL stores decimals of more than 15 digits exactly',
   'NULL in lists': 'lists of PostgreSQL may hold NULL',

@@ -17,9 +17,7 @@ const OPTIONS = ['body', 'query', 'headers', 'signal'] as const
 export function readSent(line: string, options: SendOptions): readonly [string, string, QueryInput | undefined, unknown, HandleContext] {
   const [, method, path] = (typeof line === 'string' ? /^([A-Za-z]+) (\/.*)$/s.exec(line) : null) ?? []
   if (method === undefined || path === undefined)
-    throw new TypeError(
-      `send: the request must be a method and a path, such as "POST /v1/users", got ${JSON.stringify(line) ?? String(line)}.`,
-    )
+    throw new TypeError(`send: the request must be a method and a path, such as "POST /v1/users", got ${JSON.stringify(line)}.`)
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new TypeError(`send: the options must be an object, such as { body: { name: 'Ann' } }.`)
   for (const name of Object.keys(options))

@@ -228,7 +228,7 @@ describe('README.md', () => {
   })
 
   it('says how to install what a project needs, and on which Node', () => {
-    const install = readme.slice(readme.indexOf('\n## Install\n'), readme.indexOf('\n## A test'))
+    const install = readme.slice(readme.indexOf('\n## Install\n'), readme.indexOf('\n## A server'))
     const { engines, peerDependencies, peerDependenciesMeta } = JSON.parse(read('package.json')) as {
       engines: { node: string }
       peerDependencies: Record<string, string>

@@ -19,6 +19,7 @@ import type { FileScalar } from '../../databases/sqlite/sql/stored-time.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { listVersions } from '../../records/request/address.ts'
 import { CommandError, oneLine } from './command-error.ts'
+import { installedOrmVersion } from '../../records/database/install-line.ts'
 import { readOwnPackage } from './own-package.ts'
 import { entityModule } from './eject-entity.ts'
 import { LeftOut } from './eject-left-out.ts'
@@ -239,7 +240,10 @@ function findResourceDefinitions(engine: RestEngine, options: EngineOptions, ser
 async function buildProjectSurroundings({ title, options }: Loaded): Promise<[string, string][]> {
   const server = findServer(options)
   const own = await readOwnPackage()
-  const version = (name: string): string => own.peerDependencies[name] ?? own.devDependencies[name] ?? '*'
+  // A range would let npm take another version of each package, and end in ERESOLVE.
+  const orm = installedOrmVersion()
+  const version = (name: string): string =>
+    name.startsWith('@mikro-orm/') ? orm : (own.peerDependencies[name] ?? own.devDependencies[name] ?? '*')
   const manifest = {
     private: true,
     type: 'module',

@@ -5,11 +5,15 @@ interface Manifest {
   readonly version: string
 }
 
+/** The version of MikroORM that is installed: each of its packages needs the others in exactly this one. */
+export function installedOrmVersion(): string {
+  return (createRequire(import.meta.url)('@mikro-orm/core/package.json') as Manifest).version
+}
+
 /**
  * Returns `npm install ...` for packages. Those of MikroORM need the version of the others: without it npm takes the newest, and ends in ERESOLVE where
  * that is another one.
  */
 export function formatInstall(...packages: readonly string[]): string {
-  const { version } = createRequire(import.meta.url)('@mikro-orm/core/package.json') as Manifest
-  return `npm install ${packages.map(name => (name.startsWith('@mikro-orm/') ? `${name}@${version}` : name)).join(' ')}`
+  return `npm install ${packages.map(name => (name.startsWith('@mikro-orm/') ? `${name}@${installedOrmVersion()}` : name)).join(' ')}`
 }

@@ -51,6 +51,17 @@ describeStores('a required relation to itself', () => {
     assert.equal((await engine.handle('POST', '/v1/users', undefined, ANN)).status, 200)
   })
 
+  it('is needed: a link that can be null is refused where it leads to the new record, whoever writes', async () => {
+    const Car = defineEntity({ name: 'Car', properties: { id: p.integer().primary(), twin: () => p.manyToOne(Car).nullable() } })
+    for (const orm of [{}, { subscribers: [{ beforeCreate() {} }] }]) {
+      await using engine = await createEngine({ entities: [Car], orm: orm as never })
+      const answer = await engine.handle('POST', '/v1/cars', undefined, { id: 2, twin: 2 })
+      assert.deepEqual([answer.status, answer.body.errors[0].code], [422, 'reference_not_found'])
+      await engine.handle('POST', '/v1/cars', undefined, { id: 2 })
+      assert.deepEqual((await engine.handle('PATCH', '/v1/cars/2', undefined, { twin: 2 })).body.car, { id: 2, twin: 2 })
+    }
+  })
+
   it('is refused where code of the application looks at entities: MikroORM leaves the link out', async () => {
     await using engine = await createEngine({ entities: [User], orm: { subscribers: [{ beforeCreate() {} }] } as never })
     const answer = await engine.handle('POST', '/v1/users', undefined, ANN)

@@ -215,9 +215,17 @@ function findSelfLinks(change: RecordInput, implied?: Implied): ReadonlySet<Reco
   return new Set(own.flatMap(({ link }) => (link?.kind === 'existing' && sameKey(link.key, key) ? [link] : [])))
 }
 
-/** Whether a record may be the one that a link of its own foreign key leads to. */
-function mayLinkItself({ owner, target, targetKey }: ToOneAttribute, resource: Resource): boolean {
-  return owner && targetKey === undefined && (target === resource || [...(target.hierarchy?.byValue.values() ?? [])].includes(resource))
+/**
+ * Whether a link of its own foreign key may lead to the record itself. One that can be null is set by a second request, as MikroORM's unit of work sets it by a second
+ * statement, which counts as a change: a version and `onUpdate` would tell the two ways of writing apart.
+ */
+function mayLinkItself({ owner, nullable, target, targetKey }: ToOneAttribute, resource: Resource): boolean {
+  return (
+    owner &&
+    !nullable &&
+    targetKey === undefined &&
+    (target === resource || [...(target.hierarchy?.byValue.values() ?? [])].includes(resource))
+  )
 }
 
 /** Names a record by the entity itself, not by its root: a record of another class is not one of these. */

@@ -15,6 +15,8 @@ describe('a fault', () => {
       ['/v1/userz/*', '/v1/users/*'],
       ['POST /v2/users', 'POST /v1/users'],
       ['POST /users', 'POST /v1/users'],
+      ['/v1/users/1/nmae', '/v1/users/1/name'],
+      ['GET /v1/user/*/nmae', 'GET /v1/user/*/name'],
     ] as const) {
       const refused = { name: 'TypeError', message: new RegExp(`can meet no request: .* Did you mean "${meant.replace('*', '\\*')}"\\?$`) }
       for (const name of ['drop', 'hold'] as const) assert.throws(() => engine[name](match), refused)
@@ -62,5 +64,39 @@ describe('a fault', () => {
     engine.drop('/v1/users')
     await engine.reset()
     assert.deepEqual(engine.pending(), [])
+  })
+
+  it('that no request has met makes reset, scenario and close throw, where the engine is asked to', async () => {
+    const options = { entities: [User], unmetFaults: 'throw' as const, scenarios: { few: { users: [{ id: 7, name: 'Eve' }] } } }
+    const engine = await RestEngine.create(options)
+    engine.fail('POST /v1/users', { status: 503 })
+    engine.hold('/v1/users/2').release()
+    engine.delay('GET /v1/users', 1)
+    await engine.handle('GET', '/v1/users')
+    await engine.given('user')
+    await assert.rejects(
+      engine.reset(),
+      /^Error: engine\.reset: no request has met hold\("\/v1\/users\/2"\), fail\("POST \/v1\/users"\)\. /,
+    )
+    assert.equal((await engine.handle('GET', '/v1/users')).body.count, 0)
+    await engine.reset()
+    engine.drop('/v1/users/7')
+    await assert.rejects(engine.scenario('few'), /engine\.scenario: no request has met drop\("\/v1\/users\/7"\)/)
+    assert.equal((await engine.handle('GET', '/v1/users')).body.count, 1)
+    const fork = await engine.fork()
+    fork.limit('/v1/users', { requests: 1, per: 1 })
+    await assert.rejects(fork.close(), /engine\.close: no request has met limit/)
+    await engine.close()
+    await assert.rejects(RestEngine.create({ ...options, unmetFaults: 'warn' as never }), /"unmetFaults" must be one of "ignore", "throw"/)
+  })
+
+  it('that is met does not, nor is it an error where nobody asks', async () => {
+    await using quiet = await RestEngine.create({ entities: [User] })
+    quiet.fail('/v1/users', { status: 503 })
+    await quiet.reset()
+    await using engine = await RestEngine.create({ entities: [User], unmetFaults: 'throw' })
+    engine.fail('/v1/users', { status: 503, times: 1 })
+    assert.equal((await engine.handle('GET', '/v1/users')).status, 503)
+    await engine.reset()
   })
 })

@@ -132,6 +132,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
     clock,
     (match, where) =>
       checkFaultPath(match, where, { options, served: services.served, authentication, templates: allRoutes.map(({ path }) => path) }),
+    options.unmetFaults,
   )
   const world = new World(
     { shared, store: database.worlds, clock, versions: services.versions, given, authentication, life, faults, journal },
@@ -199,4 +200,6 @@ export async function closeEngine({ life, faults, interceptions, connection, aut
   await life.idle()
   await authentication?.settled()
   await connection.close()
+  const unmet = faults.takeUnmet('close')
+  if (unmet !== undefined) throw unmet
 }

@@ -34,6 +34,21 @@ export function checkFaultPath(match: string, where: string, parts: Parts): void
   const name = segments[at + 1]
   if (version.includes('*') || name === undefined || name === '' || name.includes('*')) return
   if (!isKnown(name, version, 1, parts)) throw unknownResource(match, where, name, version, parts)
+  checkAttribute(match, where, segments.slice(at), parts)
+}
+
+/** Refuses the path of an attribute that the resource does not have. */
+function checkAttribute(match: string, where: string, [version, name, , attribute]: readonly string[], { served, templates }: Parts): void {
+  const resource = served.get(version!)!.lookUp(decode(name!), version!)
+  if (resource === undefined || attribute === undefined || attribute === '' || attribute.includes('*')) return
+  if (resource.byName.has(decode(attribute)) || isOfRoute(attribute, 3, templates)) return
+  const meant = findNearest(decode(attribute), resource.byName.keys())
+  throw refusal(
+    match,
+    where,
+    `the attribute "${attribute}" of ${resource.plural}`,
+    meant === undefined ? undefined : match.replace(`/${attribute}`, `/${meant}`),
+  )
 }
 
 function unknownVersion(match: string, where: string, name: string, { options, served }: Parts): TypeError {
@@ -53,11 +68,16 @@ function isKnown(name: string, version: string, at: number, { served, authentica
     served.get(version)!.lookUp(decode(name), version) !== undefined ||
     name === DESCRIPTION ||
     describeReserved(name, authentication !== undefined) !== undefined ||
-    templates.some(template => {
-      const segment = template.slice(1).split('/')[at]
-      return segment !== undefined && (segment === name || segment.startsWith('{'))
-    })
+    isOfRoute(name, at, templates)
   )
+}
+
+/** Whether a custom route has the segment at its place. */
+function isOfRoute(name: string, at: number, templates: readonly string[]): boolean {
+  return templates.some(template => {
+    const segment = template.slice(1).split('/')[at]
+    return segment !== undefined && (segment === name || segment.startsWith('{'))
+  })
 }
 
 function refusal(match: string, where: string, what: string, meant: string | undefined): TypeError {

@@ -8,6 +8,7 @@ import type { AuthModule } from '../auth/auth-options.ts'
 import type { CustomParameter } from '../../records/access/access-rules.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 import { readBase } from '../../records/request/address.ts'
+import type { UnmetFaults } from '../testing/fault-injection.ts'
 import type { Route } from '../../records/request/custom-routes.ts'
 import { checkSeed } from '../../model/seed-rows.ts'
 import type { SeedData } from '../../model/seed-rows.ts'
@@ -81,6 +82,11 @@ export interface EngineOptions {
   /** Requests that `engine.requests` keeps, the newest ones; 0 keeps none. Default 1000. */
   readonly journal?: number
   /**
+   * What becomes of faults and gates that no request has met: `ignore` (the default), or `throw`: `reset`, `scenario` and `close` do their work and then reject with an
+   * Error that names them, so that a test does not pass because its failure has never come. Those that were disposed unmet count, too.
+   */
+  readonly unmetFaults?: UnmetFaults
+  /**
    * Adds the header `Server-Timing` to every answer: how long the request was at each of its stages, which browsers show beside it. Default: false. It
    * shows every client how the server spends its time, so it is for development.
    */
@@ -123,6 +129,7 @@ const OPTIONS = [
   'validationStatus',
   'etag',
   'journal',
+  'unmetFaults',
   'serverTiming',
   'notes',
   'onError',
@@ -178,6 +185,7 @@ const DEFAULTS = {
   validationStatus: 422,
   etag: 'version',
   journal: 1000,
+  unmetFaults: 'ignore',
   serverTiming: false,
   notes: [],
   onError: printFailure,
@@ -222,6 +230,7 @@ function checkForms(options: CheckedOptions): void {
   checkChoice('createdStatus', createdStatus, [200, 201])
   checkChoice('validationStatus', validationStatus, [400, 422])
   checkChoice('etag', etag, ['version', 'answer'])
+  checkChoice('unmetFaults', options.unmetFaults, ['ignore', 'throw'])
   checkScenarios(options.scenarios)
   if (!Number.isSafeInteger(journal) || journal < 0)
     throw new RangeError(`RestEngine.create: "journal" must be an integer of 0 or more, got ${String(journal)}.`)

@@ -68,6 +68,7 @@ export class World {
     await this.#settled()
     await store.replace(snapshot.image, () => life.invalidate('reset'))
     this.#setState(snapshot.state)
+    this.#refuseUnmet('scenario')
   }
 
   /** See RestEngine.reset. */
@@ -79,6 +80,13 @@ export class World {
     await this.#settled()
     await store.reset(() => life.invalidate('reset'))
     this.#setState(this.#origin)
+    this.#refuseUnmet('reset')
+  }
+
+  /** Behind all else, so that the next test begins with a fresh world all the same. */
+  #refuseUnmet(by: string): void {
+    const unmet = this.#parts.faults.takeUnmet(by)
+    if (unmet !== undefined) throw unmet
   }
 
   /**

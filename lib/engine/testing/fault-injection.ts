@@ -32,6 +32,9 @@ export interface PendingFault {
   readonly match: string
 }
 
+/** What becomes of faults that no request has met when the engine is reset or closed. */
+export type UnmetFaults = 'ignore' | 'throw'
+
 /** A gate, which holds the requests that meet it. Disposing it opens it. */
 export interface Gate extends FaultHandle {
   /** The first request that is held, as soon as it is; rejects when the gate ends before. */
@@ -106,13 +109,23 @@ export class Faults {
   readonly #checkPath: (match: string, where: string) => void
   #rules: readonly FaultRule[] = []
   readonly #waiting = new Set<Waiting>()
+  readonly #unmet: UnmetFaults
+  /** Faults of this test that have ended before a request met them, where that is an error. */
+  #endedUnmet: FaultRule[] = []
 
   /**
    * @param methods methods that requests may have beside the usual ones
    * @param clock fills the buckets of rate limits
    * @param checkPath refuses patterns that no request can meet
+   * @param unmet whether faults that no request has met are an error when the test is over
    */
-  constructor(methods: readonly string[], clock: Pick<Clock, 'time'>, checkPath: (match: string, where: string) => void) {
+  constructor(
+    methods: readonly string[],
+    clock: Pick<Clock, 'time'>,
+    checkPath: (match: string, where: string) => void,
+    unmet: UnmetFaults = 'ignore',
+  ) {
+    this.#unmet = unmet
     this.#methods = methods
     this.#clock = clock
     this.#checkPath = checkPath
@@ -125,7 +138,7 @@ export class Faults {
 
   /** The faults in effect that no request has met, oldest first. */
   get pending(): PendingFault[] {
-    return this.#rules.filter(({ met }) => met === 0).map(({ effect, label }) => ({ kind: effect.kind, match: label }))
+    return this.#rules.filter(({ met }) => met === 0).map(toPending)
   }
 
   /** @throws TypeError, RangeError */
@@ -220,6 +233,7 @@ export class Faults {
   /** Ends a rule, also for those that it has met already. */
   #end(rule: FaultRule, settle: (waiting: Waiting) => void): void {
     rule.ended = true
+    if (rule.met === 0 && this.#unmet === 'throw') this.#endedUnmet.push(rule)
     this.#rules = this.#rules.filter(other => other !== rule)
     if (rule.effect.kind === 'hold') {
       rule.effect.arrived.reject(new Error(`The gate "${rule.label}" has ended before a request arrived.`))
@@ -315,6 +329,21 @@ export class Faults {
     })
   }
 
+  /**
+   * Returns the error that says which faults no request has met since the last time, where that is one; those in effect are ended first.
+   *
+   * @param by what the test has called
+   */
+  takeUnmet(by: string): Error | undefined {
+    const unmet = this.#endedUnmet.map(toPending)
+    this.#endedUnmet = []
+    if (unmet.length === 0) return undefined
+    const names = unmet.map(({ kind, match }) => `${kind}("${match}")`).join(', ')
+    return new Error(
+      `engine.${by}: no request has met ${names}. Take away what the test does not need, or look why its request does not get there (engine.requests shows what came).`,
+    )
+  }
+
   /** Ends all faults and loses the requests that wait: they belong to the test before. */
   reset(): void {
     this.#endAll(waiting => waiting.lose(lostBy(waiting, 'was still waiting when the engine was reset')))
@@ -341,6 +370,10 @@ export class Faults {
     const rules = new Set([...this.#rules, ...[...this.#waiting].map(({ rule }) => rule)])
     for (const rule of rules) this.#end(rule, settle)
   }
+}
+
+function toPending({ effect, label }: FaultRule): PendingFault {
+  return { kind: effect.kind, match: label }
 }
 
 function formatRequestName({ method, path }: FaultRequest): string {

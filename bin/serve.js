@@ -10,7 +10,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const require = createRequire(import.meta.url)
-const required = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).engines.node.replace('>=', '')
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+const required = manifest.engines.node.replace('>=', '')
 // A repository has the TypeScript source; the published package has the compiled one only.
 const source = new URL('../lib/doors/cli/main.ts', import.meta.url)
 const isRepository = existsSync(source)
@@ -28,7 +29,7 @@ function isOlder(version, other) {
 }
 
 async function loadCommand() {
-  if (!isRepository) return (await import('../dist/lib/doors/cli/main.js')).main
+  if (!isRepository) return await loadPublished()
   try {
     // Node 22.17 does not strip types by itself yet, and a module that failed once cannot be imported again.
     if (!process.features.typescript) await import('tsx')
@@ -36,6 +37,17 @@ async function loadCommand() {
   } catch (error) {
     if (error.code === 'ERR_MODULE_NOT_FOUND') giveUp('the packages are not installed: run "npm ci" first.')
     throw error
+  }
+}
+
+async function loadPublished() {
+  try {
+    return (await import('../dist/lib/doors/cli/main.js')).main
+  } catch (error) {
+    // npm installs peers by itself; with --legacy-peer-deps, and in other managers, it does not.
+    if (error.code !== 'ERR_MODULE_NOT_FOUND' || !error.message.includes("'@mikro-orm/")) throw error
+    const packages = ['@mikro-orm/core', '@mikro-orm/sqlite'].map(name => `${name}@${manifest.devDependencies[name]}`)
+    giveUp(`MikroORM is not installed: npm install ${packages.join(' ')}`)
   }
 }
 

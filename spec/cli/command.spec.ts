@@ -286,6 +286,24 @@ describe('command', () => {
       assert.equal(code, 1)
     })
 
+    it('with a mistake of syntax are told its place, and are not taken for CommonJS', async () => {
+      await mkdir(join(folder, 'mistaken'))
+      await writeFile(join(folder, 'mistaken/package.json'), '{ "type": "module" }')
+      await writeFile(join(folder, 'mistaken/nested.js'), 'function open() {\nexport const none = 1\n')
+      await writeFile(join(folder, 'mistaken/entities.mjs'), 'export const none = 1\nexport const one = (1\n')
+      await writeFile(join(folder, 'mistaken/index.mjs'), `export * from './entities.mjs'\n`)
+      await writeFile(join(folder, 'mistaken/through.mjs'), `export * from '../common/other.js'\n`)
+      await writeFile(join(folder, 'common/other.js'), `import 'node:fs'\n`)
+      for (const [file, expected] of [
+        ['nested.js', /nested\.js cannot be loaded: Unexpected token 'export' \(\S+nested\.js:2\)\.$/],
+        ['index.mjs', /index\.mjs cannot be loaded: .+ \(\S+entities\.mjs:\d\)\.$/],
+        ['through.mjs', /outside a module \(\S+other\.js:1\)\. \S+common\/package\.json says "type": "commonjs"/],
+      ] as const) {
+        const { stderr } = await run(`mistaken/${file}`, '--get', '/v1')
+        assert.match(stderr.trimEnd().split('\n').at(-1)!, expected)
+      }
+    })
+
     it('that cannot be served are told in one line', async () => {
       await mkdir(join(folder, 'directory.db'))
       const files: [string, string][] = [

@@ -146,7 +146,7 @@ for (const target of targets) {
       assert.equal(await api.users.getAttribute(1, 'age'), 30)
     })
 
-    it('creates, changes, replaces and deletes', async () => {
+    it('creates, changes and deletes', async () => {
       const api = connect()
       const bytes = new Uint8Array([0, 255, 10])
       const user = await api.users.create(
@@ -155,7 +155,7 @@ for (const target of targets) {
       )
       assert.deepEqual([user.at, user.posts[0]?.title, user.posts[0]?.body], ['1970-01-01T00:00:00.000Z', 'New', 'AP8K'])
       assert.equal((await api.users.update(user.id, { age: 5 })).age, 5)
-      assert.equal((await api.users.replace(user.id, { age: null, name: 'Cyd' }, { attributes: ['name'] })).name, 'Cyd')
+      assert.equal((await api.users.update(user.id, { age: null, name: 'Cyd' }, { attributes: ['name'] })).name, 'Cyd')
       assert.equal((await api.users.setAttribute(user.id, 'age', 7)).age, 7)
       const posts = api.users.related(user.id, 'posts')
       assert.equal((await posts.create({ title: 'More' })).user, user.id)
@@ -293,6 +293,19 @@ describe('client', () => {
     assert.throws(() => client(engine, { login: User }), /method of the client/)
     assert.throws(() => client(engine, entities, { url: 'http://x' }), /goes with a fetch function/)
     assert.throws(() => client(engine, entities, { versoin: 'v1' } as never), /Did you mean "version"/)
+    const known = /client: "userz" is not among the entities that it was made with \(users, posts, tags\)\. Did you mean "users"\?/
+    const untyped = client(engine, entities) as unknown as Record<
+      string,
+      { list(): Promise<unknown>; related(id: number, name: string): { list(): Promise<unknown> } }
+    >
+    await assert.rejects(untyped['userz']!.list(), known)
+    await assert.rejects(untyped['userz']!.related(1, 'posts').list(), known)
+    await assert.rejects(
+      (client(engine, {}) as unknown as typeof untyped)['users']!.list(),
+      /made with \(none\)\. Add it, as in client\(target, \{ users: Entity \}\)/,
+    )
+    // A client that is awaited is not taken for a promise.
+    assert.equal(typeof (await Promise.resolve(client(engine, {}))).withToken, 'function')
     const api = client(engine, entities)
     await assert.rejects(api.users.list({ $: { age: {} as never } }), TypeError)
     await assert.rejects(api.users.list({ 'at>': new Date(Number.NaN) }), /invalid date/)

@@ -49,6 +49,10 @@ describe('an engine', () => {
     await refused({ entities: [{ name: 'User' }] }, /"entities\[0\]" must be an entity .* got an object with "name"\.$/)
     await refused({ entities: [{ default: User, User }] }, /got an object with "default", "User"\.$/)
     await refused({ entities: [{}] }, /got an empty object\.$/)
+    await refused({ entities: ['User'] }, /"entities\[0\]" is the text "User": give the entity itself .* or a pattern of files/)
+    await refused({ entities: [User, 'Pet'] }, /"entities\[1\]" is the text "Pet"/)
+    await refused({ entities: ['./none/*.js'] }, /no file with an entity matches "\.\/none\/\*\.js", taken from /)
+    await refused({ entities: [class Plain {}] }, /"entities\[0\]" is the class Plain, which is not declared as an entity: .* defineEntity/)
     await refused({ entities: Date }, /must be an array of at least one entity.* Write \[User\]/)
   })
 

@@ -3,6 +3,8 @@ import { createRequire, registerHooks } from 'node:module'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CommandError, oneLine } from './command-error.ts'
+import { findSyntaxFault } from './syntax-fault.ts'
+import type { SyntaxFault } from './syntax-fault.ts'
 
 const EXTENSIONS: ReadonlySet<string> = new Set(['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'])
 
@@ -15,6 +17,8 @@ export function isModule(file: string): boolean {
 const OWN_PACKAGES = /^(?:mikro-rest|@mikro-orm\/(?:core|sql|sqlite))$/
 const SELF = new URL(import.meta.url.endsWith('.ts') ? '../../index.ts' : '../index.js', import.meta.url).href
 let isLent = false
+/** The files of the application that imports have led to. */
+const met = new Set<string>()
 
 /** Lets modules resolve these packages from the command, where they do not find their own. */
 function sharePackages(): void {
@@ -22,7 +26,11 @@ function sharePackages(): void {
   isLent = true
   registerHooks({
     resolve(specifier, context, nextResolve) {
-      if (!OWN_PACKAGES.test(specifier)) return nextResolve(specifier, context)
+      if (!OWN_PACKAGES.test(specifier)) {
+        const found = nextResolve(specifier, context)
+        if (found.url.startsWith('file:') && !found.url.includes('/node_modules/')) met.add(found.url)
+        return found
+      }
       try {
         return nextResolve(specifier, context)
       } catch (error) {
@@ -44,15 +52,21 @@ export async function importModule(file: string): Promise<Readonly<Record<string
   try {
     return listExports((await import(pathToFileURL(file).href)) as Record<string, unknown>)
   } catch (error) {
-    throw new CommandError(`${file} cannot be loaded: ${oneLine(error)}${formatPlace(error)}.${advise(error, isTypeScript && !hasTsx)}`)
+    const fault = findSyntaxFault(error, [...met].filter(isCode))
+    if (fault !== undefined) throw new CommandError(`${file} cannot be loaded: ${describeFault(fault)}`)
+    const advice = isTypeScript && !hasTsx ? ' The package "tsx" is not installed; it loads TypeScript that Node cannot read alone.' : ''
+    throw new CommandError(`${file} cannot be loaded: ${oneLine(error)}${formatPlace(error)}.${advice}`)
   }
 }
 
-function advise(error: unknown, lacksTsx: boolean): string {
+function isCode(url: string): boolean {
+  return /\.[cm]?[jt]s$/i.test(url)
+}
+
+function describeFault({ file, line, text, manifest }: SyntaxFault): string {
+  if (manifest === undefined) return `${text} (${file}:${line}).`
   // So `npm init` writes it.
-  if (/import statement outside a module|Unexpected token 'export'/.test(String(error)))
-    return ' Its package.json says "type": "commonjs": write "module" there, or call the file .mjs or .mts.'
-  return lacksTsx ? ' The package "tsx" is not installed; it loads TypeScript that Node cannot read alone.' : ''
+  return `${text} (${file}:${line}). ${manifest} says "type": "commonjs": write "module" there, or call the file .mjs or .mts.`
 }
 
 /** Lists the exports of a module. A CommonJS module has all of them in its default export, and only some beside it. */

@@ -2,28 +2,58 @@
  * Open the database: the one place where the option `database` decides which kind of database serves an engine. Its implementation is loaded with the first
  * engine, MikroORM's driver included: importing the library alone costs little.
  */
+import { PGLITE, isPglite } from '../../records/database/describe-database.ts'
 import { formatInstall } from '../../records/database/install-line.ts'
 import type { Opened, Opening, ServerDatabase } from '../../records/database/world-store.ts'
+import { explainDiscovery } from './explain-discovery.ts'
 
-/** What the packages of PostgreSQL are missing by. */
-const MISSING = /Cannot find (?:package|module) '(?<name>pg|@mikro-orm\/postgresql)'/
+/** What packages are missing by. */
+const MISSING = /Cannot find (?:package|module) '(?:pg|@mikro-orm\/(?:postgresql|sqlite))'/
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && MISSING.test(error.message)
+}
 
 /** @throws Error in one line, when there are no entities and the database cannot be read and written; when packages for it are missing. */
 export async function openDatabase(opening: Opening): Promise<Opened> {
+  try {
+    return await openAny(opening)
+  } catch (error) {
+    throw explainDiscovery(error, opening.entities)
+  }
+}
+
+async function openAny(opening: Opening): Promise<Opened> {
   // `options.ts` refuses what is neither `:memory:`, the path of a file nor a URL of PostgreSQL.
   const { database } = opening
   if (typeof database === 'string') {
-    const { openSqlite } = await import('../../databases/sqlite/open.ts')
-    return openSqlite({ ...opening, database })
+    return (await loadSqlite())({ ...opening, database })
   }
-  return (await loadPostgres())({ ...opening, database })
+  return (await loadPostgres(database))({ ...opening, database })
 }
 
-async function loadPostgres(): Promise<(opening: Opening<ServerDatabase>) => Promise<Opened>> {
+async function loadSqlite(): Promise<(opening: Opening<string>) => Promise<Opened>> {
+  try {
+    return (await import('../../databases/sqlite/open.ts')).openSqlite
+  } catch (error) {
+    if (!isMissing(error)) throw error
+    throw new Error(`A SQLite database needs the driver of MikroORM: ${formatInstall('@mikro-orm/sqlite')}`, { cause: error })
+  }
+}
+
+async function loadPostgres({ url }: ServerDatabase): Promise<(opening: Opening<ServerDatabase>) => Promise<Opened>> {
   try {
     return (await import('../../databases/postgres/open.ts')).openPostgres
   } catch (error) {
-    if (!MISSING.test((error as Error).message)) throw error
-    throw new Error(`A PostgreSQL database needs two more packages: ${formatInstall('@mikro-orm/postgresql', 'pg')}`, { cause: error })
+    if (!isMissing(error)) throw error
+    const packages = ['@mikro-orm/postgresql', 'pg']
+    // All in one line: who tries PGlite in an empty folder lacks each of them.
+    const [what, needed] = isPglite(url) ? ['PGlite', [PGLITE, ...packages]] : ['PostgreSQL', packages]
+    throw new Error(
+      `A ${what} database needs ${isPglite(url) ? 'three' : 'two'} packages beside those of SQLite: ${formatInstall(...needed)}`,
+      {
+        cause: error,
+      },
+    )
   }
 }

@@ -266,6 +266,14 @@ function checkEntities(entities: unknown): void {
       `RestEngine.create: "entities" must be an array of at least one entity; without it the model is read from the file of "database".${meant}`,
     )
   }
+  // MikroORM takes any text for a pattern, and says nothing of one that finds no file beside others that do.
+  const named = entities.findIndex(entity => typeof entity === 'string' && !/[/\\*.]/.test(entity))
+  if (named >= 0) {
+    const name = JSON.stringify(entities[named])
+    throw new TypeError(
+      `RestEngine.create: "entities[${named}]" is the text ${name}: give the entity itself (import it, without quotes), or a pattern of files such as "./entities/*.js".`,
+    )
+  }
   const wrong = entities.findIndex(entity => !['function', 'string'].includes(typeof entity) && !isSchema(entity))
   if (wrong < 0) return
   const given: unknown = entities[wrong]

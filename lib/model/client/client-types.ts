@@ -81,14 +81,6 @@ export interface ResourceClient<P> {
     options?: CallOptions,
   ): Promise<ShownRecord<P, D, X, A>>
 
-  /** Sends a record by PUT. The engine changes the given attributes, as for PATCH; a real backend may replace the record as a whole. */
-  replace<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
-    id: Id,
-    body: RecordBody<P>,
-    query?: RecordQuery<P, D, X, A>,
-    options?: CallOptions,
-  ): Promise<ShownRecord<P, D, X, A>>
-
   /** Deletes a record, and gives it as it was. */
   delete<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     id: Id,

@@ -2,7 +2,7 @@
  * Client: the typed client of an API that an engine serves, or that a server serves like one. Its types come from the entities, without generated code; at run
  * time it needs their names alone. It imports nothing of Node, so that it runs in browsers.
  */
-import { checkNames } from '../../foundation/base/suggest.ts'
+import { checkNames, findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { CallOptions, Client, ClientEntities, ClientMethods } from './client-types.ts'
 import { ResourceCalls } from './resource-calls.ts'
 import { openTransport } from './transport.ts'
@@ -75,9 +75,9 @@ function makeClient<M extends ClientEntities>(
     withHeaders,
   }
   const open = (name: string): ResourceCalls => new ResourceCalls(transport, headers, [name])
-  return (names === undefined
-    ? withAnyName(methods, open)
-    : { ...methods, ...Object.fromEntries(names.map(name => [name, open(name)])) }) as unknown as Client<M>
+  if (names === undefined) return withAnyName(methods, open) as unknown as Client<M>
+  const calls = { ...methods, ...Object.fromEntries(names.map(name => [name, open(name)])) }
+  return withAnyName(calls, name => new ResourceCalls(refuseName(name, names), headers, [name])) as unknown as Client<M>
 }
 
 /** Finds the token in the answer to a log-in, which the application may have put elsewhere than in `auth_token`: it is a JSON Web Token. */
@@ -93,7 +93,17 @@ function findToken(answer: unknown): string | undefined {
   return undefined
 }
 
-/** Without entities every name is that of a resource, but for those that JavaScript asks for by itself. */
+/** Refuses the calls of a name that is not among the entities: in JavaScript nobody else says so. */
+function refuseName(name: string, names: readonly string[]): Transport {
+  const known = names.length === 0 ? 'none' : names.join(', ')
+  return async () => {
+    throw new TypeError(
+      `client: "${name}" is not among the entities that it was made with (${known}).${formatHint(findNearest(name, names))} Add it, as in client(target, { ${/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)}: Entity }), or leave the entities out: then it takes any name.`,
+    )
+  }
+}
+
+/** Takes any name for that of a resource, but for those that are there and those that JavaScript asks for by itself. */
 function withAnyName(methods: object, open: (name: string) => ResourceCalls): object {
   const opened = new Map<string, ResourceCalls>()
   return new Proxy(methods, {

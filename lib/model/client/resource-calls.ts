@@ -80,10 +80,6 @@ export class ResourceCalls extends ListCalls {
     return readRecord(await this.call('PATCH', [id], { body, query: writeQuery(query) }, options))
   }
 
-  async replace(id: Id, body: unknown, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
-    return readRecord(await this.call('PUT', [id], { body, query: writeQuery(query) }, options))
-  }
-
   async delete(id: Id, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
     return readRecord(await this.call('DELETE', [id], { query: writeQuery(query) }, options))
   }

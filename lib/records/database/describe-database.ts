@@ -7,6 +7,9 @@ export function describeDatabase(database: string | ServerDatabase): string {
   return url.replace(/(\/\/[^/@:]*):[^/@]*@/, '$1@').replace(/^(postgres(?:ql)?:[^?]*)\?.*$/s, '$1')
 }
 
+/** The package of PGlite. */
+export const PGLITE: string = '@electric-sql/pglite'
+
 /** Whether a URL is that of a PGlite, PostgreSQL in the process of the engine: `pglite:` or `pglite:DIR`. */
 export function isPglite(url: string): boolean {
   return /^pglite:/i.test(url)

@@ -6,12 +6,9 @@ import { formatInstall } from '../../../records/database/install-line.ts'
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { PoolConfig } from 'pg'
-import { isPglite, pgliteFolder } from '../../../records/database/describe-database.ts'
+import { PGLITE, isPglite, pgliteFolder } from '../../../records/database/describe-database.ts'
 import { PgliteStream } from './pglite-stream.ts'
 import type { Pglite } from './pglite-stream.ts'
-
-// Not a plain text in the import: the types must be the same where the package is not installed.
-const PACKAGE = '@electric-sql/pglite'
 
 /** The file in a folder that says which process has it open: PGlite itself keeps no second one out, and two would destroy it. */
 const OWNER = 'mikro-rest.pid'
@@ -80,10 +77,10 @@ export async function openPglite(url: string, mayCreate: boolean): Promise<Pglit
 
 async function loadPackage(): Promise<PglitePackage> {
   try {
-    return (await import(PACKAGE)) as PglitePackage
+    return (await import(PGLITE)) as PglitePackage
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    throw new Error(`A PGlite database needs one more package: ${formatInstall(PACKAGE)}`, { cause: error })
+    throw new Error(`A PGlite database needs one more package: ${formatInstall(PGLITE)}`, { cause: error })
   }
 }
 

@@ -1,0 +1,44 @@
+/**
+ * Syntax fault: finds the module in which Node has met a mistake of syntax, which its error does not name, and whether that module is CommonJS where it is written
+ * as an ES module.
+ */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+/** A mistake in a module. */
+export interface SyntaxFault {
+  readonly file: string
+  readonly line: number
+  readonly text: string
+  /** The manifest that makes the module CommonJS, where it has `import` or `export` statements. */
+  readonly manifest: string | undefined
+}
+
+// A process each.
+const MOST = 50
+
+/** @param urls of the modules that were found until the error, in this order */
+export function findSyntaxFault(error: unknown, urls: Iterable<string>): SyntaxFault | undefined {
+  if (!(error instanceof SyntaxError)) return undefined
+  // The last one is the likeliest.
+  for (const url of [...urls].toReversed().slice(0, MOST)) {
+    const file = fileURLToPath(url)
+    const { status, stderr } = spawnSync(process.execPath, ['--no-warnings', '--check', file], { encoding: 'utf8' })
+    const [, line, text] = /^[^\n]*:(\d+)\n.*?^SyntaxError: ([^\n]*)/ms.exec(stderr) ?? []
+    if (status === 0 || line === undefined || text === undefined) continue
+    const isModuleSyntax = /import statement outside a module|Unexpected token 'export'/.test(text)
+    return { file, line: Number(line), text, manifest: isModuleSyntax ? findCommonManifest(url) : undefined }
+  }
+  return undefined
+}
+
+/** Returns the manifest that says "type": "commonjs"; without a type Node looks at the code. */
+function findCommonManifest(url: string): string | undefined {
+  if (!/\.[jt]s$/.test(url)) return undefined
+  const manifest = findPackageJSON(url)
+  if (manifest === undefined) return undefined
+  const { type } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly type?: string }
+  return type === 'commonjs' ? manifest : undefined
+}

@@ -11,6 +11,10 @@ const User = defineEntity({
 })
 const Pet = defineEntity({ name: 'Pet', properties: { id: p.integer().primary(), name: p.string(), age: p.integer().nullable() } })
 
+class Plain {
+  readonly id = 1
+}
+
 /** One line, a TypeError, and this text in it. */
 function oneLine(text: RegExp): (error: unknown) => boolean {
   return error => {
@@ -52,7 +56,7 @@ describe('an engine', () => {
     await refused({ entities: ['User'] }, /"entities\[0\]" is the text "User": give the entity itself .* or a pattern of files/)
     await refused({ entities: [User, 'Pet'] }, /"entities\[1\]" is the text "Pet"/)
     await refused({ entities: ['./none/*.js'] }, /no file with an entity matches "\.\/none\/\*\.js", taken from /)
-    await refused({ entities: [class Plain {}] }, /"entities\[0\]" is the class Plain, which is not declared as an entity: .* defineEntity/)
+    await refused({ entities: [Plain] }, /"entities\[0\]" is the class Plain, which is not declared as an entity: .* defineEntity/)
     await refused({ entities: Date }, /must be an array of at least one entity.* Write \[User\]/)
   })
 

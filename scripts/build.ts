@@ -1,66 +1,13 @@
-/**
- * Builds dist/ for publication. The library and the command are bundled into few files, because each file costs Node a part of a
- * millisecond. Dynamic imports are files of their own, loaded on demand. Source maps lead back to the lines of lib/. The types of the library are
- * files as in lib/. Kysely is packed beside them, for quick starts. `npm run build` runs it, and npm before it packs.
- */
+/** Builds dist/ for publication: the scripts (bundle.ts), and the types of the library, which are files as in lib/. `npm run build` runs it, and npm before it packs. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
-import { mergeChunks } from './merge-chunks.ts'
-import { packKysely } from './pack-kysely.ts'
-import { thinSourceMap } from './thin-source-maps.ts'
+import { bundle } from './bundle.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
-
-const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly engines: { readonly node: string } }
-const target = engines.node.replace('>=', 'node')
-
-/** Bundles into dist/lib/, so that paths relative to lib/doors/cli/ stay valid in every file. */
-async function bundle(): Promise<void> {
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: {
-      'lib/index': 'lib/index.ts',
-      'lib/model/client/index': 'lib/model/client/index.ts',
-      'lib/doors/cli/main': 'lib/doors/cli/main.ts',
-    },
-    outdir: dist,
-    chunkNames: 'lib/chunks/[name]-[hash]',
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target,
-    packages: 'external',
-    sourcemap: true,
-    // The published package has no lib/, but stacks still name its files and lines.
-    sourcesContent: false,
-    metafile: true,
-    logLevel: 'warning',
-  })
-  await mergeChunks(root, metafile, [
-    // The client is for browsers: it loads nothing of the engine.
-    { name: 'client', entries: ['lib/model/client/index.ts'] },
-    // A wrong command line is refused without the engine.
-    { name: 'common', entries: ['lib/index.ts', 'lib/doors/cli/main.ts'] },
-    { name: 'engine', entries: ['lib/engine.ts'] },
-    { name: 'library', entries: ['lib/index.ts'] },
-    { name: 'sqlite', entries: ['lib/databases/sqlite/open.ts'] },
-    { name: 'command', entries: ['lib/doors/cli/main.ts'] },
-  ])
-}
-
-/** Thins the source maps, which would be a third of the package. */
-function thinSourceMaps(): void {
-  for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
-    const file = join(dist, name)
-    if (name.endsWith('.js.map')) writeFileSync(file, thinSourceMap(readFileSync(file, 'utf8')))
-  }
-}
 
 function declareTypes(): void {
   const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
@@ -106,8 +53,6 @@ for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   const file = join(dist, name)
   if (name.endsWith('.d.ts') && !needed.has(file)) rmSync(file)
 }
-await bundle()
-thinSourceMaps()
-await packKysely(root, join(dist, 'packed'), target)
+await bundle(root, dist)
 const scripts = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.js'))
 console.log(`dist/: ${scripts.length} scripts, types of ${needed.size}.`)

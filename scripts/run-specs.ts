@@ -2,8 +2,8 @@
  * Runs the specs: the named files, or all of `spec/`. As many processes as there are processors, at most four, take file after file from one queue: a process a file
  * costs twice the time. A file that does not come to its end fails, and its process is replaced. Specs of both databases run on a PostgreSQL server, too, which is
  * started where none answers; `SPEC_POSTGRES=0` leaves it out. Node strips the types of the specs itself. Options that begin with `--test-` are passed on; `--quick` runs
- * those of the API, in memory alone; `--brief` prints a line a file where a single one is run, too. All specs
- * together have the same seeds each time.
+ * those of the API, in memory alone; `--brief` prints a line a file where a single one is run, too, and `--times`
+ * those files at the end that cost a processor most. All specs together have the same seeds each time.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,13 +12,18 @@ import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findSpecServer } from './spec-server.ts'
+import { buildCommand, COMMAND_HELPER } from './specs/build-command.ts'
 import { findFiles } from './specs/find-files.ts'
 import { ENDED, FILE, noCounts, READY, RESULTS, type Counts, type Message, type Order } from './specs/messages.ts'
+import { processorTime } from './specs/processor-time.ts'
+import { reaches } from './specs/reaches.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const REPORT = './scripts/specs/report.ts'
 /** Options of this script. */
-const OWN = ['--quick', '--brief']
+const OWN = ['--quick', '--brief', '--times']
+/** Files that `--times` prints. */
+const DEAREST = 40
 const args = process.argv.slice(2)
 const options = args.filter(arg => arg.startsWith('--') && !OWN.includes(arg))
 const isQuick = args.includes('--quick')
@@ -32,6 +37,7 @@ const began = performance.now()
 const files = findFilesOrEnd()
 /** For a single file node's own reporter says more. */
 const isAlone = files.length === 1 && !args.includes('--brief')
+const costs: { readonly file: string; readonly milliseconds: number; readonly processor: number }[] = []
 const queue = [...files]
 /** Files that have come to their end. */
 const ended = new Set<string>()
@@ -42,7 +48,8 @@ const workers = new Set<ChildProcess>()
 if (isQuick) Object.assign(process.env, { SPEC_TARGETS: 'memory', SPEC_POSTGRES: '0' })
 const server = await findSpecServer(root, files)
 const seeds = patterns.length === 0 ? { FC_SEED: process.env['FC_SEED'] ?? 'usual' } : {}
-const environment = { ...process.env, ...seeds, ...server.environment, NODE_COMPILE_CACHE: join(cache, 'compiled') }
+const command = reaches(root, files, COMMAND_HELPER) ? { SPEC_COMMAND: await buildCommand(root) } : {}
+const environment = { ...process.env, ...seeds, ...server.environment, ...command, NODE_COMPILE_CACHE: join(cache, 'compiled') }
 
 // Ctrl-C reaches the workers, too. The server is stopped when they have ended.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -53,10 +60,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 try {
   const count = Math.min(files.length, Math.max(2, Math.min(availableParallelism(), 4)))
   await Promise.all(Array.from({ length: count }, work))
-  finish()
 } finally {
   await server.stop()
 }
+// A server of the run's own has ended, and counts.
+finish()
 
 /** Runs workers, one after another, until the queue is empty. The files of one that ends early are those that it has not come to the end of. */
 async function work(): Promise<void> {
@@ -101,12 +109,13 @@ function runWorker(given: string[]): Promise<[code: number | null, signal: NodeJ
   })
 }
 
-function take({ file, counts, failures: found, milliseconds }: Extract<Message, { type: typeof RESULTS }>): void {
+function take({ file, counts, failures: found, milliseconds, processor }: Extract<Message, { type: typeof RESULTS }>): void {
   for (const name of Object.keys(total) as (keyof Counts)[]) total[name] += counts[name]
   failures.push(...found)
   if (file === '') return
   ended.add(file)
   times[file] = Math.round(milliseconds)
+  costs.push({ file, milliseconds, processor })
 }
 
 function fail(failure: string): void {
@@ -120,11 +129,20 @@ function finish(): void {
   const known = failures.join('')
   for (const file of isFiltered ? [] : files) if (!ended.has(file) && !known.includes(file)) fail(`✖ ${file} did not run`)
   if (!isAlone && failures.length > 0) console.log(`\n✖ failing tests:\n${failures.map(failure => failure.split('\n')[0]).join('\n')}\n`)
-  const lines = Object.entries({ ...total, files: ended.size, duration_ms: Math.round(performance.now() - began) })
+  if (args.includes('--times')) printDearest()
+  const [duration_ms, processor_ms] = [performance.now() - began, processorTime()].map(Math.round)
+  const lines = Object.entries({ ...total, files: ended.size, duration_ms, processor_ms })
   if (!isAlone || ended.size === 0) for (const [name, count] of lines) console.log(`ℹ ${name} ${count}`)
   mkdirSync(cache, { recursive: true })
   writeFileSync(join(cache, 'spec-times.json'), JSON.stringify(times))
   process.exitCode = failures.length === 0 ? 0 : 1
+}
+
+function printDearest(): void {
+  console.log('\nseconds of a processor, seconds, file')
+  const inSeconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(1).padStart(8)
+  for (const { file, milliseconds, processor } of costs.toSorted((one, other) => other.processor - one.processor).slice(0, DEAREST))
+    console.log(`${inSeconds(processor)} ${inSeconds(milliseconds)}  ${file}`)
 }
 
 function findFilesOrEnd(): string[] {

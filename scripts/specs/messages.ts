@@ -21,6 +21,8 @@ export interface Results {
   readonly counts: Counts
   readonly failures: readonly string[]
   readonly milliseconds: number
+  /** Milliseconds of a processor: of the worker, and of the processes that the file has started. */
+  readonly processor: number
 }
 
 /** The counts of a run, by the words of node's test runner. */

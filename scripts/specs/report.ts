@@ -4,6 +4,7 @@ import type { EventData } from 'node:test'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
 import { noCounts, RESULTS, type Counts } from './messages.ts'
+import { processorTime } from './processor-time.ts'
 
 /** What the test behind the tests of a file is called, after the file. */
 export const END = ' leaves the process as it was'
@@ -16,6 +17,7 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
   let counts = noCounts()
   let failures: string[] = []
   let since = performance.now()
+  let spent = processorTime()
   for await (const event of source) {
     if (event.type === 'test:start') names[event.data.nesting] = event.data.name
     if (event.type === 'test:pass') countPass(event.data, counts)
@@ -27,12 +29,15 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
     const file = endOf(event)
     if (file === undefined) continue
     const milliseconds = performance.now() - since
+    const processor = processorTime() - spent
+    const [took, cost] = [milliseconds, processor].map(each => (each / 1000).toFixed(1))
     if (file !== '' && !isQuiet)
-      yield `${failures.length === 0 ? '✔' : '✖'} ${file} (${counts.tests} tests, ${(milliseconds / 1000).toFixed(1)} s)\n`
-    process.send?.({ type: RESULTS, file, counts, failures, milliseconds })
+      yield `${failures.length === 0 ? '✔' : '✖'} ${file} (${counts.tests} tests, ${took} s, ${cost} s of a processor)\n`
+    process.send?.({ type: RESULTS, file, counts, failures, milliseconds, processor })
     counts = noCounts()
     failures = []
     since = performance.now()
+    spent = processorTime()
   }
 }
 

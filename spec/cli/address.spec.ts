@@ -5,11 +5,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { Command, ROOT } from '../helpers/command.ts'
+import { Command, COMMAND } from '../helpers/command.ts'
 
 let folder: string
 function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(process.execPath, [join(ROOT, 'bin', 'serve.js'), ...args], { cwd: folder, encoding: 'utf8' })
+  return spawnSync(process.execPath, [COMMAND, ...args], { cwd: folder, encoding: 'utf8' })
 }
 
 describe('the command at another address', () => {

@@ -8,10 +8,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { RestEngine, createServer, fromJson } from '../../lib/index.ts'
+import { COMMAND } from '../helpers/command.ts'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const { FORCE_COLOR: _, ...ENV } = process.env
 
 describe('--check', { timeout: 120_000 }, () => {
@@ -35,7 +34,7 @@ describe('--check', { timeout: 120_000 }, () => {
   })
 
   async function run(...args: readonly string[]): Promise<{ status: number; stdout: string; stderr: string }> {
-    const child = spawn(process.execPath, [join(ROOT, 'bin', 'serve.js'), ...args], { cwd: folder, env: ENV })
+    const child = spawn(process.execPath, [COMMAND, ...args], { cwd: folder, env: ENV })
     let [stdout, stderr] = ['', '']
     child.stdout.on('data', chunk => (stdout += String(chunk)))
     child.stderr.on('data', chunk => (stderr += String(chunk)))

@@ -11,10 +11,8 @@ import { delimiter, join } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { Command } from '../helpers/command.ts'
+import { Command, COMMAND, ROOT, SOURCE_COMMAND } from '../helpers/command.ts'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const COMMAND = join(ROOT, 'bin', 'serve.js')
 const ORM = import.meta.resolve('@mikro-orm/core')
 // Colours are for terminals; whoever runs the specs may have forced them.
 const { FORCE_COLOR: _, ...ENV } = process.env
@@ -122,7 +120,8 @@ describe('command', () => {
 
   describe('serving', () => {
     it('serves the sample model, whose printed requests answer', async () => {
-      const command = serve()
+      // From the sources, as `npm start` does.
+      const command = new Running([SOURCE_COMMAND, '--port', '0'])
       const origin = await command.origin()
       assert.match(command.stdout, /\/v1\/publishers\n/)
       const urls = [...command.stdout.matchAll(/curl '(.+)'/g)].map(match => match[1] ?? '')
@@ -505,7 +504,7 @@ describe('command', () => {
       assert.equal((await fetch(`${await command.origin()}/v1/users`)).status, 200)
       command.child.kill('SIGTERM')
       assert.deepEqual(await command.ended, { code: 0, signal: null })
-      const failed = new Running([COMMAND, '--get', '/v1/nobody'], old)
+      const failed = new Running([SOURCE_COMMAND, '--get', '/v1/nobody'], old)
       assert.equal((await failed.ended).code, 1)
       assert.match(failed.stdout, /resource_unknown/)
     })

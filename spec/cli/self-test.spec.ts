@@ -5,16 +5,15 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import Sqlite from 'better-sqlite3'
+import { COMMAND } from '../helpers/command.ts'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const ORM = import.meta.resolve('@mikro-orm/core')
 const { FORCE_COLOR: _, ...ENV } = process.env
 
 let folder: string
 function run(...args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(process.execPath, [join(ROOT, 'bin', 'serve.js'), ...args], { cwd: folder, env: ENV, encoding: 'utf8' })
+  return spawnSync(process.execPath, [COMMAND, ...args], { cwd: folder, env: ENV, encoding: 'utf8' })
 }
 
 describe('--self-test', { timeout: 120_000 }, () => {

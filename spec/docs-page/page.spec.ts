@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 import { defineEntity, p } from '@mikro-orm/core'
 import { auth, createServer, fromJson, hashPassword, listener, resource, RestEngine } from '../../lib/index.ts'
 import type { OpenApiDocument } from '../../lib/index.ts'
-import { Command, ROOT } from '../helpers/command.ts'
+import { Command, copyLibrary, ROOT } from '../helpers/command.ts'
 import { worlds } from '../openapi/worlds.ts'
 import { listCommands, readText, serveDocs } from './served.ts'
 
@@ -303,7 +303,7 @@ it('the command prints the address of the page, unless something else is there',
 it('without swagger-ui-dist our own page is at /docs', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-'))
   try {
-    await cp(join(ROOT, 'lib'), join(folder, 'lib'), { recursive: true })
+    const library = await copyLibrary(folder)
     await cp(join(ROOT, 'package.json'), join(folder, 'package.json'))
     const modules = join(folder, 'node_modules')
     await mkdir(modules)
@@ -313,7 +313,7 @@ it('without swagger-ui-dist our own page is at /docs', async () => {
     }
     await writeFile(
       join(folder, 'try.ts'),
-      `import { createServer, fromJson, RestEngine } from './lib/index.ts'
+      `import { createServer, fromJson, RestEngine } from '${library}'
        const engine = await RestEngine.create(fromJson({ users: [{ id: 1 }] }))
        const server = createServer(engine, { docs: true }).listen(0, '127.0.0.1', async () => {
          const { port } = server.address()

@@ -10,8 +10,8 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { Command as RunningCommand } from '../helpers/command.ts'
+import { fileURLToPath } from 'node:url'
+import { Command as RunningCommand, LIBRARY } from '../helpers/command.ts'
 import { markedBlocks } from '../helpers/markdown.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
@@ -69,9 +69,9 @@ describe('examples in code', () => {
     folder = await mkdtemp(join(tmpdir(), 'mikro-rest-readme-'))
     const installed = join(folder, 'node_modules', 'mikro-rest')
     await mkdir(installed, { recursive: true })
-    // The source in place of the built package, which spec/docs/package.spec.ts proves.
-    await writeFile(join(installed, 'package.json'), JSON.stringify({ type: 'module', exports: './index.ts' }))
-    await writeFile(join(installed, 'index.ts'), `export * from ${JSON.stringify(pathToFileURL(join(root, 'lib/index.ts')).href)}\n`)
+    // The library of this run in place of an installed one, which spec/docs/package.spec.ts proves.
+    await writeFile(join(installed, 'package.json'), JSON.stringify({ type: 'module', exports: './index.js' }))
+    await writeFile(join(installed, 'index.js'), `export * from ${JSON.stringify(LIBRARY)}\n`)
     for (const name of PACKAGES) await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name), 'junction')
     await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { experimentalDecorators: true } }))

@@ -8,6 +8,7 @@ import { afterEach, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { createServer, resource, RestEngine, RestError } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/engine/pipeline/options.ts'
+import { LIBRARY } from '../helpers/command.ts'
 import { RawConnection, requestText } from '../helpers/raw-http.ts'
 
 const Note = defineEntity({
@@ -168,14 +169,14 @@ describe('an error of a hook', () => {
   it('goes to standard error with its stack and the request, where there is no onError; what was meant does not', () => {
     const script = `
       import { defineEntity, p } from '@mikro-orm/core'
-      import { resource, RestEngine, RestError } from './lib/index.ts'
+      import { resource, RestEngine, RestError } from '${LIBRARY}'
       const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary() } })
       const list = () => { throw new RestError(503, 'resting', 'On purpose.') }
       const get = function hookOfMine() { throw new Error('my mistake') }
       const engine = await RestEngine.create({ entities: [Note], resources: [resource(Note, { list, get })], seed: { notes: [{ id: 1 }] } })
       console.log((await engine.handle('GET', '/v1/notes/1?depth=0')).status, (await engine.handle('GET', '/v1/notes')).status)
       await engine.close()`
-    const args = ['--import', 'tsx', '--input-type=module', '--eval', script]
+    const args = ['--input-type=module', '--eval', script]
     const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', cwd: new URL('../..', import.meta.url) })
     assert.equal(stdout.trim(), '500 503', stderr)
     assert.match(stderr, /^mikro-rest: GET \/v1\/notes\/1\?depth=0 failed: Error: my mistake\n +at .*hookOfMine/)

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
+import { COMMAND } from '../helpers/command.ts'
 import { SERVER_URL, findNoServer } from './server-database.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
@@ -30,12 +31,12 @@ describe('mikro-rest postgres://...', { skip: await findNoServer() }, () => {
         module,
         "import { defineEntity, p } from '@mikro-orm/core'\nexport const Book = defineEntity({ name: 'Book', properties: { id: p.integer().primary(), title: p.string() } })\n",
       )
-      const { status, stdout, stderr } = spawnSync(process.execPath, ['bin/serve.js', url, '--config', module, '--get', '/v1/books'], {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, url, '--config', module, '--get', '/v1/books'], {
         cwd: root,
         encoding: 'utf8',
       })
       assert.equal(status, 0, stderr)
-      const bare = spawnSync(process.execPath, ['bin/serve.js', `${url}?schema=public`, '--get', '/v1/books'], {
+      const bare = spawnSync(process.execPath, [COMMAND, `${url}?schema=public`, '--get', '/v1/books'], {
         cwd: root,
         encoding: 'utf8',
       })
@@ -43,7 +44,7 @@ describe('mikro-rest postgres://...', { skip: await findNoServer() }, () => {
       assert.deepEqual((JSON.parse(bare.stdout) as { books: unknown[] }).books, [{ id: 1, title: 'x' }])
       assert.deepEqual((JSON.parse(stdout) as { books: unknown[] }).books, [{ id: 1, title: 'x' }])
       // Its fork is a database of its own, which is dropped before the process ends.
-      const tested = spawnSync(process.execPath, ['bin/serve.js', url, '--config', module, '--self-test', '--runs', '1'], {
+      const tested = spawnSync(process.execPath, [COMMAND, url, '--config', module, '--self-test', '--runs', '1'], {
         cwd: root,
         encoding: 'utf8',
       })

@@ -9,6 +9,7 @@ import { eject } from '../../lib/doors/cli/eject.ts'
 import { importModule } from '../../lib/doors/cli/modules.ts'
 import { RestEngine } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
+import { COMMAND } from '../helpers/command.ts'
 import { findNoServer, ownSchema } from './server-database.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
@@ -86,7 +87,7 @@ describe('--eject of a PostgreSQL database', { skip: await findNoServer() }, () 
     const folder = await mkdtemp(join(root, 'node_modules', '.mikro-rest-'))
     try {
       const { url, schema: name } = schema.database
-      const run = spawnSync(process.execPath, ['bin/serve.js', `${url}&schema=${name}`, '--eject', join(folder, 'out')], {
+      const run = spawnSync(process.execPath, [COMMAND, `${url}&schema=${name}`, '--eject', join(folder, 'out')], {
         cwd: root,
         encoding: 'utf8',
       })

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
 import { PASSWORD, bearer, world } from '../auth/world.ts'
+import { COMMAND } from '../helpers/command.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 
@@ -195,7 +196,7 @@ describe('PGlite in a folder', { skip }, () => {
   it('is what the command serves the sample from', () => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
-      ['bin/serve.js', 'pglite:', '--get', '/v1/campaigns?limit=2&quickstats&sort=quickstats.today.clicks.desc'],
+      [COMMAND, 'pglite:', '--get', '/v1/campaigns?limit=2&quickstats&sort=quickstats.today.clicks.desc'],
       { cwd: root, encoding: 'utf8' },
     )
     assert.equal(status, 0, stderr)

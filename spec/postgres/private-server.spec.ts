@@ -6,13 +6,13 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { Command, ROOT, send } from '../helpers/command.ts'
+import { Command, COMMAND, ROOT, send } from '../helpers/command.ts'
 
 /** Where the server of the probe has its folder, and no other one. The server is another user where this is root. */
 const place = mkdtempSync(join(tmpdir(), 'mikro-spec-'))
 chmodSync(place, 0o755)
 // What the environment says of other servers is not for this one.
-const probe = spawnSync(process.execPath, ['bin/serve.js', '--get', '/v1/users?limit=1', '--postgres'], {
+const probe = spawnSync(process.execPath, [COMMAND, '--get', '/v1/users?limit=1', '--postgres'], {
   cwd: ROOT,
   encoding: 'utf8',
   env: { ...process.env, PGPORT: '1', TMPDIR: place },
@@ -42,7 +42,7 @@ describe('a PostgreSQL server of the command', { skip }, () => {
     assert.equal(probe.status, 0, probe.stderr)
     assert.deepEqual(readdirSync(place), [])
     const [command] = listCommands('In two minutes').filter(args => args.includes('--postgres') && args.includes('--get'))
-    const { status, stdout, stderr } = spawnSync('sh', ['-c', `"$0" bin/serve.js ${command!}`, process.execPath], {
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', `"$0" "$1" ${command!}`, process.execPath, COMMAND], {
       cwd: ROOT,
       encoding: 'utf8',
     })
@@ -58,7 +58,7 @@ describe('a PostgreSQL server of the command', { skip }, () => {
       const origin = await command.origin()
       assert.equal((await send(origin, 'PATCH', '/v1/users/1', { name: 'Kept' })).status, 200)
       assert.match(command.stdout, /serves the sample model from PostgreSQL \(psql postgres:\/\/postgres@\S+\/app\)/)
-      const other = spawnSync(process.execPath, ['bin/serve.js', '--get', '/v1', '--postgres', data], { cwd: ROOT, encoding: 'utf8' })
+      const other = spawnSync(process.execPath, [COMMAND, '--get', '/v1', '--postgres', data], { cwd: ROOT, encoding: 'utf8' })
       assert.deepEqual([other.status, other.stdout], [1, ''])
       assert.match(other.stderr, /^mikro-rest: --postgres: the server does not start \(1\): lock file "postmaster\.pid" already exists\n$/)
       assert.equal(await command.stop(), 0)
@@ -78,7 +78,7 @@ describe('a PostgreSQL server of the command', { skip }, () => {
       [['--postgres', join(ROOT, 'package.json')], 1, `--postgres: ${join(ROOT, 'package.json')} cannot be used: it is not a folder.`],
       [['--eject', 'x', '--postgres'], 2, '--eject writes a project and ends: it does not go with --postgres.'],
     ] as const) {
-      const { status, stderr } = spawnSync(process.execPath, ['bin/serve.js', ...args], { cwd: ROOT, encoding: 'utf8' })
+      const { status, stderr } = spawnSync(process.execPath, [COMMAND, ...args], { cwd: ROOT, encoding: 'utf8' })
       assert.deepEqual([status, stderr], [code, `mikro-rest: ${message}\n`])
     }
   })

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import Database from 'better-sqlite3'
 import { RestEngine, auth, createServer, hashPassword } from '../../lib/index.ts'
-import { ROOT } from '../helpers/command.ts'
+import { COMMAND, ROOT } from '../helpers/command.ts'
 import { pathOf, rowsOf } from './introspect/world.ts'
 
 const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string() } })
@@ -54,7 +54,7 @@ function asNobody(args: readonly string[]): { status: number | null; stdout: str
 }
 
 function command(...args: readonly string[]) {
-  return asNobody([join(ROOT, 'bin', 'serve.js'), ...args])
+  return asNobody([COMMAND, ...args])
 }
 
 describe('an engine that is read-only', () => {

@@ -15,6 +15,7 @@ import { createServer, resource, RestEngine } from '../../../lib/index.ts'
 import type { EngineOptions, Wrapper } from '../../../lib/index.ts'
 import { intercept } from '../../../lib/doors/server/intercept/intercept.ts'
 import { check } from '../../helpers/check.ts'
+import { LIBRARY } from '../../helpers/command.ts'
 import { CLIENTS } from './clients.ts'
 import type { Answered, Asked } from './clients.ts'
 
@@ -794,7 +795,7 @@ describe('a process that intercepts', () => {
   }
   const opening = `
     import { defineEntity, p } from '@mikro-orm/core'
-    import { RestEngine } from './lib/index.ts'
+    import { RestEngine } from '${LIBRARY}'
     const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string() } })
     const engine = await RestEngine.create({ entities: [Note] })
     `

@@ -12,6 +12,7 @@ import { http, HttpResponse } from 'msw'
 import { setupServer } from 'msw/node'
 import * as undici from 'undici'
 import { RestEngine } from '../../../lib/index.ts'
+import { LIBRARY } from '../../helpers/command.ts'
 import { runJest } from './run-jest.ts'
 
 const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string() } })
@@ -104,7 +105,7 @@ describe('a server that speaks Request and Response', () => {
 describe('Jest', () => {
   begin()
 
-  const lib = fileURLToPath(new URL('../../../lib/index.ts', import.meta.url))
+  const lib = fileURLToPath(LIBRARY)
 
   it('runs tests that intercept, in realms of their own', async () => {
     const text = (when: string): string => `import { runInThisContext } from 'node:vm'

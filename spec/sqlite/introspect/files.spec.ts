@@ -5,12 +5,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { RestEngine } from '../../../lib/index.ts'
+import { COMMAND, ROOT } from '../../helpers/command.ts'
 import { fileOf, pathOf, rowsOf, serve } from './world.ts'
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const SQL = `
   create table author (id integer primary key, name text);
   create table book (id integer primary key, title text, author_id integer references author);
@@ -33,7 +32,7 @@ function changed(bytes: Buffer, change: (bytes: Buffer) => void): Buffer {
 }
 
 function command(args: readonly string[]) {
-  return spawnSync(process.execPath, [join(ROOT, 'bin', 'serve.js'), ...args], { encoding: 'utf8', timeout: 30_000 })
+  return spawnSync(process.execPath, [COMMAND, ...args], { encoding: 'utf8', timeout: 30_000 })
 }
 
 describe('files', () => {

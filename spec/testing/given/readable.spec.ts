@@ -1,7 +1,7 @@
 /** Texts that read well, where faker is installed; plain ones where it is not. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { faker } from '@faker-js/faker/locale/en'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine } from '../../../lib/index.ts'
+import { copyLibrary } from '../../helpers/command.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../..')
 
@@ -55,11 +56,12 @@ describe('made-up texts, with faker', () => {
 
 describe('made-up texts, without faker', () => {
   let folder: string
+  let library: string
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'mikro-rest-plain-'))
     const { dependencies, peerDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<string, object>
     const needed = Object.keys({ ...dependencies, ...peerDependencies }).filter(name => name !== '@faker-js/faker')
-    await cp(join(root, 'lib'), join(folder, 'lib'), { recursive: true })
+    library = await copyLibrary(folder)
     await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
     for (const name of [...needed, 'tsx']) {
       await mkdir(dirname(join(folder, 'node_modules', name)), { recursive: true })
@@ -72,7 +74,7 @@ describe('made-up texts, without faker', () => {
     await writeFile(
       join(folder, 'use.ts'),
       `import { defineEntity, p } from '@mikro-orm/sqlite'
-      import { RestEngine } from './lib/index.ts'
+      import { RestEngine } from '${library}'
       const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), name: p.string(), email: p.string().unique(), city: p.string().length(3) } })
       const worlds = []
       for (let world = 0; world < 2; world++) {

@@ -1,0 +1,60 @@
+/**
+ * Bundles the library and the command into few files, because each file costs Node a part of a millisecond. Dynamic imports are files of their own, loaded on demand.
+ * Source maps lead back to the lines of lib/. Kysely is packed beside them, for quick starts. The build makes dist/ with it, and a run of the specs its command.
+ */
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { mergeChunks } from './merge-chunks.ts'
+import { packKysely } from './pack-kysely.ts'
+import { thinSourceMap } from './thin-source-maps.ts'
+
+/**
+ * @param root the repository
+ * @param dist an empty folder; the scripts are in its lib/, so that paths relative to lib/doors/cli/ stay valid in every file.
+ */
+export async function bundle(root: string, dist: string): Promise<void> {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly engines: { readonly node: string } }
+  const target = engines.node.replace('>=', 'node')
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: {
+      'lib/index': 'lib/index.ts',
+      'lib/model/client/index': 'lib/model/client/index.ts',
+      'lib/doors/cli/main': 'lib/doors/cli/main.ts',
+    },
+    outdir: dist,
+    chunkNames: 'lib/chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target,
+    packages: 'external',
+    sourcemap: true,
+    // The published package has no lib/, but stacks still name its files and lines.
+    sourcesContent: false,
+    metafile: true,
+    logLevel: 'warning',
+  })
+  await mergeChunks(root, metafile, [
+    // The client is for browsers: it loads nothing of the engine.
+    { name: 'client', entries: ['lib/model/client/index.ts'] },
+    // A wrong command line is refused without the engine.
+    { name: 'common', entries: ['lib/index.ts', 'lib/doors/cli/main.ts'] },
+    { name: 'engine', entries: ['lib/engine.ts'] },
+    { name: 'library', entries: ['lib/index.ts'] },
+    { name: 'sqlite', entries: ['lib/databases/sqlite/open.ts'] },
+    { name: 'command', entries: ['lib/doors/cli/main.ts'] },
+  ])
+  thinSourceMaps(dist)
+  await packKysely(root, join(dist, 'packed'), target)
+}
+
+/** Thins the source maps, which would be a third of the package. */
+function thinSourceMaps(dist: string): void {
+  for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+    const file = join(dist, name)
+    if (name.endsWith('.js.map')) writeFileSync(file, thinSourceMap(readFileSync(file, 'utf8')))
+  }
+}

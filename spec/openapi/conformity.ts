@@ -36,28 +36,27 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
 export class Conformity {
   readonly #document: OpenApiDocument
+  readonly operations: readonly Operation[]
   readonly #ajv: Ajv
+  readonly #found = new Map<string, Operation | undefined>()
   readonly #validators = new Map<string, Validate>()
 
   constructor(document: OpenApiDocument) {
     this.#document = document
+    this.operations = operationsOf(document)
     this.#ajv = new Ajv2020.default({ strict: false, allErrors: true })
     addFormats.default(this.#ajv)
     this.#ajv.addSchema({ $id: 'api:document', ...document }, 'api:document')
   }
 
-  get operations(): Operation[] {
-    return Object.entries(this.#document.paths).flatMap(([template, item]) =>
-      METHODS.flatMap(method => {
-        const node = item[method] as (Node & { operationId: string }) | undefined
-        if (node === undefined) return []
-        return [{ operationId: node.operationId, pointer: pointerOf('paths', template, method), template, node }]
-      }),
-    )
-  }
-
   /** The operation of a request: a path without parameters comes before one with them. */
   operationOf(method: string, path: string): Operation | undefined {
+    const request = `${method} ${path.split('?')[0]!}`
+    if (!this.#found.has(request)) this.#found.set(request, this.#find(method, path))
+    return this.#found.get(request)
+  }
+
+  #find(method: string, path: string): Operation | undefined {
     const segments = path
       .split('?')[0]!
       .replace(/(.)\/$/, '$1')
@@ -122,6 +121,16 @@ export class Conformity {
     const { $ref } = node as { readonly $ref?: string }
     return $ref === undefined ? { pointer, node: node as Node } : this.#resolve($ref.slice(1))
   }
+}
+
+function operationsOf(document: OpenApiDocument): Operation[] {
+  return Object.entries(document.paths).flatMap(([template, item]) =>
+    METHODS.flatMap(method => {
+      const node = item[method] as (Node & { operationId: string }) | undefined
+      if (node === undefined) return []
+      return [{ operationId: node.operationId, pointer: pointerOf('paths', template, method), template, node }]
+    }),
+  )
 }
 
 function pointerOf(...names: readonly string[]): string {

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import Database from 'better-sqlite3'
 import { RestEngine, auth, createServer, hashPassword } from '../../lib/index.ts'
-import { COMMAND, ROOT } from '../helpers/command.ts'
+import { COMMAND, LIBRARY } from '../helpers/command.ts'
 import { pathOf, rowsOf } from './introspect/world.ts'
 
 const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string() } })
@@ -48,6 +48,8 @@ function asNobody(args: readonly string[]): { status: number | null; stdout: str
   const { status, stdout, stderr, error } = spawnSync(process.execPath, args, {
     encoding: 'utf8',
     timeout: 30_000,
+    // A place where that user may keep what Node has compiled.
+    env: { ...process.env, NODE_COMPILE_CACHE: pathOf('compiled') },
     ...(isRoot ? { uid: 65_534, gid: 65_534 } : {}),
   })
   return error !== undefined || /EACCES|cannot find module/i.test(stderr) ? undefined : { status, stdout, stderr }
@@ -272,7 +274,7 @@ describe('a file that may not be written', () => {
         assert.equal(refused.status, 1)
         assert.match(refused.stderr, /^mikro-rest: [^\n]+ read-only[^\n]+\(--read-only\) serves it for reading\.\n$/)
         const script = `
-          import { RestEngine } from ${JSON.stringify(join(ROOT, 'lib', 'index.ts'))}
+          import { RestEngine } from ${JSON.stringify(LIBRARY)}
           const engine = await RestEngine.create({ database: ${JSON.stringify(path)}, readOnly: true })
           console.log((await engine.handle('GET', '/v1/notes')).body.count, (await engine.handle('DELETE', '/v1/notes/1')).status)
           await engine.close()`

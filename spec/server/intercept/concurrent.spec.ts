@@ -1,17 +1,31 @@
 /** Interception by tests that run at the same time: each sees its own world alone, under node:test, Vitest and Jest. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { transformSync } from 'esbuild'
 import type { RestEngine } from '../../../lib/index.ts'
+import { LIBRARY, ROOT } from '../../helpers/command.ts'
 import { makeEngine, tryBoundary, tryOwnWorld } from './at-once.ts'
 import { runJest } from './run-jest.ts'
 
-const shared = JSON.stringify(fileURLToPath(new URL('at-once.ts', import.meta.url)))
+/** What the tests share, in JavaScript and for the library as it is published: runners that compile what they load need not compile that. Returns its path. */
+async function writeShared(): Promise<string> {
+  const folder = await mkdtemp(join(ROOT, 'node_modules/.cache/at-once-'))
+  const text = await readFile(new URL('at-once.ts', import.meta.url), 'utf8')
+  const file = join(folder, 'at-once.mjs')
+  const { code } = transformSync(text.replace("'../../../lib/index.ts'", JSON.stringify(fileURLToPath(LIBRARY))), {
+    loader: 'ts',
+    target: 'node22',
+  })
+  await writeFile(file, code)
+  return file
+}
+
 const TESTS = `
   let engine
   beforeAll(async () => { engine = await makeEngine() })
@@ -52,6 +66,14 @@ describe('under node:test', { concurrency: 50 }, () => {
 })
 
 describe('50 tests at once see their own world', () => {
+  let file: string
+  let shared: string
+  before(async () => {
+    file = await writeShared()
+    shared = JSON.stringify(file)
+  })
+  after(() => rm(dirname(file), { recursive: true }))
+
   it('under Vitest', async () => {
     const text = `import { afterAll, beforeAll, test } from 'vitest'
       import { makeEngine, tryBoundary, tryOwnWorld } from ${shared}

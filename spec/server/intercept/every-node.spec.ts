@@ -4,16 +4,16 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { before, describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { transformSync } from 'esbuild'
+import { LIBRARY, ROOT } from '../../helpers/command.ts'
 
 const MINUTES = 60_000
 const cache = process.env['MIKRO_REST_CACHE'] ?? join(tmpdir(), 'mikro-rest-cache')
-const script = fileURLToPath(new URL('on-this-node.ts', import.meta.url))
 
 /** The lowest that the package supports, the last of its line, and the one that runs this. */
 const NODES = ['22.17.0', '22.23.3', undefined] as const
@@ -40,11 +40,24 @@ function install(name: string, version: string): { readonly folder: string } | {
   return { offline: `npm cannot reach its registry (${reason})` }
 }
 
+/** Writes the script in JavaScript, for the library as it is published: every Node reads that by itself, where its packages are found. */
+function writeScript(): string {
+  const text = readFileSync(new URL('on-this-node.ts', import.meta.url), 'utf8')
+  const folder = mkdtempSync(join(ROOT, 'node_modules/.cache/every-node-'))
+  const script = join(folder, 'on-this-node.mjs')
+  const { code } = transformSync(text.replace("'../../../lib/index.ts'", JSON.stringify(LIBRARY)), { loader: 'ts', target: 'node22' })
+  writeFileSync(script, code)
+  return script
+}
+
 for (const node of NODES) {
   describe(`interception on Node ${node ?? process.versions.node}`, { timeout: 5 * MINUTES }, () => {
     let binary = process.execPath
     let offline: string | undefined
+    let script: string
+    after(() => rmSync(dirname(script), { recursive: true, force: true }))
     before(() => {
+      script = writeScript()
       if (node === undefined) return
       const installed = install('node', node)
       if ('offline' in installed) ({ offline } = installed)
@@ -59,7 +72,7 @@ for (const node of NODES) {
           const folder = installed !== undefined && 'folder' in installed ? installed.folder : ''
           if (offline !== undefined) return t.skip(offline)
           const file = installed === undefined ? createRequire(import.meta.url).resolve('undici') : join(folder, 'index.js')
-          const args = ['--no-warnings', '--import', import.meta.resolve('tsx'), script, file, when]
+          const args = ['--no-warnings', script, file, when]
           const { status, stdout, stderr } = spawnSync(binary, args, { encoding: 'utf8', timeout: MINUTES })
           assert.equal(status, 0, stdout + stderr)
           assert.equal(stdout, `Node v${node ?? process.versions.node} holds\n`)

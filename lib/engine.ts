@@ -49,6 +49,7 @@ import type { Delay, FaultHandle, Gate, PendingFault } from './engine/testing/fa
 import type { DropOptions, FailOptions, FaultOptions } from './engine/testing/fault-options.ts'
 import type { RequestMatch } from './engine/testing/fault-request.ts'
 import type { Give } from './engine/testing/given.ts'
+import { warnOfLimit } from './engine/testing/older-names.ts'
 import type { RateLimit } from './engine/testing/rate-limit.ts'
 import { checkSeed } from './model/seed-rows.ts'
 import type { SeedData } from './model/seed-rows.ts'
@@ -125,12 +126,12 @@ export class RestEngine<Name extends string = string> {
     return this.#parts.connection.orm
   }
 
-  /** The model of the first version. An open resource has more attributes once a request has added them. */
+  /** @internal The model of the first version. An open resource has more attributes once a request has added them. */
   get model(): Model {
     return this.#parts.versions.first.model
   }
 
-  /** Returns the model of a version, or of the first one; undefined when there is no such version. */
+  /** @internal Returns the model of a version, or of the first one; undefined when there is no such version. */
   modelOf(version: string = this.versions[0] ?? NO_VERSION): Model | undefined {
     return this.#parts.served.get(version)?.model
   }
@@ -276,7 +277,10 @@ export class RestEngine<Name extends string = string> {
    * const document = await engine.openapi({ version: 'v1' })
    * assert.equal(document.openapi, '3.1.1')
    */
-  async openapi(options: OpenApiOptions = {}, /** @internal */ isReadOnly = this.#parts.options.readOnly): Promise<OpenApiDocument> {
+  openapi(options?: OpenApiOptions): Promise<OpenApiDocument>
+  /** @internal */
+  openapi(options: OpenApiOptions, isReadOnly: boolean): Promise<OpenApiDocument>
+  async openapi(options: OpenApiOptions = {}, isReadOnly = this.#parts.options.readOnly): Promise<OpenApiDocument> {
     return this.#open.descriptions.describe(options, isReadOnly)
   }
 
@@ -320,7 +324,10 @@ export class RestEngine<Name extends string = string> {
    * const report = await engine.selfTest({ seed: 7 })
    * assert.ok(report.passed, String(report))
    */
-  async selfTest(options: SelfTestOptions = {}, /** @internal */ readOnly = this.#parts.options.readOnly): Promise<SelfTestReport> {
+  selfTest(options?: SelfTestOptions): Promise<SelfTestReport>
+  /** @internal */
+  selfTest(options: SelfTestOptions, readOnly: boolean): Promise<SelfTestReport>
+  async selfTest(options: SelfTestOptions = {}, readOnly = this.#parts.options.readOnly): Promise<SelfTestReport> {
     const { report } = await this.#tryPromises(options, readOnly)
     return report
   }
@@ -419,10 +426,20 @@ export class RestEngine<Name extends string = string> {
    * fills evenly by `engine.clock`: as many requests as it holds may come at once.
    *
    * @throws TypeError, RangeError for bad arguments; Error when the engine is closed.
-   * @example using limit = engine.limit('POST /v1/orders', { requests: 10, per: '1m' })
+   * @example using limit = engine.rateLimit('POST /v1/orders', { requests: 10, per: '1m' })
+   */
+  rateLimit(match: RequestMatch, options: RateLimit): FaultHandle {
+    return this.#open.faults.rateLimit(match, options)
+  }
+
+  /**
+   * The older name of `rateLimit`, too close to `engine.limits`. Warns once a process.
+   *
+   * @deprecated Use `rateLimit`.
    */
   limit(match: RequestMatch, options: RateLimit): FaultHandle {
-    return this.#open.faults.limit(match, options)
+    warnOfLimit()
+    return this.rateLimit(match, options)
   }
 
   /**

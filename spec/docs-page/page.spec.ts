@@ -182,6 +182,17 @@ describe('the docs page shows', () => {
     assert.match(second.text, /href="\/v2\/openapi.json"/)
   })
 
+  it('regions of different names', async () => {
+    await using engine = await RestEngine.create({ entities })
+    await using server = await serveDocs(engine)
+    const { text } = await ask(`${server.origin}/docs/model`)
+    const labels = [...text.matchAll(/role="region" aria-label="([^"]*)"|<section[^>]*><h2[^>]*>([^<]*)</g)].map(
+      ([, label, title]) => label ?? title,
+    )
+    assert.ok(labels.length > 4)
+    assert.equal(new Set(labels).size, labels.length, labels.join())
+  })
+
   it('no writing where the server refuses it', async () => {
     await using engine = await RestEngine.create({ entities, seed: { users: [{ email: 'a', passwordHash: 'b' }] } })
     await using server = await serveDocs(engine, { readOnly: true })
@@ -272,12 +283,14 @@ describe('the commands of the docs page', { skip: hasCurl ? false : 'there is no
     await using engine = await RestEngine.create({
       entities,
       auth: auth({ entity: User, identifier: 'email', password: 'passwordHash' }),
-      seed: { users: [{ email: 'ann@example.com', passwordHash: await hashPassword('secret') }] },
+      seed: { users: [{ email: 'ann@example.com', passwordHash: await hashPassword('sample') }] },
     })
     await using server = await serveDocs(engine)
     const { text } = await ask(`${server.origin}/docs/model`, { headers: { authorization: `Bearer ${engine.token(1)}` } })
     const [logIn, first] = listCommands(text)
     assert.match(logIn!, /^TOKEN=\$\(curl -s -X POST /)
+    // No line is wider than the page.
+    for (const line of logIn!.split('\n')) assert.ok(line.length <= 80, line)
     const { stdout } = await run('sh', ['-c', `${logIn}\n${first!.replace('curl', 'curl -s')}`])
     assert.match(stdout, /"success":true/)
   })

@@ -6,7 +6,8 @@ import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { defineEntity, p } from '@mikro-orm/core'
 import { formatHelp } from '../../lib/doors/cli/arguments.ts'
-import { Clock, ERRORS, FIELD_ERRORS, RestEngine } from '../../lib/index.ts'
+import { Clock } from '../../lib/foundation/base/clock.ts'
+import { ERRORS, FIELD_ERRORS, RestEngine } from '../../lib/index.ts'
 import { DEFAULT_LIMITS, HTTP_TIMEOUT } from '../../lib/foundation/base/limits.ts'
 import { DIFFERENCES } from '../../lib/checks/drift/report.ts'
 import { CHECKS } from '../../lib/checks/self-test/report.ts'
@@ -156,6 +157,10 @@ describe('docs/reference.md', () => {
     const internal = [
       'respondError',
       'respondFailure',
+      // In the row of rateLimit.
+      'limit',
+      'model',
+      'modelOf',
       'ask',
       'look',
       'isSession',

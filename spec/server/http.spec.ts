@@ -467,6 +467,32 @@ describe('http', () => {
       )
     })
 
+    it('lets pages of named origins send credentials where the server says so', async () => {
+      await restart({ cors: ['http://a.test', 'http://b.test'], corsCredentials: true })
+      for (const line of ['GET /v1/notes', 'GET /v1/nope', 'OPTIONS /v1/notes']) {
+        const sent = line.startsWith('OPTIONS') ? PREFLIGHT : {}
+        const { headers } = await ask(line, { ...sent, origin: 'http://b.test' })
+        assert.equal(headers['access-control-allow-origin'], 'http://b.test')
+        assert.equal(headers['access-control-allow-credentials'], 'true')
+        assert.match(headers['vary'] ?? '', /^Origin/)
+        const other = await ask(line, { ...sent, origin: 'http://c.test' })
+        assert.equal(other.headers['access-control-allow-credentials'], undefined)
+        assert.match(other.headers['vary'] ?? '', /^Origin/)
+      }
+      await restart({ cors: 'http://a.test' })
+      assert.equal((await ask('GET /v1/notes', { origin: 'http://a.test' })).headers['access-control-allow-credentials'], undefined)
+    })
+
+    it('refuses credentials for every page', () => {
+      for (const cors of [true, '*', ['http://a.test', '*'], 'null'] as const)
+        assert.throws(
+          () => createServer(engine, { cors, corsCredentials: true }),
+          /"corsCredentials" lets pages .* name the origins that may/,
+        )
+      assert.throws(() => createServer(engine, { corsCredentials: true }), /goes with "cors"/)
+      assert.throws(() => createServer(engine, { cors: 'http://a.test', corsCredentials: 'yes' as never }), /must be true or false/)
+    })
+
     it('still gives Allow to an OPTIONS that is no preflight', async () => {
       await restart({ cors: true })
       const { headers } = await ask('OPTIONS /v1/notes', { origin: 'http://a.test' })

@@ -144,7 +144,7 @@ describe('test controls', () => {
     const limit = (await control('POST', '/faults', { kind: 'limit', match: 'GET /v1/users', requests: 1, per: '1h' })) as unknown as {
       fault: { id: string; kind: string }
     }
-    assert.equal(limit.fault.kind, 'limit')
+    assert.equal(limit.fault.kind, 'rateLimit')
     assert.equal((await ask('GET', '/v1/users')).status, 200)
     assert.equal((await ask('GET', '/v1/users')).status, 429)
     await control('POST', '/clock', { advance: '1h' })
@@ -228,7 +228,7 @@ describe('test controls', () => {
       ['POST', '/seed', { user: [{}], usres: [] }, 404, /no resource "usres".*"users"/],
       ['POST', '/seed', { users: [{ nam: 'x' }] }, 422, /"nam"/],
       ['POST', '/snapshots/s9/restore', undefined, 404, /no snapshot "s9"/],
-      ['POST', '/faults', { kind: 'fial', match: '*' }, 400, /"kind" must be one of delay, fail, drop, limit, hold.*"fail"/],
+      ['POST', '/faults', { kind: 'fial', match: '*' }, 400, /"kind" must be one of delay, fail, drop, rateLimit, hold.*"fail"/],
       ['POST', '/faults', { kind: 'fail', match: '*', status: 200 }, 400, /status.*400 to 599/],
       ['POST', '/faults', { kind: 'fail', match: '*', status: 500, tims: 1 }, 400, /"tims".*"times"/],
       ['POST', '/faults', { kind: 'fail', match: 7, status: 500 }, 400, /"match" must be a string/],
@@ -236,7 +236,7 @@ describe('test controls', () => {
       ['POST', '/faults', { kind: 'delay', match: '*', ms: 'x' }, 400, /number of milliseconds/],
       ['POST', '/faults', { kind: 'delay', match: '*', ms: 5, p50: 5 }, 400, /either "ms", or "p50" and "p99"/],
       ['POST', '/faults', { kind: 'delay', match: '*', p50: 5 }, 400, /"p99" must be/],
-      ['POST', '/faults', { kind: 'limit', match: '*', requests: 5 }, 400, /"per" must be/],
+      ['POST', '/faults', { kind: 'rateLimit', match: '*', requests: 5 }, 400, /"per" must be/],
       ['DELETE', '/faults/f1', undefined, 404, /no fault "f1"/],
       ['POST', '/clock', { set: 'soon' }, 400, /not a date/],
       ['POST', '/clock', { advance: '1x' }, 400, /"31d"/],

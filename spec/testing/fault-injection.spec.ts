@@ -193,7 +193,7 @@ describe('faults', () => {
         () => engine.delay('*', 1),
         () => engine.fail('*', { status: 500 }),
         () => engine.drop('*'),
-        () => engine.limit('*', { requests: 1, per: 1 }),
+        () => engine.rateLimit('*', { requests: 1, per: 1 }),
         () => engine.hold('*'),
       ]) {
         assert.throws(make, /The engine is closed/)

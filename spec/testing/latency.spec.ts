@@ -109,7 +109,7 @@ describeTargets('rate limits and latency', { entities: [Order], seed: { orders: 
   it('answers with 429 and Retry-After when the bucket is empty, and fills by the clock', async () => {
     const { engine } = target
     engine.clock.set('2026-01-01T00:00:00Z')
-    using _ = engine.limit('GET /v1/orders', { requests: 3, per: '1m' })
+    using _ = engine.rateLimit('GET /v1/orders', { requests: 3, per: '1m' })
     for (let each = 0; each < 3; each++) assert.equal((await list()).status, 200)
     const refused = await list()
     assert.equal(refused.status, 429)
@@ -136,7 +136,7 @@ describeTargets('rate limits and latency', { entities: [Order], seed: { orders: 
 
   it('does nothing of what it refuses, and ends when it is disposed or the engine reset', async () => {
     const { engine } = target
-    const limit = engine.limit('POST /v1/orders', { requests: 1, per: 86_400_000 })
+    const limit = engine.rateLimit('POST /v1/orders', { requests: 1, per: 86_400_000 })
     const order = () => send('POST', { item: 'ink' })
     assert.deepEqual(
       [await order(), await order()].map(({ status }) => status),
@@ -145,7 +145,7 @@ describeTargets('rate limits and latency', { entities: [Order], seed: { orders: 
     assert.equal((await list()).body.count, 2)
     limit.dispose()
     assert.equal((await order()).status, 200)
-    engine.limit('*', { requests: 1, per: '1h' })
+    engine.rateLimit('*', { requests: 1, per: '1h' })
     assert.deepEqual(
       [await list(), await list()].map(({ status }) => status),
       [200, 429],
@@ -160,7 +160,7 @@ describeTargets('rate limits and latency', { entities: [Order], seed: { orders: 
   it('gives way to an older failure, which counts alone', async () => {
     const { engine } = target
     engine.fail('*', { status: 503, times: 2 })
-    engine.limit('*', { requests: 1, per: '1h' })
+    engine.rateLimit('*', { requests: 1, per: '1h' })
     assert.deepEqual(
       [await list(), await list(), await list(), await list()].map(({ status }) => status),
       [503, 503, 200, 429],
@@ -169,7 +169,7 @@ describeTargets('rate limits and latency', { entities: [Order], seed: { orders: 
 
   it('lets pass what it allows to a younger failure', async () => {
     const { engine } = target
-    engine.limit('*', { requests: 2, per: '1h' })
+    engine.rateLimit('*', { requests: 2, per: '1h' })
     engine.fail('*', { status: 503, times: 1 })
     assert.deepEqual(
       [await list(), await list(), await list()].map(({ status }) => status),
@@ -190,6 +190,26 @@ describeTargets('rate limits and latency', { entities: [Order], seed: { orders: 
   })
 })
 
+describe('a rate limit', () => {
+  it('goes by the older name engine.limit, too, with one warning', async () => {
+    await using engine = await RestEngine.create({ entities: [Order] })
+    const warnings: string[] = []
+    const hear = ({ message }: Error): void => void warnings.push(message)
+    process.on('warning', hear)
+    try {
+      for (let round = 0; round < 2; round++) {
+        using _ = engine.limit('GET /v1/orders', { requests: 1, per: '1h' })
+        assert.equal((await engine.handle('GET', '/v1/orders')).status, 200)
+        assert.equal((await engine.handle('GET', '/v1/orders')).status, 429)
+      }
+      await new Promise(resolve => setImmediate(resolve))
+    } finally {
+      process.off('warning', hear)
+    }
+    assert.deepEqual(warnings, ['engine.limit is called engine.rateLimit now, since engine.limits is something else.'])
+  })
+})
+
 describe('bad latencies and limits', () => {
   const cases: readonly (readonly [string, (engine: RestEngine) => unknown, RegExp])[] = [
     [
@@ -203,22 +223,22 @@ describe('bad latencies and limits', () => {
     ['a name misspelt', e => e.delay('*', { p50: 1, p95: 5 } as never), /delay: unknown option "p95"\. Did you mean "p99"/],
     ['a seed that is no integer', e => e.delay('*', { p50: 1, p99: 2, seed: 1.5 }), /"seed" must be an integer, got 1\.5/],
     ['null', e => e.delay('*', null as never), /the delay must be a number of milliseconds, a profile such as/],
-    ['no requests', e => e.limit('*', { per: '1m' } as never), /limit: "requests" must be an integer above 0, got undefined/],
-    ['0 requests', e => e.limit('*', { requests: 0, per: '1m' }), /"requests" must be an integer above 0, got 0/],
+    ['no requests', e => e.rateLimit('*', { per: '1m' } as never), /rateLimit: "requests" must be an integer above 0, got undefined/],
+    ['0 requests', e => e.rateLimit('*', { requests: 0, per: '1m' }), /"requests" must be an integer above 0, got 0/],
     [
       'no time',
-      e => e.limit('*', { requests: 1 } as never),
+      e => e.rateLimit('*', { requests: 1 } as never),
       /"per" must be a whole number of milliseconds above 0, or a string such as "1m", got undefined/,
     ],
     [
       'a time of another form',
-      e => e.limit('*', { requests: 1, per: 'minute' }),
-      /limit: per: a duration must be written like "31d".*not "minute"/,
+      e => e.rateLimit('*', { requests: 1, per: 'minute' }),
+      /rateLimit: per: a duration must be written like "31d".*not "minute"/,
     ],
-    ['a time below 0', e => e.limit('*', { requests: 1, per: '-1m' }), /"per" must be .* got -1m/],
-    ['more than can be counted', e => e.limit('*', { requests: 2 ** 40, per: '365d' }), /more than can be counted/],
-    ['an unknown option', e => e.limit('*', { requests: 1, per: 1, time: 3 } as never), /limit: unknown option "time"/],
-    ['a match that is none', e => e.limit('orders', { requests: 1, per: 1 }), /limit: "orders" must be like/],
+    ['a time below 0', e => e.rateLimit('*', { requests: 1, per: '-1m' }), /"per" must be .* got -1m/],
+    ['more than can be counted', e => e.rateLimit('*', { requests: 2 ** 40, per: '365d' }), /more than can be counted/],
+    ['an unknown option', e => e.rateLimit('*', { requests: 1, per: 1, time: 3 } as never), /rateLimit: unknown option "time"/],
+    ['a match that is none', e => e.rateLimit('orders', { requests: 1, per: 1 }), /rateLimit: "orders" must be like/],
   ]
   for (const [name, make, error] of cases) {
     it(`are refused at once: ${name}`, async () => {

@@ -22,7 +22,7 @@ describe('a fault', () => {
       for (const name of ['drop', 'hold'] as const) assert.throws(() => engine[name](match), refused)
       assert.throws(() => engine.fail(match, { status: 503 }), refused)
       assert.throws(() => engine.delay(match, 1), refused)
-      assert.throws(() => engine.limit(match, { requests: 1, per: 1 }), refused)
+      assert.throws(() => engine.rateLimit(match, { requests: 1, per: 1 }), refused)
     }
     assert.deepEqual(engine.pending(), [])
     for (const match of [
@@ -85,7 +85,7 @@ describe('a fault', () => {
     assert.equal((await engine.handle('GET', '/v1/users')).body.count, 1)
     const fork = await engine.fork()
     fork.limit('/v1/users', { requests: 1, per: 1 })
-    await assert.rejects(fork.close(), /engine\.close: no request has met limit/)
+    await assert.rejects(fork.close(), /engine\.close: no request has met rateLimit/)
     await engine.close()
     await assert.rejects(RestEngine.create({ ...options, unmetFaults: 'warn' as never }), /"unmetFaults" must be one of "ignore", "throw"/)
   })

@@ -123,7 +123,7 @@ function renderErrors({ failures }: PageApi): string {
   return [
     '<section id="errors" aria-labelledby="errors-title"><h2 id="errors-title">Errors</h2>',
     '<p>Every refusal has one form: <code>status</code>, <code>code</code>, <code>title</code>, <code>detail</code>, and <code>errors</code> with the place of each error.</p>',
-    `<div class="scroll" tabindex="0" role="region" aria-label="Errors"><table><thead><tr><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`,
+    `<div class="scroll" tabindex="0" role="region" aria-label="Table of errors"><table><thead><tr><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`,
     '</section>',
   ].join('\n')
 }

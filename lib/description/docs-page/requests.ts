@@ -60,8 +60,9 @@ export function listRequests(resource: PageResource, address: PageAddress): Show
 /** Returns the command that logs in and keeps the token for the others; undefined where there is no log-in. */
 export function writeLogIn({ logIn }: PageApi, names: readonly [string, string] | undefined, address: PageAddress): string | undefined {
   if (logIn === undefined || names === undefined) return undefined
-  const command = writeCurl(logIn, logIn.path, address, { [names[0]]: 'ann@example.com', [names[1]]: 'secret' })
-  return `TOKEN=$(${command.replace('curl', 'curl -s')} | sed 's/.*"auth_token":"\\([^"]*\\)".*/\\1/')`
+  // The password of the sample's users; those of others are not to be known. In lines, so that nobody scrolls to it.
+  const command = writeCurl(logIn, logIn.path, address, { [names[0]]: 'ann@example.com', [names[1]]: 'sample' }, ' \\\n  ')
+  return `TOKEN=$(${command.replace('curl', 'curl -s')} |\n  sed 's/.*"auth_token":"\\([^"]*\\)".*/\\1/')`
 }
 
 /** Returns the first requests of the page: a filter, an order and a relation, each of another resource where there are enough. */
@@ -155,14 +156,21 @@ function isShort(value: unknown): boolean {
   return typeof value === 'number' || (typeof value === 'string' && value.length < 60)
 }
 
-function writeCurl({ method, takesToken }: PageOperation, path: string, { origin, base }: PageAddress, body?: object): string {
-  return [
+function writeCurl(
+  { method, takesToken }: PageOperation,
+  path: string,
+  { origin, base }: PageAddress,
+  body?: object,
+  between = ' ',
+): string {
+  const parts = [
     'curl',
     ...(method === 'GET' ? [] : [`-X ${method}`]),
     ...(takesToken ? ['-H "Authorization: Bearer $TOKEN"'] : []),
     ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoteShell(JSON.stringify(body))}`]),
     quoteShell(origin + base + path),
-  ].join(' ')
+  ]
+  return parts.join(between).replace(/^curl \\\n +/, 'curl ')
 }
 
 /** Returns a text as one word of a POSIX shell. */

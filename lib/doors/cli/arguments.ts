@@ -23,8 +23,12 @@ export interface CommandArguments extends TrialArguments {
   /** Empty: paths have no version. Undefined: those of the model. */
   readonly versions: readonly string[] | undefined
   readonly readOnly: boolean
+  /** The folder of a front end beside the API. */
+  readonly static: string | undefined
   /** Empty: no other origin. */
   readonly cors: readonly string[]
+  /** Whether the pages of these origins may send cookies. */
+  readonly corsCredentials: boolean
   /** Names that `Host` may have beside the local ones; true: all. */
   readonly allowedHosts: readonly string[] | true
   /** Milliseconds by which every request is delayed. */
@@ -87,8 +91,10 @@ const OPTIONS = {
   base: { type: 'string', value: 'PATH', text: 'path before the version, such as /api' },
   'api-version': { type: 'string', value: 'NAME', text: 'segment before the resource in paths; may be repeated (default v1)' },
   'no-version': { type: 'boolean', text: 'serve without a version in paths: /users' },
+  static: { type: 'string', value: 'DIR', text: 'serve the files of this folder beside the API: a front end; API paths come first' },
   'read-only': { type: 'boolean', text: 'answer POST, PUT, PATCH and DELETE with 405; a file is left as it is' },
   cors: { type: 'string', value: 'ORIGIN', text: 'let pages of this origin read the answers; may be repeated; * is all' },
+  'cors-credentials': { type: 'boolean', text: 'let pages of the origins of --cors send cookies' },
   'allow-host': { type: 'string', value: 'NAME', text: 'answer to this name too; may be repeated; * is all (default local ones)' },
   delay: { type: 'string', value: 'MS', text: 'delay every request by this many milliseconds (default 0)' },
   'test-controls': { type: 'boolean', text: 'let tests reset, seed and fail by /_test/...; X-World names worlds' },
@@ -130,7 +136,7 @@ const NAMES = Object.keys(OPTIONS) as OptionName[]
 
 /** The options of the help text, in groups. An option that is not in one is still taken: it goes by another name now. */
 const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[] = [
-  ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'cors', 'allow-host']],
+  ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'static', 'cors', 'cors-credentials', 'allow-host']],
   ['The data', ['config', 'postgres', 'seed', 'read-only', 'watch']],
   ['A JSON file', ['save', 'open', 'id', 'strict']],
   ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'test-controls']],
@@ -217,7 +223,9 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     base: toBase(last('base')),
     ...readVersions(values),
     readOnly: values.has('read-only'),
+    static: last('static'),
     cors: values.get('cors') ?? [],
+    corsCredentials: values.has('cors-credentials'),
     allowedHosts: toHosts(values.get('allow-host') ?? []),
     delay: toDelay(last('delay') ?? '0'),
     testControls: values.has('test-controls'),
@@ -243,6 +251,17 @@ function check(args: CommandArguments): CommandArguments {
   if (args.get !== undefined && args.watch) throw misuse('--get answers one request and ends: it does not go with --watch.')
   if (args.explain && args.quiet && args.get === undefined)
     throw misuse('--explain prints below the line of each request, which --quiet leaves out: choose one of them.')
+  if (args.static !== undefined) {
+    const { get, openapi, diagram, eject, check: other } = args
+    const [ending] = Object.entries({ get, openapi, diagram, eject, check: other }).find(([, value]) => value !== undefined) ?? [
+      args.selfTest ? 'self-test' : undefined,
+    ]
+    if (ending !== undefined) throw misuse(`--static serves files beside the API: it does not go with --${ending}, which serves nothing.`)
+  }
+  if (args.corsCredentials && (args.cors.length === 0 || args.cors.some(origin => origin === '*' || origin === 'null')))
+    throw misuse(
+      '--cors-credentials lets pages send the cookies of the user: name their origins with --cors, as in --cors http://localhost:5173.',
+    )
   checkDescription(args)
   checkTrial(args, {
     '--get': args.get,

@@ -1,6 +1,7 @@
 /** Serves the engine over HTTP until a signal stops it. Prints the address and example requests, then one line for every request. */
 import { READ_METHODS } from '../../foundation/base/http-methods.ts'
 import { lookup } from 'node:dns/promises'
+import { stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { styleText } from 'node:util'
@@ -38,6 +39,8 @@ const SHOWN = 3
 
 /** Serves until a signal stops it, and finishes running requests. The saver hears of every request that may have changed data. */
 export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArguments, saver?: Saver): Promise<void> {
+  if (args.static !== undefined && !(await isFolder(args.static)))
+    throw new CommandError(`--static takes a folder, and ${args.static} is none.`, 2)
   const onRequest = (line: RequestLine): void => {
     if (!args.quiet) printRequest(line, loaded.json !== undefined)
     if (!READ_METHODS.includes(line.method)) saver?.changed()
@@ -47,7 +50,8 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
     delay: args.delay,
     docs: true,
     testControls: args.testControls,
-    ...(args.cors.length === 0 ? {} : { cors: args.cors }),
+    ...(args.static === undefined ? {} : { static: args.static }),
+    ...(args.cors.length === 0 ? {} : { cors: args.cors, corsCredentials: args.corsCredentials }),
     ...(await listHosts(args)),
     explain: args.explain,
     ...(args.quiet && saver === undefined ? {} : { onRequest }),
@@ -61,6 +65,13 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
   printWelcome(engine, loaded, requests, args, address)
   if (!args.quiet) printMissingIndexes(slow)
   await stopped
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    found => found.isDirectory(),
+    () => false,
+  )
 }
 
 /** Lists the names that the server answers to: the allowed ones, and that of `--host` where it is a name of the loopback address. */
@@ -122,7 +133,7 @@ function printWelcome(
   engine: RestEngine,
   { title, json }: Loaded,
   requests: readonly string[],
-  { testControls }: CommandArguments,
+  { testControls, static: folder }: CommandArguments,
   address: AddressInfo,
 ): void {
   const origin = `http://${formatHost(address)}:${address.port}`
@@ -134,6 +145,7 @@ function printWelcome(
   const lines = [
     `${styleText('bold', 'mikro-rest')} serves ${title} at ${styleText('cyan', origin)}`,
     // A resource or a route of the name comes before the page.
+    ...(folder === undefined ? [] : [`Files of ${escapeControls(folder)}: ${styleText('cyan', origin)}`]),
     ...(engine.owns(`/${DOCS}`, false) ? [] : [`Documentation: ${styleText('cyan', `${origin}${engine.base}/${DOCS}`)}`]),
     '',
     ...(json === undefined ? [] : [`Inferred from ${json.name}:`, ...formatInference(json), '']),

@@ -1,6 +1,7 @@
 /**
  * CORS: which response headers let a page of another origin read the answers, and the answer to a preflight request (Fetch standard,
- * "CORS protocol"). Credentials mode is never allowed: tokens travel in the Authorization header, which needs none.
+ * "CORS protocol"). Cookies and other credentials go along only where the server says so, for origins that it names: tokens travel in the Authorization header,
+ * which needs none.
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 
@@ -17,12 +18,16 @@ export class Cors {
   /** Undefined: every origin. */
   readonly #origins: ReadonlySet<string> | undefined
   readonly #methods: string
+  readonly #credentials: boolean
 
-  /** @throws TypeError when an entry is not an origin. */
-  constructor(origins: CorsOrigins, methods: readonly string[]) {
+  /** @throws TypeError when an entry is not an origin, or one with credentials is not a named one. */
+  constructor(origins: CorsOrigins, methods: readonly string[], credentials = false) {
     const list = origins === true ? ['*'] : typeof origins === 'string' ? [origins] : origins
     if (!Array.isArray(list) || list.length === 0) throw new TypeError('createServer: "cors" must be an origin, a list of origins or true.')
     for (const origin of list) checkOrigin(origin)
+    const open = credentials ? list.find(origin => origin === '*' || origin === 'null') : undefined
+    if (open !== undefined) throw new TypeError(describeOpen(open, origins === true))
+    this.#credentials = credentials
     this.#origins = list.includes('*') ? undefined : new Set(list)
     this.#methods = methods.join(', ')
   }
@@ -69,6 +74,7 @@ export class Cors {
     const { origin } = requested
     if (origin === undefined || !this.#origins.has(origin)) return false
     headers['access-control-allow-origin'] = origin
+    if (this.#credentials) headers['access-control-allow-credentials'] = 'true'
     return true
   }
 }
@@ -76,6 +82,15 @@ export class Cors {
 function addVary(headers: OutgoingHttpHeaders, name: string): void {
   const vary = headers['vary']
   headers['vary'] = vary === undefined ? name : `${vary}, ${name}`
+}
+
+/** With credentials of the user every page could act as that user. */
+function describeOpen(origin: string, isTrue: boolean): string {
+  const who =
+    origin === 'null'
+      ? '"null", the origin of files and of sandboxed frames of any site'
+      : `${isTrue ? 'true' : '"*"'}, which is every page`
+  return `createServer: "corsCredentials" lets pages send the cookies of the user, and "cors" is ${who}: name the origins that may, such as "http://localhost:5173".`
 }
 
 /** An entry that no browser sends would silently allow nobody. */

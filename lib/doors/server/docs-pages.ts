@@ -17,12 +17,13 @@ import type { TransportResponse } from './transport.ts'
 /** The members of `RestEngine` that docs pages use. */
 export interface DocumentedEngine {
   readonly versions: readonly string[]
-  /** Answers a GET that no journal has. */
+  /** @internal Answers a GET that no journal has. */
   look(path: string, client: LazyClient): Promise<TransportResponse>
-  /** Returns the diagram of a version as plain data. */
+  /** @internal Returns the diagram of a version as plain data. */
   describeDiagram(version: string): Promise<Diagram>
-  /** The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */
+  /** @internal The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */
   readonly logInNames: readonly [string, string] | undefined
+  /** @internal */
   readonly hasLogIn: boolean
 }
 

@@ -15,6 +15,7 @@ import { HTTP_TIMEOUT } from '../../foundation/base/limits.ts'
 import { runGuarded, warn } from '../../foundation/base/report-failure.ts'
 import type { Explanation } from '../../engine/journal/explanation.ts'
 import { findTargetBelow, readBase } from '../../records/request/address.ts'
+import { DOCS } from '../../records/request/reserved-paths.ts'
 import { Cors } from './cors.ts'
 import { answerDocs, isDocsPath } from './docs-pages.ts'
 import { linger, readBody } from './http-body.ts'
@@ -24,10 +25,12 @@ import { findAddress, findOrigin } from './mount.ts'
 import type { MountedRequest } from './mount.ts'
 import { OriginGuard } from './origin-guard.ts'
 import type { RequestTarget } from './origin-guard.ts'
-import type { ListenerOptions, RequestLine } from './server-options.ts'
+import { Received } from './received.ts'
+import type { ListenerOptions, RequestLine, ServerOptions } from './server-options.ts'
+import { StaticFiles, acceptsHtml } from './static-files.ts'
 import { TestControls } from './test-controls.ts'
 import { written } from './transport.ts'
-import type { ReceivedRequest, TransportResponse } from './transport.ts'
+import type { TransportResponse } from './transport.ts'
 import type { WorldEngine } from './worlds.ts'
 
 /** A request that has come, and where its answer goes. */
@@ -71,10 +74,11 @@ export class RequestListener {
   readonly #methods: readonly string[]
   /** Explains requests; undefined where that is off. */
   readonly #explanations: WeakMap<MountedRequest, () => Awaitable<Explanation | undefined>> | undefined
+  readonly #files: StaticFiles | undefined
   #isClosing = false
 
   /** @param where begins the texts of errors */
-  constructor(engine: WorldEngine, options: ListenerOptions, where: string) {
+  constructor(engine: WorldEngine, options: ListenerOptions & Pick<ServerOptions, 'static'>, where: string) {
     this.#engine = engine
     this.#base = options.base === undefined ? undefined : readBase(options.base, where, engine.versions)
     this.#passesOn = options.fallthrough ?? false
@@ -83,8 +87,9 @@ export class RequestListener {
     this.#delay = options.delay ?? 0
     this.#onRequest = options.onRequest
     this.#explanations = options.explain === true ? new WeakMap() : undefined
+    this.#files = options.static === undefined ? undefined : new StaticFiles(options.static, where)
     this.#methods = this.#readOnly ? READ_METHODS : [...READ_METHODS, ...WRITE_METHODS]
-    this.#cors = options.cors === undefined ? undefined : new Cors(options.cors, this.#methods)
+    this.#cors = options.cors === undefined ? undefined : new Cors(options.cors, this.#methods, options.corsCredentials)
     this.guard = new OriginGuard(options.allowedHosts, this.#cors)
     const { testControls = false } = options
     this.#controls = testControls === false ? undefined : new TestControls(engine, testControls)
@@ -256,6 +261,22 @@ export class RequestListener {
   }
 
   #ask(sent: SentRequest): Awaitable<TransportResponse> {
+    const { method = '' } = sent.request
+    if (this.#files !== undefined && (method === 'GET' || method === 'HEAD') && !this.#isApi(sent)) return this.#askFiles(this.#files, sent)
+    return this.#askApi(sent)
+  }
+
+  /** Whether a path is that of the API, which comes before files: below a base, all is. */
+  #isApi({ below, base }: SentRequest): boolean {
+    return below !== undefined && (base !== '' || this.#owns(below, base))
+  }
+
+  async #askFiles(files: StaticFiles, sent: SentRequest): Promise<TransportResponse> {
+    const { method = '', headers } = sent.request
+    return (await files.answer(method, sent.target, headers)) ?? (await this.#askApi(sent))
+  }
+
+  #askApi(sent: SentRequest): Awaitable<TransportResponse> {
     return this.#controls === undefined ? this.#askEngine(this.#engine, sent) : this.#askControlled(this.#controls, sent)
   }
 
@@ -273,6 +294,10 @@ export class RequestListener {
 
   #askEngine(engine: WorldEngine, sent: SentRequest): Awaitable<TransportResponse> {
     if (this.#docs && this.#isDocs(engine, sent)) return this.#showDocs(engine, sent)
+    if (this.#docs && this.#leadsToDocs(engine, sent)) {
+      const { base } = sent
+      return { status: 302, headers: { location: `${base}/${DOCS}`, vary: 'Accept', 'cache-control': 'no-store' } }
+    }
     if (takesBody(sent.request.method ?? '') && !this.#isRefused(sent)) return this.#askWithBody(engine, sent)
     try {
       const answering = this.#askFor(engine, sent, undefined)
@@ -285,6 +310,14 @@ export class RequestListener {
   /** Whether a docs page is at the path: what the engine itself has there comes before it. */
   #isDocs(engine: WorldEngine, { below, base }: SentRequest): boolean {
     return below !== undefined && isDocsPath(below) && !engine.owns(below, base !== '')
+  }
+
+  /** Whether a browser opens the address itself, where the page says more than the index, and is not hidden by anything of the engine. */
+  #leadsToDocs(engine: WorldEngine, { request, target, below, base }: SentRequest): boolean {
+    const { method, headers } = request
+    if (method !== 'GET' && method !== 'HEAD') return false
+    if (below !== '/' && target !== '/') return false
+    return acceptsHtml(headers.accept) && !engine.owns('/', false) && !engine.owns(`/${DOCS}`, base !== '')
   }
 
   #showDocs(engine: WorldEngine, { request, client, base, below }: SentRequest): Promise<TransportResponse> {
@@ -356,22 +389,4 @@ export class RequestListener {
  */
 function failed(cause: unknown): never {
   throw isEngineClosed(cause) ? restError('server_closed', 'The engine is closed.', { cause }) : cause
-}
-
-/** The request as answers to failures need it. A class, since an object with a getter of its own costs more than reading a record does. */
-class Received implements ReceivedRequest {
-  readonly method: string
-  readonly path: string
-  readonly #request: HeaderSource
-
-  constructor(request: MountedRequest, path: string) {
-    this.method = request.method ?? ''
-    this.path = path
-    this.#request = request as HeaderSource
-  }
-
-  /** The headers, which are made when they are first read. */
-  get headers(): ReceivedRequest['headers'] {
-    return this.#request.headers
-  }
 }

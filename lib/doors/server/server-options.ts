@@ -16,6 +16,11 @@ export interface ServerOptions {
    */
   cors?: CorsOrigins
   /**
+   * Let pages of these origins send cookies and other credentials of the user (`fetch(url, { credentials: 'include' })`), and read the answers to such requests. The
+   * origins must be named: `true` and `'*'` are refused. Default: false.
+   */
+  corsCredentials?: boolean
+  /**
    * Names that requests may have as `Host` beside the local ones: one, several (`.example.test` stands for a name and all below it), or `true` for all. Without
    * the option, a server on a loopback address answers to local names alone, and one on another address to all.
    */
@@ -25,6 +30,11 @@ export interface ServerOptions {
    * `curl` commands. A resource or a custom route of that path comes before it. Default: false.
    */
   docs?: boolean
+  /**
+   * Answer GET and HEAD of paths that are not the API's with the files of this folder, for a front end beside the API: `index.html` for a folder, and for the paths
+   * of a single-page app that a browser opens. Default: none.
+   */
+  static?: string
   /** Answer POST, PUT, PATCH and DELETE with 405, apart from logging in and out. Default: false. */
   readOnly?: boolean
   /**
@@ -47,7 +57,7 @@ export interface ServerOptions {
 }
 
 /** The options of `listener`. */
-export interface ListenerOptions extends ServerOptions {
+export interface ListenerOptions extends Omit<ServerOptions, 'static'> {
   /**
    * Hand on to `next` what is not the engine's: what is not below the base, or there neither a version nor, without versions, a resource, nor a custom route or a
    * test control. Default: false, so that it is answered with 404.
@@ -67,10 +77,11 @@ export interface RequestLine {
   readonly explanation?: Explanation
 }
 
-/** The names of the options. */
+/** The names of the options that a server and a listener have. */
 const OPTION_NAMES = [
   'base',
   'cors',
+  'corsCredentials',
   'allowedHosts',
   'readOnly',
   'delay',
@@ -78,11 +89,11 @@ const OPTION_NAMES = [
   'testControls',
   'explain',
   'onRequest',
-] as const satisfies (keyof ServerOptions)[]
+] as const satisfies (keyof ListenerOptions)[]
 
 /** Rejects options that are unknown or not of their form. */
 export function checkServerOptions(options: ServerOptions): void {
-  checkForms(options, OPTION_NAMES, 'createServer')
+  checkForms(options, [...OPTION_NAMES, 'static'], 'createServer')
 }
 
 /** Rejects options of a listener that are unknown or not of their form. */
@@ -94,9 +105,13 @@ export function checkListenerOptions(options: ListenerOptions): void {
 
 function checkForms(options: ServerOptions, names: readonly string[], where: string): void {
   checkNames(options, names, where)
-  const { delay = 0, docs, explain } = options
+  const { delay = 0, docs, explain, cors, corsCredentials } = options
   if (typeof delay !== 'number' || !(delay >= 0 && delay <= MAX_DELAY))
     throw new RangeError(`${where}: "delay" must be a number of milliseconds from 0 to ${MAX_DELAY}, got ${String(delay)}.`)
   if (docs !== undefined && typeof docs !== 'boolean') throw new TypeError(`${where}: "docs" must be true or false.`)
+  if (corsCredentials !== undefined && typeof corsCredentials !== 'boolean')
+    throw new TypeError(`${where}: "corsCredentials" must be true or false.`)
+  if (corsCredentials === true && cors === undefined)
+    throw new TypeError(`${where}: "corsCredentials" goes with "cors", which names the origins whose pages may send them.`)
   if (explain !== undefined && typeof explain !== 'boolean') throw new TypeError(`${where}: "explain" must be true or false.`)
 }

@@ -320,12 +320,14 @@ function findGate(world: World, id: string): Gate {
   return handle
 }
 
-const KINDS = ['delay', 'fail', 'drop', 'limit', 'hold'] as const
+const KINDS = ['delay', 'fail', 'drop', 'rateLimit', 'hold'] as const
 
 function addFault({ engine }: World, body: Record<string, unknown>): NamedFault {
   const { kind, match, ...options } = body
   if (typeof match !== 'string') throw invalid('"match" must be a string like "POST /v1/orders".')
-  const name = KINDS.find(known => known === kind)
+  // The older name.
+  const given = kind === 'limit' ? 'rateLimit' : kind
+  const name = KINDS.find(known => known === given)
   if (name === undefined) throw invalid(`"kind" must be one of ${KINDS.join(', ')}.${formatHint(findNearest(String(kind), KINDS))}`)
   const handle = asked((): FaultHandle | Gate => {
     switch (name) {
@@ -336,8 +338,8 @@ function addFault({ engine }: World, body: Record<string, unknown>): NamedFault 
         const profile = { p50, p99, ...(seed === undefined ? {} : { seed }) } as LatencyProfile
         return engine.delay(match, ms === undefined ? profile : (ms as number), others)
       }
-      case 'limit':
-        return engine.limit(match, options as unknown as RateLimit)
+      case 'rateLimit':
+        return engine.rateLimit(match, options as unknown as RateLimit)
       case 'fail':
         return engine.fail(match, options as unknown as FailOptions)
       case 'drop':

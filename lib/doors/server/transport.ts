@@ -30,11 +30,11 @@ interface WholeSender {
 export interface TransportEngine {
   readonly limits: { readonly maxBodyBytes: number }
   handle(method: string, path: string, query?: undefined, body?: unknown, context?: WholeSender): Promise<TransportResponse>
-  /** Answers as `handle` does, for a sender that a transport has made: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */
+  /** @internal Answers as `handle` does, for a sender that a transport has made: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */
   ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient | WholeSender): Awaitable<TransportResponse>
-  /** Returns the answer to an error of the transport. */
+  /** @internal Returns the answer to an error of the transport. */
   respondError(error: unknown): TransportResponse
-  /** Returns the same, and reports an error that is the server's fault. */
+  /** @internal Returns the same, and reports an error that is the server's fault. */
   respondFailure(error: unknown, request: ReceivedRequest): TransportResponse
 }
 

@@ -21,6 +21,7 @@ import type { Snapshot } from '../../engine/pipeline/snapshot.ts'
 export interface WorldEngine extends TransportEngine, Omit<DocumentedEngine, 'ask'> {
   readonly base: string
   readonly clock: Clock
+  /** @internal */
   explained(
     method: string,
     path: string,
@@ -36,16 +37,19 @@ export interface WorldEngine extends TransportEngine, Omit<DocumentedEngine, 'as
   restore(snapshot: Snapshot): Promise<void>
   reset(): Promise<void>
   scenario(name: string): Promise<void>
+  /** @internal */
   scenarioSnapshot(name: string): Promise<Snapshot>
   readonly scenarios: readonly string[]
   fork(snapshot?: Snapshot): Promise<WorldEngine>
+  /** @internal */
   isSession(method: string, target: string): boolean
+  /** @internal */
   owns(target: string, hasBase: boolean): boolean
   token(user: unknown, options?: { readonly ttl?: number }): string
   delay(match: RequestMatch, delay: Delay, options?: FaultOptions): FaultHandle
   fail(match: RequestMatch, options: FailOptions): FaultHandle
   drop(match: RequestMatch, options?: DropOptions): FaultHandle
-  limit(match: RequestMatch, options: RateLimit): FaultHandle
+  rateLimit(match: RequestMatch, options: RateLimit): FaultHandle
   hold(match: RequestMatch, options?: FaultOptions): Gate
   close(): Promise<void>
 }
@@ -91,7 +95,7 @@ export class World {
 
 /** A fault that has an ID. */
 export interface NamedFault {
-  readonly kind: 'delay' | 'fail' | 'drop' | 'limit' | 'hold'
+  readonly kind: 'delay' | 'fail' | 'drop' | 'rateLimit' | 'hold'
   readonly match: string
   readonly handle: FaultHandle | Gate
 }

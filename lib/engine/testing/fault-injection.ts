@@ -72,7 +72,7 @@ type Effect =
   | { readonly kind: 'hold'; readonly arrived: Arriving }
   | { readonly kind: 'fail'; readonly refusal: RestError; readonly after: boolean }
   | { readonly kind: 'drop'; readonly after: boolean }
-  | { readonly kind: 'limit'; readonly bucket: TokenBucket }
+  | { readonly kind: 'rateLimit'; readonly bucket: TokenBucket }
 
 /** A fault that has been asked for. */
 interface FaultRule extends CompiledMatch {
@@ -168,9 +168,11 @@ export class Faults {
   }
 
   /** @throws TypeError, RangeError */
-  limit(match: RequestMatch, options: RateLimit): FaultHandle {
-    checkOptions(options, ['requests', 'per'], 'limit')
-    return this.#createHandle(this.#add('limit', match, undefined, { kind: 'limit', bucket: new TokenBucket(options, this.#clock) }))
+  rateLimit(match: RequestMatch, options: RateLimit): FaultHandle {
+    checkOptions(options, ['requests', 'per'], 'rateLimit')
+    return this.#createHandle(
+      this.#add('rateLimit', match, undefined, { kind: 'rateLimit', bucket: new TokenBucket(options, this.#clock) }),
+    )
   }
 
   /** @throws TypeError, RangeError */
@@ -252,9 +254,9 @@ export class Faults {
     let excess: RestError | undefined
     for (const rule of this.#rules) {
       const { kind } = rule.effect
-      const isEnd = kind === 'fail' || kind === 'drop' || kind === 'limit'
+      const isEnd = kind === 'fail' || kind === 'drop' || kind === 'rateLimit'
       if ((isEnd && end !== undefined) || !rule.meets(request)) continue
-      if (rule.effect.kind === 'limit') {
+      if (rule.effect.kind === 'rateLimit') {
         excess = rule.effect.bucket.take(rule.label)
         if (excess !== undefined) end = rule
       } else if (isEnd) end = rule

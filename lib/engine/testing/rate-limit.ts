@@ -28,13 +28,13 @@ export class TokenBucket {
 
   /** @throws RangeError for numbers that are not of their form. */
   constructor({ requests, per }: RateLimit, clock: Pick<Clock, 'time'>) {
-    const duration = typeof per === 'string' ? parseDuration(per, 'limit: per') : per
+    const duration = typeof per === 'string' ? parseDuration(per, 'rateLimit: per') : per
     if (!Number.isSafeInteger(requests) || requests < 1)
-      throw new RangeError(`limit: "requests" must be an integer above 0, got ${String(requests)}.`)
+      throw new RangeError(`rateLimit: "requests" must be an integer above 0, got ${String(requests)}.`)
     if (!Number.isSafeInteger(duration) || duration < 1)
-      throw new RangeError(`limit: "per" must be a whole number of milliseconds above 0, or a string such as "1m", got ${String(per)}.`)
+      throw new RangeError(`rateLimit: "per" must be a whole number of milliseconds above 0, or a string such as "1m", got ${String(per)}.`)
     if (requests * duration > MAX_CREDIT)
-      throw new RangeError(`limit: ${requests} requests per ${String(per)} are more than can be counted.`)
+      throw new RangeError(`rateLimit: ${requests} requests per ${String(per)} are more than can be counted.`)
     this.#clock = clock
     this.#requests = requests
     this.#per = duration
@@ -51,7 +51,7 @@ export class TokenBucket {
     }
     const seconds = Math.ceil(Math.ceil((this.#per - this.#credit) / this.#requests) / 1000)
     const allowed = `${this.#requests} ${this.#requests === 1 ? 'request' : 'requests'} in ${this.#per / 1000} s`
-    return restError('rate_limited', `A test allows ${allowed} here (limit("${label}")). Try again in ${seconds} s.`, {
+    return restError('rate_limited', `A test allows ${allowed} here (rateLimit("${label}")). Try again in ${seconds} s.`, {
       headers: { 'retry-after': String(seconds) },
     })
   }

@@ -1,0 +1,148 @@
+/**
+ * Static files: answers with the files of a folder, for a front end that stands beside the API. Takes the path of a GET or HEAD and its headers; gives the file, the
+ * `index.html` of a folder, a redirect to the path of a folder, or the page of an app whose paths are its own; nothing where there is no such file. No path leads out of the
+ * folder, neither by dots, however they are encoded, nor by a link.
+ */
+import { createReadStream, realpathSync, statSync } from 'node:fs'
+import type { Stats } from 'node:fs'
+import { realpath, stat } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+import { TextStream, WholeText } from '../../foundation/base/text-stream.ts'
+import { contentTypeOf } from './content-types.ts'
+import type { TransportResponse } from './transport.ts'
+
+/** The request headers that decide on the answer. */
+export interface FileHeaders {
+  readonly accept?: string | undefined
+  readonly 'if-none-match'?: string | undefined
+  readonly 'if-modified-since'?: string | undefined
+}
+
+const INDEX = 'index.html'
+
+export class StaticFiles {
+  /** The folder, without links in its path. */
+  readonly #root: string
+
+  /** @throws TypeError when there is no such folder. */
+  constructor(folder: unknown, where: string) {
+    if (typeof folder !== 'string' || folder === '') throw new TypeError(`${where}: "static" must be the path of a folder.`)
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+      throw new TypeError(`${where}: "static" must be a folder, and ${folder} is none.`)
+    this.#root = realpathSync(folder)
+  }
+
+  /** @param target path and query */
+  async answer(method: string, target: string, headers: FileHeaders): Promise<TransportResponse | undefined> {
+    const [path = '', query] = target.split(/\?(.*)/s, 2)
+    const segments = readSegments(path)
+    if (segments === undefined) return undefined
+    const answer = (await this.#find(segments, path, query, headers)) ?? (await this.#findPage(segments, headers))
+    return answer === undefined || method !== 'HEAD' ? answer : { status: answer.status, headers: answer.headers }
+  }
+
+  async #find(
+    segments: readonly string[],
+    path: string,
+    query: string | undefined,
+    headers: FileHeaders,
+  ): Promise<TransportResponse | undefined> {
+    const found = await this.#look(...segments)
+    if (found === undefined) return undefined
+    if (!found.stats.isDirectory()) return found.stats.isFile() && !path.endsWith('/') ? send(found, headers) : undefined
+    const index = await this.#look(...segments, INDEX)
+    if (index?.stats.isFile() !== true) return undefined
+    if (path.endsWith('/')) return send(index, headers)
+    // The links of the page are meant to be below the folder.
+    return { status: 301, headers: { location: `${path}/${query === undefined ? '' : `?${query}`}`, 'cache-control': 'no-cache' } }
+  }
+
+  /** The page of an app that has paths of its own: a browser that opens or reloads one gets the page at the top, not what looks like a file. */
+  async #findPage(segments: readonly string[], headers: FileHeaders): Promise<TransportResponse | undefined> {
+    if (!acceptsHtml(headers.accept) || segments.at(-1)?.includes('.') === true) return undefined
+    const index = await this.#look(INDEX)
+    return index?.stats.isFile() === true ? send(index, headers) : undefined
+  }
+
+  /** Looks for a file or folder; one that a link has elsewhere is not there. */
+  async #look(...segments: string[]): Promise<FoundFile | undefined> {
+    try {
+      const file = await realpath(join(this.#root, ...segments))
+      if (file !== this.#root && !file.startsWith(this.#root.endsWith(sep) ? this.#root : this.#root + sep)) return undefined
+      return { file, stats: await stat(file) }
+    } catch {
+      // Missing, no folder in the middle, not to be read, a name that is too long: nothing of that is here.
+      return undefined
+    }
+  }
+}
+
+interface FoundFile {
+  readonly file: string
+  readonly stats: Stats
+}
+
+/** Whether the client is a browser that opens a page: only it names HTML. */
+export function acceptsHtml(accept: string | undefined): boolean {
+  return accept !== undefined && /(?:^|,)\s*text\/html\s*(?:[;,]|$)/i.test(accept)
+}
+
+/** Returns the decoded segments of a path; undefined for one that names no file. Names with a dot first (`.git`, `.env`) are not served, but for `.well-known`. */
+function readSegments(path: string): string[] | undefined {
+  if (!path.startsWith('/') || path.includes('//')) return undefined
+  let segments: string[]
+  try {
+    segments = path.split('/').filter(Boolean).map(decodeURIComponent)
+  } catch {
+    return undefined
+  }
+  return segments.every(segment => !/[/\\\0:]/.test(segment) && (!segment.startsWith('.') || segment === '.well-known'))
+    ? segments
+    : undefined
+}
+
+function send({ file, stats }: FoundFile, headers: FileHeaders): TransportResponse {
+  const tag = `W/"${stats.size.toString(16)}-${Math.trunc(stats.mtimeMs).toString(16)}"`
+  const validators = { etag: tag, 'last-modified': stats.mtime.toUTCString(), 'cache-control': 'no-cache' }
+  if (isFresh(headers, tag, stats.mtime)) return { status: 304, headers: validators }
+  return {
+    status: 200,
+    headers: {
+      ...validators,
+      'content-type': contentTypeOf(file),
+      'content-length': String(stats.size),
+      'x-content-type-options': 'nosniff',
+    },
+    body: stats.size === 0 ? new WholeText('') : new FileStream(file, stats.size),
+  }
+}
+
+/** Whether the client has this very state (RFC 9110 section 13.1: a tag counts before a date). */
+function isFresh(headers: FileHeaders, tag: string, changed: Date): boolean {
+  const { 'if-none-match': tags, 'if-modified-since': since } = headers
+  if (tags !== undefined)
+    return tags.trim() === '*' || tags.split(',').some(each => each.trim().replace(/^W\//, '') === tag.replace(/^W\//, ''))
+  // Dates in headers have whole seconds.
+  return since !== undefined && Date.parse(since) >= Math.trunc(changed.getTime() / 1000) * 1000
+}
+
+/** The bytes of a file, which is opened when they are asked for. */
+class FileStream extends TextStream {
+  readonly #file: string
+  readonly #size: number
+
+  constructor(file: string, size: number) {
+    super(readText(file))
+    this.#file = file
+    this.#size = size
+  }
+
+  /** No more than were announced, where the file grows meanwhile. */
+  override async *bytes(): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of createReadStream(this.#file, { end: this.#size - 1 })) yield chunk as Uint8Array
+  }
+}
+
+async function* readText(file: string): AsyncGenerator<string, void, undefined> {
+  for await (const chunk of createReadStream(file, 'utf8')) yield chunk as string
+}

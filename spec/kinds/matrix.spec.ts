@@ -213,6 +213,15 @@ const ROWS: Record<string, Row> = {
 const REFERENCE = readFileSync(new URL('../../docs/reference-requests.md', import.meta.url), 'utf8')
 
 describeStores('kinds of values', () => {
+  let engine: RestEngine
+  before(async () => {
+    engine = await createEngine({
+      entities: [Thing, Other, Extra, Place, Pet, Cat, Dog] as never,
+      seed: { others: [{ id: 1 }, { id: 2 }] },
+    })
+  })
+  after(() => engine.close())
+
   it('are all of those that the reference lists', () => {
     const listed = tableBelow(REFERENCE, 'Values').flatMap(([first]) => first!.split(', '))
     assert.deepEqual(Object.keys(ROWS).toSorted(), listed.toSorted())
@@ -220,7 +229,6 @@ describeStores('kinds of values', () => {
 
   for (const [name, { property, write, read, filter, sort, empty, bad }] of Object.entries(ROWS)) {
     describe(name, () => {
-      let engine: RestEngine
       const call = async (method: string, path: string, query: Record<string, string> = {}, body?: unknown) => {
         const answer = await engine.handle(method, `/v1/things${path}`, query, body)
         assert.ok(answer.status < 500, `${method} ${path}`)
@@ -231,10 +239,7 @@ describeStores('kinds of values', () => {
       const valueOf = (record: Record<string, unknown>): unknown => record[property]
       const expected = read === NEVER ? [undefined, undefined] : (read ?? (write as readonly unknown[]))
       before(async () => {
-        engine = await createEngine({
-          entities: [Thing, Other, Extra, Place, Pet, Cat, Dog] as never,
-          seed: { others: [{ id: 1 }, { id: 2 }] },
-        })
+        await engine.reset()
         for (const [id, value] of [
           [2, 1],
           [1, 0],
@@ -245,7 +250,6 @@ describeStores('kinds of values', () => {
         }
         if (name === 'version') await call('PUT', '/2', {}, { integer: 3 })
       })
-      after(() => engine.close())
 
       it('write', async () => {
         const given = write === NEVER ? bad : write[0]

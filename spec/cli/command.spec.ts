@@ -11,7 +11,7 @@ import { delimiter, join } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { Command, COMMAND, ROOT, SOURCE_COMMAND } from '../helpers/command.ts'
+import { Command, COMMAND, ROOT, runAll, SOURCE_COMMAND, type Ended } from '../helpers/command.ts'
 
 const ORM = import.meta.resolve('@mikro-orm/core')
 // Colours are for terminals; whoever runs the specs may have forced them.
@@ -71,25 +71,10 @@ function serve(...args: string[]): Running {
   return new Running([COMMAND, '--port', '0', ...args])
 }
 
-interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
 async function run(...args: string[]): Promise<Ended> {
   const command = new Running([COMMAND, ...args])
   const { code } = await command.ended
   return { code, stdout: command.stdout, stderr: command.stderr }
-}
-
-/** Runs something for every case, a few at a time: most of what a process takes to start is waiting. */
-async function each<T>(cases: readonly T[], body: (one: T) => Promise<void>): Promise<void> {
-  const left = [...cases]
-  const work = async (): Promise<void> => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) await body(next)
-  }
-  await Promise.all(Array.from({ length: 4 }, work))
 }
 
 /** Asserts a failure of the command line: an exit code, one line, no stack. */
@@ -218,12 +203,16 @@ describe('command', () => {
           `${imports}const Schema = ${definition}\nexport class Book extends Schema.class {}\nSchema.setClass(Book)\nexport { Schema }`,
         ],
       ]
-      await each(modules, async ([name, text]) => {
-        await writeFile(join(folder, name), text)
-        const { code, stdout, stderr } = await run(name, '--get', '/v1')
+      for (const [name, text] of modules) await writeFile(join(folder, name), text)
+      const results = runAll(
+        folder,
+        modules.map(([name]) => [name, '--get', '/v1']),
+      )
+      for (const [index, { code, stdout, stderr }] of results.entries()) {
+        const [name] = modules[index]!
         assert.equal(code, 0, name + stderr)
         assert.deepEqual((JSON.parse(stdout) as { resources: unknown }).resources, { books: '/v1/books' }, name)
-      })
+      }
     })
 
     it('go with a SQLite file, which is made when it is missing and keeps its records', async () => {
@@ -342,7 +331,13 @@ describe('command', () => {
         [['model.mjs', '--seed', 'list-seed.json'], /list-seed\.json is not a seed/],
         [['--api-version', 'v/1'], /"versions" must be an array of path segments/],
       ]
-      await each(cases, async ([args, message]) => assertFails(await run(...args, '--get', '/v1'), 1, message))
+      const results = runAll(
+        folder,
+        cases.map(([args]) => [...args, '--get', '/v1']),
+      )
+      for (const [index, [, message]] of cases.entries()) assertFails(results[index]!, 1, message)
+      // And by itself.
+      assertFails(await run('nowhere.mjs', '--get', '/v1'), 1, /nowhere\.mjs does not exist/)
     })
 
     it(
@@ -379,7 +374,13 @@ describe('command', () => {
         [['a.db', 'b.db'], /One FILE can be served, got 2/],
         [['model.mjs', '--config', 'model.mjs'], /--config goes with a SQLite file/],
       ]
-      await each(cases, async ([args, message]) => assertFails(await run(...args), 2, message))
+      const results = runAll(
+        folder,
+        cases.map(([args]) => args),
+      )
+      for (const [index, [, message]] of cases.entries()) assertFails(results[index]!, 2, message)
+      // And by itself.
+      assertFails(await run('--prot', '1'), 2, /Unknown option --prot\. Did you mean "--port"\?/)
     })
 
     it('are listed by --help', async () => {

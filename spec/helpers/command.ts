@@ -1,5 +1,5 @@
 /** Runs the command line as a process: starts it, reads its output, and ends it with the spec. */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { cp } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -26,15 +26,37 @@ export async function copyLibrary(folder: string): Promise<string> {
 // Colours are for terminals, and the environment of the specs may force them.
 const { FORCE_COLOR: _, ...ENV } = process.env
 
+/** What a run of the command has ended with. */
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs command lines that end by themselves, in one process, which loads MikroORM once: most of a run is that. The first refusal or answer of each way has a process of its own elsewhere. */
+export function runAll(folder: string, lines: readonly (readonly string[])[]): Ended[] {
+  const isSource = COMMAND === SOURCE_COMMAND
+  const main = isSource ? join(ROOT, 'lib/doors/cli/main.ts') : join(dirname(COMMAND), '../dist/lib/doors/cli/main.js')
+  const args = ['--import', pathToFileURL(join(dirname(COMMAND), 'quick-start.js')).href, join(ROOT, 'spec/helpers/command-lines.ts')]
+  const { stdout, stderr, status } = spawnSync(process.execPath, [...args, pathToFileURL(main).href, JSON.stringify(lines)], {
+    cwd: folder,
+    env: ENV,
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`The process of ${lines.length} command lines has ended with ${status}: ${stderr}`)
+  return JSON.parse(stdout) as Ended[]
+}
+
 /** One run of the command. */
 export class Command implements AsyncDisposable {
+  protected static script = COMMAND
   readonly child: ChildProcess
   stdout = ''
   stderr = ''
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 
   constructor(folder: string, ...args: string[]) {
-    this.child = spawn(process.execPath, [COMMAND, ...args], {
+    this.child = spawn(process.execPath, [new.target.script, ...args], {
       cwd: folder,
       env: ENV,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -78,6 +100,11 @@ export class Command implements AsyncDisposable {
     await this.ended
     clearTimeout(timer)
   }
+}
+
+/** One run of the command from the sources: for models that import the library from there, too. */
+export class SourceCommand extends Command {
+  protected static override script = SOURCE_COMMAND
 }
 
 /** Sends a request with a JSON body, and returns status and body of the answer. */

@@ -6,6 +6,7 @@ import { describeDatabase, isPglite } from '../../records/database/describe-data
 import type { Opened, Opening, ServerDatabase } from '../../records/database/world-store.ts'
 import type { DescribedModel } from '../introspect/entities.ts'
 import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
+import { withoutCache } from '../orm/metadata-cache.ts'
 import { readDateLinks } from '../orm/date-links.ts'
 import { quoteJsonDefaults } from '../orm/json-defaults.ts'
 import { followClock } from '../orm/model-time.ts'
@@ -130,6 +131,7 @@ async function createOrm(
   const options = {
     entityManager: EntityManager,
     ...extra,
+    metadataCache: withoutCache(extra.metadataCache),
     // MikroORM.init sets it in the options that it is given, which the application may give both.
     discovery: {
       ...discovery,

@@ -25,6 +25,7 @@ import { followClock } from '../orm/model-time.ts'
 import { skipUpdateOfCreated } from '../orm/on-update.ts'
 import { openReadOnly } from './database/open-read-only.ts'
 import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
+import { withoutCache } from '../orm/metadata-cache.ts'
 import { readDateLinks } from '../orm/date-links.ts'
 import { quoteJsonDefaults } from '../orm/json-defaults.ts'
 import { leaveMissingColumns, listQueries, noteBroken } from '../orm/query-columns.ts'
@@ -134,6 +135,7 @@ async function openWith(
   const optionsOn = (shared: SharedSqliteDialect): Options =>
     ({
       ...extra,
+      metadataCache: withoutCache(extra.metadataCache),
       schema: undefined,
       attachDatabases: undefined,
       discovery: {

@@ -36,14 +36,33 @@ const RUNTIME_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'boolean
  * Whether nothing says what the values of the property are: the compiler emits `Object` for `string | null` and `Reference` for `Ref<string>`, and the type
  * may be named as none that MikroORM knows (`ObjectId`). MikroORM stores it as text.
  */
-export function isUnnamed({ type, runtimeType, customType }: Property): boolean {
-  return customType === undefined && !RUNTIME_TYPES.has(runtimeType) && type !== 'text' && type !== 'string'
+export function isUnnamed(prop: Property): boolean {
+  const { type, runtimeType, customType } = prop
+  return (
+    customType === undefined && !RUNTIME_TYPES.has(runtimeType) && type !== 'text' && type !== 'string' && findItems(prop) === undefined
+  )
 }
 
-/** MikroORM goes by the type of the column, of which it may know nothing (`citext`, an enum of the database), where the property is declared as a text. */
-function findRuntimeType({ runtimeType, type, items, columnTypes }: Property): string {
-  const isText = type === 'string' || (items !== undefined && items.every(item => typeof item === 'string'))
-  return columnTypes !== undefined && runtimeType === 'unknown' && isText ? 'string' : runtimeType
+/**
+ * MikroORM goes by the type of the column, of which it may know nothing (`citext`, an enum of the database), where the property is declared as a text. Read from the
+ * source (`TsMorphMetadataProvider`), an enum has the name of its type (`Kind`): its values say what they are.
+ */
+function findRuntimeType(prop: Property): string {
+  const { runtimeType, type, columnTypes } = prop
+  if (RUNTIME_TYPES.has(runtimeType) || columnTypes === undefined) return runtimeType
+  const items = findItems(prop)
+  if (items !== undefined && items.length > 0)
+    for (const kind of ['string', 'number'] as const) if (items.every(item => typeof item === kind)) return kind
+  return runtimeType === 'unknown' && type === 'string' ? 'string' : runtimeType
+}
+
+/** A union of texts as it stands in the source of an entity: `"x" | "y"`. */
+const LITERALS = /^"[^"]*"(?: \| "[^"]*")*$/
+
+/** Returns the values that the property is limited to; undefined where it is not. */
+function findItems({ items, type, customType }: Property): (string | number)[] | undefined {
+  if (items !== undefined) return items
+  return customType === undefined && LITERALS.test(type) ? type.slice(1, -1).split('" | "') : undefined
 }
 
 /** Whether classes of a polymorphic embedded object have the property by types that differ. */
@@ -53,7 +72,8 @@ export function isMerged({ runtimeType, type }: Property): boolean {
 
 /** Undefined when the type is unknown. */
 export function scalarType(prop: Property): ScalarType | undefined {
-  const items = prop.items === undefined ? {} : { items: Object.freeze<(string | number)[]>([...prop.items]) }
+  const known = findItems(prop)
+  const items = known === undefined ? {} : { items: Object.freeze<(string | number)[]>([...known]) }
   const type = prop.customType
   const runtime = findRuntimeType(prop)
   if (type instanceof DescribedType) return type.scalar

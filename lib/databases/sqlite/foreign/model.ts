@@ -197,7 +197,8 @@ export class ForeignModel {
       delete prop.columnTypes
       return this.found(`${place}: a full-text vector is the text itself here, which filters search.`)
     }
-    if (named === undefined) return
+    // A union of types stands in the source of an entity, and is no type of a database.
+    if (named === undefined || named.includes(' | ')) return
     this.#adaptList(prop, named, typeName)
     if (/^jsonb?$/i.test(named) && typeof prop.default === 'string') {
       // MikroORM takes the text for the value, and the column for one that holds it.

@@ -247,7 +247,7 @@ const STAGES: readonly Defect[] = [
     file: 'foundation/base/lock.ts',
     find: '      if (released) return\n',
     replace: '',
-    specs: ['api/transactions', 'pipeline/worlds'],
+    specs: ['base/lock'],
   },
 ]
 
@@ -271,7 +271,7 @@ const WINGS: readonly Defect[] = [
     file: 'description/openapi/record-schemas.ts',
     find: 'required, isOpen })',
     replace: 'required: [], isOpen })',
-    specs: ['openapi/answers', 'openapi/bodies'],
+    specs: ['openapi/document'],
   },
   {
     name: 'client: calls have no token',
@@ -281,10 +281,10 @@ const WINGS: readonly Defect[] = [
     specs: ['client/client'],
   },
   {
-    name: 'decode: a bigint of a number is a text',
+    name: 'decode: a decimal of a number is a text',
     file: 'databases/sqlite/sql/decode.ts',
-    find: 'type.asNumber === true ? decodeNumber : undefined',
-    replace: 'undefined',
+    find: 'type.asNumber === true ? decodeNumber : (value',
+    replace: '(value',
     specs: ['kinds/everything', 'property/values'],
   },
 ]

@@ -189,6 +189,12 @@ describe('what documents do not tell', () => {
     assert.ok(text.includes('scoped-phone'))
   })
 
+  it('says that a record always shows what it shows, so that typed clients need not ask', async () => {
+    await using engine = await RestEngine.create({ entities })
+    const { schemas } = (await engine.openapi()).components as unknown as { schemas: Record<string, { required: string[] }> }
+    assert.deepEqual(schemas['Vet']!.required, ['id', 'phone'])
+  })
+
   it('has no operation that is forbidden to all, and none that writes where nothing is written', async () => {
     const resources = [resource(Vet, { access: false }), resource(Owner, { access: { create: false, delete: false } })]
     await using engine = await RestEngine.create({ entities, resources })

@@ -52,6 +52,7 @@ export class Content {
   /** Opens an image in memory, as a copy of the parent with a life of its own. */
   static fork(image: SqliteImage, parent: Content): Content {
     const content = new Content(new SqliteDatabase(image.bytes), parent.isOfOthers)
+    content.handle.addFunctions(parent.#handle.functions)
     if (parent.#isForeign) content.addForeignFunctions()
     content.count(parent.#keys.counters)
     content.#keys.restore(image.keys)
@@ -154,6 +155,7 @@ export class Content {
     const { db } = this.#handle
     if (db.memory) {
       const handle = new SqliteDatabase(image.bytes)
+      handle.addFunctions(this.#handle.functions)
       if (this.#isForeign) handle.addForeignFunctions(this.#now)
       this.#handle.close()
       this.#handle = handle

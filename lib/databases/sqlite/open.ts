@@ -18,6 +18,7 @@ import { ForeignModel } from './foreign/model.ts'
 import { ForeignSchema } from './foreign/schema.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
 import { SqliteWorldStore } from './world-store.ts'
+import { noteMissingFunctions } from './schema/missing-functions.ts'
 import { findCounters, requireKeys } from './orm/autoincrement.ts'
 import type { SharedSqliteDialect } from './orm/shared-dialect.ts'
 import { checkTables, noteMissing } from './schema/missing-tables.ts'
@@ -47,11 +48,13 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
       if (isNew) checkFolder(database)
       handle = database === ':memory:' ? new SqliteDatabase(database) : openFile(opening, isNew)
     }
+    handle.addFunctions(opening.functions ?? {})
     const model = entities === undefined ? await readFileModel(handle, database, opening.notes) : undefined
     const foreign = new ForeignModel(opening.notes)
     if ('attachDatabases' in opening.orm)
       foreign.found('orm.attachDatabases is left out: an engine has one database, and the tables of all schemas are in it.')
     const isOfOthers = database !== ':memory:' && !isNew
+    if (isOfOthers) noteMissingFunctions(handle.db, opening.notes)
     const connection = await openWith(
       { ...opening, entities: entities ?? [...model!.entities] },
       { handle, foreign, found: model, isOfOthers },

@@ -14,7 +14,7 @@ import { checkSeed } from '../../model/seed-rows.ts'
 import type { SeedData } from '../../model/seed-rows.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isInMemory } from '../../records/database/describe-database.ts'
-import type { ServerDatabase } from '../../records/database/world-store.ts'
+import type { ServerDatabase, SqlFunctions } from '../../records/database/world-store.ts'
 import { isPglite } from '../../records/database/describe-database.ts'
 import { readDatabase } from './database-option.ts'
 import { checkScenarios } from './scenarios.ts'
@@ -43,6 +43,11 @@ export interface EngineOptions {
   readonly readOnly?: boolean
   /** Further MikroORM options, such as `namingStrategy`, `filters` or `subscribers`. The database, driver and entities are the engine's own. */
   readonly orm?: Partial<OrmOptions>
+  /**
+   * Functions that triggers of a SQLite file call, and that only the program of the file has, by name: `{ title_sort: title => ... }`. They take and give values of
+   * SQLite, and wait for nothing. Default: none; `notes` names those that are missing.
+   */
+  readonly functions?: SqlFunctions
   /** Finds the entity of a resource name in the URL; replaces the default look-up. Nothing means 404. */
   readonly lookup?: (name: string, version: string) => object | null | undefined
   /** Per-model customisation. */
@@ -101,8 +106,10 @@ export interface EngineOptions {
 }
 
 /** The options with their defaults. */
-export type CheckedOptions = Required<Omit<EngineOptions, 'database' | 'entities' | 'limits' | 'lookup' | 'seed' | 'clock' | 'auth'>> &
-  Pick<EngineOptions, 'entities' | 'lookup' | 'seed' | 'clock' | 'auth'> & {
+export type CheckedOptions = Required<
+  Omit<EngineOptions, 'database' | 'entities' | 'functions' | 'limits' | 'lookup' | 'seed' | 'clock' | 'auth'>
+> &
+  Pick<EngineOptions, 'entities' | 'functions' | 'lookup' | 'seed' | 'clock' | 'auth'> & {
     readonly limits: Limits
     readonly database: string | ServerDatabase
   }
@@ -113,6 +120,7 @@ const OPTIONS = [
   'schema',
   'readOnly',
   'orm',
+  'functions',
   'resources',
   'lookup',
   'base',
@@ -167,6 +175,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   checkModelSource(checked)
   checkForms(checked)
   checkSecret(checked)
+  checkFunctions(checked)
   return { ...checked, base: readBase(checked.base, 'RestEngine.create', checked.versions), versions: Object.freeze([...checked.versions]) }
 }
 
@@ -214,6 +223,21 @@ function checkModelSource({ entities, database, schema, readOnly, seed }: Checke
   checkChoice('schema', schema, ['update', 'keep'])
   if (entities === undefined && schema !== 'keep')
     throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the database, which is never changed.')
+}
+
+function checkFunctions({ functions, database }: CheckedOptions): void {
+  if (functions === undefined) return
+  if (typeof functions !== 'object' || functions === null || Array.isArray(functions))
+    throw new TypeError('RestEngine.create: "functions" must be an object of functions: { title_sort: title => ... }.')
+  if (typeof database !== 'string')
+    throw new TypeError('RestEngine.create: "functions" is for SQLite: those of PostgreSQL are in the database (create function).')
+  for (const [name, each] of Object.entries(functions)) {
+    if (typeof each !== 'function') throw new TypeError(`RestEngine.create: "functions.${name}" must be a function.`)
+    if (each.constructor.name === 'AsyncFunction')
+      throw new TypeError(`RestEngine.create: "functions.${name}" is asynchronous, and SQL waits for nothing.`)
+    if (name === '' || name.length > 255 || /^mikro_/i.test(name))
+      throw new TypeError(`RestEngine.create: "functions" has ${JSON.stringify(name)}, which is no name that a function may have here.`)
+  }
 }
 
 /** Several processes may serve a database on a server: what one of them signs the others must know. */

@@ -69,6 +69,12 @@ export interface ServerDatabase {
   readonly prepare?: boolean
 }
 
+/** A value of SQLite: integers are numbers, or bigints where they are too large. */
+export type SqlValue = string | number | bigint | boolean | Uint8Array | null | undefined
+
+/** Functions of JavaScript by the names that SQL calls them by. */
+export type SqlFunctions = Readonly<Record<string, (...values: never[]) => SqlValue>>
+
 /** The database to open, and how. */
 export interface Opening<Database extends string | ServerDatabase = string | ServerDatabase> {
   /** Undefined: those that the database itself describes. */
@@ -79,6 +85,8 @@ export interface Opening<Database extends string | ServerDatabase = string | Ser
   /** The database is opened for reading only, and must be there. */
   readonly readOnly?: boolean
   readonly orm: Partial<Options>
+  /** Functions that the SQL of a file calls. */
+  readonly functions?: SqlFunctions | undefined
   /** The entity of those who log in; undefined without log-in. */
   readonly users?: EntityName | undefined
   /** Takes what is mapped, left out or guessed. */

@@ -44,6 +44,53 @@ describe('A file of another program', () => {
     await assert.rejects(RestEngine.create({ database: path }), /has no tables that SQLite can read/)
   })
 
+  it('calls the functions that the application gives, from triggers, in forks and after a reset, and notes those that it lacks', async () => {
+    const sql = `
+      create table book (id integer primary key, title text, sorted text);
+      create trigger sort_title after insert on book begin update book set sorted = title_sort(new.title, 'of (a) text()') where id = new.id; end;
+      create trigger mark_title after delete on book when lower(old.title) = 'x' begin select raise(abort, 'no'), count(*), uuid4() from book; end;
+    `
+    await using without = await RestEngine.create({ database: fileOf(sql) })
+    assert.deepEqual(
+      without.notes
+        .filter(note => note.includes('trigger'))
+        .map(note => /its trigger "(.+)" calls the function (\w+), /.exec(note)?.slice(1)),
+      [
+        ['mark_title', 'uuid4'],
+        ['sort_title', 'title_sort'],
+      ],
+    )
+    const refused = await without.handle('POST', '/v1/books', undefined, { title: 'The Sea' })
+    assert.equal(refused.status, 422)
+    assert.match(refused.body.detail, /no such function: title_sort\. A trigger or an index of the file calls it, .* option "functions"/)
+
+    const title_sort = (title: string): string => title.replace(/^(The) (.*)$/, '$2, $1')
+    await using engine = await RestEngine.create({ database: fileOf(sql), functions: { title_sort } })
+    const sortedIn = async (world: RestEngine): Promise<unknown> => {
+      const { body } = await world.handle('POST', '/v1/books', undefined, { title: 'The Sea' })
+      return (await world.handle('GET', `/v1/books/${body.book.id}`)).body.book.sorted
+    }
+    assert.ok(engine.notes.every(note => !note.includes('title_sort')))
+    assert.equal(await sortedIn(engine), 'Sea, The')
+    const fork = await engine.fork()
+    assert.equal(await sortedIn(fork), 'Sea, The')
+    await fork.reset()
+    assert.equal(await sortedIn(fork), 'Sea, The')
+    await fork.close()
+    await engine.reset()
+    assert.equal(await sortedIn(engine), 'Sea, The')
+  })
+
+  it('takes no functions that SQL could not call', async () => {
+    const database = fileOf('create table book (id integer primary key)')
+    for (const [functions, message] of [
+      [[], /"functions" must be an object of functions/],
+      [{ title_sort: 1 }, /"functions\.title_sort" must be a function/],
+      [{ title_sort: async () => 'x' }, /"functions\.title_sort" is asynchronous/],
+    ] as const)
+      await assert.rejects(RestEngine.create({ database, functions: functions as never }), message)
+  })
+
   it('refuses the writes that need a function or collation of that program', async () => {
     await using file = await serve(
       foreignFile(`

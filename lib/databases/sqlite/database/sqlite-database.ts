@@ -5,6 +5,7 @@ import { parameterError } from '../../../foundation/base/errors.ts'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
 import { CountedPages } from '../sql/counted-pages.ts'
 import { TimeChecks } from '../sql/time-checks.ts'
+import type { SqlFunctions } from '../../../records/database/world-store.ts'
 import { addForeignFunctions } from './foreign-functions.ts'
 import { likeFunction } from '../sql/match-like.ts'
 import { jsonFunction, matchFunction, momentFunction, roundedFunction, timeFunction } from '../sql/match.ts'
@@ -80,6 +81,7 @@ export class SqliteDatabase {
   readonly #bareReaders = new LruCache<Database.Statement>(READERS, { bytes: STATEMENT_BYTES >> 2, weigh })
   readonly #prepared = new LruCache<PreparedQuery>(PREPARED, { bytes: STATEMENT_BYTES >> 1, weigh })
   readonly #reach: ReachableCounter
+  #functions: SqlFunctions = {}
   #followsTime = false
   #sizing: Database.Statement | undefined
   #bytes = 0
@@ -137,6 +139,23 @@ export class SqliteDatabase {
   /** Adds the functions of other databases to SQL. */
   addForeignFunctions(now: () => Date): void {
     addForeignFunctions(this.db, now)
+  }
+
+  /** Functions of the application that SQL has. */
+  get functions(): SqlFunctions {
+    return this.#functions
+  }
+
+  /** Lets SQL call these functions. Triggers may, so they are not for the SQL of the engine alone; what they give may differ each time. */
+  addFunctions(functions: SqlFunctions): void {
+    this.#functions = functions
+    for (const [called, run] of Object.entries(functions)) {
+      this.db.function(called, { varargs: true }, (...values: never[]) => {
+        const value = run(...values)
+        if (typeof value === 'boolean') return Number(value)
+        return value instanceof Uint8Array && !Buffer.isBuffer(value) ? Buffer.from(value) : (value ?? null)
+      })
+    }
   }
 
   /** Returns the next number of a column, above the highest that exists or was returned before. */

@@ -103,6 +103,26 @@ describe('an entity whose table is a view of the database', { skip: await findNo
     assert.deepEqual((body as { totals: unknown }).totals, [{ id: 1, count: 3, last: { title: 'A' } }])
   })
 
+  it('that is not there is noted where the database is kept as it is, as a table is', async () => {
+    await using schema = ownSchema()
+    await schema.run(`create schema ${schema.database.schema}`)
+    await schema.run('create table "post" (id integer primary key, title text)')
+    await using engine = await RestEngine.create({ entities: [Total, Post], database: schema.database, schema: 'keep' })
+    assert.ok(
+      engine.notes.some(note =>
+        /^The database lacks what the entities need, .*: "(?:\w+\.)?total_of_all"\. Requests for it fail/.test(note),
+      ),
+      engine.notes.join('\n'),
+    )
+    await schema.run('drop table "post"')
+    await schema.run(views(', 3 as count, 7 as last_id'))
+    await using whole = await RestEngine.create({ entities: [Total, Post], database: schema.database, schema: 'keep' })
+    assert.deepEqual(
+      whole.notes.filter(note => note.includes('lacks')),
+      [],
+    )
+  })
+
   it('is refused where it lacks one, since nothing can be added to a view', async () => {
     await using schema = ownSchema()
     await schema.run(`create schema ${schema.database.schema}`)

@@ -20,7 +20,7 @@ import { OrmDriver } from './orm/driver.ts'
 import { storeGenerated } from './orm/generated-columns.ts'
 import { LentDialect } from './orm/lent-dialect.ts'
 import { leaveMissing } from './query-columns.ts'
-import { addSchema, checkTables, isMoving } from './schema.ts'
+import { addSchema, checkTables, isMoving, noteMissing } from './schema.ts'
 import { openPglite } from './server/pglite.ts'
 import { ask, command, Sessions } from './server/sessions.ts'
 import { findCaseFolding, listCaseClasses } from './sql/case-folding.ts'
@@ -205,6 +205,7 @@ async function completeOnce<T>(
       const isOurs = schema === 'update' && readOnly !== true && (await isVacant(session, schemas))
       if (schema === 'update' && readOnly === true) await checkTables(connection.orm, session)
       else if (schema === 'update') await addSchema(connection.orm, session, database.schema as string | undefined, notes)
+      else if (entities !== undefined) await noteMissing(connection.orm, session, notes)
       const [first] = schemas as [string, ...string[]]
       // Another engine may have begun with it at the same time.
       if (isOurs && !(await hasLog(session, first))) await createLog(session, first, sessions.pglite !== undefined)

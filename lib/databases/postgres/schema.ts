@@ -138,6 +138,27 @@ function onlyAdds(statement: string): boolean {
 
 /** @throws Error in one line for tables that are missing. */
 export async function checkTables(orm: MikroORM, session: PoolClient): Promise<void> {
+  const missing = await listMissingTables(orm, session)
+  if (missing.length > 0)
+    throw new Error(`The database lacks the tables ${missing.join(', ')}, which cannot be created in one that is opened for reading only.`)
+  const { lacking } = await findViews(orm, session)
+  if (lacking.length === 0) return
+  throw new Error(
+    `The database lacks what the entities need: ${lacking.map(([view, column]) => `the view ${view} has no column ${column}`).join('; ')}.`,
+  )
+}
+
+/** Notes the tables that a database lacks which is kept as it is: requests for them fail until somebody makes them. */
+export async function noteMissing(orm: MikroORM, session: PoolClient, notes: Notes): Promise<void> {
+  const missing = await listMissingTables(orm, session)
+  if (missing.length > 0)
+    notes.add(
+      `The database lacks what the entities need, and "schema" is "keep", so that it is not made: ${missing.join(', ')}. Requests for it fail until it is there.`,
+    )
+}
+
+/** Lists the tables and views of entities that are not there, in quotes. */
+async function listMissingTables(orm: MikroORM, session: PoolClient): Promise<string[]> {
   const tables = [
     ...new Set(
       [...orm.getMetadata()].flatMap(meta =>
@@ -148,15 +169,5 @@ export async function checkTables(orm: MikroORM, session: PoolClient): Promise<v
   const missing = await ask(session, 'select i from unnest($1::text[]) with ordinality as u(t, i) where to_regclass(t) is null', [
     tables.map(tableName),
   ])
-  const names = missing
-    .map(([place]) => `"${showTable(tables[Number(place) - 1]!)}"`)
-    .toSorted()
-    .join(', ')
-  if (names !== '')
-    throw new Error(`The database lacks the tables ${names}, which cannot be created in one that is opened for reading only.`)
-  const { lacking } = await findViews(orm, session)
-  if (lacking.length === 0) return
-  throw new Error(
-    `The database lacks what the entities need: ${lacking.map(([view, column]) => `the view ${view} has no column ${column}`).join('; ')}.`,
-  )
+  return missing.map(([place]) => `"${showTable(tables[Number(place) - 1]!)}"`).toSorted()
 }

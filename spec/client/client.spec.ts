@@ -279,6 +279,30 @@ describe('client', () => {
     await assert.rejects(api.users.list(), { code: 'token_missing' })
   })
 
+  it('sends of each header the latest: of the call, of withHeaders and withToken in their order, of the client', async () => {
+    const sent: Record<string, string>[] = []
+    const fetch = (_: unknown, { headers }: { headers: Record<string, string> }): Promise<Response> => {
+      sent.push(headers)
+      return Promise.resolve(Response.json({ success: true, status: 'OK', resource: 'users', count: 0, users: [] }))
+    }
+    const api = client(fetch as never, entities, {
+      token: 'first',
+      headers: { 'X-Step': 'client', authorization: 'none', 'x-other': 'kept' },
+    })
+    const stepped = api.withToken('second').withHeaders({ 'x-step': 'with', Authorization: 'Bearer third' })
+    await api.users.list()
+    await stepped.users.list()
+    await stepped.withToken('fourth').users.list({}, { headers: { 'X-STEP': 'call', Accept: 'application/x' } })
+    assert.deepEqual(
+      sent.map(headers => ({ ...headers })),
+      [
+        { accept: 'application/json', 'x-step': 'client', authorization: 'Bearer first', 'x-other': 'kept' },
+        { accept: 'application/json', 'x-step': 'with', authorization: 'Bearer third', 'x-other': 'kept' },
+        { accept: 'application/x', 'x-step': 'call', authorization: 'Bearer fourth', 'x-other': 'kept' },
+      ],
+    )
+  })
+
   it('says what an answer is that is none of this API', async () => {
     const page = (status: number) => () => Promise.resolve(new Response('<html>', { status }))
     await assert.rejects(client(page(502), entities).users.list(), { name: 'RestError', status: 502, code: 'unknown' })

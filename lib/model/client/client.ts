@@ -4,6 +4,7 @@
  */
 import { checkNames, findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { CallOptions, Client, ClientEntities, ClientMethods } from './client-types.ts'
+import { mergeHeaders } from './merge-headers.ts'
 import { ResourceCalls } from './resource-calls.ts'
 import { openTransport } from './transport.ts'
 import type { ClientTarget, Transport } from './transport.ts'
@@ -44,7 +45,7 @@ export function client<const M extends ClientEntities>(target: ClientTarget, ent
   const names = entities === undefined ? undefined : Object.keys(entities)
   const taken = names?.find(name => METHODS.includes(name))
   if (taken !== undefined) throw new TypeError(`client: "${taken}" is a method of the client, and cannot be the name of a resource.`)
-  return makeClient(openTransport(target, { version, url }), names, { ...headers, ...authorize(token) })
+  return makeClient(openTransport(target, { version, url }), names, mergeHeaders(headers, authorize(token)))
 }
 
 function authorize(token: string | undefined): Readonly<Record<string, string>> {
@@ -58,9 +59,9 @@ function makeClient<M extends ClientEntities>(
   names: readonly string[] | undefined,
   headers: Readonly<Record<string, string>>,
 ): Client<M> {
-  const withHeaders = (more: Readonly<Record<string, string>>): Client<M> => makeClient(transport, names, { ...headers, ...more })
+  const withHeaders = (more: Readonly<Record<string, string>>): Client<M> => makeClient(transport, names, mergeHeaders(headers, more))
   const send = (path: string, body: unknown, { signal, headers: own }: CallOptions = {}): Promise<Readonly<Record<string, unknown>>> =>
-    transport({ method: 'POST', segments: [path], body, headers: { ...headers, ...own }, signal, isFree: path === 'login' })
+    transport({ method: 'POST', segments: [path], body, headers: mergeHeaders(headers, own), signal, isFree: path === 'login' })
   const methods: ClientMethods<M> = {
     login: async (credentials, callOptions) => {
       const token = findToken(await send('login', credentials, callOptions))

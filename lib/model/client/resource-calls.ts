@@ -4,6 +4,7 @@
  */
 import type { CallOptions, Deleted, Page } from './client-types.ts'
 import type { Id } from './entity-types.ts'
+import { mergeHeaders } from './merge-headers.ts'
 import { writeQuery } from './query-text.ts'
 import type { QueryRecord } from './query-text.ts'
 import type { Call, Transport } from './transport.ts'
@@ -54,7 +55,7 @@ export class ListCalls {
 
   protected call(method: string, behind: readonly Id[], what: Partial<Call>, { signal, headers }: CallOptions = {}): Promise<Envelope> {
     const segments = [...this.#path, ...behind.map(checkSegment)]
-    return this.#transport({ ...what, method, segments, headers: { ...this.#headers, ...headers }, signal })
+    return this.#transport({ ...what, method, segments, headers: mergeHeaders(this.#headers, headers), signal })
   }
 
   protected relatedTo(id: Id, attribute: string): RelatedCalls {

@@ -927,6 +927,19 @@ describe('what the journal never holds', () => {
     assert.deepEqual(last(engine).query[2], ['nothing', '[secret]'])
   })
 
+  it('masks a secret that is the whole body of a path that the model does not know, where an answer repeats it', async () => {
+    const refuse = ({ data }: { data: unknown }): never => {
+      throw new RestError(400, 'refused', `Not this: ${JSON.stringify(data)}`)
+    }
+    await using engine = await startAuth({ routes: [{ method: 'PUT', path: '/{version}/vaults/{id}/password', handler: refuse }] })
+    for (const body of ['hunter222', ['hunter222'], { deep: 'hunter222' }]) {
+      await engine.handle('PUT', '/v1/vaults/1/password', undefined, body)
+      assert.equal(last(engine).body, '[secret]')
+      assert.match(last(engine).response.detail, /^Not this: .*\[secret\]/)
+    }
+    assert.doesNotMatch(JSON.stringify(engine.requests), /hunter222/)
+  })
+
   it('masks the value that a fault repeats, however short it is', async () => {
     const Guest = defineEntity({
       name: 'Guest',

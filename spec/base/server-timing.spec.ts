@@ -143,18 +143,23 @@ describe('the Server-Timing header', () => {
       const [parse] = await leastOf([async () => (await timed(engine, 'GET', '/v1/authors/1')).of('parse')!.dur], least => least < 28)
       assert.ok(parse < 28, `${parse} ms`)
     }
-    const begun = Promise.withResolvers<void>()
-    const go = Promise.withResolvers<void>()
-    const writing = engine.orm.em.fork().transactional(async () => {
-      begun.resolve()
-      await go.promise
-    })
-    await begun.promise
-    const waiting = timed(engine, 'GET', '/v1/authors/1')
-    await wait(30)
-    go.resolve()
-    await writing
-    assert.ok((await waiting).of('lock')!.dur >= 25)
+    // A busy machine may let the request come to the lock late.
+    const holdFor30 = async (): Promise<number> => {
+      const begun = Promise.withResolvers<void>()
+      const go = Promise.withResolvers<void>()
+      const writing = engine.orm.em.fork().transactional(async () => {
+        begun.resolve()
+        await go.promise
+      })
+      await begun.promise
+      const waiting = timed(engine, 'GET', '/v1/authors/1')
+      await wait(30)
+      go.resolve()
+      await writing
+      return 30 - (await waiting).of('lock')!.dur
+    }
+    const [lacking] = await leastOf([holdFor30], least => least <= 5)
+    assert.ok(lacking <= 5, `${lacking} of 30 ms are not told`)
   })
 
   it('has what hooks ask as part of the request: one header, all statements', async () => {

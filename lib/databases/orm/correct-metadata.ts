@@ -31,7 +31,12 @@ export function correctMetadata(orm: MikroORM): void {
 /** Says which properties are texts because nothing says what they are, and which have no place in the API. */
 export function noteModel(orm: MikroORM, notes: Notes): void {
   for (const meta of orm.getMetadata()) {
-    const { className, props } = meta
+    const { className, props, primaryKeys, properties } = meta
+    const hidden = primaryKeys.filter(key => properties[key as never]!['hidden'] === true)
+    if (hidden.length > 0 && !meta.embeddable && meta.pivotTable !== true)
+      notes.add(
+        `${className}: its key ${hidden.map(key => `"${key}"`).join(', ')} is hidden: records are shown without it; paths and the IDs of relations have it all the same.`,
+      )
     for (const prop of props) {
       const read = isGetter(prop) && !meta.embeddable && prop.embedded === undefined ? unreadableIn(meta, prop) : undefined
       if (read !== undefined)

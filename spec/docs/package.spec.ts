@@ -229,7 +229,7 @@ describe('the package', { timeout: TIMEOUT }, () => {
     const paths = packed.files.map(file => file.path)
     const strays = paths.filter(
       path =>
-        !/^(?:package\.json|README\.md|LICENSE|(?:ARCHITECTURE|CHANGELOG|CONTRIBUTING|SECURITY)\.md|decisions\/[\w-]+\.md|bin\/(?:serve|quick-start)\.js|dist\/packed\/kysely-[\d.]+\.js|docs\/(?:[\w-]+\.md|plots\/[\w-]+\.svg)|dist\/lib\/[\w/-]+\.(?:js|js\.map|d\.ts))$/.test(
+        !/^(?:package\.json|README\.md|LICENSE|(?:ARCHITECTURE|CHANGELOG|CONTRIBUTING|SECURITY)\.md|docs\/decisions\/[\w-]+\.md|bin\/(?:serve|quick-start)\.js|dist\/packed\/kysely-[\d.]+\.js|docs\/(?:[\w-]+\.md|plots\/[\w-]+\.svg)|dist\/lib\/[\w/-]+\.(?:js|js\.map|d\.ts))$/.test(
           path,
         ),
     )

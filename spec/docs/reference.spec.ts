@@ -268,7 +268,7 @@ describe('ARCHITECTURE.md', () => {
 
 describe('links', () => {
   const files = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md']
-  for (const folder of ['docs', 'decisions']) {
+  for (const folder of ['docs', 'docs/decisions']) {
     for (const file of readdirSync(join(root, folder))) if (file.endsWith('.md')) files.push(`${folder}/${file}`)
   }
   for (const file of files) {

@@ -1,8 +1,8 @@
 /** The short form of `npm run trust`: every check that it makes by itself, at a small part of its size. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { CHECKS } from '../../trust/checks.ts'
-import { tallyOf } from '../../trust/tally.ts'
+import { CHECKS } from './checks.ts'
+import { tallyOf } from './tally.ts'
 import { seed } from '../helpers/check.ts'
 
 describe('trust', () => {

@@ -2,7 +2,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { createHmac } from 'node:crypto'
 import nacl from 'tweetnacl'
-import { RestEngine, auth, hashPassword } from '../lib/index.ts'
+import { RestEngine, auth, hashPassword } from '../../lib/index.ts'
 import { pick, random } from './tally.ts'
 import type { Check, Counter, Plan } from './tally.ts'
 

@@ -1,7 +1,7 @@
 /** A server on a file, as the process that is killed. It prints its port, and never ends by itself. */
 import { defineEntity, p } from '@mikro-orm/core'
 import type { AddressInfo } from 'node:net'
-import { RestEngine, createServer } from '../lib/index.ts'
+import { RestEngine, createServer } from '../../lib/index.ts'
 
 const Note = defineEntity({
   name: 'Note',

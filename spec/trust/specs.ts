@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Check, Counter, Plan } from './tally.ts'
 
-const root = dirname(fileURLToPath(new URL('.', import.meta.url)))
+const root = dirname(dirname(fileURLToPath(new URL('.', import.meta.url))))
 
 /** Runs one spec file in a process of its own, and counts its tests. */
 async function runSpec(

@@ -3,7 +3,7 @@
  * existence.
  */
 import { defineEntity, p } from '@mikro-orm/core'
-import { RestEngine, auth, hashPassword, resource } from '../lib/index.ts'
+import { RestEngine, auth, hashPassword, resource } from '../../lib/index.ts'
 import { answered, pick, random } from './tally.ts'
 import type { Check, Counter, Plan } from './tally.ts'
 

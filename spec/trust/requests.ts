@@ -2,10 +2,10 @@
  * Sends random requests, valid and hostile, in the process. None may be answered with 500 or above, and the contract must allow each
  * answer.
  */
-import library from '../fixtures/library/index.ts'
-import { RestEngine } from '../lib/index.ts'
-import { librarySeed } from '../spec/helpers/library-seed.ts'
-import { assertSound } from '../spec/helpers/sound.ts'
+import library from '../../fixtures/library/index.ts'
+import { RestEngine } from '../../lib/index.ts'
+import { librarySeed } from '../helpers/library-seed.ts'
+import { assertSound } from '../helpers/sound.ts'
 import { answered, pick, random } from './tally.ts'
 import type { Check, Counter, Plan } from './tally.ts'
 

@@ -104,6 +104,21 @@ describe('test controls', () => {
     assert.deepEqual(await names(), ['Ann'])
   })
 
+  it('say at a reset which faults no request has met, where the engine is asked to, and reset all the same', async () => {
+    await stop()
+    await engine.close()
+    engine = await RestEngine.create({ entities: [User], seed: { users: [{ name: 'Ann' }] }, unmetFaults: 'throw' })
+    await start()
+    await add('Bob')
+    await control('POST', '/faults', { kind: 'fail', match: 'DELETE /v1/users/1', status: 503 })
+    const refused = await ask('POST', '/_test/reset')
+    const { code, detail } = refused.body as unknown as { code: string; detail: string }
+    assert.deepEqual([refused.status, code], [409, 'faults_unmet'])
+    assert.match(detail, /no request has met fail\("DELETE \/v1\/users\/1"\)/)
+    assert.deepEqual(await names(), ['Ann'])
+    await control('POST', '/reset')
+  })
+
   it('make up records', async () => {
     const { user } = (await control('POST', '/given', { resource: 'user', overrides: { name: 'Made' } })) as unknown as {
       user: { id: number }

@@ -76,7 +76,7 @@ describe('a fault', () => {
     await engine.given('user')
     await assert.rejects(
       engine.reset(),
-      /^Error: engine\.reset: no request has met hold\("\/v1\/users\/2"\), fail\("POST \/v1\/users"\)\. /,
+      /^RestError: engine\.reset: no request has met hold\("\/v1\/users\/2"\), fail\("POST \/v1\/users"\)\. /,
     )
     assert.equal((await engine.handle('GET', '/v1/users')).body.count, 0)
     await engine.reset()

@@ -24,7 +24,7 @@ export class StaticFiles {
   /** The folder, without links in its path. */
   readonly #root: string
 
-  /** @throws TypeError when there is no such folder. */
+  /** @throws TypeError when the folder does not exist. */
   constructor(folder: unknown, where: string) {
     if (typeof folder !== 'string' || folder === '') throw new TypeError(`${where}: "static" must be the path of a folder.`)
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)

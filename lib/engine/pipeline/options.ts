@@ -87,8 +87,8 @@ export interface EngineOptions {
   /** Requests that `engine.requests` keeps, the newest ones; 0 keeps none. Default 1000. */
   readonly journal?: number
   /**
-   * What becomes of faults and gates that no request has met: `ignore` (the default), or `throw`: `reset`, `scenario` and `close` do their work and then reject with an
-   * Error that names them, so that a test does not pass because its failure has never come. Those that were disposed unmet count, too.
+   * What becomes of faults and gates that no request has met: `ignore` (the default), or `throw`: `reset`, `scenario` and `close` do their work and then reject with a
+   * `RestError` (409 `faults_unmet`) that names them, so that a test does not pass because its failure has never come. Those that were disposed unmet count, too.
    */
   readonly unmetFaults?: UnmetFaults
   /**
@@ -236,7 +236,9 @@ function checkFunctions({ functions, database }: CheckedOptions): void {
     if (each.constructor.name === 'AsyncFunction')
       throw new TypeError(`RestEngine.create: "functions.${name}" is asynchronous, and SQL waits for nothing.`)
     if (name === '' || name.length > 255 || /^mikro_/i.test(name))
-      throw new TypeError(`RestEngine.create: "functions" has ${JSON.stringify(name)}, which is no name that a function may have here.`)
+      throw new TypeError(
+        `RestEngine.create: "functions" has the name ${JSON.stringify(name)}: a name has 1 to 255 characters and does not begin with "mikro_".`,
+      )
   }
 }
 

@@ -3,7 +3,7 @@
  * comes as a function. Rejects with fault_injected, rate_limited, or the error of the test; a lost connection is an error of code ECONNRESET.
  */
 import type { Clock } from '../../foundation/base/clock.ts'
-import { connectionLost } from '../../foundation/base/errors.ts'
+import { connectionLost, restError } from '../../foundation/base/errors.ts'
 import type { RestError } from '../../foundation/base/errors.ts'
 import { FAILURE_NAMES, checkAfter, checkDelay, checkOptions, makeRefusal } from './fault-options.ts'
 import type { DropOptions, FailOptions, FailureDetails, FaultOptions } from './fault-options.ts'
@@ -341,7 +341,8 @@ export class Faults {
     this.#endedUnmet = []
     if (unmet.length === 0) return undefined
     const names = unmet.map(({ kind, match }) => `${kind}("${match}")`).join(', ')
-    return new Error(
+    return restError(
+      'faults_unmet',
       `engine.${by}: no request has met ${names}. Take away what the test does not need, or look why its request does not get there (engine.requests shows what came).`,
     )
   }

@@ -51,6 +51,7 @@ export const ERRORS = {
   server_closed: { status: 503, title: 'The server is closing' },
   // faults
   rate_limited: { status: 429, title: 'Too many requests' },
+  faults_unmet: { status: 409, title: 'A fault has met no request' },
   fault_injected: { status: 503, title: 'A test has asked for this failure' },
   // the time budget
   timeout: { status: 503, title: 'The request took too long to answer' },

@@ -197,7 +197,7 @@ export class ForeignModel {
       delete prop.columnTypes
       return this.found(`${place}: a full-text vector is the text itself here, which filters search.`)
     }
-    // A union of types stands in the source of an entity, and is no type of a database.
+    // A union of types comes from the source of an entity. No database has such a type.
     if (named === undefined || named.includes(' | ')) return
     this.#adaptList(prop, named, typeName)
     if (/^jsonb?$/i.test(named) && typeof prop.default === 'string') {

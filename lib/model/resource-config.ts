@@ -108,12 +108,13 @@ export interface ResourceConfig<E> {
 
 /** A customised entity, for the option `resources`. */
 export interface ResourceDefinition {
-  readonly entity: EntityName
+  /** A text names a table, an entity or a resource: where the model is read from the database, the application has nothing else. */
+  readonly entity: EntityName | string
   readonly config: ResourceConfig<Record<string, unknown>>
 }
 
 /**
- * Customises one model.
+ * Customises one model. Where the model is read from the database, a text names its table: `resource('users', { attributes: { passwordHash: { private: true } } })`.
  *
  * @example
  * const users = resource(User, {
@@ -122,6 +123,10 @@ export interface ResourceDefinition {
  *   scope: ctx => ({ active: true }),
  * })
  */
-export function resource<E extends object>(entity: EntityName<E>, config: ResourceConfig<E>): ResourceDefinition {
-  return { entity: entity as EntityName, config: config as unknown as ResourceConfig<Record<string, unknown>> }
+// oxlint-disable-next-line typescript/no-explicit-any -- nothing is known of the values of a table
+export function resource<E extends object = Record<string, any>>(
+  entity: EntityName<E> | string,
+  config: ResourceConfig<E>,
+): ResourceDefinition {
+  return { entity: entity as EntityName | string, config: config as unknown as ResourceConfig<Record<string, unknown>> }
 }

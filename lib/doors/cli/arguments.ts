@@ -23,6 +23,8 @@ export interface CommandArguments extends TrialArguments {
   /** Empty: paths have no version. Undefined: those of the model. */
   readonly versions: readonly string[] | undefined
   readonly readOnly: boolean
+  /** Attributes that are not shown: `name` or `table.name`. */
+  readonly hide: readonly string[]
   /** The folder of a front end beside the API. */
   readonly static: string | undefined
   /** Empty: no other origin. */
@@ -93,6 +95,11 @@ const OPTIONS = {
   'no-version': { type: 'boolean', text: 'serve without a version in paths: /users' },
   static: { type: 'string', value: 'DIR', text: 'serve the files of this folder beside the API: a front end; API paths come first' },
   'read-only': { type: 'boolean', text: 'answer POST, PUT, PATCH and DELETE with 405; a file is left as it is' },
+  hide: {
+    type: 'string',
+    value: 'NAME',
+    text: 'do not show this attribute, nor filter or sort by it: password or users.password; may be repeated',
+  },
   cors: { type: 'string', value: 'ORIGIN', text: 'let pages of this origin read the answers; may be repeated; * is all' },
   'cors-credentials': { type: 'boolean', text: 'let pages of the origins of --cors send cookies' },
   'allow-host': { type: 'string', value: 'NAME', text: 'answer to this name too; may be repeated; * is all (default local ones)' },
@@ -137,7 +144,7 @@ const NAMES = Object.keys(OPTIONS) as OptionName[]
 /** The options of the help text, in groups. An option that is not in one is still taken: it goes by another name now. */
 const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[] = [
   ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'static', 'cors', 'cors-credentials', 'allow-host']],
-  ['The data', ['config', 'postgres', 'seed', 'read-only', 'watch']],
+  ['The data', ['config', 'postgres', 'seed', 'read-only', 'hide', 'watch']],
   ['A JSON file', ['save', 'open', 'id', 'strict']],
   ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'test-controls']],
   ['Instead of serving', ['get', 'openapi', 'diagram', 'eject']],
@@ -194,8 +201,11 @@ function wrap(text: string, width: number): string[] {
   return lines
 }
 
-/** @throws CommandError for arguments that differ from the text of `--help`. */
-export function parseArguments(argv: readonly string[]): CommandArguments {
+/** Splits the command line into options with their values, and files. */
+function readTokens(argv: readonly string[]): {
+  readonly values: ReadonlyMap<OptionName, readonly string[]>
+  readonly files: readonly string[]
+} {
   const values = new Map<OptionName, string[]>()
   const files: string[] = []
   // Not strict, because the errors of parseArgs are written for programmers and suggest no names.
@@ -212,6 +222,12 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     }
     values.set(name, [...(values.get(name) ?? []), token.value ?? ''])
   }
+  return { values, files }
+}
+
+/** @throws CommandError for arguments that differ from the text of `--help`. */
+export function parseArguments(argv: readonly string[]): CommandArguments {
+  const { values, files } = readTokens(argv)
   if (files.length > 1) throw misuse(`One FILE can be served, got ${files.length}: ${files.join(', ')}.`)
   const last = (name: OptionName): string | undefined => values.get(name)?.at(-1)
   return check({
@@ -223,6 +239,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     base: toBase(last('base')),
     ...readVersions(values),
     readOnly: values.has('read-only'),
+    hide: values.get('hide') ?? [],
     static: last('static'),
     cors: values.get('cors') ?? [],
     corsCredentials: values.has('cors-credentials'),

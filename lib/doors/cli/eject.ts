@@ -8,7 +8,7 @@ import { describeDatabase, isPglite } from '../../records/database/describe-data
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import type { EntityMetadata } from '@mikro-orm/core'
+import type { EntityMetadata, EntityName } from '@mikro-orm/core'
 import { RestEngine } from '../../engine.ts'
 import { toJson } from '../../foundation/base/json.ts'
 import type { Model, Resource } from '../../model/model.ts'
@@ -219,7 +219,7 @@ function formatImportPath(root: string, file: string): string {
 /** Writes the resources of the options, and the names that differ from the defaults. */
 function findResourceDefinitions(engine: RestEngine, options: EngineOptions, served: readonly Resource[]): Doc[] {
   const given = (options.resources ?? []).map(({ entity, config: own }) => {
-    const { className } = engine.orm.getMetadata().get(entity)
+    const { className } = engine.orm.getMetadata().get(entity as EntityName)
     const { expand, ...others } = own
     const value = { ...others, ...(expand === undefined ? {} : { expand: [...expand] }) }
     const odd = Object.entries(value).find(([, each]) => !isLiteral(each))

@@ -14,6 +14,7 @@ import type { ServerDatabase } from '../../records/database/world-store.ts'
 import type { SeedData } from '../../model/seed-rows.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
+import { hideAttributes } from './hide.ts'
 import { parseJson, readJsonFile } from './json-file.ts'
 import type { JsonFile } from './json-file.ts'
 import { findEntities, importModule, isModule } from './modules.ts'
@@ -59,10 +60,8 @@ export async function load(args: CommandArguments, server?: PrivateServer): Prom
   const database = readDatabase(model.options.database ?? ':memory:')
   if (readOnly && !isInMemory(database) && seed !== undefined)
     throw new CommandError(`--seed would write to ${describeDatabase(database)}, which --read-only opens for reading only.`, 2)
-  const options = withSeed(
-    { ...model.options, ...plainFile(model.options), ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) },
-    seed,
-  )
+  const served = { ...model.options, ...plainFile(model.options), ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) }
+  const options = hideAttributes(withSeed(served, seed), args.hide)
   const onlyReads =
     args.get !== undefined ||
     args.eject !== undefined ||

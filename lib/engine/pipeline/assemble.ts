@@ -31,6 +31,8 @@ import { Descriptions } from './descriptions.ts'
 import { createCreationContext, createIndexContext } from './engine-context.ts'
 import type { ContextOrigin } from './engine-context.ts'
 import { Lifecycle } from './lifecycle.ts'
+import { mergeDefinitions } from './merge-definitions.ts'
+import { noteSecrets } from './note-secrets.ts'
 import { openDatabase } from './open-database.ts'
 import { checkOptions } from './options.ts'
 import type { CheckedOptions, EngineOptions } from './options.ts'
@@ -83,14 +85,15 @@ export async function openEngine<E extends EngineHandle>(
   if (checked.auth !== undefined) await loadSignatures()
   const opened = await openDatabase({ ...checked, notes, users: checked.auth?.options?.entity })
   const { connection, worlds, definitions } = opened
-  const complete = definitions.length === 0 ? checked : { ...checked, resources: [...definitions, ...checked.resources] }
   try {
+    const complete = { ...checked, resources: mergeDefinitions(definitions, checked.resources, connection.orm) }
     const parts = await opened.complete(() => {
       const shared = createSharedState(complete, connection.orm, notes)
       return chain(runCoroutine(checkExpressions(shared.compile(NOTHING_LEARNED), complete, connection)), () =>
         build({ options: complete, database: opened, shared }),
       )
     })
+    if (checked.entities === undefined) noteSecrets(parts.versions.byName.values(), complete.resources, notes)
     await parts.shared.scenarios.start(() => parts.world.snapshot())
     if (checked.seed !== undefined) {
       const isNew = isInMemory(checked.database)

@@ -238,7 +238,7 @@ function findConfigs(
   const configs = new Map<object, ResourceConfig<Record<string, unknown>>>()
   const defined = new Set<object>()
   for (const { entity, config } of definitions) {
-    const meta = orm.getMetadata().get(entity)
+    const meta = orm.getMetadata().get(entity as EntityName)
     defined.add(meta.class)
     if (config.versions !== undefined && !config.versions.includes(version)) continue
     if (configs.has(meta.class)) throw new TypeError(`resource(${meta.className}) is given twice for the version ${version}.`)

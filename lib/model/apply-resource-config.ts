@@ -4,6 +4,7 @@
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../foundation/base/article.ts'
+import type { NamedFilters, OrmFilter } from './added-filters.ts'
 import type { Action, HookContext } from './hook-context.ts'
 import { restError } from '../foundation/base/errors.ts'
 import type { Attribute, EmbeddedAttribute, ResourceRules, ScalarAttribute, SqlText } from './model.ts'
@@ -200,7 +201,7 @@ function readComputedScalar(where: string, computed: ComputedAttribute, common: 
 }
 
 /** Returns the rules of a resource beside its attributes: those of the application and the filters of MikroORM. */
-export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config): ResourceRules {
+export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config, added: NamedFilters): ResourceRules {
   const where = `resource(${meta.className})`
   const { access = true, scope, depth = 1, expand = [], single } = config
   if (single !== undefined && typeof single !== 'string' && typeof single !== 'number')
@@ -230,7 +231,7 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config): 
     expand: Object.freeze([...expand]),
     access: Object.freeze(Object.fromEntries(ACTIONS.map(action => [action, ruleFor(action)])) as Record<Action, AccessRule>),
     ownScopes: scope === undefined ? 0 : 1,
-    scopes: Object.freeze([...(scope === undefined ? [] : [scope]), ...readOrmFilters(meta, orm)]),
+    scopes: Object.freeze([...(scope === undefined ? [] : [scope]), ...readOrmFilters(meta, orm, added)]),
     wrappers: Object.freeze(
       Object.fromEntries(
         ACTIONS.flatMap(action => (config[action] === undefined ? [] : [[action, config[action]]])),
@@ -245,12 +246,13 @@ function isRule(rule: unknown): rule is AccessRule {
 
 /**
  * Returns the filters of MikroORM that are on by default, as scopes: those of the whole ORM, which MikroORM's configuration turns on unless they say otherwise, and
- * those of the entity that say `default: true`. Of two with one name that of the ORM holds, as in MikroORM.
+ * those of the entity that say `default: true`; and those that were added to the entity manager. Of several with one name that of the configuration holds, then the
+ * added one, as in MikroORM.
  */
-function readOrmFilters(meta: EntityMetadata, orm: MikroORM): ResourceRules['scopes'] {
+function readOrmFilters(meta: EntityMetadata, orm: MikroORM, added: NamedFilters): ResourceRules['scopes'] {
   const active = (filters: object): [string, OrmFilter][] =>
-    Object.entries(filters as Record<string, OrmFilter>).filter(([, filter]) => filter.default === true && concernsEntity(filter, meta))
-  const named = Object.fromEntries([...active(meta.filters), ...active(orm.config.get('filters'))])
+    Object.entries(filters as NamedFilters).filter(([, filter]) => filter.default === true && concernsEntity(filter, meta))
+  const named = Object.fromEntries([...active(meta.filters), ...active(added), ...active(orm.config.get('filters'))])
   return Object.entries(named).map(([name, filter]) => (ctx: HookContext): object | Promise<object> => {
     if (typeof filter.cond !== 'function') return filter.cond
     const args = ctx.em.getFilterParams(name)
@@ -262,16 +264,6 @@ function readOrmFilters(meta: EntityMetadata, orm: MikroORM): ResourceRules['sco
     }
     return filter.cond(args, 'read', ctx.em, {}, meta.className)
   })
-}
-
-interface OrmFilter {
-  readonly name?: string
-  readonly cond:
-    | object
-    | ((args: object | undefined, type: string, em: unknown, options: object, entityName: string) => object | Promise<object>)
-  readonly default?: boolean
-  readonly args?: boolean
-  readonly entity?: unknown
 }
 
 /** Whether a filter is for an entity: one of the whole ORM may be for some only. */

@@ -70,3 +70,90 @@ describeStores('a filter of MikroORM', store => {
     })
   }
 })
+
+describeStores('a filter that the application adds to the entity manager', () => {
+  const Author = defineEntity({
+    name: 'Author',
+    properties: { id: p.integer().primary(), name: p.string(), notes: () => p.oneToMany(Note).mappedBy('author') },
+  })
+  const Note = defineEntity({
+    name: 'Note',
+    properties: { id: p.integer().primary(), name: p.string(), author: () => p.manyToOne(Author).inversedBy('notes').nullable() },
+    filters: { named: { name: 'named', cond: { name: 'a' }, default: true } },
+  })
+  const seed = {
+    authors: [
+      { id: 1, name: 'x' },
+      { id: 2, name: 'y' },
+    ],
+    notes: [
+      { name: 'a', author: 1 },
+      { name: 'b', author: 1 },
+      { name: 'c', author: 2 },
+    ],
+  }
+  type Engine = Awaited<ReturnType<typeof createEngine>>
+
+  /** The names of an answer, which must be those that MikroORM finds. */
+  async function list(engine: Engine): Promise<string[]> {
+    const { status, body } = await engine.handle('GET', '/v1/notes')
+    assert.equal(status, 200, JSON.stringify(body))
+    const shown = body.notes.map(({ name }: { name: string }) => name)
+    assert.deepEqual(
+      shown,
+      (await engine.orm.em.fork().find(Note, {}, { orderBy: { id: 1 } })).map(({ name }) => name),
+    )
+    return shown
+  }
+
+  it('holds for the requests that come after, as for what MikroORM finds', async () => {
+    await using engine = await createEngine({ entities: [Author, Note], seed, orm: { allowGlobalContext: true } })
+    assert.deepEqual(await list(engine), ['a'])
+    // One of the name of an entity's own takes its place, as in MikroORM.
+    engine.orm.em.addFilter({ name: 'named', cond: { name: { $ne: 'c' } }, entity: [Note] })
+    assert.deepEqual(await list(engine), ['a', 'b'])
+    const { body } = await engine.handle('GET', '/v1/authors?sort=notes.desc&depth=2&attributes=notes')
+    assert.deepEqual(
+      body.authors.map(({ notes }: { notes: unknown[] }) => notes.length),
+      [2, 0],
+    )
+    for (const [method, path, given, status] of [
+      ['GET', '/v1/notes/3', undefined, 404],
+      ['DELETE', '/v1/notes/3', undefined, 404],
+      ['PUT', '/v1/notes/1', { name: 'c' }, 403],
+      ['POST', '/v1/notes', { name: 'c' }, 403],
+      ['POST', '/v1/notes', { name: 'd' }, 200],
+    ] as const)
+      assert.equal((await engine.handle(method, path, undefined, given)).status, status, `${method} ${path}`)
+    engine.orm.em.addFilter({ name: 'off', cond: { name: 'a' }, default: false })
+    assert.deepEqual(await list(engine), ['a', 'b', 'd'])
+    // One of the whole ORM, with parameters.
+    engine.orm.em.addFilter({ name: 'from', cond: ({ id }: { id: number }) => ({ id: { $gte: id } }) })
+    assert.equal((await engine.handle('GET', '/v1/notes')).body.code, 'filter_unset')
+    engine.orm.em.setFilterParams('from', { id: 2 })
+    assert.deepEqual(await list(engine), ['b', 'd'])
+    assert.equal((await engine.handle('GET', '/v1/authors')).body.count, 1)
+  })
+
+  it('is copied to forks, and holds in one world alone', async () => {
+    await using engine = await createEngine({ entities: [Author, Note], seed, orm: { allowGlobalContext: true } })
+    engine.orm.em.addFilter({ name: 'named', cond: ({ name }: { name: string }) => ({ name }), entity: 'Note' as never })
+    engine.orm.em.setFilterParams('named', { name: 'b' })
+    await using world = await engine.fork()
+    engine.orm.em.addFilter({ name: 'named', cond: { name: 'c' }, entity: Note })
+    assert.deepEqual(await list(engine), ['c'])
+    assert.deepEqual(await list(world), ['b'])
+    world.orm.em.addFilter({ name: 'more', cond: { name: 'a' }, entity: Note })
+    assert.deepEqual(await list(world), [])
+    await engine.reset()
+    assert.deepEqual(await list(engine), ['c'])
+  })
+
+  it('holds for the finds of an entity manager alone, when it is added to that', async () => {
+    await using engine = await createEngine({ entities: [Author, Note], seed, orm: { allowGlobalContext: true } })
+    const own = engine.orm.em.fork()
+    own.addFilter({ name: 'none', cond: { name: 'z' } })
+    assert.equal((await own.find(Note, {})).length, 0)
+    assert.deepEqual(await list(engine), ['a'])
+  })
+})

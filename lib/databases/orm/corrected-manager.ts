@@ -1,10 +1,12 @@
 /**
- * Corrected manager: the entity managers of engines, whose factories make entities as the engine needs them. MikroORM has no option for a factory. The
- * classes of MikroORM stay as they are: an application may use them in the same process.
+ * Corrected manager: the entity managers of engines, whose factories make entities as the engine needs them, and which tell of the filters that are added to them.
+ * MikroORM has no option for a factory. The classes of MikroORM stay as they are: an application may use them in the same process.
  */
 import { EntityFactory } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata } from '@mikro-orm/core'
+import type { OrmFilter } from '../../model/added-filters.ts'
 import { createEach } from './embedded-lists.ts'
+import type { OrmBase } from './fork-orm.ts'
 import { createOwn } from './shared-classes.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the base of a mixin
@@ -48,6 +50,14 @@ function extend(base: ManagerClass): ManagerClass {
       own.getContext = () => this
       Object.assign(this.getEntityFactory(), CORRECTIONS)
       delete own.getContext
+    }
+
+    override addFilter(...given: Parameters<EntityManager['addFilter']>): void {
+      super.addFilter(...given)
+      const [filter] = given as unknown as [OrmFilter & { readonly name: string }]
+      const { filters } = this.config.get('driverOptions') as unknown as OrmBase
+      // One of another entity manager is for what that finds, and within a request or a transaction of the application's MikroORM adds it there.
+      if (this.global && this.id === this._id) filters?.add(filter.name, filter)
     }
   }
   return Object.defineProperty(extended, 'name', { value: base.name })

@@ -4,12 +4,18 @@
  */
 import { MikroORM } from '@mikro-orm/core'
 import type { Configuration, EntityMetadata, EntityName, MetadataStorage } from '@mikro-orm/core'
+import type { AddedFilters } from '../../model/added-filters.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
+
+/** What the driver finds its connection by. */
+export interface OrmBase {
+  readonly filters: AddedFilters | undefined
+}
 
 class ForkedOrm extends MikroORM {
   readonly #parent: MikroORM
 
-  constructor(parent: MikroORM, shared: object) {
+  constructor(parent: MikroORM, shared: OrmBase) {
     const options = parent.config.getAll()
     super({
       ...options,
@@ -22,11 +28,13 @@ class ForkedOrm extends MikroORM {
     this.driver.setMetadata(metadata)
     // The parent has prepared the prototypes of the entities.
     this.em = this.driver.createEntityManager() as typeof this.em
+    for (const [name, filter] of Object.entries(shared.filters?.named ?? {}))
+      this.em.addFilter({ ...filter, name } as Parameters<typeof this.em.addFilter>[0])
     // As MikroORM's own constructor does. Entities in the identity map of this one would be visible everywhere.
     ;(this.em as { global: boolean }).global = true
     // Global parameters of filters are only possible when the global entity manager may be used.
     if (!this.config.get('allowGlobalContext')) return
-    for (const name of listFilterNames(parent)) {
+    for (const name of listFilterNames(parent, shared.filters)) {
       const parameters = parent.em.getFilterParams(name)
       if (parameters !== undefined) this.em.setFilterParams(name, parameters)
     }
@@ -45,8 +53,8 @@ function shareCompiled(config: Configuration, parent: MikroORM): void {
   config.getComparator = () => parent.config.getComparator(parent.getMetadata())
 }
 
-function listFilterNames(parent: MikroORM): Set<string> {
-  const filters = [parent.config.get('filters'), ...[...parent.getMetadata()].map(meta => meta.filters)]
+function listFilterNames(parent: MikroORM, added: AddedFilters | undefined): Set<string> {
+  const filters = [parent.config.get('filters'), added?.named ?? {}, ...[...parent.getMetadata()].map(meta => meta.filters)]
   return new Set(filters.flatMap(named => Object.keys(named)))
 }
 
@@ -54,7 +62,7 @@ function listFilterNames(parent: MikroORM): Set<string> {
  * @param parent the instance whose discovery is shared
  * @param shared what the driver finds its connection by, as `driverOptions`
  */
-export function forkOrm(parent: MikroORM, shared: object): MikroORM {
+export function forkOrm(parent: MikroORM, shared: OrmBase): MikroORM {
   const orm = new ForkedOrm(parent, shared)
   skipUpdateOfCreated(orm)
   return orm

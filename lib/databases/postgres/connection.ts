@@ -11,6 +11,7 @@ import type { PoolClient } from 'pg'
 import type { ChangeRecorder, ChangeSink, Watched } from '../../records/database/changes.ts'
 import type { BehindWrite, Connection, Dialect, Reading, RowsWritten, Statement, WrittenPlace } from '../../records/database/dialect.ts'
 import type { StatementsExplained, UnindexedLink } from '../../records/database/explained-statements.ts'
+import { AddedFilters } from '../../model/added-filters.ts'
 import type { Resource } from '../../model/model.ts'
 import type { StoredTable } from '../../model/stored-table.ts'
 import { cascades, findRecord, loadsAlone } from '../orm/find-record.ts'
@@ -45,6 +46,8 @@ export interface ConnectionParts {
   readonly transactions: Transactions
   readonly flavour: Flavour
   readonly readOnly: boolean
+  /** Those of the database that is copied for a fork. */
+  readonly filters?: AddedFilters
 }
 
 /** What is to be done around the end of a connection. */
@@ -57,6 +60,7 @@ export class PostgresConnection implements Connection {
   readonly dialect: Dialect
   readonly mayHoldMisfits = false
   keepsConstraints = false
+  readonly filters: AddedFilters
   readonly #parts: ConnectionParts
   readonly #readings: Readings
   readonly #unitsOfWork: UnitsOfWork
@@ -75,6 +79,7 @@ export class PostgresConnection implements Connection {
   constructor(parts: ConnectionParts) {
     const { sessions, transactions, flavour, readOnly } = parts
     this.#parts = parts
+    this.filters = new AddedFilters(parts.filters)
     this.dialect = createDialect(flavour)
     this.#readings = new Readings(sessions, transactions)
     this.#unitsOfWork = new UnitsOfWork(this.host, () => this.orm, readOnly)

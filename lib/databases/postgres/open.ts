@@ -146,7 +146,7 @@ async function createOrm(
     dbName: readDatabaseName(database.url),
     ...(typeof schema === 'string' ? { schema } : {}),
     driver: OrmDriver,
-    driverOptions: new LentDialect(connection.host),
+    driverOptions: new LentDialect(connection.host, connection.filters),
   } as never
   // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
   return hasGlobs ? MikroORM.init(options) : new MikroORM(options)

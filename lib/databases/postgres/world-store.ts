@@ -225,13 +225,16 @@ export class PostgresWorldStore implements WorldStore, Place {
   }
 
   async #openFork(sessions: Sessions, database: ServerDatabase, parts: ForkParts, image: PostgresImage): Promise<OpenDatabase> {
-    const { flavour } = this.#connection.parts
-    const connection = new PostgresConnection({ sessions, transactions: new Transactions(), flavour, readOnly: false })
+    const {
+      filters,
+      parts: { flavour },
+    } = this.#connection
+    const connection = new PostgresConnection({ sessions, transactions: new Transactions(), flavour, readOnly: false, filters })
     connection.log = this.#connection.log
     const { logIns } = this.#connection
     if (logIns !== undefined) connection.keepLogIns(logIns.tables)
     connection.keepsConstraints = this.#connection.keepsConstraints
-    connection.attachLater(() => forkOrm(this.#connection.orm, new LentDialect(connection.host)))
+    connection.attachLater(() => forkOrm(this.#connection.orm, new LentDialect(connection.host, connection.filters)))
     const worlds = new PostgresWorldStore(connection, database, parts)
     try {
       await worlds.#begin(image)

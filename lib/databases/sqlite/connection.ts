@@ -8,6 +8,7 @@ import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { RunStatement, Traces } from '../../foundation/base/trace.ts'
 import type { ChangeRecorder, ChangeSink, Watched } from '../../records/database/changes.ts'
+import { AddedFilters } from '../../model/added-filters.ts'
 import type { TableRows } from '../../model/table-rows.ts'
 import type { BehindWrite, Connection, Reading, Statement, RowsWritten } from '../../records/database/dialect.ts'
 import type { StatementsExplained, UnindexedLink } from '../../records/database/explained-statements.ts'
@@ -36,6 +37,7 @@ export class SqliteConnection implements Connection {
   readonly dialect = SQLITE
   readonly content: Content
   readonly transactions: Transactions
+  readonly filters: AddedFilters
   readonly #observers = new Observers()
   readonly #readings: Readings
   readonly #unitsOfWork: UnitsOfWork
@@ -44,8 +46,9 @@ export class SqliteConnection implements Connection {
   #orm: MikroORM | undefined
 
   /** @param makeOrm makes the MikroORM instance on this connection, when it is first needed */
-  constructor(content: Content, makeOrm: (shared: SharedSqliteDialect) => MikroORM) {
+  constructor(content: Content, makeOrm: (shared: SharedSqliteDialect) => MikroORM, filters = new AddedFilters()) {
     this.content = content
+    this.filters = filters
     this.#makeOrm = makeOrm
     this.transactions = new Transactions(this.#observers)
     this.#readings = new Readings(content, this.transactions, this.#observers)
@@ -68,7 +71,7 @@ export class SqliteConnection implements Connection {
 
   /** Returns the dialect to give MikroORM as `driverOptions`. */
   shareWithOrm(): SharedSqliteDialect {
-    return new SharedSqliteDialect(this.#makeHost())
+    return new SharedSqliteDialect(this.#makeHost(), this.filters)
   }
 
   #makeHost(): OrmHost {

@@ -1,5 +1,6 @@
 /** World store: takes the whole content of a SQLite database as an image, replaces it by one, and opens one as a database of its own. */
 import type { OpenDatabase, WorldImage, WorldStore } from '../../records/database/world-store.ts'
+import { AddedFilters } from '../../model/added-filters.ts'
 import { forkOrm } from '../orm/fork-orm.ts'
 import { SqliteConnection } from './connection.ts'
 import { Content, SqliteImage } from './content.ts'
@@ -37,7 +38,11 @@ export class SqliteWorldStore implements WorldStore {
   }
 
   fork(image: WorldImage): OpenDatabase {
-    const connection = new SqliteConnection(Content.fork(own(image), this.#content), shared => forkOrm(this.#connection.orm, shared))
+    const connection = new SqliteConnection(
+      Content.fork(own(image), this.#content),
+      shared => forkOrm(this.#connection.orm, shared),
+      new AddedFilters(this.#connection.filters),
+    )
     return { connection, worlds: new SqliteWorldStore(connection) }
   }
 

@@ -88,8 +88,9 @@ export async function openEngine<E extends EngineHandle>(
   try {
     const complete = { ...checked, resources: mergeDefinitions(definitions, checked.resources, connection.orm) }
     const parts = await opened.complete(() => {
-      const shared = createSharedState(complete, connection.orm, notes)
-      return chain(runCoroutine(checkExpressions(shared.compile(NOTHING_LEARNED), complete, connection)), () =>
+      const { named } = connection.filters
+      const shared = createSharedState(complete, connection.orm, named, notes)
+      return chain(runCoroutine(checkExpressions(shared.compile(NOTHING_LEARNED, named), complete, connection)), () =>
         build({ options: complete, database: opened, shared }),
       )
     })
@@ -157,7 +158,9 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
     traces,
     connection,
     secrets: shared.secrets,
-    mayRunApplicationCode: shared.mayRunApplicationCode,
+    get mayRunApplicationCode() {
+      return shared.mayRunApplicationCode || !connection.filters.isEmpty
+    },
   }
   return { ...parts, shared, world, recorder, requests: new RequestRecorder(parts), interceptions: new Set() }
 }

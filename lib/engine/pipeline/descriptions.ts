@@ -94,7 +94,8 @@ export class Descriptions {
     const login = this.#parts.login(version)
     const examples = await this.#examples(services, version, login)
     const learned = services.model.isOpen ? services.model.resources.map(({ open }) => open?.learned ?? []) : []
-    const key = JSON.stringify([version, options, readOnly, base, learned])
+    const scopes = services.model.resources.map(({ rules }) => rules.scopes.length)
+    const key = JSON.stringify([version, options, readOnly, base, learned, scopes])
     const shown = JSON.stringify([...examples.values()])
     const known = this.#known.get(key)
     if (known?.examples === shown) return JSON.parse(known.text) as OpenApiDocument

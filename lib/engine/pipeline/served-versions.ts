@@ -1,6 +1,6 @@
 /**
- * Served versions: what answers the requests of one engine at present. The model grows when a request adds names to an open resource: the versions are
- * compiled with them, and take the place of the old ones in one step. A request goes on with the version that it began with.
+ * Served versions: what answers the requests of one engine at present. The model grows when a request adds names to an open resource, and gets other rules when the
+ * application adds a filter to the entity manager: the versions are compiled with them, and take the place of the old ones in one step. A request goes on with the version that it began with.
  */
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Connection } from '../../records/database/dialect.ts'
@@ -38,6 +38,7 @@ export class ServedVersions {
 
   constructor(parts: ServingParts) {
     this.#parts = parts
+    parts.connection.filters.follow(() => this.#serve(this.#learned))
     this.#served = this.#compile(NOTHING_LEARNED)
   }
 
@@ -60,6 +61,10 @@ export class ServedVersions {
   /** Serves the model with these names and no others. */
   restore(learned: LearnedNames): void {
     if (learned === this.#learned) return
+    this.#serve(learned)
+  }
+
+  #serve(learned: LearnedNames): void {
     for (const [version, services] of this.#compile(learned)) this.#served.set(version, services)
     this.#learned = learned
   }
@@ -78,6 +83,6 @@ export class ServedVersions {
 
   #compile(learned: LearnedNames): Map<string, Services> {
     const { options, connection, shared, clock, describe } = this.#parts
-    return serveVersions(shared.compile(learned), options, connection, clock, describe)
+    return serveVersions(shared.compile(learned, connection.filters.named), options, connection, clock, describe)
   }
 }

@@ -4,6 +4,7 @@ import { listWatched } from '../journal/changes.ts'
 import type { Watched } from '../../records/database/changes.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import type { Notes } from '../../foundation/base/notes.ts'
+import type { NamedFilters } from '../../model/added-filters.ts'
 import { NOTHING_LEARNED } from '../../model/open-attributes.ts'
 import type { LearnedNames } from '../../model/open-attributes.ts'
 import type { CheckedOptions } from './options.ts'
@@ -16,8 +17,11 @@ import type { CompiledVersion } from './versions.ts'
 const KEPT = 20
 
 export interface SharedState {
-  /** Returns the versions with the names that requests have added to open resources. The same names give the same versions, of which some are kept. */
-  readonly compile: (learned: LearnedNames) => ReadonlyMap<string, CompiledVersion>
+  /**
+   * Returns the versions with the names that requests have added to open resources, and the filters that the application has added. The same ones give the same
+   * versions, of which some are kept.
+   */
+  readonly compile: (learned: LearnedNames, filters: NamedFilters) => ReadonlyMap<string, CompiledVersion>
   readonly watched: Watched
   readonly secrets: Secrets
   /** Whether a request that reads may run code of the application's, which may write. */
@@ -28,15 +32,17 @@ export interface SharedState {
 }
 
 /** @throws TypeError, Error when the options are not fit for the model. */
-export function createSharedState(options: CheckedOptions, orm: MikroORM, notes: Notes): SharedState {
-  const versions = readVersions(options, orm)
+export function createSharedState(options: CheckedOptions, orm: MikroORM, first: NamedFilters, notes: Notes): SharedState {
+  const versions = readVersions(options, orm, first)
   const models = [...versions.values()].map(({ model }) => model)
-  const grown = new LruCache<ReadonlyMap<string, CompiledVersion>>(KEPT)
+  const compiled = new WeakMap<NamedFilters, LruCache<ReadonlyMap<string, CompiledVersion>>>()
   return {
-    compile: learned => {
-      if (learned === NOTHING_LEARNED) return versions
+    compile: (learned, filters) => {
+      if (learned === NOTHING_LEARNED && filters === first) return versions
+      const grown = compiled.get(filters) ?? new LruCache<ReadonlyMap<string, CompiledVersion>>(KEPT)
+      compiled.set(filters, grown)
       const key = JSON.stringify(learned)
-      const known = grown.get(key) ?? readVersions(options, orm, learned)
+      const known = grown.get(key) ?? readVersions(options, orm, filters, learned)
       grown.set(key, known)
       return known
     },

@@ -10,6 +10,7 @@ import type { Clock } from '../../foundation/base/clock.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Connection } from '../../records/database/dialect.ts'
 import { requireConditions } from '../../records/access/list-condition.ts'
+import type { NamedFilters } from '../../model/added-filters.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { NOTHING_LEARNED } from '../../model/open-attributes.ts'
 import type { Services } from './operate.ts'
@@ -42,15 +43,22 @@ export interface CompiledVersion {
 }
 
 /**
+ * @param filters those that the application has added to the entity manager
  * @param learned the names that requests have added to open resources
  * @throws TypeError, Error when the definitions, parameters or computed attributes are not fit for the model.
  */
-export function readVersions(options: CheckedOptions, orm: MikroORM, learned = NOTHING_LEARNED): Map<string, CompiledVersion> {
+export function readVersions(
+  options: CheckedOptions,
+  orm: MikroORM,
+  filters: NamedFilters,
+  learned = NOTHING_LEARNED,
+): Map<string, CompiledVersion> {
   checkDefinitions(options, orm)
   const { renamed, own } = readParameters(options.parameters)
   const surroundings = {
     secret: findSecret(options, orm),
     learned,
+    filters,
     isOfFile: typeof options.database === 'string' && options.database !== ':memory:',
   }
   const compiled = new Map<string, CompiledVersion>()

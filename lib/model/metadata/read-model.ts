@@ -4,6 +4,7 @@
  */
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../../foundation/base/article.ts'
+import type { NamedFilters } from '../added-filters.ts'
 import { applyAttributeConfigs, readRules } from '../apply-resource-config.ts'
 import { checkIdsNames, indexAttributes } from '../ids-name.ts'
 import { unreadableIn } from './getters.ts'
@@ -39,7 +40,7 @@ export function readModel(
   orm: MikroORM,
   version: string,
   definitions: readonly ResourceDefinition[],
-  { secret, learned = NOTHING_LEARNED, isOfFile }: Surroundings,
+  { secret, learned = NOTHING_LEARNED, isOfFile, filters }: Surroundings,
 ): Model {
   const configs = findConfigs(orm, version, definitions)
   const metas = inGivenOrder(orm).filter(meta => !meta.embeddable && isConcrete(meta) && !isGeneratedPivot(meta))
@@ -48,7 +49,7 @@ export function readModel(
     refuseUnsupported(meta)
     const config = configs.get(meta.class)
     const names = resourceNames(meta, config ?? {})
-    drafts.set(meta, createDraft(meta, names, config, orm))
+    drafts.set(meta, { ...createDraft(meta, names, orm), served: config !== undefined, rules: readRules(meta, orm, config ?? {}, filters) })
   }
   for (const [meta, draft] of drafts) draft.key = keyParts(meta)
   linkHierarchies(drafts)
@@ -71,13 +72,8 @@ export function readModel(
   return freezeModel([...drafts.values()])
 }
 
-/** Creates the resource of an entity, without its attributes. */
-function createDraft(
-  meta: Meta,
-  names: ResourceNames,
-  config: ResourceConfig<Record<string, unknown>> | undefined,
-  orm: MikroORM,
-): Mutable<Resource> {
+/** Creates the resource of an entity, without its attributes and rules. */
+function createDraft(meta: Meta, names: ResourceNames, orm: MikroORM): Omit<Mutable<Resource>, 'served' | 'rules'> {
   return {
     entity: meta.class,
     className: meta.className,
@@ -97,9 +93,7 @@ function createDraft(
     version: undefined,
     uniques: [],
     referrers: [],
-    served: config !== undefined,
     open: undefined,
-    rules: readRules(meta, orm, config ?? {}),
     readStored: readOnce(() => readStoredTable(meta, orm)),
   }
 }
@@ -209,6 +203,8 @@ export interface Surroundings {
   readonly secret: Secret | undefined
   /** The names that requests have added to open resources. */
   readonly learned?: LearnedNames
+  /** The filters that the application has added to the entity manager. */
+  readonly filters: NamedFilters
   /** Whether the database is a file, which other programs may write. */
   readonly isOfFile: boolean
 }

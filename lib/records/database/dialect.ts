@@ -6,6 +6,7 @@ import type { TableRows } from '../../model/table-rows.ts'
 import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
+import type { AddedFilters } from '../../model/added-filters.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Attribute, KeyPart, Renderer, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { Operator } from '../request/operators.ts'
@@ -309,6 +310,8 @@ export interface Connection {
   readonly mayHoldMisfits: boolean
   /** The MikroORM instance on the database; made when it is first asked for. */
   readonly orm: MikroORM
+  /** The filters that the application has added to its entity manager. */
+  readonly filters: AddedFilters
   /**
    * Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed.
    *

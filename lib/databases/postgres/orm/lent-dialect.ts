@@ -19,6 +19,7 @@ import { TypeOverrides } from 'pg'
 import type { PoolClient, QueryResult as ServerResult } from 'pg'
 import type { Clock } from '../../../foundation/base/clock.ts'
 import type { Trace } from '../../../foundation/base/trace.ts'
+import type { AddedFilters } from '../../../model/added-filters.ts'
 import { name } from '../../sql/sql.ts'
 import { commit } from '../server/commit.ts'
 import { nulError } from '../server/errors.ts'
@@ -265,9 +266,12 @@ class LentDriver implements Driver {
 
 export class LentDialect implements Dialect {
   readonly host: OrmHost
+  /** Those of the entity manager. */
+  readonly filters: AddedFilters
 
-  constructor(host: OrmHost) {
+  constructor(host: OrmHost, filters: AddedFilters) {
     this.host = host
+    this.filters = filters
   }
 
   createDriver(): Driver {

@@ -2,16 +2,20 @@
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type { DatabaseIntrospector, Dialect, DialectAdapter, Driver, Kysely, QueryCompiler } from 'kysely'
 import type { Awaitable } from '../../../foundation/base/awaitable.ts'
+import type { AddedFilters } from '../../../model/added-filters.ts'
 import type { ConnectionHost, Entered } from './connection-host.ts'
 import { SharedConnection } from './shared-connection.ts'
 import { SharedDriver } from './shared-driver.ts'
 
 export class SharedSqliteDialect implements Dialect {
   readonly host: ConnectionHost
+  readonly filters: AddedFilters | undefined
   readonly #driver: SharedDriver
 
-  constructor(host: ConnectionHost) {
+  /** @param filters those of the entity manager; undefined where MikroORM is not given the dialect */
+  constructor(host: ConnectionHost, filters?: AddedFilters) {
     this.host = host
+    this.filters = filters
     this.#driver = new SharedDriver(host)
   }
 

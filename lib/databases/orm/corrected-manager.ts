@@ -57,7 +57,7 @@ function extend(base: ManagerClass): ManagerClass {
       const [filter] = given as unknown as [OrmFilter & { readonly name: string }]
       const { filters } = this.config.get('driverOptions') as unknown as OrmBase
       // One of another entity manager is for what that finds, and within a request or a transaction of the application's MikroORM adds it there.
-      if (this.global && this.id === this._id) filters?.add(filter.name, filter)
+      if (this.global && this.getContext(false) === this) filters?.add(filter.name, filter)
     }
   }
   return Object.defineProperty(extended, 'name', { value: base.name })

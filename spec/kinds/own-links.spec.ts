@@ -35,12 +35,48 @@ describeStores('a required relation to itself', () => {
     assert.deepEqual((await engine.handle('GET', '/v1/users')).body.users, users)
   })
 
-  it('is named by a refusal of given', async () => {
-    await using engine = await createEngine({ entities: [User] })
-    await assert.rejects(engine.given('user', { id: 15, createdBy: 15 }), ({ message }: Error) => {
-      assert.match(message, /: "createdBy" → the user\. One of these relations must be able to be null\.$/)
-      return true
+  it('is made up by given: the record links itself, at any depth, by a key that nobody has', async () => {
+    const Org = defineEntity({ name: 'Org', properties: { id: p.integer().primary(), name: p.string() } })
+    const Member = defineEntity({
+      name: 'Member',
+      properties: {
+        id: p.integer().primary(),
+        email: p.string().unique(),
+        updatedAt: p
+          .datetime()
+          .nullable()
+          .onUpdate(() => new Date()),
+        createdBy: () => p.manyToOne(Member),
+        org: () => p.manyToOne(Org),
+        posts: () => p.oneToMany(Post).mappedBy('author'),
+      },
     })
+    const Post = defineEntity({
+      name: 'Post',
+      properties: { id: p.integer().primary(), title: p.string(), author: () => p.manyToOne(Member) },
+    })
+    await using engine = await createEngine({ entities: [Member, Org, Post, Doc] })
+    const find = async (id: number): Promise<Record<string, unknown>> => (await engine.handle('GET', `/v1/members/${id}`)).body.member
+    for (let count = 0; count < 30; count++) {
+      const member = await engine.given('member')
+      assert.equal(member['createdBy'], member['id'])
+      assert.deepEqual(await find(member['id']), member)
+    }
+    const doc = await engine.given('doc')
+    assert.equal(doc['parent'], doc['id'])
+    const { author } = await engine.given('post')
+    assert.equal((await find(author))['createdBy'], author)
+    const { createdBy, posts } = await engine.given('member', { createdBy: { email: 'boss@x.y' }, posts: 2 })
+    const boss = await find(createdBy)
+    assert.deepEqual([boss['email'], boss['createdBy'], posts.length], ['boss@x.y', createdBy, 2])
+    assert.equal((await engine.given('member', { id: 1500, createdBy: 1500 }))['createdBy'], 1500)
+    assert.deepEqual(
+      (await engine.given.many('member', 3, { createdBy: 1500 })).map(each => each['createdBy']),
+      [1500, 1500, 1500],
+    )
+    assert.equal((await engine.handle('POST', '/v1/members', undefined, { email: 'a', createdBy: 1500, org: 1 })).status, 200)
+    await assert.rejects(engine.given('member', { createdBy: 9999 }), /^RestError: "createdBy": there is no member with the ID 9999\.$/)
+    await assert.rejects(engine.given('member', { id: 1500 }), ({ code }: { code: string }) => code === 'unique_conflict')
   })
 
   it('is within the scope of the caller, or refused', async () => {
@@ -66,5 +102,9 @@ describeStores('a required relation to itself', () => {
     await using engine = await createEngine({ entities: [User], orm: { subscribers: [{ beforeCreate() {} }] } as never })
     const answer = await engine.handle('POST', '/v1/users', undefined, ANN)
     assert.deepEqual([answer.status, answer.body.code], [422, 'validation_failed'])
+    await assert.rejects(engine.given('user', { id: 15, createdBy: 15 }), ({ message }: Error) => {
+      assert.match(message, /: "createdBy" → the user\. One of these relations must be able to be null\.$/)
+      return true
+    })
   })
 })

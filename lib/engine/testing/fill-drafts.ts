@@ -7,6 +7,7 @@ import type { RestError } from '../../foundation/base/errors.ts'
 import type { Connection, Statement } from '../../records/database/dialect.ts'
 import { keyFromJson } from '../../model/key.ts'
 import type { Attribute, Resource, ScalarAttribute } from '../../model/model.ts'
+import { planRows } from '../../records/write/plan-rows.ts'
 import { readExists } from '../../records/read/run-read.ts'
 import { readScalar } from '../../foundation/values/scalar-type.ts'
 import { isObject } from '../../foundation/base/json.ts'
@@ -39,7 +40,8 @@ function isSlot(part: Part): boolean {
  */
 function findUniqueSets(draft: RecordDraft): UniqueSet[] {
   const { resource } = draft
-  return [...resource.uniques, ...(resource.generatedKey ? [] : [resource.keyNames])].flatMap(paths => {
+  const isKeyMade = !resource.generatedKey || draft.slots.some(({ attribute }) => attribute.primary)
+  return [...resource.uniques, ...(isKeyMade ? [resource.keyNames] : [])].flatMap(paths => {
     const parts: Part[] = []
     for (const path of paths) {
       const part = findPart(draft, path)
@@ -121,7 +123,7 @@ export class DraftFiller {
   }
 
   /** Draws all values of a record; returns whether they are free. */
-  async #draw({ slots, stream }: RecordDraft, sets: readonly UniqueSet[], round: number): Promise<boolean> {
+  async #draw({ resource, slots, stream }: RecordDraft, sets: readonly UniqueSet[], round: number): Promise<boolean> {
     // The widest choice is made last, when there is most to make up for.
     const ordered = slots.toSorted((a, b) => countDomain(a.attribute.type) - countDomain(b.attribute.type))
     let isFree = true
@@ -129,7 +131,8 @@ export class DraftFiller {
       const decided = sets.filter(({ parts }) => parts.every(part => part.kind !== 'slot' || ordered.indexOf(part.slot) <= index))
       const own = decided.filter(({ parts }) => parts.some(part => part.kind === 'slot' && part.slot === ordered[index]))
       const random = new Random(`${stream}/${path}${round === 0 ? '' : `/${round}`}`)
-      const values = fakeValues(attribute, { random, readable: this.#readable, now: this.#now, bearer })
+      const values =
+        this.#nextKey(resource, attribute) ?? fakeValues(attribute, { random, readable: this.#readable, now: this.#now, bearer })
       let first: unknown
       let isTaken = true
       for (const value of values) {
@@ -143,6 +146,13 @@ export class DraftFiller {
       isFree &&= !isTaken
     }
     return isFree
+  }
+
+  /** The key that the engine would give the record, where it is the one that counts. */
+  #nextKey(resource: Resource, attribute: ScalarAttribute): readonly number[] | undefined {
+    const stored = attribute.primary && resource.generatedKey ? planRows(resource)?.stored : undefined
+    const key = stored === undefined ? undefined : this.#connection.takeKey(stored, undefined)
+    return typeof key === 'number' && attribute.type.kind === 'integer' ? [key] : undefined
   }
 
   async #isTaken(sets: readonly UniqueSet[]): Promise<boolean> {

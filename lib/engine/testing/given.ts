@@ -21,6 +21,7 @@ import { joinPath } from './draft.ts'
 import { RecordDrafts } from './record-drafts.ts'
 import type { Overrides } from './record-drafts.ts'
 import type { Reader } from '../../records/read/reader.ts'
+import { insertGraph } from '../../records/write/planned-graph.ts'
 import { insert } from '../../records/write/seed.ts'
 import { checkNames, formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { ValidationContext } from '../../records/write/validation-context.ts'
@@ -176,6 +177,7 @@ export class Given {
         await filler.fill()
         drafts.resolve()
         const faults = new FieldErrors(undefined, Infinity)
+        const bodies = roots.map(({ body }) => body)
         const changes = roots.map(({ body, path }) =>
           validateRecord(
             body,
@@ -184,10 +186,12 @@ export class Given {
             new ValidationContext(faults, { dialect: connection.dialect, seeding: true }, path),
           ),
         )
-        const entities = await insert(changes, faults, em, connection)
+        const keys =
+          (faults.listed.length === 0 ? await insertGraph(bodies, changes, connection) : undefined) ??
+          (await insert(changes, faults, em, connection)).map(entity => keyOfEntity(resource, entity))
         const view = { parameters: NO_PARAMETERS, visibility: EVERYTHING, ctx: context(resource), signal: undefined }
         const records: GivenRecord[] = []
-        for (const entity of entities) records.push((await reader.record(resource, keyOfEntity(resource, entity), view))!)
+        for (const key of keys) records.push((await reader.record(resource, key, view))!)
         return records
       })
     } catch (error) {

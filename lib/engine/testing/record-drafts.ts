@@ -18,6 +18,7 @@ import type {
 import { joinPath } from './draft.ts'
 import type { RecordDraft } from './draft.ts'
 import { SharedKeys } from './shared-keys.ts'
+import { mayLinkItself } from '../../records/write/check-database.ts'
 import { findAskedClass, isOfClass } from '../../records/write/record-class.ts'
 import { filledSide, owningName } from '../../records/write/relation-sides.ts'
 import { isObject } from '../../foundation/base/json.ts'
@@ -117,6 +118,8 @@ export class RecordDrafts {
     const at = prefix + name
     if (isObject(value)) {
       holder[name] = this.#addNested(attribute, value, draft, at)
+    } else if (value === undefined && attribute.needed && prefix === '' && mayLinkItself(attribute, draft.resource)) {
+      this.#keys.linkItself(draft, attribute)
     } else if (value === undefined && attribute.needed) {
       holder[name] = this.#addNested(attribute, {}, draft, at, extendNeeds(needs, draft, attribute, at))
     }

@@ -127,6 +127,16 @@ export class SharedKeys {
     return inherited
   }
 
+  /** Lets a record link itself, by a key that is made up where the caller gives none. */
+  linkItself(draft: RecordDraft, link: ToOneAttribute): void {
+    const parts = link.target.key.map((_, part) => part)
+    for (const part of parts) this.#openKey(draft, part)
+    draft.pending.set(link.name, () => {
+      const values = parts.map(part => this.#readKey(draft, part))
+      return values.length === 1 ? values[0] : joinKey(values)
+    })
+  }
+
   /** Sets the values that follow from others, once all others are made up. */
   resolve(): void {
     for (const draft of this.#byBody.values()) for (const name of draft.pending.keys()) this.#resolveOne(draft, name)

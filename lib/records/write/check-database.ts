@@ -62,6 +62,17 @@ export function findGivenKey(change: RecordInput, implied?: Implied): KeyValues 
   return key
 }
 
+/** Names the records whose keys are given, which others that are new with them may link. */
+export function nameAll(changes: readonly RecordInput[]): ReadonlySet<string> {
+  const names = new Set<string>()
+  if (changes.every(({ links, lists }) => links.length === 0 && lists.length === 0)) return names
+  for (const change of changes) {
+    const key = findGivenKey(change)
+    if (key !== undefined) names.add(recordName(change.resource, key))
+  }
+  return names
+}
+
 interface Check extends Checking {
   readonly dialect: Dialect
   readonly visibility: Visibility
@@ -207,7 +218,7 @@ function* findMissing(change: RecordInput, check: Check): Reading<ReadonlySet<Re
 }
 
 /** Finds the links of a new record to itself: it says its own key, and will exist when they are followed. */
-function findSelfLinks(change: RecordInput, implied?: Implied): ReadonlySet<RecordRef> | undefined {
+export function findSelfLinks(change: RecordInput, implied?: Implied): ReadonlySet<RecordRef> | undefined {
   const { resource, links } = change
   const own = links.filter(({ attribute, link }) => link?.kind === 'existing' && mayLinkItself(attribute, resource))
   const key = own.length === 0 ? undefined : findGivenKey(change, implied)
@@ -219,7 +230,7 @@ function findSelfLinks(change: RecordInput, implied?: Implied): ReadonlySet<Reco
  * Whether a link of its own foreign key may lead to the record itself. One that can be null is set by a second request, as MikroORM's unit of work sets it by a second
  * statement, which counts as a change: a version and `onUpdate` would tell the two ways of writing apart.
  */
-function mayLinkItself({ owner, nullable, target, targetKey }: ToOneAttribute, resource: Resource): boolean {
+export function mayLinkItself({ owner, nullable, target, targetKey }: ToOneAttribute, resource: Resource): boolean {
   return (
     owner &&
     !nullable &&

@@ -9,7 +9,7 @@ import { isObject } from '../../foundation/base/json.ts'
 import type { Connection } from '../database/dialect.ts'
 import type { Model, RelationAttribute, Resource, ToManyAttribute } from '../../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
-import { checkChanges, findGivenKey, recordName } from './check-database.ts'
+import { checkChanges, nameAll } from './check-database.ts'
 import type { MadeValues } from './made-values.ts'
 import { isInsertedOnce, leadsTo, planNew } from './plan-body.ts'
 import type { BodyPlan } from './plan-body.ts'
@@ -130,15 +130,4 @@ function* insertAll(
     yield* relations.create(change)
   }
   yield* relations.insertAll(rows)
-}
-
-/** Names the records of a seed whose keys are given, which others of it may link. */
-function nameAll(changes: readonly RecordInput[]): ReadonlySet<string> {
-  const names = new Set<string>()
-  if (changes.every(({ links, lists }) => links.length === 0 && lists.length === 0)) return names
-  for (const change of changes) {
-    const key = findGivenKey(change)
-    if (key !== undefined) names.add(recordName(change.resource, key))
-  }
-  return names
 }

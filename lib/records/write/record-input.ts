@@ -44,3 +44,9 @@ export interface RecordInput {
   readonly links: readonly LinkInput[]
   readonly lists: readonly ListInput[]
 }
+
+/** Lists a new record and all new records that are nested in it. */
+export function listNew(change: RecordInput): RecordInput[] {
+  const refs = [...change.links.map(({ link }) => link), ...change.lists.flatMap(({ items }) => items)]
+  return [change, ...refs.flatMap(ref => (ref?.kind === 'new' ? listNew(ref.record) : []))]
+}

@@ -359,7 +359,6 @@ const City = defineEntity({
   properties: { id: p.integer().primary(), name: p.string(), country: () => p.manyToOne(Country) },
 })
 const Street = defineEntity({ name: 'Street', properties: { id: p.integer().primary(), city: () => p.manyToOne(City) } })
-const Node = defineEntity({ name: 'Node', properties: { id: p.integer().primary(), parent: () => p.manyToOne(Node) } })
 const Seat = defineEntity({
   name: 'Seat',
   properties: { id: p.integer().primary(), guest: () => p.manyToOne(Guest) },
@@ -369,14 +368,13 @@ const Guest = defineEntity({ name: 'Guest', properties: { id: p.integer().primar
 describe('records that need each other in a circle', () => {
   let engine: RestEngine
   beforeEach(async () => {
-    engine = await RestEngine.create({ entities: [Country, City, Street, Node, Seat, Guest] })
+    engine = await RestEngine.create({ entities: [Country, City, Street, Seat, Guest] })
   })
   afterEach(() => engine.close())
 
   const cases: [name: string, at: string, path: string][] = [
     ['country', 'capital.country', 'country.capital → city.country → country'],
     ['street', 'city.country.capital', 'city.country → country.capital → city'],
-    ['node', 'parent', 'node.parent → node'],
   ]
   for (const [name, at, path] of cases) {
     it(`are refused by name: ${path}`, async () => {

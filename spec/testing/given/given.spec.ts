@@ -417,7 +417,7 @@ describe('records that need each other in a circle', () => {
   }
 
   it('cannot come into a body: what does not exist yet cannot be linked', async () => {
-    const { status, body } = await engine.handle('POST', '/v1/nodes', undefined, { id: 1, parent: 2 })
+    const { status, body } = await engine.handle('POST', '/v1/countries', undefined, { id: 1, name: 'x', capital: 2 })
     assert.deepEqual([status, body.errors[0].code], [422, 'reference_not_found'])
   })
 })

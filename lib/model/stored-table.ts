@@ -88,4 +88,13 @@ export interface PivotTable {
   readonly memberType: ScalarType
   /** The column that counts the rows, where the list has an order of its own. */
   readonly order: string | undefined
+  /** The table of the members with its key, where rows may link members that do not exist, and stay. */
+  readonly members: { readonly table: string; readonly key: string } | undefined
+}
+
+/** A column by which rows link others, or the key by which they are linked. */
+export interface LinkColumn {
+  readonly table: string
+  readonly column: string
+  readonly type: ScalarType | undefined
 }

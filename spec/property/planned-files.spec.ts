@@ -26,6 +26,9 @@ const TABLES = [
   `create table pet (id integer primary key autoincrement, name varchar(20), owner_id integer references owner (id) on delete set null, tail boolean not null default 1,
     seen timestamp default current_timestamp, unique (owner_id, name))`,
   `create table coin (code text primary key, worth numeric, owner int references owner (id) on delete cascade) without rowid`,
+  'create table friend (owner_id integer not null references owner (id) on delete cascade, pet_id int references pet (id), primary key (owner_id, pet_id))',
+  'create table purse (coin_code varchar(9) references coin (code) on delete cascade, owner_id bigint references owner (id), primary key (coin_code, owner_id))',
+  'create table mint (coin_code references coin (code) on delete cascade not null, owner_id references owner (id) not null, primary key (coin_code, owner_id))',
 ] as const
 
 const TRIGGERS = [
@@ -34,6 +37,7 @@ const TRIGGERS = [
   'create trigger loud after update on pet begin update owner set score = coalesce(score, 0) + 1 where id = new.owner_id; end',
   'create trigger quiet before update of name on pet when new.name is null begin select raise(ignore); end',
   `create trigger stern before insert on coin when new.worth < 0 begin select raise(abort, 'worth'); end`,
+  'create trigger nosy after insert on friend begin update owner set score = new.pet_id where id = new.owner_id; end',
   'create trigger broken before update on coin begin select nothing_of_the_kind(); end',
 ] as const
 
@@ -69,15 +73,21 @@ const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   owner: ['name', 'born', 'active', 'worth', 'score', 'token', 'big', 'day', 'extra', 'raw', 'bare'],
   pet: ['name', 'owner_id', 'tail', 'seen'],
   coin: ['worth', 'owner'],
+  friend: ['owner_id', 'pet_id'],
+  purse: ['coin_code', 'owner_id'],
+  mint: ['coin_code', 'owner_id'],
 }
+
+/** By what a row of a table is found, where that is no "id". */
+const KEYS: Readonly<Record<string, string>> = { coin: 'code', friend: 'rowid', purse: 'rowid', mint: 'rowid' }
 
 const value = fc.constantFrom(...VALUES)
 const oddValue = fc
-  .constantFrom('owner', 'pet', 'coin')
+  .constantFrom('owner', 'pet', 'coin', 'friend', 'purse', 'mint')
   .chain(table =>
     fc
       .tuple(fc.constantFrom(...COLUMNS[table]!), value, fc.integer({ min: 1, max: 3 }))
-      .map(([column, sql, row]) => `update or ignore ${table} set ${column} = ${sql} where ${table === 'coin' ? 'code' : 'id'} = '${row}'`),
+      .map(([column, sql, row]) => `update or ignore ${table} set ${column} = ${sql} where ${KEYS[table] ?? 'id'} = '${row}'`),
   )
 
 /** Values of bodies, of which most are of the type of some attribute, and many are spelled in another way than the file has them. */
@@ -107,16 +117,34 @@ const given = fc.constantFrom<unknown>(
   5,
   'abcdef00-0000-4000-8000-000000000000',
 )
+/** Bodies of lists: most are IDs of records that are there, some make new ones. */
+const members = (ids: fc.Arbitrary<unknown>, anew: object): fc.Arbitrary<unknown> =>
+  fc.array(fc.oneof({ weight: 8, arbitrary: ids }, { weight: 1, arbitrary: fc.constant(anew) }), { maxLength: 3 })
+const pets = members(fc.constantFrom(1, 2, 3, 9), { name: 'made' })
+const coins = members(fc.constantFrom('1', '2', '3', '9'), { code: 'made' })
+const owners = members(fc.constantFrom(1, 2, 3, 9), { name: 'made' })
+const LISTS: Readonly<Record<string, Readonly<Record<string, fc.Arbitrary<unknown>>>>> = {
+  owners: { pets, coins, petsViaFriend: pets, coinsViaPurse: coins, coinsViaMint: coins },
+  pets: { owners },
+  coins: { ownersViaPurse: owners, ownersViaMint: owners },
+}
 const PLACES = [
-  ['owners', ['name', 'born', 'active', 'worth', 'score', 'token', 'big', 'day', 'extra', 'raw', 'bare', 'pets', 'coins']],
+  ['owners', ['name', 'born', 'active', 'worth', 'score', 'token', 'big', 'day', 'extra', 'raw', 'bare']],
   ['pets', ['name', 'owner', 'tail', 'seen']],
   ['coins', ['worth', 'owner']],
 ] as const
 
 const requests: fc.Arbitrary<Request> = fc.constantFrom(...PLACES).chain(([plural, names]) => {
   const id = fc.constantFrom('1', '2', '3', '7')
+  const lists = Object.entries(LISTS[plural]!)
+  const plain = fc.tuple(fc.constantFrom<string>(...names), given)
+  const list = fc.constantFrom(...lists).chain(([name, value]) => fc.tuple(fc.constant(name), value))
   const body = fc
-    .uniqueArray(fc.tuple(fc.constantFrom<string>(...names), given), { minLength: 1, maxLength: 3, selector: ([name]) => name })
+    .uniqueArray(fc.oneof({ weight: 3, arbitrary: plain }, { weight: 1, arbitrary: list }), {
+      minLength: 1,
+      maxLength: 3,
+      selector: ([name]) => name,
+    })
     .map(entries => Object.fromEntries(entries))
   const path = id.map(key => `/v1/${plural}/${key}`)
   const own = plural === 'coins' ? { code: fc.constantFrom('4', '5', 'x') } : plural === 'owners' ? { name: fc.constantFrom('n', 'm') } : {}
@@ -129,6 +157,13 @@ const requests: fc.Arbitrary<Request> = fc.constantFrom(...PLACES).chain(([plura
         .map(([needed, more]) => ({ method: 'POST', path: `/v1/${plural}`, body: { ...more, ...needed } as unknown })),
     },
     { weight: 1, arbitrary: path.map(each => ({ method: 'DELETE', path: each })) },
+    { weight: 3, arbitrary: fc.tuple(path, list).map(([at, [name, value]]) => ({ method: 'PUT', path: `${at}/${name}`, body: value })) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(path, list, body)
+        .map(([at, [name], more]) => ({ method: 'POST', path: `${at}/${name}`, body: { ...more, name: 'n' } })),
+    },
   )
 })
 
@@ -137,9 +172,17 @@ function makeFile(trigger: string, odd: readonly string[]): string {
   const rows = [1, 2, 3].map(
     id =>
       `insert into owner (id, name, active) values (${id}, 'o${id}', ${id % 2}); insert into pet (id, name, owner_id) values (${id}, 'p${id}', ${id}); ` +
-      `insert into coin values ('${id}', ${id}, ${id});`,
+      `insert into coin values ('${id}', ${id}, ${id}); insert into friend values (${id}, ${id}), (${id}, ${(id % 3) + 1}); ` +
+      `insert into purse values ('${id}', ${id}); insert into mint values ('${id}', ${id});`,
   )
   return fileOf([...TABLES, ...rows, ...odd, trigger].filter(text => text !== '').join(';\n'))
+}
+
+/** Returns what a file holds. Nothing shows in which order the rows of a pivot table were inserted. */
+function inAnyOrder(path: string): unknown {
+  const { rows, ...rest } = contentOf(path)
+  const isPivot = (table: string): boolean => ['friend', 'purse', 'mint'].includes(table)
+  return { ...rest, rows: Object.entries(rows).map(([table, of]) => [table, isPivot(table) ? of.map(String).toSorted() : of]) }
 }
 
 /** How many units of work there have been. */
@@ -164,7 +207,7 @@ describe('planned writes in files of others', () => {
             await using twins = await Twins.of(() => undefined, {}, files)
             for (const request of asked) await twins.ask(request)
           }
-          assert.deepEqual(contentOf(files[0]), contentOf(files[1]))
+          assert.deepEqual(inAnyOrder(files[0]), inAnyOrder(files[1]))
         },
       ),
       { label: 'foreign files', runs: 40 },
@@ -176,7 +219,7 @@ describe('planned writes in files of others', () => {
     const before = units
     const ask = async (method: string, at: string, body?: unknown): Promise<void> => {
       const answer = await engine.handle(method, `/v1/${at}`, {}, body)
-      assert.equal(answer.status, 200, JSON.stringify(answer.body))
+      assert.ok(answer.status < 300, JSON.stringify(answer.body))
       assert.equal(units, before, `${method} ${at} ${JSON.stringify(body)}`)
     }
     for (const body of [
@@ -194,6 +237,13 @@ describe('planned writes in files of others', () => {
     await ask('POST', 'pets', { name: 'new', owner: 1 })
     await ask('POST', 'owners/1/pets', { name: 'newer' })
     await ask('DELETE', 'coins/1')
+    await ask('PUT', 'owners/1/pets', [1, 2])
+    await ask('PUT', 'owners/1/petsViaFriend', [3, { name: 'newest' }])
+    await ask('PATCH', 'owners/1', { name: 'y', pets: [2, 3], coinsViaPurse: ['2'] })
+    await ask('PATCH', 'pets/1', { owner: { name: 'nested' } })
+    await ask('POST', 'owners', { name: 'z', pets: [1], coins: ['3'] })
+    await ask('POST', 'owners', { name: 'zz', petsViaFriend: [1, 2], coinsViaPurse: ['3'] })
+    await ask('POST', 'owners/1/petsViaFriend', { name: 'newer' })
   })
 
   it('write a value that differs from what is shown, and leave alone one that is spelled in another way', async () => {

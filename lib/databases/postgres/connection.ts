@@ -229,6 +229,10 @@ export class PostgresConnection implements Connection {
     return this.#clock === undefined || this.#clock.isSystem || rawDefaults.every(sql => withTime(sql, 0) === undefined)
   }
 
+  havePlainLinks(): boolean {
+    return true
+  }
+
   countsKeys(): boolean {
     return false
   }

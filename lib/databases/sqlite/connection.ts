@@ -13,10 +13,11 @@ import type { TableRows } from '../../model/table-rows.ts'
 import type { BehindWrite, Connection, Reading, Statement, RowsWritten } from '../../records/database/dialect.ts'
 import type { StatementsExplained, UnindexedLink } from '../../records/database/explained-statements.ts'
 import type { Resource } from '../../model/model.ts'
-import type { StoredTable } from '../../model/stored-table.ts'
+import type { LinkColumn, StoredTable } from '../../model/stored-table.ts'
 import { readListNow } from '../sql/list-changes.ts'
 import type { ListNow, TouchedList } from '../sql/list-changes.ts'
 import type { Content } from './content.ts'
+import { havePlainLinks } from './database/plain-links.ts'
 import { SQLITE } from './dialect.ts'
 import { explainStatements } from './explain/explain.ts'
 import { findUnindexedLinks } from './explain/unindexed-keys.ts'
@@ -152,6 +153,10 @@ export class SqliteConnection implements Connection {
 
   keepsTime(): boolean {
     return true
+  }
+
+  havePlainLinks(columns: readonly LinkColumn[]): boolean {
+    return !this.content.isOfOthers || havePlainLinks(this.content.handle.db, columns)
   }
 
   countsKeys(table: string): boolean {

@@ -10,7 +10,7 @@ import type { AddedFilters } from '../../model/added-filters.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Attribute, KeyPart, Renderer, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { Operator } from '../request/operators.ts'
-import type { PivotTable, StoredColumn, StoredTable } from '../../model/stored-table.ts'
+import type { LinkColumn, PivotTable, StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import type { ReadPlan, ScopeLookup } from '../plan/read-plan.ts'
 import type { AnswerBudget } from '../plan/answer-limits.ts'
 import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
@@ -360,6 +360,8 @@ export interface Connection {
   takeKey(table: StoredTable, given: unknown): number | bigint | undefined
   /** Whether the defaults that the database gives the columns of a table follow the clock of the engine. */
   keepsTime(table: StoredTable): boolean
+  /** Whether statements may set and compare the links in these columns, as the records show them; in a database that others have written they may hold more than keys. */
+  havePlainLinks(columns: readonly LinkColumn[]): boolean
   /** Whether the engine counts the keys of a table. */
   countsKeys(table: string): boolean
   /**

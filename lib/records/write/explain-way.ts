@@ -51,20 +51,14 @@ function explainWhole({ className, version }: Resource, deed: Deed): string {
 }
 
 /** Finds the attribute that a plan does not take by itself. */
-function explainBody(
-  resource: Resource,
-  deed: Deed,
-  body: Readonly<Record<string, unknown>>,
-  { mayHoldMisfits }: Connection,
-): string | undefined {
+function explainBody(resource: Resource, deed: Deed, body: Readonly<Record<string, unknown>>, connection: Connection): string | undefined {
   const row = planRows(resource)!
   for (const [name, value] of Object.entries(body)) {
     const attribute = resource.byName.get(name)
     if (attribute === undefined) continue
     const alone = { [name]: value }
-    const plan = deed === 'insert' ? planNew(row, resource, alone) : planChanges(row, resource, alone, mayHoldMisfits)
-    if (plan === undefined) return `"${name}" is ${describe(attribute, mayHoldMisfits)}`
-    if (mayHoldMisfits && plan.linksOthers) return `"${name}" changes links of other records in a file of another program`
+    const plan = deed === 'insert' ? planNew(row, resource, alone, connection) : planChanges(row, resource, alone, connection)
+    if (plan === undefined) return `"${name}" is ${describe(attribute, connection.mayHoldMisfits)}`
   }
   return undefined
 }
@@ -88,7 +82,8 @@ function describe(attribute: Attribute, mayHoldMisfits: boolean): string {
 }
 
 function describeList({ where, via }: ToManyAttribute, mayHoldMisfits: boolean): string {
-  if (mayHoldMisfits) return 'a list in a file of another program'
+  if (mayHoldMisfits)
+    return 'a list in a file of another program, whose tables have a trigger, an order, or columns that may hold more than keys'
   if (where !== undefined) return 'a list with a condition'
   return via.kind === 'pivot' && via.orderColumn !== undefined
     ? 'an ordered list'

@@ -1,12 +1,13 @@
 /**
  * Plan a body: finds out whether statements can write all records that a body is about: those nested in it, and those whose links its lists set. The decision
- * is by the model and by the names in the body, before anything runs.
+ * is by the model, by how the tables of a file of others are declared, and by the names in the body, before anything runs.
  */
 import { withoutIds } from '../../model/ids-name.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import { isObject } from '../../foundation/base/json.ts'
+import type { Connection } from '../database/dialect.ts'
 import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
-import type { StoredProperty } from '../../model/stored-table.ts'
+import type { LinkColumn, StoredColumn, StoredProperty } from '../../model/stored-table.ts'
 import { planRows } from './plan-rows.ts'
 import type { RowPlan } from './plan-rows.ts'
 import { owningAttribute } from './relation-sides.ts'
@@ -30,30 +31,31 @@ export interface BodyPlan {
 const NO_PIVOTS: ReadonlyMap<string, ToManyAttribute> = new Map()
 const NONE_CREATED: ReadonlyMap<Resource, RelationAttribute> = new Map()
 
+/** What the decision depends on beside the model. */
+export type PlannedOn = Pick<Connection, 'mayHoldMisfits' | 'havePlainLinks'>
+
 /** Returns what the body of a new record is about; undefined where statements cannot write that. */
-export function planNew(plan: RowPlan, resource: Resource, body: JsonObject): BodyPlan | undefined {
-  return plan.insert === undefined ? undefined : new BodyWalk(false).plan(plan, resource, body, plan.insert)
+export function planNew(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
+  return plan.insert === undefined ? undefined : new BodyWalk(false, on).plan(plan, resource, body, plan.insert)
 }
 
 /** As `planNew`, for records that MikroORM could not insert in any order. */
-export function planGraph(plan: RowPlan, resource: Resource, body: JsonObject): BodyPlan | undefined {
-  return plan.insert === undefined ? undefined : new BodyWalk(false, true).plan(plan, resource, body, plan.insert)
+export function planGraph(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
+  return plan.insert === undefined ? undefined : new BodyWalk(false, on, true).plan(plan, resource, body, plan.insert)
 }
 
 /** Returns what the body of a new member of a list of a record that is there is about; undefined where statements cannot write that. */
-export function planMember(plan: RowPlan, list: ToManyAttribute, body: JsonObject): BodyPlan | undefined {
-  return plan.insert === undefined ? undefined : new BodyWalk(false).planMember(plan, list, body, plan.insert)
+export function planMember(owner: Resource, list: ToManyAttribute, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
+  const plan = planRows(list.target)
+  return plan?.insert === undefined ? undefined : new BodyWalk(false, on).planMember(plan, list, body, owner)
 }
 
-/**
- * Returns what the changes of a body are about; undefined where statements cannot make them.
- *
- * @param ofOthers whether others have written the database: what is another link there, where a value is of another type, the unit of work finds out
- */
-export function planChanges(plan: RowPlan, resource: Resource, body: JsonObject, ofOthers: boolean): BodyPlan | undefined {
-  const properties = ofOthers ? plan.updateOfOthers : plan.update
-  const planned = properties === undefined ? undefined : new BodyWalk(true).plan(plan, resource, body, properties)
-  return planned?.isWide === true && ofOthers ? undefined : planned
+/** Returns what the changes of a body are about; undefined where statements cannot make them. */
+export function planChanges(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
+  const properties = on.mayHoldMisfits ? plan.updateOfOthers : plan.update
+  const planned = properties === undefined ? undefined : new BodyWalk(true, on).plan(plan, resource, body, properties)
+  // In the table of others a trigger may look at what is beside the row.
+  return planned?.isWide === true && !on.havePlainLinks(toColumns(plan.stored.table, plan.stored.key)) ? undefined : planned
 }
 
 class BodyWalk implements BodyPlan {
@@ -66,6 +68,7 @@ class BodyWalk implements BodyPlan {
   readonly #changes: boolean
   /** Whether the order in which MikroORM would insert records, which decides on their keys, does not matter. */
   readonly #inAnyOrder: boolean
+  readonly #on: PlannedOn
   /** The resources whose records get another link. */
   #linked: Resource[] | undefined
   #created: Map<Resource, RelationAttribute> | undefined
@@ -73,8 +76,9 @@ class BodyWalk implements BodyPlan {
   readonly #around: RelationAttribute[] = []
   #root: Resource | undefined
 
-  constructor(changes: boolean, inAnyOrder = false) {
+  constructor(changes: boolean, on: PlannedOn, inAnyOrder = false) {
     this.#changes = changes
+    this.#on = on
     this.#inAnyOrder = inAnyOrder
   }
 
@@ -82,11 +86,12 @@ class BodyWalk implements BodyPlan {
     return this.#created ?? NONE_CREATED
   }
 
-  planMember(plan: RowPlan, list: ToManyAttribute, body: JsonObject, properties: ReadonlyMap<string, StoredProperty>): this | undefined {
+  planMember(plan: RowPlan, list: ToManyAttribute, body: JsonObject, owner: Resource): this | undefined {
+    const properties = plan.insert!
     const { target, where, readOnly } = list
     if (where !== undefined || readOnly || target.hierarchy !== undefined) return undefined
     const implied = owningAttribute(list)
-    const isTaken = implied === undefined ? this.#takesPivot(list) : this.#takesForeign(list) && properties.has(implied.name)
+    const isTaken = implied === undefined ? this.#takesPivot(list, owner) : this.#takesForeign(list) && properties.has(implied.name)
     return isTaken ? this.plan(plan, target, body, properties, implied) : undefined
   }
 
@@ -186,7 +191,11 @@ class BodyWalk implements BodyPlan {
 
   #takesList(resource: Resource, list: ToManyAttribute, value: unknown): boolean {
     this.isWide = true
-    if (list.where !== undefined || list.readOnly || !(list.via.kind === 'pivot' ? this.#takesPivot(list) : this.#takesForeign(list)))
+    if (
+      list.where !== undefined ||
+      list.readOnly ||
+      !(list.via.kind === 'pivot' ? this.#takesPivot(list, resource) : this.#takesForeign(list))
+    )
       return false
     // Validation refuses what is not a list.
     return !Array.isArray(value) || (this.#keepsOrder(list, value) && value.every(member => this.#takesMember(resource, list, member)))
@@ -203,14 +212,30 @@ class BodyWalk implements BodyPlan {
     const other = owningAttribute(relation)
     if (other === undefined) return true
     this.isWide = this.linksOthers = true
-    if (!canLink(relation.target, other)) return false
+    if (!this.#canLink(relation.target, other)) return false
     if (this.#linked?.includes(relation.target) !== true) (this.#linked ??= []).push(relation.target)
     return true
   }
 
-  #takesPivot(list: ToManyAttribute): boolean {
-    if (!canWritePivot(list)) return false
-    const { table } = list.via as ToManyAttribute['via'] & { kind: 'pivot' }
+  /** Whether statements can set a link of records that are there. */
+  #canLink(target: Resource, { name }: ToOneAttribute): boolean {
+    const plan = planRows(target)
+    const columns = plan?.update?.get(name)?.columns
+    if (plan === null || columns === undefined) return false
+    const { stored } = plan
+    return (
+      target.hierarchy === undefined &&
+      stored.key.length === 1 &&
+      columns.length === 1 &&
+      this.#on.havePlainLinks(toColumns(stored.table, [...columns, ...stored.key]))
+    )
+  }
+
+  #takesPivot(list: ToManyAttribute, resource: Resource): boolean {
+    if (!canWritePivot(list) || !this.#on.havePlainLinks(listPivotColumns(list, resource))) return false
+    const { table, orderColumn } = list.via as ToManyAttribute['via'] & { kind: 'pivot' }
+    // How the rows of others are in order, MikroORM finds out.
+    if (orderColumn !== undefined && this.#on.mayHoldMisfits) return false
     const known = this.pivots.get(table)
     if (known === undefined) this.pivots = new Map([...this.pivots, [table, list]])
     return known === undefined || known === list
@@ -226,17 +251,29 @@ class BodyWalk implements BodyPlan {
     // Members that a change leaves out lose their link.
     if (this.#changes) {
       this.linksOthers = true
-      if (!canLink(target, other) || (list.orphanRemoval && !plan.deletes)) return false
+      if (!this.#canLink(target, other) || (list.orphanRemoval && !plan.deletes)) return false
       if (this.#linked?.includes(target) !== true) (this.#linked ??= []).push(target)
     }
     return true
   }
 }
 
-/** Whether statements can set a link of records that are there. */
-function canLink(target: Resource, { name }: ToOneAttribute): boolean {
-  const plan = planRows(target)
-  return target.hierarchy === undefined && plan?.stored.key.length === 1 && plan.update?.get(name)?.columns.length === 1
+/** Returns the columns of a table as those of links. */
+function toColumns(table: string, columns: readonly StoredColumn[]): LinkColumn[] {
+  return columns.map(({ column, type }) => ({ table, column, type }))
+}
+
+/** Returns the columns by which the rows of a pivot table link, with the keys of the records that they link. */
+function listPivotColumns({ via, target }: ToManyAttribute, resource: Resource): LinkColumn[] {
+  const { table, ownerColumns, targetColumns } = via as ToManyAttribute['via'] & { kind: 'pivot' }
+  const [own, other] = [resource, target].map(each => each.readStored())
+  if (own === undefined || other === undefined) return []
+  return [
+    { table, column: ownerColumns[0]!, type: own.key[0]!.type },
+    { table, column: targetColumns[0]!, type: other.key[0]!.type },
+    ...toColumns(own.table, own.key),
+    ...toColumns(other.table, other.key),
+  ]
 }
 
 /** Whether statements can write the rows of the pivot table of a list. */
@@ -244,7 +281,8 @@ function canWritePivot({ via, target }: ToManyAttribute): boolean {
   return (
     via.kind === 'pivot' &&
     via.discriminator === undefined &&
-    !via.mayBeEmpty &&
+    // Which place a row has that links nothing, the unit of work finds out.
+    !(via.mayBeEmpty && via.orderColumn !== undefined) &&
     via.ownerColumns.length === 1 &&
     via.targetColumns.length === 1 &&
     target.readStored() !== undefined &&

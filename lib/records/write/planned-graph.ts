@@ -39,10 +39,9 @@ export async function insertGraph(
   }
 }
 
-function isPlanned({ resource }: RecordInput, body: JsonObject, { mayHoldMisfits }: Connection): boolean {
+function isPlanned({ resource }: RecordInput, body: JsonObject, connection: Connection): boolean {
   const row = planRows(resource)
-  const plan = row === null ? undefined : planGraph(row, resource, body)
-  return plan !== undefined && !(plan.linksOthers && mayHoldMisfits)
+  return row !== null && planGraph(row, resource, body, connection) !== undefined
 }
 
 function* insertAll(changes: readonly RecordInput[], connection: Connection): Coroutine<readonly KeyValues[]> {

@@ -241,20 +241,20 @@ export class PlannedRelations {
     const others = members.filter(member => !given.has(String(member)))
     const unseen = yield* rules.findUnseen(list.target, toKeys(others, list.target))
     // The unit of work has an order of its own for what the caller is not shown.
-    if (unseen.length > 0 && findPivot(list, resource).order !== undefined) throw new Unplanned()
+    if (unseen.length > 0 && this.#findPivot(list, resource).order !== undefined) throw new Unplanned()
     return unseen
   }
 
   *#readMembers(list: ToManyAttribute, resource: Resource, key: KeyValues): Coroutine<readonly unknown[]> {
     const { writing } = this.#connection.dialect
-    const members = findPivotStatement(list, 'members', () => writing.members(findPivot(list, resource)))
+    const members = findPivotStatement(list, 'members', () => writing.members(this.#findPivot(list, resource)))
     return yield* this.#read(members, [this.#toParameter(key, resource)])
   }
 
   /** Takes out of a many-to-many list what does not stay in it: in an ordered one all, unless nothing comes in or moves; returns whether anything may be put in. */
   *#leavePivot(list: ToManyAttribute, keys: readonly KeyValues[], resource: Resource, key: KeyValues): Coroutine<boolean> {
     const { writing } = this.#connection.dialect
-    const pivot = findPivot(list, resource)
+    const pivot = this.#findPivot(list, resource)
     const owner = this.#toParameter(key, resource)
     const leave = findPivotStatement(list, 'leave', () => writing.leave(pivot))
     if (pivot.order !== undefined) {
@@ -275,7 +275,7 @@ export class PlannedRelations {
     if (keys.length === 0) return
     const { writing } = this.#connection.dialect
     const owner = this.#toParameter(key, resource)
-    const enter = findPivotStatement(list, 'enter', () => writing.enter(findPivot(list, resource)))
+    const enter = findPivotStatement(list, 'enter', () => writing.enter(this.#findPivot(list, resource)))
     yield* wait(this.#run(enter, [owner, this.#encodeKeys(keys, list.target), owner]))
   }
 
@@ -284,6 +284,22 @@ export class PlannedRelations {
     const { stored } = planRows(target)!
     const column = stored.properties.get(owningAttribute(relation)!.property)!.columns[0]!
     return { stored, target, column, owner: this.#toParameter(key, resource) }
+  }
+
+  #findPivot({ via, target }: ToManyAttribute, resource: Resource): PivotTable {
+    const { table, ownerColumns, targetColumns, orderColumn, owner } = via as ToManyAttribute['via'] & { kind: 'pivot' }
+    const { mayHoldMisfits } = this.#connection
+    const stored = mayHoldMisfits ? target.readStored() : undefined
+    return {
+      table,
+      owner: ownerColumns[0]!,
+      ownerType: resource.key[0]!.type,
+      member: targetColumns[0]!,
+      memberType: target.key[0]!.type,
+      // Seen from its other side the list has no order: rows that were put in again would move in the lists of the owners.
+      order: owner ? orderColumn : undefined,
+      members: stored === undefined ? undefined : { table: stored.table, key: stored.key[0]!.column },
+    }
   }
 
   #find(kind: string, { stored, column }: Linking, compile: () => Statement): Statement {
@@ -356,19 +372,6 @@ export function isOneRow({ links, lists }: RecordInput): boolean {
 export function withLink(change: RecordInput, attribute: ToOneAttribute, key: KeyValues): RecordInput {
   const link: LinkInput = { attribute, path: '', link: { kind: 'existing', key, path: '', given: undefined } }
   return { ...change, links: [...change.links, link] }
-}
-
-function findPivot({ via, target }: ToManyAttribute, resource: Resource): PivotTable {
-  const { table, ownerColumns, targetColumns, orderColumn, owner } = via as ToManyAttribute['via'] & { kind: 'pivot' }
-  return {
-    table,
-    owner: ownerColumns[0]!,
-    ownerType: resource.key[0]!.type,
-    member: targetColumns[0]!,
-    memberType: target.key[0]!.type,
-    // Seen from its other side the list has no order: rows that were put in again would move in the lists of the owners.
-    order: owner ? orderColumn : undefined,
-  }
 }
 
 const pivotStatements = new WeakMap<ToManyAttribute, Map<string, Statement>>()

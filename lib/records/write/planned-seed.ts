@@ -59,7 +59,7 @@ function planSeed(data: SeedData, model: Model, connection: Connection): SeedPla
     const row = resource === undefined || resource.hierarchy !== undefined || !Array.isArray(records) ? null : planRows(resource)
     if (row === null || !comesInAnyOrder(resource!) || mixesKeys(records, resource!)) return undefined
     for (const record of records as readonly unknown[]) {
-      const body = isObject(record) ? planNew(row, resource!, record) : undefined
+      const body = isObject(record) ? planNew(row, resource!, record, connection) : undefined
       if (body === undefined || body.linksOthers || !addNested(body.created, nested)) return undefined
       if (!body.keepsUnique) keepsUnique = false
       for (const [table, list] of body.pivots) {

@@ -91,26 +91,21 @@ export class PlannedWriter {
     // A body may say of which class the record is.
     const own = findAskedClass(resource, body)
     const row = planRows(own)
-    const plan = row === null ? undefined : planNew(row, own, body)
-    // What is another link where a value is not of its attribute's type, the unit of work finds out.
-    return row !== null && plan !== undefined && !(plan.linksOthers && this.#connection.mayHoldMisfits) && this.#writes(plan)
-      ? { row, body: plan, values: new MadeValues() }
-      : undefined
+    const plan = row === null ? undefined : planNew(row, own, body, this.#connection)
+    return row !== null && plan !== undefined && this.#writes(plan) ? { row, body: plan, values: new MadeValues() } : undefined
   }
 
   /** Returns how statements create a record as a member of a list of one that is there; undefined where the unit of work does. */
   planAppend({ resource }: Address, list: ToManyAttribute, body: JsonObject): PlannedBody | undefined {
     const row = planRows(resource) === null ? null : planRows(list.target)
-    const plan = row === null ? undefined : planMember(row, list, body)
-    return row !== null && plan !== undefined && !(plan.linksOthers && this.#connection.mayHoldMisfits) && this.#writes(plan)
-      ? { row, body: plan, values: new MadeValues() }
-      : undefined
+    const plan = row === null ? undefined : planMember(resource, list, body, this.#connection)
+    return row !== null && plan !== undefined && this.#writes(plan) ? { row, body: plan, values: new MadeValues() } : undefined
   }
 
   /** Returns how statements make the changes of a body; undefined where the unit of work does. */
   planUpdate(resource: Resource, body: JsonObject): PlannedBody | undefined {
     const row = planRows(resource)
-    const plan = row === null ? undefined : planChanges(row, resource, body, this.#connection.mayHoldMisfits)
+    const plan = row === null ? undefined : planChanges(row, resource, body, this.#connection)
     return row !== null && plan !== undefined && this.#writes(plan) ? { row, body: plan, values: new MadeValues() } : undefined
   }
 

@@ -18,9 +18,14 @@ const ONE_FORM: ReadonlySet<string> = new Set(['integer', 'float', 'boolean', 't
 export function givesStoredForms(body: JsonObject, { byName }: Resource): boolean {
   for (const name in body) {
     const attribute = byName.get(name)
-    if (attribute === undefined || !(hasOneForm(attribute) || isLink(attribute))) return true
+    if (attribute === undefined || mayHaveForms(attribute)) return true
   }
   return false
+}
+
+/** Whether a value of an attribute may be stored in several forms. */
+export function mayHaveForms(attribute: Attribute): boolean {
+  return !(hasOneForm(attribute) || isLink(attribute))
 }
 
 function hasOneForm(attribute: Attribute): attribute is ScalarAttribute {
@@ -86,7 +91,7 @@ function isRendered(attribute: Attribute | InnerAttribute): boolean {
 /**
  * Returns the body without the values that equal those shown; the same body where there is none.
  *
- * @param byValue whether other spellings of a value equal it: one time in two zones, `1.5` and `1.50`
+ * @param byValue whether other spellings of a value equal it: one time in two zones, `1.5` and `1.50`; so it is in a database of others, where a link is looked at, too
  */
 export function omitUnchanged(
   body: JsonObject,
@@ -98,8 +103,10 @@ export function omitUnchanged(
   for (const name of Object.keys(body)) {
     const attribute = byName.get(name)
     // A read-only attribute is refused, whatever its value.
-    if (attribute === undefined || isLink(attribute) || attribute.readOnly) continue
+    if (attribute === undefined || attribute.readOnly) continue
     const given = body[name]
+    // A statement that changes nothing may be refused all the same by a trigger of others.
+    if (isLink(attribute) && !(byValue && attribute.kind === 'toOne' && !isObject(given))) continue
     const there = shown.filter(record => Object.hasOwn(record, name)).map(record => record[name])
     const isSame = (value: unknown): boolean =>
       builtin.util.isDeepStrictEqual(value, given) || (byValue && attribute.kind === 'scalar' && isSameValue(value, given, attribute.type))

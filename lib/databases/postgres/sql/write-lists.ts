@@ -57,7 +57,7 @@ export function compileLeave({ table, owner, member, memberType }: PivotTable): 
 
 /** See `WritingDialect.enter`. */
 export function compileEnter({ table, owner, ownerType, member, memberType }: PivotTable): Statement {
-  const there = `select ${castColumn(name(member), memberType)} from ${tableName(table)} where ${name(owner)} = $3`
+  const there = `select ${castColumn(name(member), memberType)} from ${tableName(table)} where ${name(owner)} = $3 and ${name(member)} is not null`
   const listed = `unnest($2::${findListedType(memberType)}[]) with ordinality as l(v, i)`
   return finish(
     `insert into ${tableName(table)} (${name(owner)}, ${name(member)}) select $1::${findOwnType(ownerType)}, l.v::${findOwnType(memberType)} ` +
@@ -67,7 +67,9 @@ export function compileEnter({ table, owner, ownerType, member, memberType }: Pi
 
 /** See `WritingDialect.members`. */
 export function compileMembers({ table, owner, member, order }: PivotTable): Statement {
-  return finish(`select ${name(member)} from ${tableName(table)} where ${name(owner)} = $1${inOrder(order)}`)
+  return finish(
+    `select ${name(member)} from ${tableName(table)} where ${name(owner)} = $1 and ${name(member)} is not null${inOrder(order)}`,
+  )
 }
 
 /** Returns the key of a table in the form in which it is compared, and a list of keys. */

@@ -1,4 +1,5 @@
 /** Compares an existing table with its entities: what can be added, what stays as it is, and what is missing for good. It only computes. */
+import { findAffinity } from '../database/affinity.ts'
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelper, TableDifference } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
 import { foldCase } from './existing-table.ts'
@@ -139,16 +140,6 @@ function formatColumn(target: DatabaseTable, column: Column, helper: SchemaHelpe
 /** SQLite's schema helper takes one argument more than the others. */
 interface AddsColumns {
   getAddColumnsSQL(table: DatabaseTable, columns: Column[], difference: TableDifference): string[]
-}
-
-type Affinity = 'text' | 'number' | 'any'
-
-/** Finds how SQLite stores the values of a column: https://www.sqlite.org/datatype3.html, section 3.1. */
-function findAffinity(type: string): Affinity {
-  if (/int/i.test(type)) return 'number'
-  if (/char|clob|text/i.test(type)) return 'text'
-  if (type === '' || /blob|^any$/i.test(type)) return 'any'
-  return 'number'
 }
 
 function compareColumn(column: Column, found: ExistingColumn, { name: table, kind, key }: ExistingTable, findings: Findings): void {

@@ -45,20 +45,27 @@ export function compileUnlinked({ table, key }: StoredTable, { column }: StoredC
 }
 
 /** See `WritingDialect.leave`. */
-export function compileLeave({ table, owner, member }: PivotTable): Statement {
-  return finish(`delete from ${tableName(table)} where ${name(owner)} = ? and ${name(member)} not in ${LISTED}`)
+export function compileLeave({ table, owner, member, members }: PivotTable): Statement {
+  const pivot = tableName(table)
+  const exists =
+    members === undefined
+      ? ''
+      : ` and exists (select 1 from ${tableName(members.table)} as t where t.${name(members.key)} = ${pivot}.${name(member)})`
+  return finish(`delete from ${pivot} where ${name(owner)} = ? and ${name(member)} not in ${LISTED}${exists}`)
 }
 
 /** See `WritingDialect.enter`. */
 export function compileEnter({ table, owner, member }: PivotTable): Statement {
-  const there = `(select ${name(member)} from ${tableName(table)} where ${name(owner)} = ?)`
+  const there = `(select ${name(member)} from ${tableName(table)} where ${name(owner)} = ? and ${name(member)} is not null)`
   const listed = `select ?, value from json_each(?) where value not in ${there} order by key`
   return finish(`insert into ${tableName(table)} (${name(owner)}, ${name(member)}) ${listed}`)
 }
 
 /** See `WritingDialect.members`. */
 export function compileMembers({ table, owner, member, order }: PivotTable): Statement {
-  return finish(`select cast(${name(member)} as text) from ${tableName(table)} where ${name(owner)} = ?${inOrder(order)}`)
+  return finish(
+    `select cast(${name(member)} as text) from ${tableName(table)} where ${name(owner)} = ? and ${name(member)} is not null${inOrder(order)}`,
+  )
 }
 
 function inOrder(order: string | undefined): string {

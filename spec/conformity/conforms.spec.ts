@@ -20,9 +20,11 @@ async function askAll(engine: RestEngine, version: string, headers: Record<strin
   const asked: Asked[] = []
   for (const { template, pointer } of oracle.operations) {
     const method = pointer.slice(pointer.lastIndexOf('/') + 1).toUpperCase()
-    for (const path of [template.replace('{id}', '1'), template.replace('{id}', 'no')]) {
-      const answer = await engine.handle(method, path, method === 'GET' ? undefined : 'nonsense=1', {}, { headers })
-      asked.push({ method, path, answer })
+    for (const whole of oracle.expand(template, pointer)) {
+      for (const path of [whole.replace('{id}', '1'), whole.replace('{id}', 'no')]) {
+        const answer = await engine.handle(method, path, method === 'GET' ? undefined : 'nonsense=1', {}, { headers })
+        asked.push({ method, path, answer })
+      }
     }
   }
   assert.ok(asked.length > 20, version)
@@ -83,10 +85,12 @@ for (const { name, create, headers: headersOf } of worlds) {
       engine = await create()
       const headers = headersOf(engine)
       for (const version of engine.versions) {
-        const oracle = new Conformity(await engine.openapi({ version, bulk: true }))
-        const world = await engine.fork()
-        for (const each of await askAll(world, version, headers, oracle)) asked.push({ ...each, oracle })
-        await world.close()
+        for (const attributes of [true, false]) {
+          const oracle = new Conformity(await engine.openapi({ version, attributes, bulk: true }))
+          const world = await engine.fork()
+          for (const each of await askAll(world, version, headers, oracle)) asked.push({ ...each, oracle })
+          await world.close()
+        }
       }
     })
     after(() => engine.close())

@@ -155,7 +155,7 @@ describeStores('IDs of relations under a name of their own', () => {
     const { Post: shown, PostNew: body } = components.schemas
     assert.deepEqual(shown!['required'], ['id', 'title', 'userId', 'editor_id', 'tagIds'])
     assert.deepEqual((shown!['properties'] as Record<string, object>)['userId'], { type: 'integer' })
-    assert.deepEqual(body!['allOf'], [{ anyOf: [{ required: ['userId'] }, { required: ['user'] }] }])
+    assert.deepEqual((body!['allOf'] as object[]).slice(1), [{ anyOf: [{ required: ['userId'] }, { required: ['user'] }] }])
     const report = await engine.selfTest({ runs: 1 })
     assert.equal(report.passed, true, String(report))
   })

@@ -33,10 +33,12 @@ for (const { name, create, headers: headersOf } of worlds) {
       for (const resource of engine.modelOf(version)!.resources) {
         const id = await firstId(version, resource)
         const base = `/${version}/${resource.plural}`
-        for (const { template, pointer } of conformity.operations) {
-          if (!pointer.endsWith('/get') || (template !== base && !template.startsWith(`${base}/`))) continue
-          if (template.includes('{') && id === undefined) continue
-          const path = template.replace('{id}', id ?? '')
+        const paths = conformity.operations.flatMap(({ template, pointer }) => {
+          if (!pointer.endsWith('/get') || (template !== base && !template.startsWith(`${base}/`))) return []
+          if (template.includes('{') && id === undefined) return []
+          return conformity.expand(template, pointer).map(path => path.replace('{id}', id ?? ''))
+        })
+        for (const path of paths) {
           for (const query of queries) {
             for (const method of ['GET', 'HEAD']) {
               const answer = await engine.handle(method, path, query, undefined, { headers })
@@ -49,28 +51,34 @@ for (const { name, create, headers: headersOf } of worlds) {
       return count
     }
 
-    it('are as the document says', async () => {
-      for (const version of engine.versions) {
-        const conformity = new Conformity(await engine.openapi({ version }))
-        assert.ok((await readAll(version, WHOLE, conformity)) > 50)
-      }
-    })
+    for (const attributes of [false, true]) {
+      const document = attributes ? 'document with all attributes' : 'document'
 
-    it('are as the sparse document says, when requests leave something out', async () => {
-      for (const version of engine.versions) {
-        const conformity = new Conformity(await engine.openapi({ version, sparse: true }))
-        assert.ok((await readAll(version, [...PARTS, ...WHOLE], conformity)) > 50)
-      }
-    })
+      it(`are as the ${document} says`, async () => {
+        for (const version of engine.versions) {
+          const conformity = new Conformity(await engine.openapi({ version, attributes }))
+          assert.ok((await readAll(version, WHOLE, conformity)) > 50)
+        }
+      })
 
-    it('to writes and to mistakes are as the document says', async () => {
+      it(`are as the sparse ${document} says, when requests leave something out`, async () => {
+        for (const version of engine.versions) {
+          const conformity = new Conformity(await engine.openapi({ version, attributes, sparse: true }))
+          assert.ok((await readAll(version, [...PARTS, ...WHOLE], conformity)) > 50)
+        }
+      })
+
+      it(`to writes and to mistakes are as the ${document} says`, () => assertWrites(attributes))
+    }
+
+    async function assertWrites(attributes: boolean): Promise<void> {
       for (const version of engine.versions) {
-        const conformity = new Conformity(await engine.openapi({ version }))
+        const conformity = new Conformity(await engine.openapi({ version, attributes }))
         await using world = await engine.fork()
         for (const operation of conformity.operations) {
           const method = operation.pointer.slice(operation.pointer.lastIndexOf('/') + 1).toUpperCase()
           for (const id of ['1', 'no-such-id', '0']) {
-            const path = operation.template.replace(/\{\w+\}/, id)
+            const path = (conformity.expand(operation.template, operation.pointer)[0] ?? '').replace(/\{\w+\}/, id)
             for (const body of [{}, 7, null, [], { nonsense: 1 }, 'text']) {
               const answer = await world.handle(method, path, method === 'GET' ? 'nonsense=1' : undefined, body, { headers })
               assert.deepEqual(conformity.faultsOf(method, path, answer), [], `${method} ${path} ${JSON.stringify(body)}`)
@@ -83,6 +91,6 @@ for (const { name, create, headers: headersOf } of worlds) {
           }
         }
       }
-    })
+    }
   })
 }

@@ -71,6 +71,15 @@ export class Conformity {
     return found.toSorted((a, b) => a.template.split('{').length - b.template.split('{').length)[0]
   }
 
+  /** The paths of a template, with the names of attributes that its operation takes. */
+  expand(template: string, pointer: string): string[] {
+    if (!template.endsWith('/{attribute}')) return [template]
+    const own = (this.#resolve(pointer).node['parameters'] ?? []) as unknown[]
+    const parameters = own.map((_, index) => this.#resolve(`${pointer}/parameters/${index}`).node)
+    const { schema } = parameters.find(each => each['name'] === 'attribute') as { schema: { enum: string[] } }
+    return schema.enum.map(name => template.replace('{attribute}', encodeURIComponent(name)))
+  }
+
   /** What of an answer is not as the document says: empty when all of it is. */
   faultsOf(method: string, path: string, { status, headers, body }: HeldAnswer): string[] {
     const operation = this.operationOf(method, path)
@@ -97,13 +106,18 @@ export class Conformity {
   bodyFaultsOf(method: string, path: string, body: unknown): string[] {
     const operation = this.operationOf(method, path)
     if (operation?.node['requestBody'] === undefined) return [`${method} ${path} takes no body`]
-    return this.#faults(`${operation.pointer}/requestBody/content/application~1json/schema`, body)
+    return this.#faults(`${this.#resolve(`${operation.pointer}/requestBody`).pointer}/content/application~1json/schema`, body)
   }
 
-  /** The schema of the body of an operation, without the reference to it. */
+  /** The schema of the body of an operation, without the reference to it, and with the members of the schema that it extends. */
   bodySchemaOf(operation: Operation): Node | undefined {
     if (operation.node['requestBody'] === undefined) return undefined
-    return this.#resolve(`${operation.pointer}/requestBody/content/application~1json/schema`).node
+    const { pointer } = this.#resolve(`${operation.pointer}/requestBody`)
+    const schema = this.#resolve(`${pointer}/content/application~1json/schema`).node
+    const [first] = (schema['allOf'] ?? []) as { $ref?: string }[]
+    if (first?.$ref === undefined) return schema
+    const base = this.#resolve(first.$ref.slice(1)).node
+    return { ...base, ...schema, properties: { ...(base['properties'] as Node), ...(schema['properties'] as Node | undefined) } }
   }
 
   #faults(pointer: string, value: unknown): string[] {

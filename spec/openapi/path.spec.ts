@@ -71,7 +71,7 @@ describe('a single record', () => {
     const seed = { notes: [{ id: 1, text: 'a' }] }
     await using engine = await RestEngine.create({ entities, resources: [resource(Note, { single: 1 })], seed })
     const document = await engine.openapi()
-    assert.deepEqual(Object.keys(document.paths['/v1/notes']!), ['get', 'put', 'patch'])
+    assert.deepEqual(Object.keys(document.paths['/v1/notes']!), ['parameters', 'get', 'put', 'patch'])
     const conformity = new Conformity(document)
     for (const path of ['/v1/notes', '/v1/notes/text'])
       assert.deepEqual(conformity.faultsOf('GET', path, await engine.handle('GET', path)), [])
@@ -124,6 +124,7 @@ describe('the options of a description', () => {
     await refused({ filters: 9 })
     await refused({ filters: 'some' })
     await refused({ sparse: 1 })
+    await refused({ attributes: 'all' })
     await refused({ title: '' })
     await assert.rejects(engine.openapi({ filter: 1 } as object), { message: /"filter".*"filters"/ })
   })

@@ -33,7 +33,8 @@ export async function createTestedWorld(
     async describe(version) {
       const { model, vocabulary } = served.get(version)!
       // The paths of the document are below its server, which is the base.
-      return { document: new Conformity(await descriptions.describe({ version }, options.readOnly)), model, vocabulary }
+      const document = await descriptions.describe({ version, attributes: true }, options.readOnly)
+      return { document: new Conformity(document), model, vocabulary }
     },
     restore: () => world.restore(beginning),
     complete: (resource, overrides, seed) => given.complete(resource, overrides, seed),

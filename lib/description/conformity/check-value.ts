@@ -97,6 +97,19 @@ const CHECKS: Readonly<Record<string, Check>> = {
     if (typeof expected === 'object') return more.flatMap(name => findMismatches(expected as Schema, value[name], below(place, name)))
     return expected === false ? more.map(name => say(place, `has "${name}", which is not described`)) : []
   },
+  unevaluatedProperties: (expected, value, schema, place) => {
+    if (!isRecord(value) || expected !== false) return []
+    const known = new Set(listDescribed(schema, value, place))
+    return Object.keys(value).flatMap(name => (known.has(name) ? [] : [say(place, `has "${name}", which is not described`)]))
+  },
+}
+
+/** The members of a value that a schema describes, or one that it is made of. */
+function listDescribed(schema: Schema, value: unknown, place: Place): string[] {
+  const { $ref, properties = {}, allOf = [], anyOf = [] } = schema
+  const met = (anyOf as Schema[]).filter(each => findMismatches(each, value, place).length === 0)
+  const inside = [...(typeof $ref === 'string' ? [resolve(place.root, $ref)] : []), ...(allOf as Schema[]), ...met]
+  return [...Object.keys(properties as Schema), ...inside.flatMap(each => listDescribed(each, value, place))]
 }
 
 /**

@@ -45,6 +45,8 @@ export class Conformity {
   readonly #paths: readonly DescribedPath[]
   /** The headers that the document describes anywhere. Others are those of the transport and of the application. */
   readonly #headers: ReadonlySet<string>
+  /** With the parameters of their paths. */
+  readonly operations: readonly DescribedOperation[]
 
   constructor(document: OpenApiDocument) {
     this.#document = document
@@ -52,23 +54,31 @@ export class Conformity {
     this.#paths = Object.entries(document.paths)
       .map(([template, item]) => ({ template, segments: template.split('/').map(decodeSegment), item }))
       .toSorted((a, b) => countParameters(a) - countParameters(b))
+    this.operations = this.#paths.flatMap(listOperations)
     this.#headers = new Set(this.operations.flatMap(({ node }) => this.#headersOf(node)))
   }
 
-  get operations(): DescribedOperation[] {
-    return this.#paths.flatMap(({ template, item }) =>
-      METHODS.flatMap(method => {
-        const node = item[method] as Schema | undefined
-        return node === undefined ? [] : [{ method: method.toUpperCase(), template, operationId: String(node['operationId']), node }]
-      }),
-    )
+  /** Returns the schema of the body of an operation; undefined for one that takes none. A schema that extends others has their members, too. */
+  bodySchema(operation: DescribedOperation): Schema | undefined {
+    const schema = this.#contentOf(operation)
+    return schema === undefined ? undefined : this.#whole(this.resolve(schema))
   }
 
-  /** Returns the schema of the body of an operation; undefined for one that takes none. */
-  bodySchema({ node }: DescribedOperation): Schema | undefined {
-    const body = node['requestBody'] as { readonly content: Readonly<Record<string, { readonly schema: Schema }>> } | undefined
-    const schema = body?.content['application/json']?.schema
-    return schema === undefined ? undefined : this.resolve(schema)
+  #contentOf({ node }: DescribedOperation): Schema | undefined {
+    if (node['requestBody'] === undefined) return undefined
+    const { content } = this.resolve(node['requestBody'] as Schema) as {
+      readonly content: Readonly<Record<string, { readonly schema: Schema }>>
+    }
+    return content['application/json']?.schema
+  }
+
+  #whole(schema: Schema): Schema {
+    const { allOf = [], ...own } = schema
+    const objects = (allOf as readonly Schema[]).map(each => this.resolve(each)).filter(each => each['properties'] !== undefined)
+    return objects.reduceRight<Schema>(
+      (whole, each) => ({ ...each, ...whole, properties: { ...(each['properties'] as Schema), ...(whole['properties'] as Schema) } }),
+      own,
+    )
   }
 
   /** Follows the references of a schema, which may lead to further ones. */
@@ -83,7 +93,7 @@ export class Conformity {
 
   /** Returns what of a body is not as the document says of an operation. */
   checkBody(operation: DescribedOperation, body: unknown): string[] {
-    const schema = this.bodySchema(operation)
+    const schema = this.#contentOf(operation)
     return schema === undefined ? ['takes no body'] : checkValue(schema, body, this.#document)
   }
 
@@ -159,6 +169,16 @@ export class Conformity {
     const responses = Object.values((node['responses'] ?? {}) as Readonly<Record<string, Schema>>)
     return responses.flatMap(response => Object.keys((this.resolve(response)['headers'] ?? {}) as Schema).map(name => name.toLowerCase()))
   }
+}
+
+function listOperations({ template, item }: DescribedPath): DescribedOperation[] {
+  const shared = (item['parameters'] ?? []) as readonly Schema[]
+  return METHODS.flatMap(method => {
+    const own = item[method] as Schema | undefined
+    if (own === undefined) return []
+    const node = { ...own, parameters: [...shared, ...((own['parameters'] ?? []) as readonly Schema[])] }
+    return [{ method: method.toUpperCase(), template, operationId: String(own['operationId']), node }]
+  })
 }
 
 /** HEAD is GET without the body, QUERY is GET with one; PATCH of an attribute is its PUT. */

@@ -157,9 +157,21 @@ class DescribedApi {
     const statuses = new Map<string, string>()
     for (const { responses } of Object.values(this.#document.paths).flatMap(item => Object.values(item) as { responses?: Schema }[])) {
       for (const [status, response] of Object.entries(responses ?? {}))
-        if (/^[45]/.test(status)) statuses.set(status, String(this.#find(response as Schema)['description']))
+        if (/^(?:[45]|default$)/.test(status)) statuses.set(status, this.#refusal(response as Schema))
     }
-    return [...statuses].toSorted(([a], [b]) => Number(a) - Number(b)).map(([status, description]) => ({ status, description }))
+    const rank = (status: string): number => (status === 'default' ? Infinity : Number(status))
+    return [...statuses]
+      .toSorted(([a], [b]) => (rank(a) < rank(b) ? -1 : 1))
+      .map(([status, description]) => ({ status: status === 'default' ? 'other' : status, description }))
+  }
+
+  /** What a refusal means, with its codes, where these are not all that there are. */
+  #refusal(response: Schema): string {
+    const { description } = this.#find(response)
+    const { allOf = [] } = this.#contentSchema(response) ?? {}
+    const codes = (allOf as readonly Schema[]).flatMap(each => (propertyOf(each, 'code')?.['enum'] ?? []) as readonly string[])
+    const isNamed = codes.length === 0 || String(description).includes('Codes:')
+    return isNamed ? String(description) : `${String(description)} Codes: ${codes.map(code => `\`${code}\``).join(', ')}.`
   }
 
   #operation(path: string, method: string, item: Readonly<Record<string, unknown>>): FoundOperation {
@@ -216,8 +228,14 @@ class DescribedApi {
     return schema === undefined ? undefined : this.#find(schema)
   }
 
+  /** The schema of a body, with the members of the one that it extends. */
   #bodySchema(operation: FoundOperation | undefined): Schema | undefined {
-    return this.#contentSchema(operation?.body)
+    const schema = this.#contentSchema(operation?.body)
+    const [first] = (schema?.['allOf'] ?? []) as readonly Schema[]
+    if (first === undefined) return schema
+    const base = this.#find(first)
+    const properties = { ...(base['properties'] as Schema), ...(schema!['properties'] as Schema | undefined) }
+    return { ...base, ...schema, properties }
   }
 
   #recordSchema(operation: FoundOperation | undefined, key: string): Schema | undefined {

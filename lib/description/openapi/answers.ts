@@ -8,45 +8,58 @@ import { anyOf, describeObject, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'
 
-const TIMESTAMP: Schema = { type: 'string', format: 'date-time' }
-const SUCCESS = { success: { const: true }, timestamp: TIMESTAMP }
-const OK: Schema = { const: 'OK' }
+const SUCCESS: Members = { success: { const: true }, timestamp: { type: 'string', format: 'date-time' } }
+const OK: Members = { status: { const: 'OK' } }
 const LINK: Schema = { type: ['string', 'null'] }
+const COUNT: Members = { count: { type: 'integer' } }
+const PAGE: Members = {
+  sort: { type: ['string', 'null'], description: 'The order in effect.' },
+  offset: { type: 'integer' },
+  limit: { type: 'integer' },
+  filter: {
+    type: 'array',
+    description: 'The filters: pairs of a name with its operator, and a value.',
+    items: { type: 'array', minItems: 2, maxItems: 2, items: { type: 'string' } },
+  },
+  count: { type: 'integer', description: 'Records that meet the filters, on all pages.' },
+  previous: { ...LINK, description: 'The path of the page before.' },
+  next: { ...LINK, description: 'The path of the next page.' },
+}
+
+type Members = Readonly<Record<string, Schema>>
+
+/** What envelopes have in common, by the names of the components. */
+const SHARED = {
+  Envelope: SUCCESS,
+  PageEnvelope: { ...SUCCESS, ...PAGE },
+  DoneEnvelope: { ...SUCCESS, ...OK },
+  ListDoneEnvelope: { ...SUCCESS, ...COUNT, ...OK },
+} satisfies Readonly<Record<string, Members>>
+type Shared = keyof typeof SHARED
 
 export class Answers {
   readonly #source: ApiSource
   readonly #options: DescribeOptions
   readonly #components: Components
   readonly #records: RecordSchemas
-  /** Whether the model itself may delete the record that a request changes. */
-  readonly #removesOrphans: boolean
+  /** The resources whose records the model itself may delete when a request changes them. */
+  readonly #orphans: ReadonlySet<Resource>
 
   constructor(source: ApiSource, options: DescribeOptions, components: Components, records: RecordSchemas) {
     this.#source = source
     this.#options = options
     this.#components = components
     this.#records = records
-    this.#removesOrphans = source.model.entities.some(({ attributes }) =>
-      attributes.some(each => (each.kind === 'toOne' || each.kind === 'toMany') && each.orphanRemoval),
+    this.#orphans = new Set(
+      source.model.entities.flatMap(({ attributes }) =>
+        attributes.flatMap(each => ((each.kind === 'toOne' || each.kind === 'toMany') && each.orphanRemoval ? [each.target] : [])),
+      ),
     )
   }
 
   list(resource: Resource): Schema {
-    return this.#refer(resource, 'List', `A page of ${resource.plural}.`, {
-      resource: { const: resource.plural },
-      sort: { type: ['string', 'null'], description: 'The order in effect.' },
-      offset: { type: 'integer' },
-      limit: { type: 'integer' },
-      filter: {
-        type: 'array',
-        description: 'The filters: pairs of a name with its operator, and a value.',
-        items: { type: 'array', minItems: 2, maxItems: 2, items: { type: 'string' } },
-      },
-      count: { type: 'integer', description: 'Records that meet the filters, on all pages.' },
-      previous: { ...LINK, description: 'The path of the page before.' },
-      next: { ...LINK, description: 'The path of the next page.' },
-      [resource.plural]: { type: 'array', items: this.#records.refer(resource) },
-    })
+    const members = { resource: { const: resource.plural }, [resource.plural]: { type: 'array', items: this.#records.refer(resource) } }
+    return this.#refer(resource, 'List', `A page of ${resource.plural}.`, members, { shared: 'PageEnvelope' })
   }
 
   record(resource: Resource): Schema {
@@ -63,77 +76,95 @@ export class Answers {
   }
 
   changed(resource: Resource): Schema {
-    if (!this.#removesOrphans) return this.record(resource)
+    if (!this.#mayBeOrphan(resource)) return this.record(resource)
     const description = `The ${resource.singular} as it is now; with \`status\`, as it was before the change has deleted it.`
-    return this.#refer(
-      resource,
-      'Changed',
-      description,
-      { ...this.#envelope(resource), status: OK },
-      {
-        headers: this.#tag(resource),
-        optional: ['status'],
-      },
+    const members = { ...this.#envelope(resource), ...OK }
+    return this.#refer(resource, 'Changed', description, members, { headers: this.#tag(resource), optional: ['status'] })
+  }
+
+  /** A relation to the class of a hierarchy is one to those below it. */
+  #mayBeOrphan(resource: Resource): boolean {
+    return (
+      this.#orphans.has(resource) ||
+      (resource.hierarchy !== undefined && [...this.#orphans].some(({ hierarchy }) => hierarchy !== undefined))
     )
   }
 
   created(resource: Resource, links: Schema): Schema {
-    const headers = { Location: header('The path of the record.', 'string', 'uri-reference'), ...this.#tag(resource) }
-    const members = { ...this.#envelope(resource), status: OK }
-    if (!this.#options.bulk) return this.#refer(resource, 'Created', `The new ${resource.singular}.`, members, { headers, links })
+    const headers = { Location: this.#header('Location', 'The path of the record.', 'uri-reference'), ...this.#tag(resource) }
+    const members = this.#envelope(resource)
+    const one = { headers, links, shared: 'DoneEnvelope' as const }
+    if (!this.#options.bulk) return this.#refer(resource, 'Created', `The new ${resource.singular}.`, members, one)
     const list = {
       resource: { const: resource.plural },
-      count: { type: 'integer' },
       [resource.plural]: { type: 'array', items: isWrapped(resource) ? {} : this.#records.refer(resource) },
-      status: OK,
     }
-    const form = { isOpen: isWrapped(resource) }
+    const isOpen = isWrapped(resource)
     return this.#components.refer('responses', `${pascalCase(resource.singular)}Created`, `Created ${resource.plural}`, () =>
       this.#response(
         `The new ${resource.singular}, or the new ${resource.plural} of an array.`,
-        anyOf([describeEnvelope(members, form), describeEnvelope(list, form)]),
+        anyOf([this.#describe(members, { isOpen, shared: 'DoneEnvelope' }), this.#describe(list, { isOpen, shared: 'ListDoneEnvelope' })]),
         { headers, links },
       ),
     )
   }
 
   deleted(resource: Resource): Schema {
-    return this.#refer(resource, 'Deleted', `The ${resource.singular} as it was.`, { ...this.#envelope(resource), status: OK })
+    return this.#refer(resource, 'Deleted', `The ${resource.singular} as it was.`, this.#envelope(resource), { shared: 'DoneEnvelope' })
   }
 
   deletedList(resource: Resource): Schema {
-    return this.#refer(resource, 'DeletedList', `The ${resource.plural} as they were.`, {
-      resource: { const: resource.plural },
-      count: { type: 'integer' },
-      [resource.plural]: { type: 'array', items: this.#records.refer(resource) },
-      status: OK,
-    })
+    const members = { resource: { const: resource.plural }, [resource.plural]: { type: 'array', items: this.#records.refer(resource) } }
+    return this.#refer(resource, 'DeletedList', `The ${resource.plural} as they were.`, members, { shared: 'ListDoneEnvelope' })
   }
 
   /** A plain attribute. */
   value(resource: Resource, attribute: Attribute): Schema {
+    const members = valueMembers(resource, attribute, this.#valueSchema(attribute))
+    return this.#response(`The ${attribute.name} of a ${resource.singular}.`, this.#describe(members), {})
+  }
+
+  /** One of several plain attributes: the names with the form of their value. */
+  values(resource: Resource, attributes: readonly Attribute[]): Schema {
+    const byForm = new Map<string, { readonly value: Schema; readonly names: string[] }>()
+    for (const attribute of attributes) {
+      const value = this.#valueSchema(attribute)
+      const form = JSON.stringify(value)
+      const known = byForm.get(form)
+      if (known === undefined) byForm.set(form, { value, names: [attribute.name] })
+      else known.names.push(attribute.name)
+    }
+    const forms = [...byForm.values()].map(({ value, names }) => ({
+      type: 'object',
+      required: ['attribute', 'value'],
+      properties: { attribute: names.length === 1 ? { const: names[0] } : { enum: names }, value },
+    }))
+    const { allOf, ...others } = this.#describe({ resource: { const: resource.singular } })
+    const schema = { allOf: [...(allOf as readonly Schema[]), anyOf(forms)], ...others }
+    return this.#response(`The attribute of a ${resource.singular}.`, schema, {})
+  }
+
+  #valueSchema(attribute: Attribute): Schema {
     const schema = this.#records.attribute(attribute)
-    const mayLack = attribute.flag !== undefined || attribute.of !== undefined
-    const members = valueMembers(resource, attribute, mayLack ? orNull(schema) : schema)
-    return this.#response(`The ${attribute.name} of a ${resource.singular}.`, describeEnvelope(members), {})
+    return attribute.flag !== undefined || attribute.of !== undefined ? orNull(schema) : schema
   }
 
   /** The record of one of several resources that a relation links, or nothing. */
   polymorphic(resource: Resource, attribute: Attribute, targets: readonly Resource[]): Schema {
-    const forms = targets.map(target => describeEnvelope(this.#envelope(target)))
-    const none = describeEnvelope(valueMembers(resource, attribute, { type: 'null' }))
+    const forms = targets.map(target => this.#describe(this.#envelope(target)))
+    const none = this.#describe(valueMembers(resource, attribute, { type: 'null' }))
     return this.#response(`What ${attribute.name} links, as a record of its own resource.`, anyOf([...forms, none]), {})
   }
 
   /** The envelope of the deletion of what such a relation links. */
   oneOfDeleted(attribute: Attribute, targets: readonly Resource[]): Schema {
-    const forms = targets.map(target => describeEnvelope({ ...this.#envelope(target), status: OK }))
+    const forms = targets.map(target => this.#describe(this.#envelope(target), { shared: 'DoneEnvelope' }))
     return this.#response(`What ${attribute.name} linked, as it was.`, anyOf(forms), {})
   }
 
   /** An answer that is not a record. */
-  plain(description: string, members: Readonly<Record<string, Schema>>, headers: Schema = {}): Schema {
-    return this.#response(description, describeEnvelope(members), { headers })
+  plain(description: string, members: Members, headers: Schema = {}): Schema {
+    return this.#response(description, this.#describe(members), { headers })
   }
 
   /** An answer without an envelope. */
@@ -141,7 +172,7 @@ export class Answers {
     return this.#response(description, schema, {})
   }
 
-  #envelope(resource: Resource): Readonly<Record<string, Schema>> {
+  #envelope(resource: Resource): Members {
     return { resource: { const: resource.singular }, [resource.singular]: this.#records.refer(resource) }
   }
 
@@ -154,26 +185,29 @@ export class Answers {
   }
 
   #tag(resource: Resource): Schema {
-    return !showsVersion(resource) ? {} : { ETag: header('The entity tag of the version, where the answer shows it.', 'string') }
+    return showsVersion(resource) ? { ETag: this.#header('ETag', 'The entity tag of the version, where the answer shows it.') } : {}
   }
 
-  #refer(
-    resource: Resource,
-    suffix: string,
-    description: string,
-    members: Readonly<Record<string, Schema>>,
-    more: ResponseParts = {},
-  ): Schema {
+  /** A header that answers share. */
+  #header(name: string, description: string, format?: string): Schema {
+    return this.#components.refer('headers', pascalCase(name), `${name} ${description}`, () => header(description, 'string', format))
+  }
+
+  #refer(resource: Resource, suffix: string, description: string, members: Members, more: ResponseParts & EnvelopeForm = {}): Schema {
     const name = `${pascalCase(resource.singular)}${suffix}`
+    const { shared, optional, headers, links } = more
     return this.#components.refer('responses', name, `${suffix} ${resource.plural}`, () =>
-      this.#response(description, describeEnvelope(members, { optional: more.optional, isOpen: isWrapped(resource) }), more),
+      this.#response(description, this.#describe(members, { shared, optional, isOpen: isWrapped(resource) }), { headers, links }),
     )
   }
 
   #response(description: string, schema: Schema, { headers = {}, links = {} }: ResponseParts): Schema {
-    const timing = this.#source.serverTiming ? { 'Server-Timing': header('How long the stages of the request took.', 'string') } : {}
-    const tag = this.#source.tagsContent ? { ETag: header('The entity tag of the content, in answers to GET.', 'string') } : {}
-    const all = { ...tag, ...headers, ...timing }
+    const { serverTiming, tagsContent } = this.#source
+    const all = {
+      ...(tagsContent ? { ETag: this.#header('ETag', 'The entity tag of the content, in answers to GET.') } : {}),
+      ...headers,
+      ...(serverTiming ? { 'Server-Timing': this.#header('Server-Timing', 'How long the stages of the request took.') } : {}),
+    }
     return {
       description,
       ...(Object.keys(all).length === 0 ? {} : { headers: all }),
@@ -181,24 +215,30 @@ export class Answers {
       ...(Object.keys(links).length === 0 ? {} : { links }),
     }
   }
+
+  /** An envelope: what it shares with others, and members of its own. */
+  #describe(members: Members, { shared = 'Envelope', optional = [], isOpen = false }: EnvelopeForm = {}): Schema {
+    const make = (): Schema => describeObject({ properties: SHARED[shared], required: Object.keys(SHARED[shared]), isOpen: true })
+    const base = this.#components.refer('schemas', shared, `envelope ${shared}`, make)
+    const required = Object.keys(members).filter(name => !optional.includes(name))
+    const own = describeObject({ properties: members, required, isOpen: true })
+    const { type: _, ...more } = own
+    return { allOf: [base], ...more, ...(isOpen ? {} : { unevaluatedProperties: false }) }
+  }
 }
 
 /** What a response has beside its body. */
 interface ResponseParts {
-  readonly headers?: Schema
-  readonly links?: Schema
-  /** Members of the body that may be absent. */
-  readonly optional?: readonly string[]
+  readonly headers?: Schema | undefined
+  readonly links?: Schema | undefined
 }
 
 interface EnvelopeForm {
+  /** What it shares with others. Default: that it is a success, and when. */
+  readonly shared?: Shared | undefined
+  /** Members that may be absent. */
   readonly optional?: readonly string[] | undefined
   readonly isOpen?: boolean
-}
-
-function describeEnvelope(members: Readonly<Record<string, Schema>>, { optional = [], isOpen = false }: EnvelopeForm = {}): Schema {
-  const properties = { ...SUCCESS, ...members }
-  return describeObject({ properties, required: Object.keys(properties).filter(name => !optional.includes(name)), isOpen })
 }
 
 /** Whether records have an entity tag of their version. */
@@ -211,6 +251,6 @@ function isWrapped({ rules }: Resource): boolean {
   return Object.keys(rules.wrappers).length > 0
 }
 
-function valueMembers({ singular }: Resource, { name }: Attribute, value: Schema): Readonly<Record<string, Schema>> {
+function valueMembers({ singular }: Resource, { name }: Attribute, value: Schema): Members {
   return { resource: { const: singular }, attribute: { const: name }, value }
 }

@@ -7,9 +7,11 @@ import type { Visibility } from '../../records/plan/visibility.ts'
 import { filledSide, owningName } from '../../records/write/relation-sides.ts'
 import { pascalCase } from './components.ts'
 import type { Components } from './components.ts'
+import { exampleBody } from './examples.ts'
 import { withIds } from './record-schemas.ts'
 import { anyOf, exceptNull, describeObject, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
+import type { ApiSource, DescribeOptions } from './source.ts'
 import { bodySchema, compositeKeySchema } from './scalar-schemas.ts'
 import { isCreatable } from '../../records/access/resolve-path.ts'
 
@@ -17,15 +19,27 @@ import { isCreatable } from '../../records/access/resolve-path.ts'
 type Mode = 'new' | 'change'
 
 export class BodySchemas {
+  readonly #source: ApiSource
+  readonly #options: DescribeOptions
   readonly #visibility: Visibility
   readonly #components: Components
-  readonly #examples: (resource: Resource) => Schema | undefined
 
-  /** @param examples gives the body of a new record */
-  constructor(visibility: Visibility, components: Components, examples: (resource: Resource) => Schema | undefined) {
+  constructor(source: ApiSource, options: DescribeOptions, visibility: Visibility, components: Components) {
+    this.#source = source
+    this.#options = options
     this.#visibility = visibility
     this.#components = components
-    this.#examples = examples
+  }
+
+  /**
+   * Returns the schema of the body of a POST: of one record, and of an array of them where that is to be described.
+   *
+   * @param given the attribute that the place of the record gives, so that the body need not
+   */
+  creation(resource: Resource, given?: string): Schema {
+    const schema = this.referNew(resource, given)
+    if (!this.#options.bulk) return schema
+    return anyOf([schema, { type: 'array', items: schema, minItems: 1, maxItems: this.#source.limits.maxBulk }])
   }
 
   /**
@@ -38,8 +52,8 @@ export class BodySchemas {
     const name = `${pascalCase(resource.singular)}New${isGiven ? `Without${pascalCase(given)}` : ''}`
     const owner = `new ${resource.plural} ${isGiven ? given : ''}`
     return this.#components.refer('schemas', name, owner, () => {
-      const example = isGiven ? undefined : this.#examples(resource)
-      return { ...this.#object(resource, 'new', { given }), ...(example === undefined ? {} : { examples: [example] }) }
+      const example = isGiven ? undefined : exampleBody(resource, this.#source)
+      return this.#extended(resource, given, example === undefined ? {} : { examples: [example] })
     })
   }
 
@@ -85,6 +99,24 @@ export class BodySchemas {
     const { target, nullable } = attribute
     const schema = anyOf([idInBody(target), ...(isWritable(target) ? [this.referChange(target)] : [])])
     return nullable ? orNull(schema) : schema
+  }
+
+  /** A new record as a change that names more: what both know alike stands in the schema of the change. */
+  #extended(resource: Resource, given: string | undefined, annotations: Schema): Schema {
+    const { type: _, properties, required, additionalProperties: __, allOf = [], ...others } = this.#object(resource, 'new', { given })
+    const { properties: changed } = this.#object(resource, 'change', {}) as { readonly properties: Readonly<Record<string, unknown>> }
+    const different = Object.entries(properties as Schema).filter(
+      ([name, schema]) => JSON.stringify(changed[name]) !== JSON.stringify(schema),
+    )
+    const more = {
+      ...others,
+      ...annotations,
+      ...(required === undefined ? {} : { required }),
+      ...(different.length === 0 ? {} : { properties: Object.fromEntries(different) }),
+    }
+    const change = this.referChange(resource)
+    const all = [change, ...(allOf as Schema[])]
+    return all.length === 1 && Object.keys(more).length === 0 ? change : { allOf: all, ...more }
   }
 
   #object(

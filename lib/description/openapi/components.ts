@@ -1,7 +1,7 @@
 /** Components: the parts of a document that have a name. Each is made once, when it is first referred to; a name that is taken gets a number. */
 import type { Schema } from './schema.ts'
 
-type Section = 'schemas' | 'parameters' | 'responses' | 'headers'
+type Section = 'schemas' | 'parameters' | 'requestBodies' | 'responses' | 'headers'
 
 /** Returns a name in PascalCase, of ASCII letters and digits: generators make identifiers of it. */
 export function pascalCase(name: string): string {
@@ -30,12 +30,14 @@ export class Components {
   readonly #sections: Record<Section, Map<string, Schema>> = {
     schemas: new Map(),
     parameters: new Map(),
+    requestBodies: new Map(),
     responses: new Map(),
     headers: new Map(),
   }
   readonly #names: Record<Section, UniqueNames> = {
     schemas: new UniqueNames(),
     parameters: new UniqueNames(),
+    requestBodies: new UniqueNames(),
     responses: new UniqueNames(),
     headers: new UniqueNames(),
   }

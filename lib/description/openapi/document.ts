@@ -4,7 +4,6 @@ import type { Resource } from '../../model/model.ts'
 import { Answers } from './answers.ts'
 import { BodySchemas } from './body-schemas.ts'
 import { Components } from './components.ts'
-import { exampleBody } from './examples.ts'
 import { generalOperations, routeOperations, sessionOperations } from './extra-operations.ts'
 import type { PlacedOperation } from './extra-operations.ts'
 import { Failures } from './failures.ts'
@@ -37,10 +36,10 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   const components = new Components()
   const records = new RecordSchemas(source, options, visibility, components)
   const answers = new Answers(source, options, components, records)
-  const failures = new Failures(source, components)
-  const bodies = new BodySchemas(visibility, components, resource => exampleBody(resource, source))
+  const failures = new Failures(source, options, components)
+  const bodies = new BodySchemas(source, options, visibility, components)
   const parameters = new Parameters(source, options, visibility, components)
-  const operations = new Operations({ source, options, visibility, parameters, bodies, answers, failures })
+  const operations = new Operations({ source, options, components, visibility, parameters, bodies, answers, failures })
   const root = formatRoot('', source.version)
   const paths = new Paths()
   const named = source.model.resources.flatMap(resource => {
@@ -62,10 +61,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
     if (resource.key.length > 0) paths.add(own, operations.record(own, resource))
   }
   for (const { resource, path } of named.filter(each => each.resource.key.length > 0)) {
-    for (const attribute of withIds(resource)) {
-      const own = `${recordPath(path, resource)}/${encodeURIComponent(attribute.name)}`
-      paths.add(own, operations.attribute(own, resource, attribute))
-    }
+    for (const [own, item] of operations.attributes(recordPath(path, resource), resource, withIds(resource))) paths.add(own, item)
   }
   routeOperations(source).forEach(place)
   return {
@@ -79,12 +75,13 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   }
 }
 
-function describeInfo(source: ApiSource, { title }: DescribeOptions, resources: number): Readonly<Record<string, unknown>> {
+function describeInfo(source: ApiSource, options: DescribeOptions, resources: number): Readonly<Record<string, unknown>> {
+  const { title } = options
   return {
     title,
     version: source.version === NO_VERSION ? UNVERSIONED : source.version,
     summary: `${resources} resources, described from their model.`,
-    description: describeGrammar(source),
+    description: describeGrammar(source, options),
     contact: { name: title },
   }
 }

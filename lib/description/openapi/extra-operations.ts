@@ -1,7 +1,7 @@
 /** Extra operations: those beside the resources: the index, the description itself, log-in and log-out, and custom routes of the application. */
 import type { Answers } from './answers.ts'
 import { pascalCase } from './components.ts'
-import type { OperationParts } from './operations.ts'
+import type { OperationParts } from './operation.ts'
 import type { RecordSchemas } from './record-schemas.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
 import { DESCRIPTION } from '../../records/request/reserved-paths.ts'

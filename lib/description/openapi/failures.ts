@@ -4,7 +4,7 @@ import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
 import type { Components } from './components.ts'
 import { describeObject } from './schema.ts'
 import type { ObjectMembers, Schema } from './schema.ts'
-import type { ApiSource } from './source.ts'
+import type { ApiSource, DescribeOptions } from './source.ts'
 
 /** Names of the components, and what the statuses are called. */
 const STATUSES: Readonly<Record<number, readonly [name: string, description: string]>> = {
@@ -22,25 +22,40 @@ const STATUSES: Readonly<Record<number, readonly [name: string, description: str
   503: ['ServiceUnavailable', 'The server cannot do this at present. Nothing is changed.'],
 }
 
+/** Statuses that every request may get, or every one with a token or a body. */
+const OF_ANY = new Set([400, 401, 413, 415, 500, 503])
+
 const RETRIED = new Set([429, 503])
 
 export class Failures {
   readonly #source: ApiSource
   readonly #components: Components
 
-  constructor(source: ApiSource, components: Components) {
+  readonly #options: DescribeOptions
+
+  constructor(source: ApiSource, options: DescribeOptions, components: Components) {
     this.#source = source
+    this.#options = options
     this.#components = components
   }
 
-  /** Returns the answers of these statuses, by status, and those that any request may get. */
-  of(statuses: readonly number[]): Schema {
+  /**
+   * Returns the answers of these statuses, by status, and those that any request may get: all of them, or those that say something about the operation, and for
+   * the others `default`.
+   *
+   * @param always those that are listed in any case
+   */
+  of(statuses: readonly number[], always: readonly number[] = []): Schema {
     const { validationStatus, runsApplicationCode } = this.#source
-    const all = [400, ...statuses.map(status => (status === 422 ? validationStatus : status)), 500, 503]
-    const known = [...new Set(all)].toSorted((a, b) => a - b)
+    const { attributes } = this.#options
+    const given = statuses.map(status => (status === 422 ? validationStatus : status))
+    const own = attributes ? [400, ...given, 500, 503] : given.filter(status => !OF_ANY.has(status) || status === validationStatus)
+    // An operation that nothing but its query can be wrong with says so.
+    const listed = own.length === 0 ? [400] : own
+    const known = [...new Set([...listed, ...always])].toSorted((a, b) => a - b)
     return {
       ...Object.fromEntries(known.map(status => [String(status), this.#refer(status)])),
-      ...(runsApplicationCode ? { default: this.#other() } : {}),
+      ...(runsApplicationCode || !attributes ? { default: this.#other() } : {}),
     }
   }
 
@@ -53,27 +68,38 @@ export class Failures {
           ? schema
           : { allOf: [schema, { type: 'object', properties: { status: { const: status }, code: { enum: codes } } }] }
       const list = codes.map(code => `\`${code}\``).join(', ')
+      const isWhole = this.#options.attributes
       return {
-        description: `${description} Codes: ${list}.`,
+        description: isWhole ? `${description} Codes: ${list}.` : description,
         ...(RETRIED.has(status) || status === 401 || status === 412 ? { headers: this.#headers(status) } : {}),
-        content: this.#content(narrow),
+        content: this.#content(narrow, isWhole ? narrow : schema => schema),
       }
     })
   }
 
-  #content(narrow: (schema: Schema) => Schema): Schema {
-    return { 'application/json': { schema: narrow(this.#failure()) }, [PROBLEM_TYPE]: { schema: narrow(this.#problem()) } }
+  #content(narrow: (schema: Schema) => Schema, narrowProblem = narrow): Schema {
+    return { 'application/json': { schema: narrow(this.#failure()) }, [PROBLEM_TYPE]: { schema: narrowProblem(this.#problem()) } }
   }
 
   #headers(status: number): Schema {
     if (status === 412) return { ETag: header('The entity tag as it is, where there is one.', 'string') }
-    return status === 401
-      ? { 'WWW-Authenticate': header('How to log in (RFC 6750).', 'string') }
-      : { 'Retry-After': header('Seconds after which to try again, where that is known.', 'integer') }
+    return status === 401 ? { 'WWW-Authenticate': CHALLENGE } : { 'Retry-After': RETRY }
   }
 
-  /** What functions of the application refuse with. */
+  /** What is not listed: refusals that any request may get, and what functions of the application refuse with. */
   #other(): Schema {
+    const { attributes } = this.#options
+    if (!attributes) {
+      return this.#components.refer('responses', 'Refused', 'status other', () => ({
+        description: 'Any other refusal.',
+        headers: {
+          'Retry-After': RETRY,
+          'WWW-Authenticate': CHALLENGE,
+          ETag: header('The entity tag as it is, where there is one.', 'string'),
+        },
+        content: this.#content(schema => schema),
+      }))
+    }
     return this.#components.refer('responses', 'OtherFailure', 'status other', () => ({
       description: 'What the application itself refuses with, by a code of its own.',
       content: this.#content(schema => schema),
@@ -154,3 +180,6 @@ function listCodes(status: number, validationStatus: number): string[] {
 export function header(description: string, type: string, format?: string): Schema {
   return { description, schema: { type, ...(format === undefined ? {} : { format }) } }
 }
+
+const CHALLENGE = header('How to log in (RFC 6750).', 'string')
+const RETRY = header('Seconds after which to try again, where that is known.', 'integer')

@@ -15,6 +15,7 @@ import { pascalCase } from './components.ts'
 import type { Components } from './components.ts'
 import { withIds } from './record-schemas.ts'
 import type { Schema } from './schema.ts'
+import type { DescribeOptions } from './source.ts'
 
 /** A filter operator as a parameter. */
 interface FilterForm {
@@ -61,15 +62,15 @@ export class FilterParameters {
   readonly #visibility: Visibility
   readonly #vocabulary: Vocabulary
   readonly #components: Components
-  readonly #hops: number | undefined
+  readonly #options: DescribeOptions
   /** References by resource: every list of records of one takes the same filters, and there are as many lists as relations. */
   readonly #made = new Map<Resource, readonly Schema[]>()
 
-  constructor(visibility: Visibility, vocabulary: Vocabulary, components: Components, hops: number | undefined) {
+  constructor(visibility: Visibility, vocabulary: Vocabulary, components: Components, options: DescribeOptions) {
     this.#visibility = visibility
     this.#vocabulary = vocabulary
     this.#components = components
-    this.#hops = hops
+    this.#options = options
   }
 
   /** Returns references to the filters of lists of a resource. */
@@ -82,12 +83,13 @@ export class FilterParameters {
   }
 
   #make(resource: Resource): readonly Schema[] {
-    if (this.#hops === undefined) return []
-    const paths = this.#paths(withIds(resource), '', this.#hops, true).map(found => ({
+    const { hops } = this.#options.filters
+    if (hops === undefined) return []
+    const paths = this.#paths(withIds(resource), '', hops, true).map(found => ({
       ...found,
       path: this.#written(found.path, resource),
     }))
-    return paths.flatMap(found => listForms(found).map(form => this.#parameter(resource, found, form)))
+    return paths.flatMap(found => listForms(found).map(form => this.#parameter(found, form)))
   }
 
   #paths(attributes: readonly Attribute[], prefix: string, hops: number, isOwn: boolean): FilteredPath[] {
@@ -110,13 +112,27 @@ export class FilterParameters {
     return this.#vocabulary.names.has(first) && !byName.has(`${first}_`) ? [`${first}_`, ...rest].join('.') : path
   }
 
-  #parameter(resource: Resource, { path, end }: FilteredPath, form: FilterForm): Schema {
-    const name = `${pascalCase(resource.singular)}${pascalCase(path)}${form.suffix}`
-    return this.#components.refer('parameters', name, `filter ${resource.plural} ${path}${form.mark}`, () => ({
-      name: `${path}${form.mark}`,
-      in: 'query',
-      description: `${form.meaning}${describeValues(end, form)}`,
-      schema: valueSchema(end, form),
+  /** Filters of resources that differ in nothing are one component. */
+  #parameter({ path, end }: FilteredPath, form: FilterForm): Schema {
+    // The rules of the document say what the operators mean.
+    const explanation = this.#options.attributes ? { description: `${form.meaning}${describeValues(end, form)}` } : {}
+    const parameter = { name: `${path}${form.mark}`, in: 'query', ...explanation, schema: this.#valueSchema(end, form) }
+    return this.#components.refer('parameters', `${pascalCase(path)}${form.suffix}`, `filter ${JSON.stringify(parameter)}`, () => parameter)
+  }
+
+  #valueSchema(end: Attribute, { isBound }: FilterForm): Schema {
+    if (end.kind !== 'scalar') return { type: 'string' }
+    return isBound ? boundSchema(end.type) : this.#listSchema(end)
+  }
+
+  /** The text of a list of values, with a pattern where it is a short one. */
+  #listSchema({ type }: ScalarAttribute): Schema {
+    const one = type.loose === true || type.items !== undefined ? undefined : VALUES[type.kind]
+    if (one === undefined) return { type: 'string' }
+    const pattern = `^(?:null|${one})(?:,(?:null|${one}))*$`
+    return this.#components.refer('schemas', `FilterBy${pascalCase(type.kind)}`, `filter by ${type.kind}`, () => ({
+      type: 'string',
+      pattern,
     }))
   }
 }
@@ -146,23 +162,12 @@ function describeValues(end: Attribute, { isBound }: FilterForm): string {
   return `${wild}${end.nullable ? ' `null` is NULL.' : ''}`
 }
 
-function valueSchema(end: Attribute, { isBound }: FilterForm): Schema {
-  if (end.kind !== 'scalar') return { type: 'string' }
-  return isBound ? boundSchema(end.type) : listSchema(end)
-}
-
 function boundSchema({ kind, loose }: ScalarType): Schema {
   if (loose === true) return { type: 'string' }
   if (kind === 'integer' || kind === 'bigint') return { type: 'integer' }
   if (kind === 'float' || kind === 'decimal') return { type: 'number' }
   if (kind === 'datetime') return { type: 'string', format: 'date-time' }
   return kind === 'date' ? { type: 'string', format: 'date' } : { type: 'string' }
-}
-
-/** The text of a list of values, with a pattern where it is a short one. */
-function listSchema({ type }: ScalarAttribute): Schema {
-  const one = type.loose === true || type.items !== undefined ? undefined : VALUES[type.kind]
-  return one === undefined ? { type: 'string' } : { type: 'string', pattern: `^(?:null|${one})(?:,(?:null|${one}))*$` }
 }
 
 const VALUES: Readonly<Partial<Record<ScalarType['kind'], string>>> = {

@@ -1,9 +1,9 @@
 /** Grammar: the rules that all operations share, as prose for the description of a document. */
 import { findParameterName } from '../../records/request/query-string.ts'
-import type { ApiSource } from './source.ts'
+import type { ApiSource, DescribeOptions } from './source.ts'
 
 /** Returns the text, in Markdown. */
-export function describeGrammar({ vocabulary, limits, login, readOnly }: ApiSource): string {
+export function describeGrammar({ vocabulary, limits, login, readOnly }: ApiSource, { attributes, filters }: DescribeOptions): string {
   const called = (name: 'limit' | 'offset' | 'sort'): string => `\`${findParameterName(vocabulary, name)}\``
   const reading = 'HEAD answers like GET, without a body; OPTIONS answers with `Allow`.'
   return [
@@ -11,9 +11,16 @@ export function describeGrammar({ vocabulary, limits, login, readOnly }: ApiSour
     login === undefined
       ? ''
       : 'Every request needs a token, unless its operation says otherwise: log in, and send it as `Authorization: Bearer`.',
+    attributes || readOnly ? '' : describeOperations(),
+    attributes
+      ? ''
+      : 'What any request may be refused with is the answer `default`: 400, 401, 413, 415, 500, 503 and what the application says.',
     '## Lists',
     `A list is paged by ${called('limit')} and ${called('offset')}, and sorted by ${called('sort')}; the key is always the last key of the order.`,
     '## Filters',
+    filters.ofRelations || filters.hops === undefined
+      ? ''
+      : `The list of a relation takes the filters of the list of its resource${readOnly ? '' : ', and so does its DELETE'}.`,
     [
       'Every parameter that is not reserved is a filter: `[!]path[|path...]operator value`. The parameters of lists are named without the `=` that ends their operator:',
       'the parameter `age>` with the value 18 is sent as `age>=18`, `name!` as `name!=Ann`, `name~` as `name~=ann`.',
@@ -33,4 +40,15 @@ export function describeGrammar({ vocabulary, limits, login, readOnly }: ApiSour
   ]
     .filter(text => text !== '')
     .join('\n\n')
+}
+
+/** What the operations of one kind have in common. */
+function describeOperations(): string {
+  return [
+    '- A change gives some attributes; the others stay as they are.',
+    '- In a body a relation takes IDs, which link, and objects, which make records of their own in the same transaction.',
+    '- A PUT of an attribute or a relation answers with the record that it belongs to.',
+    '- DELETE of a relation to one record deletes that record and the reference to it; DELETE of a list deletes the related records that meet the filters, all of them without filters.',
+    '- GET of a list with `Accept: text/csv` or `application/x-ndjson` answers with the records of all pages as text.',
+  ].join('\n')
 }

@@ -17,17 +17,19 @@ const OF_RECORDS = RESERVED.filter(name => PARAMETERS[name].forRecords)
 
 export class Parameters {
   readonly #source: ApiSource
+  readonly #options: DescribeOptions
   readonly #visibility: Visibility
   readonly #components: Components
   readonly #filters: FilterParameters
   /** Flags by resource: finding them walks all that the resource leads to, and each operation on it asks. */
   readonly #flags = new Map<Resource, readonly string[]>()
 
-  constructor(source: ApiSource, { filterHops }: DescribeOptions, visibility: Visibility, components: Components) {
+  constructor(source: ApiSource, options: DescribeOptions, visibility: Visibility, components: Components) {
     this.#source = source
+    this.#options = options
     this.#visibility = visibility
     this.#components = components
-    this.#filters = new FilterParameters(visibility, source.vocabulary, components, filterHops)
+    this.#filters = new FilterParameters(visibility, source.vocabulary, components, options)
   }
 
   /** The ID of a path. */
@@ -46,12 +48,29 @@ export class Parameters {
 
   /** What a page of a list takes. */
   ofList(resource: Resource): Schema[] {
-    return [...OF_LISTS.map(each => this.#reserved(each, resource)), ...this.ofRecords(resource), ...this.ofDeletion(resource)]
+    return [...this.#ofPage(resource), ...this.#filters.refer(resource)]
+  }
+
+  /** What a page of the list of a relation takes. */
+  ofRelatedList(resource: Resource): Schema[] {
+    return [...this.#ofPage(resource), ...this.#relatedFilters(resource)]
   }
 
   /** What the deletion of a list takes, beside what records are shown by. */
   ofDeletion(resource: Resource): Schema[] {
-    return [...[...this.#source.vocabulary.own].map(name => this.#own(name)), ...this.#filters.refer(resource)]
+    return [...this.#ofApplication(), ...this.#relatedFilters(resource)]
+  }
+
+  #ofPage(resource: Resource): Schema[] {
+    return [...OF_LISTS.map(each => this.#reserved(each, resource)), ...this.ofRecords(resource), ...this.#ofApplication()]
+  }
+
+  #ofApplication(): Schema[] {
+    return [...this.#source.vocabulary.own].map(name => this.#own(name))
+  }
+
+  #relatedFilters(resource: Resource): readonly Schema[] {
+    return this.#options.filters.ofRelations ? this.#filters.refer(resource) : []
   }
 
   #flagsWithin(resource: Resource): readonly string[] {
@@ -60,9 +79,14 @@ export class Parameters {
     return known
   }
 
+  /** The flags of a resource and of what it leads to. */
+  flags(resource: Resource): Schema[] {
+    return this.#flagsWithin(resource).map(flag => this.#flag(flag))
+  }
+
   /** What every answer with records takes. */
   ofRecords(resource: Resource): Schema[] {
-    return [...OF_RECORDS.map(each => this.#reserved(each, resource)), ...this.#flagsWithin(resource).map(flag => this.#flag(flag))]
+    return [...OF_RECORDS.map(each => this.#reserved(each, resource)), ...this.flags(resource)]
   }
 
   /** The conditions of a change of a record. */

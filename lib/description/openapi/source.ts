@@ -48,15 +48,24 @@ export interface ApiSource {
 
 /** How a document is written. */
 export interface DescribeOptions {
+  /** Whether it says all at each place: a path for each plain attribute, and every status that an operation may answer with. */
+  readonly attributes: boolean
   /** Version of OpenAPI. */
   readonly openapi: '3.1' | '3.2'
-  /** How many to-one relations a filter may walk to be listed; undefined: no filter is listed. */
-  readonly filterHops: number | undefined
+  readonly filters: ListedFilters
   /** Whether schemas of records require nothing, so that they hold for answers that `attributes` or `depth` cut down, too. */
   readonly sparse: boolean
   /** Whether POST is described with arrays, too. */
   readonly bulk: boolean
   readonly title: string
+}
+
+/** Which filters are listed as parameters. */
+export interface ListedFilters {
+  /** How many to-one relations they walk; undefined: none is listed. */
+  readonly hops: number | undefined
+  /** Whether lists of relations list them, too, or those of resources alone: what a relation lists takes the filters of its resource. */
+  readonly ofRelations: boolean
 }
 
 /** The visibility of a caller with all rights: everything that no rule forbids to all. */

@@ -22,7 +22,15 @@ export interface OpenApiOptions {
   readonly version?: string
   /** Version of OpenAPI. Default: `'3.1'`. */
   readonly openapi?: '3.1' | '3.2'
-  /** Which filters are listed: how many to-one relations they walk (0: own attributes alone), or `'none'`. Default: 1. */
+  /**
+   * Says all at each place: every plain attribute has a path of its own, every operation lists each status that it may answer with, and each filter says what
+   * its operator means. Default: false, since the document is several times as large then.
+   */
+  readonly attributes?: boolean
+  /**
+   * Which filters every list names as parameters: how many to-one relations they walk (0: own attributes alone), or `'none'`. Default: the lists of resources name
+   * their own attributes, those of relations none; with `attributes: true` 1. Requests take all others, too.
+   */
   readonly filters?: number | 'none'
   /**
    * Schemas of records require nothing, so that they hold for answers that `attributes` or `depth=0` cut down, too. Default: false, so that clients that are
@@ -60,7 +68,7 @@ interface KnownDocument {
   readonly text: string
 }
 
-const OPTIONS = ['version', 'openapi', 'filters', 'sparse', 'bulk', 'title']
+const OPTIONS = ['version', 'openapi', 'attributes', 'filters', 'sparse', 'bulk', 'title']
 /** By the model of a version, which an engine shares with its forks. */
 const KNOWN_CONFORMITIES = new WeakMap<Model, Map<string, Promise<Conformity>>>()
 /** Documents that are kept: as many ways to ask as a program may have. */
@@ -149,7 +157,7 @@ export class Descriptions {
   }
 
   async #conform(version: string, sparse: boolean): Promise<Conformity> {
-    const { options } = this.#checked({ version, sparse, bulk: true, filters: 'none' })
+    const { options } = this.#checked({ version, attributes: true, sparse, bulk: true, filters: 'none' })
     const [{ describeApi }, { Conformity: Conform }] = await Promise.all([
       import('../../description/openapi/document.ts'),
       import('../../description/conformity/conformity.ts'),
@@ -160,19 +168,37 @@ export class Descriptions {
 
   #checked(given: OpenApiOptions): { readonly version: string; readonly options: DescribeOptions } {
     checkNames(given, OPTIONS, 'engine.openapi')
-    const { openapi = '3.1', filters = 1, sparse = false, bulk = false, title = 'REST API' } = given
+    const {
+      openapi = '3.1',
+      attributes = false,
+      filters = attributes ? 1 : undefined,
+      sparse = false,
+      bulk = false,
+      title = 'REST API',
+    } = given
     const version = this.#findVersion(given.version, 'engine.openapi')
     if (openapi !== '3.1' && openapi !== '3.2')
       throw new RangeError(`engine.openapi: "openapi" must be "3.1" or "3.2", got ${JSON.stringify(openapi)}.`)
-    if (filters !== 'none' && !(Number.isSafeInteger(filters) && filters >= 0 && filters <= MAX_HOPS)) {
+    if (filters !== undefined && filters !== 'none' && !(Number.isSafeInteger(filters) && filters >= 0 && filters <= MAX_HOPS)) {
       throw new RangeError(
         `engine.openapi: "filters" must be "none" or the relations that filters walk, 0 to ${MAX_HOPS}, got ${JSON.stringify(filters)}.`,
       )
     }
+    if (typeof attributes !== 'boolean') throw new TypeError('engine.openapi: "attributes" must be true or false.')
     if (typeof sparse !== 'boolean') throw new TypeError('engine.openapi: "sparse" must be true or false.')
     if (typeof bulk !== 'boolean') throw new TypeError('engine.openapi: "bulk" must be true or false.')
     if (typeof title !== 'string' || title === '') throw new TypeError('engine.openapi: "title" must be a string that is not empty.')
-    return { version, options: { openapi, sparse, bulk, title, filterHops: filters === 'none' ? undefined : filters } }
+    return {
+      version,
+      options: {
+        openapi,
+        attributes,
+        sparse,
+        bulk,
+        title,
+        filters: { hops: filters === 'none' ? undefined : (filters ?? 0), ofRelations: filters !== undefined },
+      },
+    }
   }
 
   #findVersion(given: string | undefined, where: string): string {

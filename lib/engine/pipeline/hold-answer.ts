@@ -42,8 +42,8 @@ export async function holdAnswer(
   const conformity = await descriptions.conformity(version, method === 'QUERY' || isCutDown(services, query))
   const others = `${path}/`.startsWith(`${formatRoot('', version)}/`) ? listOtherPaths(path, version, services) : []
   const described = [path, ...others].find(each => conformity.knows(each))
-  // A resource that only the application's own look-up knows has no path in the document.
-  return described === undefined && others.length > 0 ? [] : conformity.check(method, described ?? path, answer)
+  // A resource that only the application's own look-up knows has no path in the document. Refusals have one form everywhere.
+  return described === undefined && others.length > 0 && answer.status < 400 ? [] : conformity.check(method, described ?? path, answer)
 }
 
 function readRequest(request: HeldRequest | Request): { method: string; path: string; query: readonly string[] } {

@@ -1,0 +1,83 @@
+/** Operation: what an operation is made of before it is known where it stands, and what describes its parts. */
+import type { Resource } from '../../model/model.ts'
+import type { Visibility } from '../../records/plan/visibility.ts'
+import { showsVersion } from './answers.ts'
+import type { Answers } from './answers.ts'
+import type { BodySchemas } from './body-schemas.ts'
+import { pascalCase } from './components.ts'
+import type { Components } from './components.ts'
+import type { Failures } from './failures.ts'
+import type { Parameters } from './parameters.ts'
+import type { Schema } from './schema.ts'
+import type { ApiSource, DescribeOptions } from './source.ts'
+
+/** An operation, before it is known where it stands. */
+export interface OperationParts {
+  readonly id: string
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  readonly parameters?: readonly Schema[]
+  readonly body?: Schema
+  readonly status?: number
+  readonly success: Schema
+  readonly failures: readonly number[]
+  /** Failures that are listed though other operations have them, too. */
+  readonly listed?: readonly number[]
+  /** Whether it may be answered with 304. */
+  readonly isConditional?: boolean
+  /** Undefined: as the whole document says. */
+  readonly security?: readonly Schema[]
+}
+
+/** What describes the parts of operations. */
+export interface Describers {
+  readonly source: ApiSource
+  readonly options: DescribeOptions
+  readonly components: Components
+  readonly visibility: Visibility
+  readonly parameters: Parameters
+  readonly bodies: BodySchemas
+  readonly answers: Answers
+  readonly failures: Failures
+}
+
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export type Method = (typeof METHODS)[number]
+
+/** Statuses that a body may get. */
+export const OF_BODY = [413, 415, 422]
+
+/** The conditions of a change and the statuses that it may get: a record that shows no version meets or fails a condition whatever its tag. */
+export function changeOf({ options, parameters }: Describers, ...resources: readonly Resource[]): ChangeParts {
+  const isTagged = options.attributes || resources.some(showsVersion)
+  return { conditions: isTagged ? parameters.conditions() : [], failures: isTagged ? [409, 412] : [409] }
+}
+
+interface ChangeParts {
+  readonly conditions: readonly Schema[]
+  readonly failures: readonly number[]
+}
+
+/** From a new record to what can be done with it, which the names of operations say, too. */
+export function linksTo({ singular, keyNames, byName, rules, readOnly }: Resource, { attributes }: DescribeOptions): Schema {
+  const [name = ''] = keyNames
+  const key = byName.get(name)
+  if (
+    !attributes ||
+    rules.single !== undefined ||
+    keyNames.length !== 1 ||
+    key === undefined ||
+    key.kind !== 'scalar' ||
+    key.hidden ||
+    key.render !== undefined
+  )
+    return {}
+  const parameters = { id: `$response.body#/${singular}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` }
+  const to = (verb: string, action: 'get' | 'update' | 'delete'): [string, Schema][] => {
+    const id = `${verb}${pascalCase(singular)}`
+    if (rules.access[action] === false || (readOnly && action !== 'get')) return []
+    return [[id, { operationId: id, parameters }]]
+  }
+  return Object.fromEntries([...to('get', 'get'), ...to('update', 'update'), ...to('delete', 'delete')])
+}

@@ -1,0 +1,145 @@
+/** Relation operations: what the path of a relation takes and answers: of a list, of a link to one record, and of one to records of several resources. */
+import type { RelationAttribute, Resource, ToOneOfAttribute } from '../../model/model.ts'
+import { branchesFor } from '../../records/plan/visibility.ts'
+import { pascalCase } from './components.ts'
+import { OF_BODY, changeOf, linksTo } from './operation.ts'
+import type { Describers, Method, OperationParts } from './operation.ts'
+import { mayBeEmpty } from './record-schemas.ts'
+import { anyOf, orNull } from './schema.ts'
+
+/** A relation of a resource, with the words for it. */
+interface RelationPlace<Relation> {
+  readonly resource: Resource
+  readonly attribute: Relation
+  /** `UserPosts` */
+  readonly name: string
+  /** `the posts of a user` */
+  readonly of: string
+}
+
+function placeOf<Relation extends RelationAttribute | ToOneOfAttribute>(resource: Resource, attribute: Relation): RelationPlace<Relation> {
+  const { singular } = resource
+  return {
+    resource,
+    attribute,
+    name: `${pascalCase(singular)}${pascalCase(attribute.name)}`,
+    of: `the ${attribute.name} of a ${singular}`,
+  }
+}
+
+export class RelationOperations {
+  readonly #describers: Describers
+
+  constructor(describers: Describers) {
+    this.#describers = describers
+  }
+
+  /** Returns the parts of a method of the path; undefined where there is no such operation. */
+  describe(method: Method, resource: Resource, attribute: RelationAttribute | ToOneOfAttribute): OperationParts | undefined {
+    if (attribute.kind === 'toOneOf') return this.#polymorphic(method, placeOf(resource, attribute))
+    return attribute.kind === 'toMany'
+      ? this.#ofList(method, placeOf(resource, attribute))
+      : this.#ofLink(method, placeOf(resource, attribute))
+  }
+
+  #ofList(method: Method, { resource, attribute, name, of }: RelationPlace<RelationAttribute>): OperationParts | undefined {
+    const { parameters, answers, bodies, source, options } = this.#describers
+    const { target } = attribute
+    const tag = resource.plural
+    const { conditions, failures } = changeOf(this.#describers, resource, target)
+    switch (method) {
+      case 'GET': {
+        const success = answers.list(target)
+        return { id: `list${name}`, tag, summary: `List ${of}`, parameters: parameters.ofRelatedList(target), success, failures: [404] }
+      }
+      case 'POST': {
+        const given = attribute.kind === 'toMany' && attribute.via.kind === 'foreign' ? attribute.via.attribute : undefined
+        return {
+          id: `add${name}`,
+          tag,
+          summary: `Create a ${target.singular} in ${of}`,
+          parameters: [...parameters.ofRecords(target), ...conditions],
+          body: bodies.creation(target, given),
+          status: source.createdStatus,
+          success: answers.created(target, linksTo(target, options)),
+          failures: [404, ...failures, ...OF_BODY],
+        }
+      }
+      case 'PUT': {
+        const body = bodies.attribute(attribute, 'change')
+        return body === undefined ? undefined : { ...this.replacing(resource), id: `replace${name}`, summary: `Replace ${of}`, body }
+      }
+      case 'DELETE':
+        return {
+          id: `delete${name}`,
+          tag,
+          summary: `Delete ${of}`,
+          description: 'Deletes the related records that meet the filters, all of them without filters.',
+          parameters: [...parameters.ofRecords(target), ...parameters.ofDeletion(target), ...conditions],
+          success: answers.deletedList(target),
+          failures: [404, ...failures],
+        }
+      case 'PATCH':
+        return undefined
+    }
+  }
+
+  #ofLink(method: Method, { resource, attribute, name, of }: RelationPlace<RelationAttribute>): OperationParts | undefined {
+    const { parameters, answers, bodies } = this.#describers
+    const { target } = attribute
+    const common = { tag: resource.plural, parameters: parameters.ofRecords(target) }
+    if (method === 'GET') {
+      const success = answers.linked(target, attribute.kind === 'toOne' && mayBeEmpty(attribute))
+      return { ...common, id: `get${name}`, summary: `Get ${of}`, success, failures: [404] }
+    }
+    if (method === 'DELETE') {
+      const { conditions, failures } = changeOf(this.#describers, resource, target)
+      return {
+        ...common,
+        parameters: [...common.parameters, ...conditions],
+        description: `Deletes the ${target.singular} and the reference to it.`,
+        id: `delete${name}`,
+        summary: `Delete ${of}`,
+        success: answers.deleted(target),
+        failures: [404, ...failures],
+      }
+    }
+    if (method !== 'PUT' || attribute.readOnly) return undefined
+    return { ...this.replacing(resource), id: `set${name}`, summary: `Set ${of}`, body: bodies.linked(attribute) }
+  }
+
+  #polymorphic(method: Method, { resource, attribute, name, of }: RelationPlace<ToOneOfAttribute>): OperationParts | undefined {
+    const { parameters, answers, bodies, visibility } = this.#describers
+    const tag = resource.plural
+    const targets = branchesFor(attribute, visibility).map(({ target }) => target)
+    if (method === 'GET') {
+      const success = answers.polymorphic(resource, attribute, targets)
+      return { id: `get${name}`, tag, summary: `Get ${of}`, parameters: parameters.ofRecords(resource), success, failures: [404] }
+    }
+    if (method === 'DELETE') {
+      const success = answers.oneOfDeleted(attribute, targets)
+      const { failures } = changeOf(this.#describers, resource)
+      return { ...this.replacing(resource), id: `delete${name}`, summary: `Delete ${of}`, success, failures: [404, ...failures] }
+    }
+    if (method !== 'PUT') return undefined
+    // An object without the name of a resource changes the record that is linked.
+    const changes = targets.map(target => bodies.referChange(target))
+    const body = bodies.attribute(attribute, 'new')
+    if (body === undefined) return undefined
+    const schema = attribute.nullable ? orNull(anyOf([body, ...changes])) : anyOf([body, ...changes])
+    return { ...this.replacing(resource), id: `set${name}`, summary: `Set ${of}`, body: schema }
+  }
+
+  /** What a PUT of an attribute has in common: the answer is the record that it belongs to. */
+  replacing(resource: Resource): Omit<OperationParts, 'id' | 'summary'> {
+    const { parameters, answers } = this.#describers
+    const { conditions, failures } = changeOf(this.#describers, resource)
+    return {
+      tag: resource.plural,
+      description: `The answer is the ${resource.singular}.`,
+      parameters: [...parameters.ofRecords(resource), ...conditions],
+      success: answers.changed(resource),
+      failures: [404, ...failures, ...OF_BODY],
+    }
+  }
+}

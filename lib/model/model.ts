@@ -56,6 +56,8 @@ interface AttributeBase {
   readonly idsOf?: string
   /** In a hierarchy, the values of the discriminator of the classes that have the attribute; undefined: all of them. */
   readonly of?: ReadonlySet<string>
+  /** Whether the class of a row decides on it: other classes have something else of that name, or in one of its columns. */
+  readonly byClass?: boolean
 }
 
 /** See `AttributeRules.render`. */

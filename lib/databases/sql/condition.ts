@@ -1,11 +1,11 @@
 /** Condition: a condition of a plan as SQL. Three-valued logic is left as it is; `not` makes the exact complement. */
 import { findTargetKey } from '../../model/model.ts'
 import type { ToOneAttribute } from '../../model/model.ts'
-import type { Condition } from '../../records/plan/read-plan.ts'
+import type { ClassCheck, Condition } from '../../records/plan/read-plan.ts'
 import { keyIn } from './filter-value.ts'
 import { startList } from './from-clause.ts'
 import type { FromClause } from './from-clause.ts'
-import { join, joinEvenly, sql, text, tuple } from './sql.ts'
+import { join, joinEvenly, literal, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /**
@@ -45,9 +45,16 @@ export function condition(node: Condition, scope: FromClause, wide = false): Sql
       return keyIn(compileLink(node.hops, node.relation, scope), node.keys, flavour)
     case 'some':
       return compileSome(node, scope, wide)
+    case 'class':
+      return text(isOfClass(node, scope.through(node.hops)))
     case 'key':
       return keyIn(scope.key, node.keys, flavour)
   }
+}
+
+/** Whether a row is of one of some classes. */
+export function isOfClass({ column, values }: ClassCheck, scope: FromClause): string {
+  return `${scope.column(column)} in (${values.map(literal).join(', ')})`
 }
 
 /** The columns that are NULL when a to-one is empty, and else hold the key of the record it links. */

@@ -3,6 +3,7 @@ import type { Origin } from '../../records/database/dialect.ts'
 import { findTargetKey } from '../../model/model.ts'
 import type { RelationAttribute, Resource } from '../../model/model.ts'
 import type { SortTerm } from '../../records/plan/read-plan.ts'
+import { isOfClass } from './condition.ts'
 import type { Reach } from './flavour.ts'
 import { FromClause, startList, formatTable } from './from-clause.ts'
 import type { Tables } from './from-clause.ts'
@@ -41,20 +42,31 @@ function mayBeNull({ attribute, hops, or }: SortTerm, { attributes }: Resource):
 /** The value that a record is sorted by. */
 export function sortValue(term: SortTerm, root: FromClause, wide: boolean): Sql {
   let scope = root
+  const checks: string[] = []
+  const check = (value: Sql): Sql =>
+    checks.length === 0
+      ? value
+      : sql`case when ${checks.join(' and ')} then ${value} ${text(term.attribute === undefined ? 'else 0 ' : '')}end`
   for (const [index, hop] of term.hops.entries()) {
+    checks.push(...checkClasses(term, index, scope))
     if (hop.kind === 'toMany') {
       const { reach } = scope.tables.flavour
-      return reach !== undefined && wide && comesBack(term, scope) ? reachedBy(term, index, scope, reach) : throughList(term, index, scope)
+      const isReached = reach !== undefined && wide && comesBack(term, scope)
+      return check(isReached ? reachedBy(term, index, scope, reach) : throughList(term, index, scope))
     }
     scope = scope.toOne(hop)
   }
-  if (term.attribute !== undefined) {
-    const { flavour } = scope.tables
-    const value = flavour.stored(term.attribute, scope)
-    // A bare number would be the position of a column.
-    return term.attribute.source.kind === 'formula' ? flavour.sortedFormula(value) : value
-  }
-  return text(scope.tables.flavour.truth(isThere(scope)))
+  checks.push(...checkClasses(term, term.hops.length, scope))
+  if (term.attribute === undefined) return check(text(scope.tables.flavour.truth(isThere(scope))))
+  const { flavour } = scope.tables
+  const value = check(flavour.stored(term.attribute, scope))
+  // A bare number would be the position of a column.
+  return term.attribute.source.kind === 'formula' ? flavour.sortedFormula(value) : value
+}
+
+/** The conditions on the class of the record behind some hops. */
+function checkClasses({ classes = [] }: SortTerm, at: number, scope: FromClause): string[] {
+  return classes.flatMap(each => (each.at === at ? [isOfClass(each, scope)] : []))
 }
 
 /** Whether a to-one leads to anything. One that shares columns with another relation may lack a part of its key only. */
@@ -70,7 +82,12 @@ function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
   const list = startList(relation, owner, owner.tables, joins)
   const { flavour } = owner.tables
   let scope = list.scope
-  for (const hop of term.hops.slice(first + 1)) scope = scope.joinAny(hop)
+  const checks = checkClasses(term, first + 1, scope)
+  for (const [index, hop] of term.hops.entries()) {
+    if (index <= first) continue
+    scope = scope.joinAny(hop)
+    checks.push(...checkClasses(term, index + 1, scope))
+  }
   let what: Sql
   if (term.attribute !== undefined) {
     what = flavour.extreme(term.descending ? 'max' : 'min', flavour.stored(term.attribute, scope), term.attribute.type)
@@ -80,7 +97,7 @@ function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
     const key = scope.key
     what = text(key.length === 1 ? `count(distinct ${key[0]!})` : flavour.countDistinct(key, isThere(scope)))
   }
-  return sql`(select ${what} from ${list.from} ${join([...joins, text('')], ' ')}where ${list.on})`
+  return sql`(select ${what} from ${list.from} ${join([...joins, text('')], ' ')}where ${join([list.on, ...checks.map(text)], ' and ')})`
 }
 
 /** The types of keys that come out of a database as values which are equal where the database finds them equal. */
@@ -90,8 +107,8 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set(['integer', 'bigint', 'string', 
  * Whether a count comes upon a list of the same record again for many of the records that are asked: behind a to-one, or a list that shares its records with
  * others. Then it is worked out for all of them together.
  */
-function comesBack({ hops, attribute }: SortTerm, { resource }: FromClause): boolean {
-  if (attribute !== undefined) return false
+function comesBack({ hops, attribute, classes }: SortTerm, { resource }: FromClause): boolean {
+  if (attribute !== undefined || classes !== undefined) return false
   const last = hops.findLastIndex(({ kind }) => kind === 'toMany')
   const isShared = hops.slice(0, last).some(hop => hop.kind === 'toOne' || hop.via.kind === 'pivot')
   const isByKey = hops.every(hop => (hop.kind === 'toOne' ? hop.targetKey : findTargetKey(hop)) === undefined)

@@ -180,7 +180,26 @@ function added(draft: Resource, attributes: readonly Attribute[], own: ReadonlyM
       else same.of.add(value)
     }
   }
-  return result.map(({ attribute, of }) => Object.freeze({ ...attribute, of, nullable: true, required: false }))
+  const all = [...draft.hierarchy!.byValue].flatMap(([value, member]) => own.get(member)!.map(attribute => ({ value, attribute })))
+  return result.map(({ attribute, of }) => {
+    const byClass = isDecidedByClass(
+      attribute,
+      result.filter(other => other.attribute.name === attribute.name).length,
+      all.filter(({ value }) => !of.has(value)).map(other => other.attribute),
+    )
+    return Object.freeze({ ...attribute, of, byClass, nullable: true, required: false })
+  })
+}
+
+/**
+ * Whether a row of another class may have something in its place. The columns that no other class has are NULL there.
+ *
+ * @param called how many attributes have its name
+ * @param others the attributes of the classes that do not have it
+ */
+function isDecidedByClass(attribute: Attribute, called: number, others: readonly Attribute[]): boolean {
+  const columns = tableColumns(attribute)
+  return called > 1 || columns.length === 0 || others.some(other => tableColumns(other).some(column => columns.includes(column)))
 }
 
 function isSame(a: Attribute, b: Attribute): boolean {
@@ -190,8 +209,15 @@ function isSame(a: Attribute, b: Attribute): boolean {
     a.hidden === b.hidden &&
     a.render === b.render &&
     formatType(a) === formatType(b) &&
-    tableColumns(a).join() === tableColumns(b).join()
+    tableColumns(a).join() === tableColumns(b).join() &&
+    formatLinks(a) === formatLinks(b)
   )
+}
+
+/** How a list is linked, or a to-one that has no columns of its own. */
+function formatLinks(attribute: Attribute): string {
+  if (attribute.kind === 'toMany') return JSON.stringify([attribute.via, attribute.where])
+  return attribute.kind === 'toOne' && !attribute.owner ? attribute.columns.join() : ''
 }
 
 function formatType(attribute: Attribute): string {

@@ -12,7 +12,7 @@ import type { RawFilter, RawValue, Vocabulary } from '../request/query-string.ts
 import { isFolded, isOrderOperator } from '../request/operators.ts'
 import type { OrderOperator } from '../request/operators.ts'
 import { isOpen, walkPath } from './paths.ts'
-import type { Forked, Walk } from './paths.ts'
+import type { ByClass, Forked, Walk } from './paths.ts'
 import type { Condition, KeyRef, Operand, PatternForm, ValueRef } from './read-plan.ts'
 import { describeScalar, isOrdered, isText } from '../../foundation/values/scalar-type.ts'
 import { branchesFor, isVisible } from './visibility.ts'
@@ -55,6 +55,7 @@ function planPath(written: string, filter: RawFilter, index: number, context: Fi
     limits,
     visibility,
     intoJson: true,
+    byClass: true,
     alternatives: vocabulary.names,
     spelling: ({ path: rest, prefix, attributes }) =>
       suggestFilter(rest, filter.text, {
@@ -106,7 +107,23 @@ function splitFilter(walk: Walk, before: readonly ToOneAttribute[], question: Fi
     }
     toOnes.push(hop)
   }
+  if ('classes' in walk) return partsOfClasses(walk, toOnes, question)
   return 'fork' in walk ? partsOfFork(walk, toOnes, question) : partsOfEnd(walk.attribute, toOnes, question)
+}
+
+/** A record is of one class: what is there is that of its class, and nothing is there in a class that does not have it. */
+function partsOfClasses({ classes }: ByClass, toOnes: readonly ToOneAttribute[], question: FilterRequest): Parts {
+  const present: Condition[] = []
+  const absent: Condition[] = []
+  const isOneOf: Condition[] = []
+  for (const { is, walk } of classes) {
+    const check: Condition = { kind: 'class', hops: toOnes, ...is }
+    const parts = splitFilter(walk, toOnes, question)
+    isOneOf.push(check)
+    if (parts.present.length > 0) present.push({ kind: 'all', of: [check, anyPart({ present: parts.present, absent: [] })] })
+    if (parts.absent.length > 0) absent.push({ kind: 'all', of: [check, anyPart({ present: [], absent: parts.absent })] })
+  }
+  return { present, absent: absent.length === 0 ? [] : [{ kind: 'not', of: { kind: 'any', of: isOneOf } }, ...absent] }
 }
 
 /** Of several entities one is linked at most: what is there is in one of them, and what is not there is in none. */

@@ -87,6 +87,7 @@ function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: 
     limits,
     visibility,
     intoJson: true,
+    byClass: true,
     spelling: ({ prefix, path, attributes }) =>
       suggestSort(
         prefix,
@@ -123,6 +124,11 @@ function listTerms(walk: Walk, before: readonly RelationAttribute[], request: So
   const hops = [...before, ...walk.hops]
   const { key, isSortable, visibility, parameter } = request
   const { descending } = key
+  if ('classes' in walk) {
+    return walk.classes.flatMap(({ is, walk: rest }) =>
+      listTerms(rest, hops, request).map(term => ({ ...term, classes: [{ ...is, at: hops.length }, ...(term.classes ?? [])] })),
+    )
+  }
   if ('fork' in walk) {
     return walk.branches.flatMap(({ branch, walk: rest }) => listTerms(rest, [...hops, branch], request))
   }

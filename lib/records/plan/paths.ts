@@ -8,6 +8,7 @@ import type { Limits } from '../../foundation/base/limits.ts'
 import { isRelation } from '../../model/model.ts'
 import type { Attribute, PolymorphicTarget, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
+import type { ClassCheck } from './read-plan.ts'
 import { EVERYTHING, branchesFor, existsFor, isVisible, visibleNames } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
@@ -24,16 +25,24 @@ export interface Forked {
   readonly branches: readonly { readonly branch: PolymorphicTarget; readonly walk: Walk }[]
 }
 
-export type Walk = Walked | Forked
+/** A path that goes on through an attribute of some classes of a hierarchy, which is another one in others: it goes on in each of them. */
+export interface ByClass {
+  readonly hops: readonly RelationAttribute[]
+  readonly classes: readonly { readonly is: ClassCheck; readonly walk: Walk }[]
+}
+
+export type Walk = Walked | Forked | ByClass
 
 /** The attributes at the end of a path: more than one where it forks. */
 export function listEnds(walk: Walk): readonly Attribute[] {
+  if ('classes' in walk) return walk.classes.flatMap(each => listEnds(each.walk))
   return 'fork' in walk ? walk.branches.flatMap(branch => listEnds(branch.walk)) : [walk.attribute]
 }
 
 /** Whether every attribute of a path may be used in that way. */
 export function isOpen(walk: Walk, rule: 'filterable' | 'sortable'): boolean {
   if (!walk.hops.every(hop => hop[rule])) return false
+  if ('classes' in walk) return walk.classes.every(each => isOpen(each.walk, rule))
   return 'fork' in walk ? walk.fork[rule] && walk.branches.every(branch => isOpen(branch.walk, rule)) : walk.attribute[rule]
 }
 
@@ -45,6 +54,8 @@ export interface PathContext {
   readonly visibility: Visibility | undefined
   /** Whether the path may go on inside a JSON value. */
   readonly intoJson?: boolean
+  /** Whether the class of a row decides on what an attribute is, as it does where rows are compared. */
+  readonly byClass?: boolean
   /** Other names that could have been meant instead of the first segment. */
   readonly alternatives?: Iterable<string>
   /** How a path that is unknown may have been meant. */
@@ -94,6 +105,10 @@ interface AttributeHolder {
   readonly byName: ReadonlyMap<string, Attribute>
   readonly attributes: readonly Attribute[]
   readonly called: string
+  /** The column that tells the classes apart, where there are several. */
+  readonly column?: string | undefined
+  /** Whether the attribute has been chosen among those of several classes. */
+  readonly isChosen?: boolean
 }
 
 /** The state of a path that is walked. */
@@ -107,8 +122,8 @@ export function walkPath(path: string, root: Resource, context: PathContext): Wa
   return walkFrom(makeHolder(root), 0, 0, { path, names: path.split('.'), context })
 }
 
-function makeHolder({ byName, attributes, singular }: Resource): AttributeHolder {
-  return { byName, attributes, called: singular }
+function makeHolder({ byName, attributes, singular, hierarchy }: Resource): AttributeHolder {
+  return { byName, attributes, called: singular, column: hierarchy?.column }
 }
 
 /** @param relations how many have been walked so far */
@@ -119,6 +134,14 @@ function walkFrom(start: AttributeHolder, first: number, relations: number, curs
   for (let index = first; index < names.length; index++) {
     const name = names[index]!
     const attribute = findAttribute(holder, name, index, cursor)
+    if (
+      context.byClass === true &&
+      attribute.byClass === true &&
+      holder.isChosen !== true &&
+      holder.column !== undefined &&
+      !isIds(attribute)
+    )
+      return { hops, classes: walkClasses(attribute, { ...holder, column: holder.column }, index, relations, cursor) }
     const isLast = index === names.length - 1
     if (isRelation(attribute) || attribute.kind === 'toOneOf') {
       relations += 1
@@ -203,11 +226,53 @@ function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, 
   return branches
 }
 
+/** The rest of a path in the classes that have something of the name which compares as the first one does. */
+function walkClasses(
+  first: Attribute,
+  holder: AttributeHolder & { readonly column: string },
+  index: number,
+  relations: number,
+  cursor: PathCursor,
+): ByClass['classes'] {
+  const { visibility } = cursor.context
+  const all = holder.attributes.filter(
+    each =>
+      each.name === first.name &&
+      each.of !== undefined &&
+      comparesAs(first, each) &&
+      (visibility === undefined || isVisible(each, visibility)),
+  )
+  const classes: { is: ClassCheck; walk: Walk }[] = []
+  let refusal: RestError | undefined
+  for (const attribute of all) {
+    try {
+      const walk = walkFrom({ ...holder, byName: new Map([[attribute.name, attribute]]), isChosen: true }, index, relations, cursor)
+      classes.push({ is: { column: holder.column, values: [...attribute.of!] }, walk })
+    } catch (error) {
+      // A path that goes on in some of them is looked for in those.
+      if (!(error instanceof RestError)) throw error
+      refusal ??= error
+    }
+  }
+  if (classes.length === 0) throw refusal!
+  return classes
+}
+
+/** Whether the same texts are values of both. */
+function comparesAs(a: Attribute, b: Attribute): boolean {
+  const kinds = (attribute: Attribute): string => {
+    if (attribute.kind === 'scalar') return attribute.type.codec === undefined ? attribute.type.kind : 'codec'
+    return isRelation(attribute) ? attribute.target.key.map(({ type }) => type.kind).join() : attribute.kind
+  }
+  return a === b || (isRelation(a) === isRelation(b) && kinds(a) === kinds(b) && kinds(a) !== 'codec')
+}
+
 /** Returns the attributes of a record behind a relation to one of several entities: its own, and the discriminator. */
 function seenThrough(branch: PolymorphicTarget): { branch: PolymorphicTarget; holder: AttributeHolder } {
   const { target, type } = branch
   const attributes = [type, ...target.attributes]
-  return { branch, holder: { called: target.singular, attributes, byName: new Map(attributes.map(each => [each.name, each])) } }
+  const byName = new Map(attributes.toReversed().map(each => [each.name, each]))
+  return { branch, holder: { called: target.singular, attributes, byName, column: target.hierarchy?.column } }
 }
 
 /** Returns the attribute of a name, where it exists for the caller. */

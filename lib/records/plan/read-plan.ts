@@ -77,8 +77,16 @@ export type Condition =
       readonly relation: ToManyAttribute
       readonly where: Condition | undefined
     }
+  /** The record behind the hops is of one of these classes of its hierarchy. */
+  | ({ readonly kind: 'class'; readonly hops: readonly ToOneAttribute[] } & ClassCheck)
   /** The record is one of these. */
   | { readonly kind: 'key'; readonly keys: readonly KeyRef[] }
+
+/** The classes of a hierarchy, by the values of the column that tells them apart. */
+export interface ClassCheck {
+  readonly column: string
+  readonly values: readonly string[]
+}
 
 /** One key of an order. Through a list it is the smallest value ascending, the largest descending; a count counts all that the hops reach. */
 export interface SortTerm {
@@ -88,6 +96,8 @@ export interface SortTerm {
   readonly descending: boolean
   /** The same, of the other entities that the path leads to where a relation may link one of several. One of them is there at most, but for lists. */
   readonly or?: readonly SortTerm[]
+  /** The records on the way that must be of some classes, each with the number of hops before it; there is nothing behind others. */
+  readonly classes?: readonly (ClassCheck & { readonly at: number })[]
 }
 
 /** One key of a record in an answer. */

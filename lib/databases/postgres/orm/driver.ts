@@ -22,12 +22,13 @@ import type {
   Primary,
   QueryResult,
   Transaction,
+  UpsertManyOptions,
   UpsertOptions,
 } from '@mikro-orm/core'
 import { AbstractSqlDriver, EntityManager, PostgreSqlDriver, PostgreSqlPlatform } from '@mikro-orm/postgresql'
 import type { Clock } from '../../../foundation/base/clock.ts'
 import { RestError } from '../../../foundation/base/errors.ts'
-import { insertInGroups } from '../../orm/grouped-inserts.ts'
+import { insertInGroups, updateInGroups } from '../../orm/grouped-rows.ts'
 import { flattenKeys, isLink, resolveKeys } from '../../orm/nested-keys.ts'
 import { correctComparator } from '../../orm/corrected-comparator.ts'
 import { correctedManager } from '../../orm/corrected-manager.ts'
@@ -153,6 +154,26 @@ export class OrmDriver extends AbstractSqlDriver<BoundPostgresConnection> {
     const keys = (condition as { $in?: unknown } | null | undefined)?.$in
     if (Array.isArray(keys)) flattenKeys(keys)
     return super.nativeDelete(entityName, where, options)
+  }
+
+  override async nativeUpdateMany<T extends object>(
+    entityName: EntityName<T>,
+    where: FilterQuery<T>[],
+    data: EntityDictionary<T>[],
+    options?: NativeInsertUpdateManyOptions<T> & UpsertManyOptions<T>,
+    transform?: (sql: string, params: unknown[]) => string,
+  ): Promise<QueryResult<T>> {
+    const update = async (positions: readonly number[]): Promise<QueryResult<T>> =>
+      super.nativeUpdateMany(
+        entityName,
+        positions.map(each => where[each]!),
+        positions.map(each => data[each]!),
+        options,
+        transform,
+      )
+    return options?.upsert === true
+      ? super.nativeUpdateMany(entityName, where, data, options, transform)
+      : updateInGroups(this.metadata.get(entityName), data, update)
   }
 
   override async nativeInsertMany<T extends object>(

@@ -1,0 +1,84 @@
+/**
+ * Grouped rows: inserts and updates rows together only where they leave the same columns to the database. MikroORM asks for what the first row leaves out and gives the
+ * others NULL: a generated key would not come back, and a default of the database would not be used. Where classes of one table have a column by two names, the
+ * rows of the second one would lose it.
+ */
+import type { EntityDictionary, EntityMetadata, QueryResult } from '@mikro-orm/core'
+
+/** The properties whose column another one has, too: of classes in one table each may call it by a name of its own. */
+function listShared({ props }: EntityMetadata): readonly string[] {
+  const stored = props.filter(({ persist, fieldNames }) => persist !== false && fieldNames !== undefined)
+  return stored.flatMap(({ name, fieldNames }) =>
+    stored.some(other => other.name !== name && other.fieldNames.some(column => fieldNames.includes(column))) ? [name] : [],
+  )
+}
+
+/** The positions of rows, in runs of neighbours that have the same of some properties. */
+function findRuns(data: readonly object[], names: readonly string[]): number[][] {
+  const runs: number[][] = []
+  let last: string | undefined
+  for (const [position, row] of data.entries()) {
+    const given = names.filter(name => (row as Readonly<Record<string, unknown>>)[name] !== undefined).join()
+    if (given !== last || runs.length === 0) runs.push([])
+    last = given
+    runs.at(-1)!.push(position)
+  }
+  return runs
+}
+
+/**
+ * Updates rows of an entity, in groups where they must be.
+ *
+ * @param update updates the rows of some positions by one statement
+ */
+export async function updateInGroups<T extends object>(
+  { root }: EntityMetadata<T>,
+  data: readonly EntityDictionary<T>[],
+  update: (positions: readonly number[]) => Promise<QueryResult<T>>,
+): Promise<QueryResult<T>> {
+  const runs = findRuns(data, listShared(root))
+  const results: QueryResult<T>[] = []
+  for (const run of runs) results.push(await update(run))
+  const [first] = results
+  if (results.length < 2) return first!
+  return {
+    ...first!,
+    affectedRows: results.reduce((sum, { affectedRows }) => sum + affectedRows, 0),
+    rows: results.flatMap(({ rows = [] }) => rows),
+  }
+}
+
+/**
+ * Inserts rows of an entity, in groups where they must be.
+ *
+ * @param insert inserts rows by one statement
+ */
+export async function insertInGroups<T extends object>(
+  { props, root }: EntityMetadata<T>,
+  data: EntityDictionary<T>[],
+  insert: (rows: EntityDictionary<T>[]) => Promise<QueryResult<T>>,
+): Promise<QueryResult<T>> {
+  const counter = props.find(prop => prop.autoincrement === true)?.name
+  const left = props.filter(prop => prop.autoincrement === true || prop.defaultRaw !== undefined || prop.generated !== undefined)
+  const groups = Map.groupBy(data.keys(), index =>
+    left
+      .map(({ name }) => name)
+      .filter(name => data[index]![name] === undefined)
+      .join(),
+  )
+  const shared = listShared(root)
+  if (groups.size < 2 && findRuns(data, shared).length < 2) return insert(data)
+  // Those that bring their key come first, so that no generated one takes it.
+  const counted = ([first]: number[]): number => (counter !== undefined && data[first!]![counter] === undefined ? 1 : 0)
+  const rows: Record<string, unknown>[] = []
+  let insertId: QueryResult<T>['insertId']
+  for (const group of [...groups.values()].toSorted((a, b) => counted(a) - counted(b))) {
+    const own = group.map(index => data[index]!)
+    for (const run of findRuns(own, shared)) {
+      const result = await insert(run.map(position => own[position]!))
+      insertId = result.insertId
+      for (const [place, position] of run.entries()) rows[group[position]!] = result.rows?.[place] ?? {}
+    }
+  }
+  return { affectedRows: data.length, insertId: insertId!, row: rows[0]!, rows }
+}

@@ -79,10 +79,32 @@ class Pair implements AsyncDisposable {
   }
 }
 
-/** Filters, sorts, pages, depths, expansions and selections; some that are refused. */
-async function read(pair: Pair, random: Random): Promise<void> {
+/** A list of a resource or of a relation, by GET, HEAD or QUERY, or one record or attribute. */
+async function read(pair: Pair, random: Random): Promise<string> {
   const { model } = pair
   const node = random.pick(model.nodes)!
+  const row = isVirtual(node) ? undefined : random.pick(model.world[node.resource.name] ?? [])
+  if (row === undefined || !random.chance(3)) return readList(pair, random, node, `/v1/${node.resource.name}`)
+  const [name, attribute] = random.pick(Object.entries(row.of.attributes)) ?? []
+  if (name === undefined || random.chance(3)) return send(pair, 'GET', pathOf(row), { depth: String(random.below(3)) })
+  const path = `${pathOf(row)}/${name}`
+  const target = attribute!.kind === 'many' ? nodeOf(model, attribute!.target().name) : undefined
+  if (target !== undefined && !isVirtual(target)) return readList(pair, random, target, path)
+  return send(pair, random.pick(['GET', 'HEAD', 'OPTIONS'])!, path, undefined)
+}
+
+function nodeOf({ nodes }: Model, name: string): Node | undefined {
+  return nodes.find(({ resource }) => resource.name === name)
+}
+
+/** Sends a request to both; tells its method and status. */
+async function send(pair: Pair, method: string, path: string, query: unknown, body?: unknown): Promise<string> {
+  return `${method} ${(await pair.ask(method, path, query, body)).status}`
+}
+
+/** Filters, sorts, pages, depths, expansions and selections; some that are refused. */
+async function readList(pair: Pair, random: Random, node: Node, path: string): Promise<string> {
+  const { model } = pair
   const { resource } = node
   const pairs: FilterPair[] = Array.from({ length: random.below(3) }, () => random.of(filterArb(model.world, resource)))
   if (random.chance(8)) pairs.push(random.of(refusedArb(model.world, resource)))
@@ -95,8 +117,10 @@ async function read(pair: Pair, random: Random): Promise<void> {
   const attributes = random.chance(3) ? random.of(attributesArb(model.world, resource)) : []
   if (attributes.length > 0) pairs.push(['attributes', attributes.join()])
   if (random.chance(2)) pairs.push(['limit', String(random.below(4))], ['offset', String(random.below(4))])
-  const request = written(`/v1/${resource.name}`, pairs, random.of(formArb))
-  await pair.ask('GET', request.path, request.query)
+  const isRepeated = new Set(pairs.map(([name]) => name)).size < pairs.length
+  if (!isRepeated && random.chance(4)) return send(pair, 'QUERY', path, undefined, Object.fromEntries(pairs))
+  const request = written(path, pairs, random.of(formArb))
+  return send(pair, random.chance(8) ? 'HEAD' : 'GET', request.path, request.query)
 }
 
 /** Everything there is. */
@@ -109,26 +133,29 @@ async function write(pair: Pair, bodies: Bodies, random: Random): Promise<string
   const { model } = pair
   const node = random.pick(model.nodes.filter((each: Node) => !isVirtual(each)))!
   const row = random.pick(model.world[node.resource.name] ?? [])
-  const send = async (method: string, path: string, query: unknown, body?: unknown): Promise<string> =>
-    `${method} ${(await pair.ask(method, path, query, body)).status}`
   // What an answer shows is asked for, too: a deleted record is shown as it was.
   const query = random.chance(2) ? {} : { depth: String(random.below(3)) }
   if (row === undefined || random.chance(4)) {
     const made = bodies.made(node, 0)
-    return made === undefined ? 'not sent' : send('POST', `/v1/${node.resource.name}`, query, made.body)
+    return made === undefined ? 'not sent' : send(pair, 'POST', `/v1/${node.resource.name}`, query, made.body)
   }
-  if (random.chance(3)) return send('DELETE', pathOf(row), query)
+  if (random.chance(3)) return send(pair, 'DELETE', pathOf(row), query)
   const attributes = Object.entries(row.of.attributes)
   const [name, attribute] = random.pick(attributes.filter(([, { kind }]) => kind === 'many' || kind === 'one')) ?? []
   if (name !== undefined && random.chance(3)) {
     const path = `${pathOf(row)}/${name}`
-    if (random.chance(3)) return send('DELETE', path, {})
-    if (attribute!.kind === 'many' && random.chance(2)) {
-      const target = model.nodes.find(({ resource }) => resource.name === (attribute as { target(): { name: string } }).target().name)
-      const made = target === undefined || isVirtual(target) ? undefined : bodies.made(target, 1)
-      return made === undefined ? 'not sent' : send('POST', path, query, made.body)
+    const target = attribute!.kind === 'many' ? nodeOf(model, attribute!.target().name) : undefined
+    if (random.chance(3)) {
+      const isNarrowed = target !== undefined && !isVirtual(target) && random.chance(2)
+      const filters = isNarrowed ? [random.of(filterArb(model.world, target.resource))] : []
+      const request = written(path, [...Object.entries(query), ...filters], random.of(formArb))
+      return send(pair, 'DELETE', request.path, request.query)
     }
-    return send(random.chance(2) ? 'PUT' : 'PATCH', path, query, bodies.of(row, [name], 0).body[name])
+    if (attribute!.kind === 'many' && random.chance(2)) {
+      const made = target === undefined || isVirtual(target) ? undefined : bodies.made(target, 1)
+      return made === undefined ? 'not sent' : send(pair, 'POST', path, query, made.body)
+    }
+    return send(pair, random.chance(2) ? 'PUT' : 'PATCH', path, query, bodies.of(row, [name], 0).body[name])
   }
   const { body } = bodies.of(
     row,
@@ -138,7 +165,7 @@ async function write(pair: Pair, bodies: Bodies, random: Random): Promise<string
     ),
     0,
   )
-  return send(random.chance(2) ? 'PUT' : 'PATCH', pathOf(row), query, random.chance(8) ? { ...body, nope: 1 } : body)
+  return send(pair, random.chance(2) ? 'PUT' : 'PATCH', pathOf(row), query, random.chance(8) ? { ...body, nope: 1 } : body)
 }
 
 const noServer = await findNoServer()
@@ -147,24 +174,24 @@ describe('random models on SQLite and PostgreSQL', { skip: noServer }, () => {
   it('give the same answers, byte by byte', async () => {
     await using database = await ownDatabase()
     const statuses = new Map<string, number>()
+    const count = (status: string): void => void statuses.set(status, (statuses.get(status) ?? 0) + 1)
     await check(
       fc.asyncProperty(shapeOf(ALL), async shape => {
         await using pair = await Pair.of(shape, ownSchema(database.database.url))
         const random = new Random(shape.salt + 3)
         await readAll(pair)
-        for (let count = 0; count < 20; count++) await read(pair, random)
+        for (let round = 0; round < 20; round++) count(await read(pair, random))
         const bodies = new Bodies(pair.model, random)
-        for (let count = 0; count < 10; count++) {
-          const status = await write(pair, bodies, random)
-          statuses.set(status, (statuses.get(status) ?? 0) + 1)
+        for (let round = 0; round < 10; round++) {
+          count(await write(pair, bodies, random))
           await readAll(pair)
-          await read(pair, random)
+          count(await read(pair, random))
         }
       }),
       { label: 'the same answers', runs: 8, usualSeed: 1 },
     )
-    console.log(`# writes answered: ${[...statuses].map(([status, count]) => `${status}: ${count}`).join(', ')}`)
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+    console.log(`# answered: ${[...statuses].map(([status, count]) => `${status}: ${count}`).join(', ')}`)
+    for (const method of ['GET', 'HEAD', 'QUERY', 'POST', 'PUT', 'PATCH', 'DELETE'])
       assert.ok((statuses.get(`${method} 200`) ?? 0) > 0, `no ${method} was possible`)
   })
 })

@@ -291,6 +291,13 @@ const WINGS: readonly Defect[] = [
 
 const POSTGRES: readonly Defect[] = [
   {
+    name: 'PostgreSQL: a record is removed ahead of the second statement that reads it',
+    file: 'databases/postgres/readings.ts',
+    find: 'if (isLastBatch(sent)) behind?.()',
+    replace: 'if (sent === batch) behind?.()',
+    specs: ['postgres/same-models'],
+  },
+  {
     name: 'PostgreSQL: NULL is sorted last',
     file: 'databases/postgres/sql/flavour.ts',
     find: "' nulls last' : ' nulls first'",

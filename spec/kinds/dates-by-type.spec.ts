@@ -1,7 +1,7 @@
 /** Custom types that pass more than one form of a value to the database: the engine stores and looks for the one that MikroORM stores of the property. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { Type, defineEntity, p } from '@mikro-orm/core'
+import { EntitySchema, Type, defineEntity, p } from '@mikro-orm/core'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 
 /** A `Date` in entities, `2026-01-31` in the database. A text goes through as it is. */
@@ -54,4 +54,27 @@ describeStores('a type of dates that lets texts through', { except: 'column type
     assert.deepEqual(await engine.orm.em.fork().getConnection().execute('select paid from stay'), [{ paid: '2026-02-03' }])
     assert.equal((await engine.handle('DELETE', `/v1/stays/${ID}`)).status, 200)
   })
+})
+
+describeStores('a time that is named by the type of its column', { except: 'column types' }, () => {
+  for (const type of ['datetime', 'timestamptz', 'timestamp', 'timestamptz(3)', 'Date']) {
+    it(`is no change by itself, whoever writes: ${type}`, async () => {
+      const updatedAt = { type, onCreate: () => new Date(), onUpdate: () => new Date() }
+      for (const orm of [{}, { subscribers: [{ beforeUpdate() {} }] }]) {
+        const Note = new EntitySchema({
+          name: 'Note',
+          properties: { id: { type: 'integer', primary: true }, name: { type: 'string' }, updatedAt },
+        } as never)
+        await using engine = await createEngine({ entities: [Note], orm: orm as never })
+        const patch = async (body: object): Promise<string> =>
+          (await engine.handle('PATCH', '/v1/notes/1', undefined, body)).body.note.updatedAt
+        engine.clock.set(new Date('2020-01-01T00:00:00Z'))
+        await engine.handle('POST', '/v1/notes', undefined, { name: 'a' })
+        engine.clock.set(new Date('2021-01-01T00:00:00Z'))
+        for (const body of [{}, { name: 'a' }, { updatedAt: '2020-01-01T00:00:00.000Z' }])
+          assert.equal(await patch(body), '2020-01-01T00:00:00.000Z')
+        assert.equal(await patch({ name: 'b' }), '2021-01-01T00:00:00.000Z')
+      }
+    })
+  }
 })

@@ -20,12 +20,22 @@ export function correctMetadata(orm: MikroORM): void {
   // Names of one length beyond ASCII would be the same to MikroORM.
   Object.assign(orm.config.getHydrator(orm.getMetadata()), { safeKey })
   correctTargetKeys(orm.getMetadata(), orm.config.getComparator(orm.getMetadata()))
+  nameDates(orm)
   readLazyLinks(orm.getMetadata())
   findPivots(orm)
   leaveInherited(orm)
   findReferrers(orm)
   correctPolymorphicLinks(orm.getMetadata())
   correctSiblingColumns(orm.getMetadata())
+}
+
+/**
+ * MikroORM compares a Date by its time only where the type of its property is called so. One that is named by its column (`datetime`, `timestamptz`) would be a change of
+ * each record that is loaded, where the database holds a number.
+ */
+function nameDates(orm: MikroORM): void {
+  for (const { props } of orm.getMetadata())
+    for (const prop of props) if (prop.kind === 'scalar' && prop.runtimeType === 'Date' && prop.customType === undefined) prop.type = 'Date'
 }
 
 /** Says which properties are texts because nothing says what they are, and which have no place in the API. */

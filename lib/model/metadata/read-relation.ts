@@ -22,7 +22,7 @@ function readToOne(context: PropertyContext, target: Resource): ToOneAttribute {
   const common = readCommon(context)
   const owner = prop.kind === 'm:1' || prop.owner
   // Linking a row of a view from its other side would write to the view.
-  const readOnly = common.readOnly || (!owner && target.readOnly)
+  const readOnly = common.readOnly || (!owner && (target.readOnly || isUnstored(prop)))
   // The other side may be empty, unless it is declared not to be: MikroORM asks for it then.
   const required = common.required && !readOnly
   const mapped = owner ? undefined : (prop.targetMeta!.properties[prop.mappedBy as never] as Property)
@@ -60,7 +60,7 @@ function readToMany(context: PropertyContext, target: Resource): ToManyAttribute
     target,
     orphanRemoval: prop.orphanRemoval === true,
     cascadeRemove: cascadesRemove(prop),
-    readOnly: common.readOnly || (target.readOnly && prop.kind === '1:m'),
+    readOnly: common.readOnly || (prop.kind === '1:m' && (target.readOnly || isUnstored(prop))),
     nullable: false,
     required: false,
     needed: false,
@@ -69,6 +69,11 @@ function readToMany(context: PropertyContext, target: Resource): ToManyAttribute
     where: isEmptyWhere(prop.where) ? undefined : (prop.where as object),
     orderBy: Object.freeze(readOrderBy(prop)),
   } satisfies ToManyAttribute)
+}
+
+/** Whether nothing is stored of a relation from its other side: MikroORM leaves a to-one with `persist: false` out of what it writes. */
+function isUnstored({ targetMeta, mappedBy }: Property): boolean {
+  return (targetMeta!.properties[mappedBy as never] as Property | undefined)?.persist === false
 }
 
 /** Reads a to-one whose key an SQL expression gives: a formula, or the newest of a list (`through`). It has no foreign key, and is read-only. */

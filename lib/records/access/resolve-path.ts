@@ -190,7 +190,7 @@ export function allowedMethods(target: Target): readonly HttpMethod[] {
       }
       return [
         ...(existsFor(target.attribute, EVERYTHING) ? retrievals(target.attribute) : []),
-        ...(target.attribute.kind === 'toMany' ? (['POST'] as const) : []),
+        ...(target.attribute.kind === 'toMany' && !target.attribute.readOnly ? (['POST'] as const) : []),
         ...CHANGING,
         ...(isValue(target.attribute) ? [] : (['DELETE'] as const)),
         'OPTIONS',
@@ -213,7 +213,8 @@ export function checkMethod(method: string, target: Target, own: readonly string
   const isShut = target.kind === 'attribute' && (target.resource.readOnly || leadsToReadOnly(target.attribute))
   if (target.kind === 'attribute' && !isShut && (method === 'POST' || method === 'DELETE')) {
     const { attribute } = target
-    const what = attribute.kind === 'toOne' || attribute.kind === 'toOneOf' ? 'a relation to one record' : 'a plain value'
+    const isToOne = attribute.kind === 'toOne' || attribute.kind === 'toOneOf'
+    const what = isToOne ? 'a relation to one record' : attribute.kind === 'toMany' ? 'read-only' : 'a plain value'
     const why =
       method === 'POST'
         ? `POST appends to a list, and "${attribute.name}" is ${what}.`

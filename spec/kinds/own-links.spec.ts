@@ -75,7 +75,10 @@ describeStores('a required relation to itself', () => {
       [1500, 1500, 1500],
     )
     assert.equal((await engine.handle('POST', '/v1/members', undefined, { email: 'a', createdBy: 1500, org: 1 })).status, 200)
-    await assert.rejects(engine.given('member', { createdBy: 9999 }), /^RestError: "createdBy": there is no member with the ID 9999\.$/)
+    await assert.rejects(
+      engine.given('member', { createdBy: 9999 }),
+      /^RestError: given: "createdBy": there is no member with the ID 9999\.$/,
+    )
     await assert.rejects(engine.given('member', { id: 1500 }), ({ code }: { code: string }) => code === 'unique_conflict')
   })
 

@@ -136,7 +136,8 @@ export class Given {
   #begin(name: string, options: GivenOptions): { resource: Resource; seed: number } {
     checkNames(options, ['seed'], 'given')
     const { seed } = options
-    if (seed !== undefined && !Number.isSafeInteger(seed)) throw new RangeError(`given: "seed" must be an integer, got ${String(seed)}.`)
+    if (seed !== undefined && !Number.isSafeInteger(seed))
+      throw new RangeError(`given: "seed" must be an integer, got ${typeof seed === 'string' ? JSON.stringify(seed) : String(seed)}.`)
     const { model } = this.#services.served()
     const resource = model.byName.get(name)
     if (resource === undefined) {
@@ -155,7 +156,7 @@ export class Given {
         return await this.#attempt(drafts, resource, all, seed, pathOf)
       } catch (error) {
         const left = findLeftOut(error, drafts)
-        if (attempt === ATTEMPTS || (left.length === 0 && !isOfMadeUp(error, drafts))) throw error
+        if (attempt === ATTEMPTS || (left.length === 0 && !isOfMadeUp(error, drafts))) throw nameCall(error)
         for (const attribute of left) made.add(attribute)
       }
     }
@@ -199,6 +200,13 @@ export class Given {
       throw describeBrokenCheck(translated, drafts, connection.dialect)
     }
   }
+}
+
+/** Adds to a refusal that it is about what `given` was asked for, where it does not say so. */
+function nameCall(error: unknown): unknown {
+  if (!(error instanceof RestError) || error.message.startsWith('given: ')) return error
+  const { status, code, message, errors, headers, cause } = error
+  return new RestError(status, code, `given: ${message}`, { ...(errors === undefined ? {} : { errors }), headers, cause })
 }
 
 /** How often records are made up, where others take the same values meanwhile. */

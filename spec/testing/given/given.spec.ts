@@ -422,6 +422,24 @@ describe('records that need each other in a circle', () => {
   })
 })
 
+describe('a refusal of given', () => {
+  it('begins with its name once, whatever it is about', async () => {
+    const Person = defineEntity({
+      name: 'Person',
+      properties: { id: p.integer().primary(), name: p.string(), boss: () => p.manyToOne(Person).nullable() },
+    })
+    await using engine = await RestEngine.create({ entities: [Person] })
+    for (const [call, message] of [
+      [engine.given('person', { boss: 9 }), 'given: "boss": there is no person with the ID 9.'],
+      [engine.given('person', { name: 3 }), 'given: "name" must be a string.'],
+      [engine.given.many('person', 1, { name: 3 }), 'given: "0.name" must be a string.'],
+      [engine.given('peron'), 'given: there is no resource "peron". Did you mean "person"?'],
+      [engine.given('person', {}, { seed: 'x' as never }), 'given: "seed" must be an integer, got "x".'],
+    ] as const)
+      await assert.rejects(call, { message })
+  })
+})
+
 describe('given of a model with checks', () => {
   it('tells what was made up, and takes what is given', async () => {
     const Sale = defineEntity({

@@ -10,6 +10,7 @@ import assert from 'node:assert/strict'
 import { MikroORM, defineEntity, p } from '@mikro-orm/sqlite'
 import type { EntitySchema } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
+import { contentsOf } from '../lib/engine/pipeline/snapshot.ts'
 import { RestEngine } from '../lib/index.ts'
 import type { SqliteImage } from '../lib/databases/sqlite/content.ts'
 import { milliseconds, samplesOf } from './paired.ts'
@@ -59,12 +60,12 @@ const write = async (): Promise<void> => {
   assert.equal(status, 200)
 }
 const opened: (RestEngine | Database.Database)[] = []
-const bare = (): unknown => opened.push(new Database((snapshot.image as SqliteImage).bytes))
+const bare = (): unknown => opened.push(new Database((contentsOf(snapshot).image as SqliteImage).bytes))
 const clear = async (): Promise<void> => {
   for (const one of opened.splice(0)) await one.close()
 }
 
-const dirty = new Database((snapshot.image as SqliteImage).bytes)
+const dirty = new Database((contentsOf(snapshot).image as SqliteImage).bytes)
 const made: { close: () => Promise<unknown> }[] = []
 
 const CREATE = `create an engine of ${TABLES} entities`

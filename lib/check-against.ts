@@ -4,6 +4,7 @@ import type { Send } from './checks/drift/exchange.ts'
 import type { DriftReport } from './checks/drift/report.ts'
 import type { RestEngine } from './engine.ts'
 import type { JournalEntry } from './engine/journal/journal.ts'
+import { describeFake } from './try-promises.ts'
 
 /**
  * Sends the real backend the reading requests of a journal, and reports where the fake differs from it: status, shape, types, filters and orders. IDs and values
@@ -29,7 +30,7 @@ export async function checkAgainst(
     throw new TypeError('checkAgainst: the journal is a list of requests: engine.requests.')
   const { checkDrift } = await import('./checks/drift/check.ts')
   const { origin, headers } = address ?? { origin: `http://localhost${engine.base}`, headers: {} }
-  const { readings, ...fake } = await engine.describeFake(journal === undefined)
+  const { readings, ...fake } = await describeFake(engine, journal === undefined)
   const answered =
     journal?.flatMap(entry => (entry.nested || entry.status === undefined ? [] : [{ ...entry, status: entry.status }])) ?? readings
   const send: Send = typeof backend === 'function' ? backend : request => globalThis.fetch(request)

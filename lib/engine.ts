@@ -1,25 +1,17 @@
 /** Engine: the public interface. `RestEngine` hands each call to the part of the engine that does it; `engine/pipeline/assemble.ts` puts the parts together. */
 import type { MikroORM } from '@mikro-orm/core'
 import { findSeedNames } from './records/access/find-new-names.ts'
-import { Authentication } from './engine/auth/auth.ts'
+import type { Authentication } from './engine/auth/auth.ts'
 import type { PublicKey } from './engine/auth/tokens.ts'
 import { chain } from './foundation/base/awaitable.ts'
-import type { Awaitable } from './foundation/base/awaitable.ts'
 import type { Clock } from './foundation/base/clock.ts'
 import type { Limits } from './foundation/base/limits.ts'
 import type { RestResponse } from './foundation/base/response.ts'
-import type { UnindexedLink } from './records/database/explained-statements.ts'
-import type { Diagram } from './description/diagram/diagram.ts'
-import type { Fake } from './checks/drift/check.ts'
-import type { AnsweredRequest } from './checks/drift/replay.ts'
 import { expectChanges } from './engine/journal/expect-changes.ts'
 import type { ExpectedChange, ExpectedChanges } from './engine/journal/expect-changes.ts'
 import type { Explanation } from './engine/journal/explanation.ts'
 import type { JournalEntry } from './engine/journal/journal.ts'
-import type { Model } from './model/model.ts'
 import type { OpenApiDocument } from './description/openapi/document.ts'
-import { answerError, answerTransportFailure } from './engine/pipeline/answer-failure.ts'
-import type { ReceivedRequest } from './engine/pipeline/answer-failure.ts'
 import { assemble, closeEngine, copyWorld, openEngine } from './engine/pipeline/assemble.ts'
 import type { Composition, EngineParts } from './engine/pipeline/assemble.ts'
 import type { DiagramOptions, OpenApiOptions } from './engine/pipeline/descriptions.ts'
@@ -28,21 +20,16 @@ import { readSent } from './engine/pipeline/sent-request.ts'
 import type { SendOptions } from './engine/pipeline/sent-request.ts'
 import type { HandleContext } from './engine/pipeline/handle.ts'
 import type { EngineOptions } from './engine/pipeline/options.ts'
-import { ownsPath } from './engine/pipeline/owns-path.ts'
 import { holdAnswer } from './engine/pipeline/hold-answer.ts'
 import type { HeldRequest } from './engine/pipeline/hold-answer.ts'
-import type { RequestRecorder } from './engine/pipeline/record-request.ts'
 import type { Snapshot } from './engine/pipeline/snapshot.ts'
+import { EngineInternals, internalsOf, keepInternals } from './engine/pipeline/internals.ts'
 import { joinStream } from './engine/pipeline/stream-list.ts'
-import { NO_VERSION } from './records/request/address.ts'
-import { readPath } from './records/request/parse-request.ts'
-import { readPairs } from './records/request/parsed-query.ts'
 import type { MethodText, NamedBy, PathText } from './model/client/resource-names.ts'
 import type { QueryInput } from './foundation/base/query-input.ts'
 import { answer } from './doors/server/fetch.ts'
 import type { SelfTestOptions } from './checks/self-test/options.ts'
 import type { SelfTestReport } from './checks/self-test/report.ts'
-import type { SelfTest } from './checks/self-test/self-test.ts'
 import { intercept, runWithin } from './doors/server/intercept/intercept.ts'
 import type { InterceptOptions, Interception } from './doors/server/intercept/intercept.ts'
 import type { Delay, FaultHandle, Gate, PendingFault } from './engine/testing/fault-injection.ts'
@@ -54,6 +41,7 @@ import type { RateLimit } from './engine/testing/rate-limit.ts'
 import { checkSeed } from './model/seed-rows.ts'
 import type { SeedData } from './model/seed-rows.ts'
 import { seed } from './records/write/seed.ts'
+import { tryPromises } from './try-promises.ts'
 
 /**
  * An embeddable REST engine: entities in, a JSON REST API out.
@@ -95,6 +83,7 @@ export class RestEngine<Name extends string = string> {
     if ((composition as Partial<Composition> | undefined)?.database?.connection === undefined)
       throw new TypeError('RestEngine: an engine is made by "await RestEngine.create({ entities: [User] })", not by "new".')
     this.#parts = assemble(this.#plain, composition)
+    keepInternals(this, new EngineInternals(this.#parts, another => new RestEngine(another)))
     this.clock = this.#parts.clock
     this.base = composition.options.base
     this.versions = composition.options.versions
@@ -124,16 +113,6 @@ export class RestEngine<Name extends string = string> {
   /** The MikroORM instance on the engine's database, to arrange and assert in tests. Fork its entity manager: `engine.orm.em.fork()`. */
   get orm(): MikroORM {
     return this.#parts.connection.orm
-  }
-
-  /** @internal The model of the first version. An open resource has more attributes once a request has added them. */
-  get model(): Model {
-    return this.#parts.versions.first.model
-  }
-
-  /** @internal Returns the model of a version, or of the first one; undefined when there is no such version. */
-  modelOf(version: string = this.versions[0] ?? NO_VERSION): Model | undefined {
-    return this.#parts.served.get(version)?.model
   }
 
   /**
@@ -171,23 +150,13 @@ export class RestEngine<Name extends string = string> {
     return chain(this.#parts.requests.handle(...readSent(line, options)), joinStream)
   }
 
-  /** @internal Answers as `handle` does, for transports: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */
-  ask(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
-    return this.#parts.requests.handle(method, path, query, body, context)
-  }
-
-  /** @internal Answers a GET of a docs page, which is not in the journal and meets no injected fault. */
-  look(path: string, context: HandleContext): Promise<RestResponse> {
-    return this.#parts.requests.look(path, context)
-  }
-
   /**
    * Answers a WHATWG Request, for servers and test tools that speak `fetch`. It needs no `this`: `const { fetch } = engine`. Takes the arguments of the
    * global `fetch`, too; a path alone belongs to `http://localhost`.
    *
    * @example const response = await engine.fetch(new Request('http://api.test/v1/users?limit=5'))
    */
-  readonly fetch = (request: Request | URL | string, init?: RequestInit): Promise<Response> => answer(this.#plain, request, init)
+  readonly fetch = (request: Request | URL | string, init?: RequestInit): Promise<Response> => answer(internalsOf(this), request, init)
 
   /**
    * Answers the requests of this process to an origin, or to several, instead of the network: those of the global `fetch`, of the undici package's
@@ -256,17 +225,6 @@ export class RestEngine<Name extends string = string> {
     return await world.#parts.requests.explainWrite(method, path, query, body, context)
   }
 
-  /** @internal Answers a request as `handle` does, with all that it writes, and returns with the answer what ran. */
-  explained(
-    method: string,
-    path: string,
-    query: undefined,
-    body: unknown,
-    context: HandleContext,
-  ): ReturnType<RequestRecorder['explained']> {
-    return this.#parts.requests.explained(method, path, query, body, context)
-  }
-
   /**
    * Describes a version of the API as an OpenAPI document: every path with its parameters, bodies, answers and errors, as the model, the rules and the
    * options have them. `GET /{version}/openapi.json` answers with the same document.
@@ -277,11 +235,8 @@ export class RestEngine<Name extends string = string> {
    * const document = await engine.openapi({ version: 'v1' })
    * assert.equal(document.openapi, '3.1.1')
    */
-  openapi(options?: OpenApiOptions): Promise<OpenApiDocument>
-  /** @internal */
-  openapi(options: OpenApiOptions, isReadOnly: boolean): Promise<OpenApiDocument>
-  async openapi(options: OpenApiOptions = {}, isReadOnly = this.#parts.options.readOnly): Promise<OpenApiDocument> {
-    return this.#open.descriptions.describe(options, isReadOnly)
+  async openapi(options: OpenApiOptions = {}): Promise<OpenApiDocument> {
+    return this.#open.descriptions.describe(options)
   }
 
   /**
@@ -324,36 +279,9 @@ export class RestEngine<Name extends string = string> {
    * const report = await engine.selfTest({ seed: 7 })
    * assert.ok(report.passed, String(report))
    */
-  selfTest(options?: SelfTestOptions): Promise<SelfTestReport>
-  /** @internal */
-  selfTest(options: SelfTestOptions, readOnly: boolean): Promise<SelfTestReport>
-  async selfTest(options: SelfTestOptions = {}, readOnly = this.#parts.options.readOnly): Promise<SelfTestReport> {
-    const { report } = await this.#tryPromises(options, readOnly)
+  async selfTest(options: SelfTestOptions = {}): Promise<SelfTestReport> {
+    const { report } = await tryPromises(this, options, this.#parts.options.readOnly)
     return report
-  }
-
-  async #tryPromises(options: SelfTestOptions, readOnly: boolean): Promise<SelfTest> {
-    const [{ runSelfTest }, { createTestedWorld }] = await Promise.all([
-      import('./checks/self-test/self-test.ts'),
-      import('./checks/self-test/world.ts'),
-    ])
-    const composition = await copyWorld(this.#open, undefined)
-    // No limit of time holds up a request in process, and its journal is of no use.
-    await using fork = new RestEngine({ ...composition, options: { ...composition.options, readOnly, journal: 0 } })
-    return await runSelfTest(await createTestedWorld(fork.#parts, user => fork.token(user)), options)
-  }
-
-  /** @internal What `checkAgainst` needs to know: the versions, and requests that were answered, where a self-test is to make them. */
-  async describeFake(tries: boolean): Promise<Fake & { readonly readings: readonly AnsweredRequest[] }> {
-    const { served, options } = this.#open
-    const versions = [...served].map(([name, { model, vocabulary }]) => ({ name, model, vocabulary }))
-    const conforms: Fake['conforms'] = (request, response) => this.conforms(request, response)
-    const made = tries ? (await this.#tryPromises({ runs: 4 }, true)).readings : new Map<string, never>()
-    const readings = [...made].map(([target, { status, response }]): AnsweredRequest => {
-      const query = readPairs(target, undefined).map(({ name, operator, value }) => [name + operator, value] as const)
-      return { method: 'GET', path: readPath(target), query, status, response }
-    })
-    return { base: options.base, versions, conforms, readings }
   }
 
   /**
@@ -364,10 +292,11 @@ export class RestEngine<Name extends string = string> {
    */
   async seed(data: NamedBy<Name, readonly object[]>): Promise<void> {
     const { connection, versions } = this.#open
+    const { model } = versions.first
     checkSeed(data, 'engine.seed: the seed')
-    const more = this.model.isOpen ? findSeedNames(data, this.model.byName) : undefined
+    const more = model.isOpen ? findSeedNames(data, model.byName) : undefined
     const growth = more === undefined ? undefined : versions.grow(more)
-    await seed(data as SeedData, growth?.model ?? this.model, connection)
+    await seed(data as SeedData, growth?.model ?? model, connection)
     growth?.adopt()
   }
 
@@ -529,17 +458,12 @@ export class RestEngine<Name extends string = string> {
    * @example await engine.scenario('vip')
    */
   async scenario(name: string): Promise<void> {
-    await this.#parts.world.begin(await this.scenarioSnapshot(name))
+    await this.#parts.world.begin(await internalsOf(this).scenarioSnapshot(name))
   }
 
   /** The names of the option `scenarios`. */
   get scenarios(): readonly string[] {
     return this.#parts.shared.scenarios.names
-  }
-
-  /** @internal Returns the state of a scenario, for worlds that begin with it. */
-  scenarioSnapshot(name: string): Promise<Snapshot> {
-    return this.#parts.shared.scenarios.find(name, state => this.#plain.fork(state))
   }
 
   /**
@@ -580,53 +504,6 @@ export class RestEngine<Name extends string = string> {
     const { authentication } = this.#parts
     if (authentication === undefined) throw new Error('The authentication module is off: switch it on with the option "auth".')
     return authentication
-  }
-
-  /** @internal The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */
-  get logInNames(): readonly [string, string] | undefined {
-    return this.#parts.authentication?.describe(this.versions[0] ?? NO_VERSION).credentials
-  }
-
-  /** @internal Whether the log-in module is on. */
-  get hasLogIn(): boolean {
-    return this.#parts.authentication !== undefined
-  }
-
-  /** @internal Returns the diagram of a version as plain data. */
-  describeDiagram(version: string): Promise<Diagram> {
-    return this.#open.descriptions.diagram(version)
-  }
-
-  /** @internal Whether a path below the base is the engine's: see ownsPath. */
-  owns(target: string, hasBase: boolean): boolean {
-    return ownsPath(target, hasBase, this.#parts)
-  }
-
-  /** @internal Whether a request logs in or out, for transports that are read-only. */
-  isSession(method: string, target: string): boolean {
-    const path = readPath(target)
-    const segments = (this.versions.length === 0 ? path : path.slice(1)).split('/')
-    return this.#parts.authentication !== undefined && Authentication.isSession(method, segments)
-  }
-
-  /** @internal Returns the links of relations, and foreign keys, that no index serves, in tables of more than so many rows. */
-  async unindexedLinks(rows: number): Promise<UnindexedLink[]> {
-    return this.#parts.connection.unindexedLinks(this.model.entities, rows)
-  }
-
-  /** @internal The column of any table whose order is that in which rows were inserted. */
-  get insertionOrder(): string {
-    return this.#parts.connection.dialect.insertionOrder
-  }
-
-  /** @internal Returns the error body for an error that a transport finds before it can call `handle`. */
-  respondError(error: unknown): RestResponse {
-    return answerError(error, this.#parts)
-  }
-
-  /** @internal Answers an error of a transport, and reports it where it is the server's fault. */
-  respondFailure(error: unknown, request: ReceivedRequest): RestResponse {
-    return answerTransportFailure(error, request, this.#parts)
   }
 
   /**

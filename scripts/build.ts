@@ -28,7 +28,7 @@ function finishTypes(file: string, finished: Set<string>): void {
   writeFileSync(file, text.replaceAll(TYPE_IMPORT, '$1$2$3.js$2'))
 }
 
-/** The declaration files whose comments users see in their editor: those that an entry exports from, and the model, which `engine.model` gives. */
+/** The declaration files whose comments users see in their editor: those that an entry exports from, and what these say of the model. */
 function isShown(file: string, entries: readonly string[]): boolean {
   if (file.startsWith(join(dist, 'lib/model'))) return true
   return entries.some(

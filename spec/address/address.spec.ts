@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { defineEntity, p } from '@mikro-orm/core'
+import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
 import { auth, createServer, hashPassword, resource, RestEngine } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
 import { Author, Book, create, entities, serve } from './world.ts'
@@ -109,8 +110,8 @@ describe('an engine without versions', () => {
   it('has one model, which seed, given, forks and expectations use', async () => {
     await using engine = await create({ versions: [] })
     assert.deepEqual(engine.versions, [])
-    assert.equal(engine.modelOf(), engine.model)
-    assert.equal(engine.modelOf('v1'), undefined)
+    assert.equal(internalsOf(engine).modelOf(), internalsOf(engine).model)
+    assert.equal(internalsOf(engine).modelOf('v1'), undefined)
     const book = await engine.given('book', { title: 'made' })
     assert.deepEqual(((await engine.handle('GET', `/books/${book['id'] as number}`)).body as { book: object }).book, book)
     await engine.expect({ books: 1 }, () => engine.handle('POST', '/books', undefined, { title: 'x', author: 1 }))

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { defineEntity, p } from '@mikro-orm/core'
+import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
 import { auth, createServer, fromJson, hashPassword, listener, resource, RestEngine } from '../../lib/index.ts'
 import type { OpenApiDocument } from '../../lib/index.ts'
 import { Command, copyLibrary, ROOT } from '../helpers/command.ts'
@@ -244,7 +245,7 @@ function assertWithin(text: string, { paths, components }: OpenApiDocument): voi
 }
 
 function listHidden(engine: RestEngine, version: string): { name: string; hidden: string }[] {
-  const { resources } = engine.modelOf(version)!
+  const { resources } = internalsOf(engine).modelOf(version)!
   const visible = new Set(resources.flatMap(({ attributes }) => attributes.flatMap(each => (each.hidden ? [] : [each.name]))))
   return resources.flatMap(({ plural, attributes }) =>
     attributes.flatMap(({ name, hidden }) => (hidden && !visible.has(name) ? [{ name: plural, hidden: name }] : [])),
@@ -275,7 +276,7 @@ describe('the commands of the docs page', { skip: hasCurl ? false : 'there is no
     it(`work: ${name}`, async () => {
       await using engine = await create()
       const count = await tryCommands(engine, headers(engine))
-      assert.ok(count > engine.model.resources.length * 2, `${count}`)
+      assert.ok(count > internalsOf(engine).model.resources.length * 2, `${count}`)
     })
   }
 

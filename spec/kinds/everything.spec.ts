@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import Database from 'better-sqlite3'
+import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
 import { RestEngine } from '../../lib/index.ts'
 import { Command, send } from '../helpers/command.ts'
 import { ordered, toJson } from '../helpers/oracle.ts'
@@ -176,7 +177,7 @@ describe('a model with everything', () => {
     await using engine = await RestEngine.create({ database: join(folder, 'same.sqlite') })
     await using server = new Command(folder, 'project', '--port', '0')
     const origin = await server.origin()
-    for (const { plural } of engine.model.resources) {
+    for (const { plural } of internalsOf(engine).model.resources) {
       for (const depth of [0, 1, 2]) {
         const asked = `/v1/${plural}?depth=${depth}`
         const [left, right] = [await engine.handle('GET', asked), await send(origin, 'GET', asked)]

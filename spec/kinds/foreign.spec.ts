@@ -9,6 +9,7 @@ import type { EntitySchema } from '@mikro-orm/core'
 import { FullTextType } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
 import { AuditEvent, entities } from '../../fixtures/postgres-model/index.ts'
+import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
 import { RestEngine } from '../../lib/index.ts'
 
 type Row = Record<string, unknown>
@@ -29,8 +30,8 @@ async function post(engine: RestEngine, body: Row = {}): Promise<Row> {
 describe('a shop written for PostgreSQL', () => {
   it('is served, made up and seeded, with a note for all that is mapped', async () => {
     await using engine = await RestEngine.create({ entities })
-    assert.equal(engine.model.resources.length, 13)
-    for (const { singular, plural } of engine.model.resources) {
+    assert.equal(internalsOf(engine).model.resources.length, 13)
+    for (const { singular, plural } of internalsOf(engine).model.resources) {
       await engine.given(singular)
       const { status, body } = await engine.handle('GET', `/v1/${plural}`)
       assert.equal(status, 200)

@@ -1,6 +1,7 @@
 /** Every answer is as the document says: of each operation that reads, with several ways to ask, and of writes and refusals. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
 import type { RestEngine } from '../../lib/index.ts'
 import type { Resource } from '../../lib/model/model.ts'
 import { Conformity } from './conformity.ts'
@@ -30,7 +31,7 @@ for (const { name, create, headers: headersOf } of worlds) {
 
     async function readAll(version: string, queries: readonly string[], conformity: Conformity): Promise<number> {
       let count = 0
-      for (const resource of engine.modelOf(version)!.resources) {
+      for (const resource of internalsOf(engine).modelOf(version)!.resources) {
         const id = await firstId(version, resource)
         const base = `/${version}/${resource.plural}`
         const paths = conformity.operations.flatMap(({ template, pointer }) => {

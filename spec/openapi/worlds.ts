@@ -1,4 +1,5 @@
 /** Engines that descriptions are held against: the sample, as it is and configured, the library, and the model that was written for PostgreSQL. */
+import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
 import { RestEngine } from '../../lib/index.ts'
 import configured from '../../fixtures/configured/index.ts'
 import { entities as library } from '../../fixtures/library/index.ts'
@@ -17,7 +18,7 @@ const NOBODY = (): Record<string, string> => ({})
 
 async function createShop(): Promise<RestEngine> {
   const engine = await RestEngine.create({ entities: shop })
-  for (const { singular, readOnly } of engine.model.resources) if (!readOnly) await engine.given(singular, {}, { seed: 3 })
+  for (const { singular, readOnly } of internalsOf(engine).model.resources) if (!readOnly) await engine.given(singular, {}, { seed: 3 })
   return engine
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/sqlite'
+import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
 import { RestEngine } from '../../lib/index.ts'
 import type { Reading } from '../../lib/records/database/dialect.ts'
 import { SqliteConnection } from '../../lib/databases/sqlite/connection.ts'
@@ -106,7 +107,7 @@ describe('a database that answers later', () => {
   })
 
   it('is explained, and seeded', async () => {
-    const links = await engine.unindexedLinks(-1)
+    const links = await internalsOf(engine).unindexedLinks(-1)
     SqliteConnection.prototype.explain = function (statements) {
       return turn().then(() => explain.call(this, statements)) as never
     }
@@ -122,7 +123,7 @@ describe('a database that answers later', () => {
     const { statements } = await engine.explain('GET', '/v1/posts?depth=2')
     assert.equal(statements.length, 4)
     assert.ok(statements.every(({ plan }) => plan.length > 0))
-    assert.deepEqual(await engine.unindexedLinks(-1), links)
+    assert.deepEqual(await internalsOf(engine).unindexedLinks(-1), links)
     await using other = await RestEngine.create({ entities: [User, Post, Tag], seed: SEED })
     const { body } = await other.handle('GET', '/v1/posts?limit=0')
     assert.equal((body as { count: number }).count, 5)

@@ -7,6 +7,7 @@ import { describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
+import { contentsOf } from '../../lib/engine/pipeline/snapshot.ts'
 import { RestEngine, auth, hashPassword, resource } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
 import type { SqliteImage } from '../../lib/databases/sqlite/content.ts'
@@ -52,7 +53,7 @@ async function add(engine: RestEngine, name: string): Promise<number> {
 
 /** Everything that is stored, byte for byte as SQLite sees it. */
 async function bytesOf(engine: RestEngine): Promise<string> {
-  return ((await engine.snapshot()).image as SqliteImage).bytes.toString('base64')
+  return (contentsOf(await engine.snapshot()).image as SqliteImage).bytes.toString('base64')
 }
 
 for (const kind of ['memory', 'file'] as const) {

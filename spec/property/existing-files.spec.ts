@@ -8,6 +8,7 @@ import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import Database from 'better-sqlite3'
 import * as fc from 'fast-check'
+import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
 import { RestEngine } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
@@ -172,7 +173,7 @@ describe('an existing file', () => {
         try {
           await using engine = await RestEngine.create({ ...options, entities: entitiesOf(entities) })
           notes = engine.notes
-          for (const { plural } of engine.model.resources)
+          for (const { plural } of internalsOf(engine).model.resources)
             assert.ok((await engine.handle('GET', `/v1/${plural}`)).status < 500, `${plural}: ${String(errors[0])}`)
         } catch (error) {
           const { message } = error as Error

@@ -7,6 +7,7 @@ import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import * as fc from 'fast-check'
 import library from '../../fixtures/library/index.ts'
+import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
 import type { RestEngine } from '../../lib/index.ts'
 import type { GivenRecord } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
@@ -149,7 +150,7 @@ function entitiesOf(shapes: readonly Shape[]): unknown[] {
 
 async function everything(engine: RestEngine): Promise<Map<string, GivenRecord[]>> {
   const all = new Map<string, GivenRecord[]>()
-  for (const { plural } of engine.model.resources) {
+  for (const { plural } of internalsOf(engine).model.resources) {
     const { body } = await engine.handle('GET', `/v1/${plural}`, { limit: 1000 })
     all.set(plural, body[plural] as GivenRecord[])
   }
@@ -165,7 +166,7 @@ describeStores('given', () => {
       await using a = await open()
       await using b = await open()
       for (const engine of [a, b]) {
-        for (const { singular } of engine.model.resources) {
+        for (const { singular } of internalsOf(engine).model.resources) {
           await engine.given(singular, {}, { seed })
           await engine.given.many(singular, 12, {}, { seed })
         }
@@ -173,7 +174,7 @@ describeStores('given', () => {
       const made = await everything(a)
       assert.deepEqual(made, await everything(b))
       await using empty = await open()
-      for (const { plural } of empty.model.resources) {
+      for (const { plural } of internalsOf(empty).model.resources) {
         for (const record of made.get(plural)!) {
           const { status, body } = await empty.handle('POST', `/v1/${plural}`, undefined, record)
           assert.equal(status, 200, JSON.stringify(body))

@@ -11,6 +11,7 @@ import Database from 'better-sqlite3'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import { defineEntity, p } from '@mikro-orm/sqlite'
+import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
 import { RestEngine } from '../../lib/index.ts'
 import { parseScalar } from '../../lib/foundation/values/scalar-type.ts'
 import { check } from '../helpers/check.ts'
@@ -166,7 +167,7 @@ async function stays(path: string, plural: string, engine: RestEngine): Promise<
 async function found(path: string, plural: string, engine: RestEngine): Promise<void> {
   const rows = bytesOf(path) as unknown[][]
   const { [plural]: records } = (await ask(engine, 'GET', plural, undefined)) as { [name: string]: Shown[] }
-  const attributes = engine.model.byName.get(plural)!.attributes
+  const attributes = internalsOf(engine).model.byName.get(plural)!.attributes
   for (const [index, record] of records!.entries()) {
     for (const attribute of attributes) {
       // Bytes are shown, but not compared with anything.

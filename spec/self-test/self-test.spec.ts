@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { defineEntity, p, Type } from '@mikro-orm/core'
+import { tryPromises } from '../../lib/try-promises.ts'
 import { RestEngine, auth, fromJson, resource } from '../../lib/index.ts'
 import type { EngineOptions, SelfTestCheck, SelfTestReport } from '../../lib/index.ts'
 import blog from '../../fixtures/blog.json' with { type: 'json' }
@@ -257,7 +258,7 @@ describe('a self-test', { timeout: 240_000 }, () => {
     assert.ok(report.passed, String(report))
     assert.equal(report.checks.created, 0)
     // The fork of a file that is only read may be written to.
-    const written = await engine.selfTest({ runs: 1 }, false)
+    const { report: written } = await tryPromises(engine, { runs: 1 }, false)
     assert.ok(written.passed && written.checks.created > 50, String(written))
   })
 

@@ -1,4 +1,5 @@
 /** Describe: writes the OpenAPI document, or the diagram of the model, of what would be served. Replaces only files of their kind, because FILE and OUT are easily mistaken. */
+import { internalsOf } from '../../engine/pipeline/internals.ts'
 import { readFile, writeFile } from 'node:fs/promises'
 import type { RestEngine } from '../../engine.ts'
 import { CommandError } from './command-error.ts'
@@ -21,7 +22,7 @@ interface Description {
  * @returns the text for standard output
  */
 export async function describeTo(file: string, engine: RestEngine, isReadOnly: boolean): Promise<string> {
-  const text = `${JSON.stringify(await engine.openapi({}, isReadOnly), undefined, 2)}\n`
+  const text = `${JSON.stringify(await internalsOf(engine).describe({}, isReadOnly), undefined, 2)}\n`
   return write(file, { option: '--openapi', kind: 'OpenAPI document', text, start: /^\s*\{\s*"openapi"/ })
 }
 

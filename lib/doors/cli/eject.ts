@@ -3,6 +3,7 @@
  * loaded and compared with the served model before the command ends. A difference is an error, or a column that is left out with a note, where the model was read
  * from the database.
  */
+import { internalsOf } from '../../engine/pipeline/internals.ts'
 import { readDatabase } from '../../engine/pipeline/database-option.ts'
 import { describeDatabase, isPglite } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
@@ -146,8 +147,8 @@ function config(
 ): string {
   refuseFunctions(options)
   const byEntity = new Map(metas.map(meta => [meta.class as object, meta]))
-  const served = [...new Set(listVersions(engine.versions).flatMap(version => engine.modelOf(version)!.resources))].filter(({ entity }) =>
-    byEntity.has(entity),
+  const served = [...new Set(listVersions(engine.versions).flatMap(version => internalsOf(engine).modelOf(version)!.resources))].filter(
+    ({ entity }) => byEntity.has(entity),
   )
   const entities = [...new Set(served.map(({ className }) => className))]
   const hidden = metas.filter(meta => !meta.embeddable && !entities.includes(meta.className)).map(({ className }) => className)
@@ -321,7 +322,7 @@ async function proveSame(engine: RestEngine, { options }: Loaded, root: string, 
 
 /** @throws CommandError for a difference in what cannot be left out */
 function compareModels(engine: RestEngine, copy: RestEngine, version: string, leftOut: LeftOut): void {
-  const [served, written] = [engine, copy].map(each => describeModel(each.modelOf(version)!)) as [Description, Description]
+  const [served, written] = [engine, copy].map(each => describeModel(internalsOf(each).modelOf(version)!)) as [Description, Description]
   for (const [place, value] of served) {
     if (leftOut.has(place) || written.get(place) === value) continue
     const [className = '', property = ''] = place.split('.', 2)

@@ -11,7 +11,6 @@ import { isText } from '../../foundation/values/scalar-type.ts'
 
 /** The parts of the engine that examples need. */
 export interface ExampleEngine {
-  readonly model: { readonly resources: readonly Resource[] }
   readonly base: string
   readonly versions: readonly string[]
   handle(method: string, path: string): Promise<{ readonly status: number; readonly body?: unknown }>
@@ -31,13 +30,14 @@ export interface SlowLink {
  */
 export async function findExampleRequests(
   engine: ExampleEngine,
+  model: { readonly resources: readonly Resource[] },
   wanted: readonly string[] | undefined,
   slow: readonly SlowLink[] = [],
 ): Promise<string[]> {
   const root = formatRoot(engine.base, engine.versions[0] ?? NO_VERSION)
   if (wanted !== undefined) return wanted.map(path => root + path)
-  const resources = engine.model.resources.filter(({ rules }) => rules.single === undefined)
-  const [only] = engine.model.resources
+  const resources = model.resources.filter(({ rules }) => rules.single === undefined)
+  const [only] = model.resources
   if (resources.length === 0 && only !== undefined) return [root + formatPath(only)]
   const paths = [findSort(resources, slow), await findFilter(resources, engine, root), findExpansion(resources)]
   const candidates = paths.filter(path => path !== undefined).map(path => root + path)

@@ -1,4 +1,6 @@
 /** Runs the command. Every error is one line on standard error. */
+import { tryPromises } from '../../try-promises.ts'
+import { internalsOf } from '../../engine/pipeline/internals.ts'
 import type { RestEngine } from '../../engine.ts'
 import { formatHelp, parseArguments } from './arguments.ts'
 import type { CommandArguments } from './arguments.ts'
@@ -104,7 +106,7 @@ async function selfTest(
 ): Promise<number> {
   if (!quiet) for (const line of formatNotes(engine)) process.stderr.write(`mikro-rest: ${line}\n`)
   const options = { ...(chance === undefined ? {} : { seed: chance }), ...(runs === undefined ? {} : { runs }) }
-  const report = await engine.selfTest({ ...options, ...(headers === undefined ? {} : { headers }) }, readOnly)
+  const { report } = await tryPromises(engine, { ...options, ...(headers === undefined ? {} : { headers }) }, readOnly)
   return await print(String(report), report.passed ? 0 : 1)
 }
 
@@ -118,7 +120,7 @@ async function get(
   if (delay > 0) engine.delay('*', delay)
   if (!quiet) for (const line of formatNotes(engine)) process.stderr.write(`mikro-rest: ${line}\n`)
   const { response, explain } = explains
-    ? await engine.explained('GET', path, undefined, undefined, {})
+    ? await internalsOf(engine).explained('GET', path, undefined, {})
     : { response: await engine.handle('GET', path), explain: undefined }
   const { status, body } = response
   const explanation = await explain?.()

@@ -2,6 +2,7 @@
  * Writes the changes of clients back to the JSON file. The new text goes into a temporary file that then replaces the old one, so the
  * file is complete at every moment. Unchanged parts keep their characters. A file that another program has changed is not overwritten.
  */
+import { internalsOf } from '../../engine/pipeline/internals.ts'
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
@@ -196,12 +197,12 @@ async function readRows(engine: RestEngine, collections: readonly InferredCollec
     const kysely = (em as unknown as { getKysely(): Queries }).getKysely()
     const all = new Map<string, Rows>()
     for (const { name, resource: called, attributes } of collections) {
-      const resource = engine.model.byName.get(called)!
+      const resource = internalsOf(engine).model.byName.get(called)!
       const lists = new Map<string, ReadonlyMap<unknown, unknown[]>>()
       for (const attribute of attributes)
         if (attribute.kind === 'toMany') lists.set(attribute.key, await readList(kysely, resource, attribute.name))
       const { column: idColumn } = resource.key[0]!
-      const stored = await kysely.selectFrom(resource.table).selectAll().orderBy(engine.insertionOrder).execute()
+      const stored = await kysely.selectFrom(resource.table).selectAll().orderBy(internalsOf(engine).insertionOrder).execute()
       const rows = stored.map(row => {
         const id = row[idColumn]
         const value = ({ kind, key, name: attribute }: InferredAttribute): unknown =>

@@ -1,4 +1,5 @@
 /** Serves the engine over HTTP until a signal stops it. Prints the address and example requests, then one line for every request. */
+import { internalsOf } from '../../engine/pipeline/internals.ts'
 import { READ_METHODS } from '../../foundation/base/http-methods.ts'
 import { lookup } from 'node:dns/promises'
 import { stat } from 'node:fs/promises'
@@ -56,8 +57,8 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
     explain: args.explain,
     ...(args.quiet && saver === undefined ? {} : { onRequest }),
   })
-  const slow = await engine.unindexedLinks(MANY)
-  const requests = await findExampleRequests(engine, loaded.examples, slow)
+  const slow = await internalsOf(engine).unindexedLinks(MANY)
+  const requests = await findExampleRequests(engine, internalsOf(engine).model, loaded.examples, slow)
   await listen(server, args)
   const { stopped } = stopOnSignal(server)
   const address = server.address() as AddressInfo
@@ -139,14 +140,16 @@ function printWelcome(
   const origin = `http://${formatHost(address)}:${address.port}`
   const resources = listVersions(engine.versions).flatMap(version => {
     const root = formatRoot(engine.base, version)
-    return engine.modelOf(version)!.resources.map(({ plural }) => `${root}/${plural}`)
+    return internalsOf(engine)
+      .modelOf(version)!
+      .resources.map(({ plural }) => `${root}/${plural}`)
   })
   const notes = formatNotes(engine)
   const lines = [
     `${styleText('bold', 'mikro-rest')} serves ${title} at ${styleText('cyan', origin)}`,
     // A resource or a route of the name comes before the page.
     ...(folder === undefined ? [] : [`Files of ${escapeControls(folder)}: ${styleText('cyan', origin)}`]),
-    ...(engine.owns(`/${DOCS}`, false) ? [] : [`Documentation: ${styleText('cyan', `${origin}${engine.base}/${DOCS}`)}`]),
+    ...(internalsOf(engine).owns(`/${DOCS}`, false) ? [] : [`Documentation: ${styleText('cyan', `${origin}${engine.base}/${DOCS}`)}`]),
     '',
     ...(json === undefined ? [] : [`Inferred from ${json.name}:`, ...formatInference(json), '']),
     ...(notes.length === 0 ? [] : [...notes.map(note => `  ${note}`), '']),

@@ -14,16 +14,15 @@ import { NO_VERSION, formatRoot, listVersions } from '../../records/request/addr
 import { DESCRIPTION, DOCS } from '../../records/request/reserved-paths.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** The members of `RestEngine` that docs pages use. */
+/** What docs pages ask of the internals of an engine. */
 export interface DocumentedEngine {
   readonly versions: readonly string[]
-  /** @internal Answers a GET that no journal has. */
+  /** Answers a GET that no journal has. */
   look(path: string, client: LazyClient): Promise<TransportResponse>
-  /** @internal Returns the diagram of a version as plain data. */
+  /** Returns the diagram of a version as plain data. */
   describeDiagram(version: string): Promise<Diagram>
-  /** @internal The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */
+  /** The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */
   readonly logInNames: readonly [string, string] | undefined
-  /** @internal */
   readonly hasLogIn: boolean
 }
 

@@ -11,6 +11,7 @@ import { RequestListener } from './request-listener.ts'
 import { checkServerOptions } from './server-options.ts'
 import type { ServerOptions } from './server-options.ts'
 import type { WorldEngine } from './worlds.ts'
+import { findInternals, internalsOf } from '../../engine/pipeline/internals.ts'
 
 /**
  * A `node:http` server that answers every request with the engine. `listen` is yours to call, and closing the server leaves the engine open.
@@ -21,7 +22,7 @@ import type { WorldEngine } from './worlds.ts'
  * const server = createServer(engine, { cors: 'http://localhost:5173' }).listen(3000, '127.0.0.1')
  */
 export function createServer(engine: WorldEngine, options: ServerOptions = {}): Server {
-  if (typeof (engine as Partial<WorldEngine> | undefined)?.fork !== 'function')
+  if (findInternals(engine) === undefined)
     throw new TypeError('createServer: the first argument must be an engine: createServer(await RestEngine.create({ entities: [User] })).')
   checkServerOptions(options)
   return new EngineServer(engine, options).server
@@ -96,7 +97,7 @@ class EngineServer {
       socket.destroy()
       return
     }
-    const answer = this.#engine.respondError(describeConnectionError(error))
+    const answer = internalsOf(this.#engine).respondError(describeConnectionError(error))
     const text = JSON.stringify(answer.body)
     const headers = { ...answer.headers, 'content-length': Buffer.byteLength(text), connection: 'close' }
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)

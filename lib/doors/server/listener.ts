@@ -5,6 +5,7 @@ import { RequestListener } from './request-listener.ts'
 import { checkListenerOptions } from './server-options.ts'
 import type { ListenerOptions } from './server-options.ts'
 import type { WorldEngine } from './worlds.ts'
+import { findInternals } from '../../engine/pipeline/internals.ts'
 
 /** A request listener of `node:http`, which is a middleware of Express, Connect and Vite, too. */
 export interface Listener {
@@ -21,6 +22,8 @@ export interface Listener {
  * @example app.use('/api', listener(engine))
  */
 export function listener(engine: WorldEngine, options: ListenerOptions = {}): Listener {
+  if (findInternals(engine) === undefined)
+    throw new TypeError('listener: the first argument must be an engine: listener(await RestEngine.create({ entities: [User] })).')
   checkListenerOptions(options)
   const own = new RequestListener(engine, options, 'listener')
   const receive = (request: MountedRequest, response: ServerResponse, next?: (error?: unknown) => void): void => {

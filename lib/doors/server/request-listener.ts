@@ -32,6 +32,8 @@ import { TestControls } from './test-controls.ts'
 import { written } from './transport.ts'
 import type { TransportResponse } from './transport.ts'
 import type { WorldEngine } from './worlds.ts'
+import { internalsOf } from '../../engine/pipeline/internals.ts'
+import type { EngineInternals } from '../../engine/pipeline/internals.ts'
 
 /** A request that has come, and where its answer goes. */
 interface SentRequest {
@@ -60,6 +62,7 @@ interface Arrival {
 export class RequestListener {
   readonly guard: OriginGuard
   readonly #engine: WorldEngine
+  readonly #internals: EngineInternals
   /** Undefined: the path of the mount, or that of the engine. */
   readonly #base: string | undefined
   readonly #passesOn: boolean
@@ -80,6 +83,7 @@ export class RequestListener {
   /** @param where begins the texts of errors */
   constructor(engine: WorldEngine, options: ListenerOptions & Pick<ServerOptions, 'static'>, where: string) {
     this.#engine = engine
+    this.#internals = internalsOf(engine)
     this.#base = options.base === undefined ? undefined : readBase(options.base, where, engine.versions)
     this.#passesOn = options.fallthrough ?? false
     this.#readOnly = options.readOnly ?? false
@@ -135,7 +139,7 @@ export class RequestListener {
     return (
       (this.#docs && isDocsPath(below)) ||
       (this.#controls !== undefined && TestControls.isControl(below)) ||
-      this.#engine.owns(below, base !== '')
+      this.#internals.owns(below, base !== '')
     )
   }
 
@@ -171,7 +175,7 @@ export class RequestListener {
       return
     }
     const unread = error instanceof RestError && error.code === 'body_too_large'
-    this.#deliver(sent, this.#engine.respondFailure(error, new Received(sent.request, sent.target)), unread)
+    this.#deliver(sent, this.#internals.respondFailure(error, new Received(sent.request, sent.target)), unread)
   }
 
   /** Writes an answer, and reports it. Throws nothing: no caller would catch it. */
@@ -195,7 +199,7 @@ export class RequestListener {
   /** Answers with a 500 where an answer could not be written, and breaks the connection where half of it is out already. */
   #giveUp(sent: SentRequest, error: unknown): number {
     const { request, response } = sent
-    const { status, headers, body } = this.#engine.respondFailure(error, new Received(request, sent.target))
+    const { status, headers, body } = this.#internals.respondFailure(error, new Received(request, sent.target))
     if (response.headersSent) {
       request.socket.destroy()
       return status
@@ -246,7 +250,7 @@ export class RequestListener {
 
   /** Whether the engine refuses a request since the server is read-only, so that nobody reads its body. */
   #isRefused({ request: { method = '' }, below }: SentRequest): boolean {
-    return this.#readOnly && WRITE_METHODS.includes(method) && (below === undefined || !this.#engine.isSession(method, below))
+    return this.#readOnly && WRITE_METHODS.includes(method) && (below === undefined || !this.#internals.isSession(method, below))
   }
 
   #findTarget(sent: SentRequest): RequestTarget {
@@ -277,14 +281,14 @@ export class RequestListener {
   }
 
   #askApi(sent: SentRequest): Awaitable<TransportResponse> {
-    return this.#controls === undefined ? this.#askEngine(this.#engine, sent) : this.#askControlled(this.#controls, sent)
+    return this.#controls === undefined ? this.#askEngine(this.#internals, sent) : this.#askControlled(this.#controls, sent)
   }
 
   async #askControlled(controls: TestControls, sent: SentRequest): Promise<TransportResponse> {
     const { request, client, base, below } = sent
     if (!this.#isControl(sent)) {
       const world = await controls.findWorld(request.headers)
-      return world.use(async () => this.#askEngine(world.engine, sent))
+      return world.use(async () => this.#askEngine(internalsOf(world.engine), sent))
     }
     const { method = '', headers } = request
     const body = takesBody(method) ? await readBody(request, client, this.#engine.limits.maxBodyBytes) : undefined
@@ -292,7 +296,7 @@ export class RequestListener {
     return controls.answer({ method, target: below!, base, body, headers, signal })
   }
 
-  #askEngine(engine: WorldEngine, sent: SentRequest): Awaitable<TransportResponse> {
+  #askEngine(engine: EngineInternals, sent: SentRequest): Awaitable<TransportResponse> {
     if (this.#docs && this.#isDocs(engine, sent)) return this.#showDocs(engine, sent)
     if (this.#docs && this.#leadsToDocs(engine, sent)) {
       const { base } = sent
@@ -308,19 +312,19 @@ export class RequestListener {
   }
 
   /** Whether a docs page is at the path: what the engine itself has there comes before it. */
-  #isDocs(engine: WorldEngine, { below, base }: SentRequest): boolean {
+  #isDocs(engine: EngineInternals, { below, base }: SentRequest): boolean {
     return below !== undefined && isDocsPath(below) && !engine.owns(below, base !== '')
   }
 
   /** Whether a browser opens the address itself, where the page says more than the index, and is not hidden by anything of the engine. */
-  #leadsToDocs(engine: WorldEngine, { request, target, below, base }: SentRequest): boolean {
+  #leadsToDocs(engine: EngineInternals, { request, target, below, base }: SentRequest): boolean {
     const { method, headers } = request
     if (method !== 'GET' && method !== 'HEAD') return false
     if (below !== '/' && target !== '/') return false
     return acceptsHtml(headers.accept) && !engine.owns('/', false) && !engine.owns(`/${DOCS}`, base !== '')
   }
 
-  #showDocs(engine: WorldEngine, { request, client, base, below }: SentRequest): Promise<TransportResponse> {
+  #showDocs(engine: EngineInternals, { request, client, base, below }: SentRequest): Promise<TransportResponse> {
     return answerDocs(engine, {
       method: request.method ?? '',
       target: below!,
@@ -331,23 +335,23 @@ export class RequestListener {
     })
   }
 
-  #askFor(engine: WorldEngine, sent: SentRequest, body: unknown): Awaitable<TransportResponse> {
+  #askFor(engine: EngineInternals, sent: SentRequest, body: unknown): Awaitable<TransportResponse> {
     if (this.#explanations !== undefined) return this.#askAndExplain(this.#explanations, engine, sent, body)
     return engine.ask(sent.request.method ?? '', sent.target, undefined, body, sent.client)
   }
 
   async #askAndExplain(
     explanations: WeakMap<MountedRequest, () => Awaitable<Explanation | undefined>>,
-    engine: WorldEngine,
+    engine: EngineInternals,
     { request, target, client }: SentRequest,
     body: unknown,
   ): Promise<TransportResponse> {
-    const { response, explain } = await engine.explained(request.method ?? '', target, undefined, body, client)
+    const { response, explain } = await engine.explained(request.method ?? '', target, body, client)
     explanations.set(request, explain)
     return response
   }
 
-  async #askWithBody(engine: WorldEngine, sent: SentRequest): Promise<TransportResponse> {
+  async #askWithBody(engine: EngineInternals, sent: SentRequest): Promise<TransportResponse> {
     const body = await readBody(sent.request, sent.client, this.#engine.limits.maxBodyBytes)
     try {
       return await this.#askFor(engine, sent, body)
@@ -359,7 +363,7 @@ export class RequestListener {
   /** Gives the status that was written: an answer that has no text is answered with another one. */
   #write(sent: SentRequest, given: TransportResponse, unread: boolean): number {
     const { request, response } = sent
-    const answer = written(this.#engine, given, new Received(request, sent.target))
+    const answer = written(this.#internals, given, new Received(request, sent.target))
     const headers: OutgoingHttpHeaders = { ...answer.headers }
     if (this.#isClosing || unread) headers['connection'] = 'close'
     if (this.#cors !== undefined) this.#cors.mark(request.method, request.headers, headers)

@@ -26,15 +26,14 @@ interface WholeSender {
   readonly signal?: AbortSignal
 }
 
-/** The members of `RestEngine` that a transport uses. */
+/** What a transport asks of the internals of an engine. */
 export interface TransportEngine {
   readonly limits: { readonly maxBodyBytes: number }
-  handle(method: string, path: string, query?: undefined, body?: unknown, context?: WholeSender): Promise<TransportResponse>
-  /** @internal Answers as `handle` does, for a sender that a transport has made: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */
+  /** Answers as `handle` does, for a sender that a transport has made: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */
   ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient | WholeSender): Awaitable<TransportResponse>
-  /** @internal Returns the answer to an error of the transport. */
+  /** Returns the answer to an error of the transport. */
   respondError(error: unknown): TransportResponse
-  /** @internal Returns the same, and reports an error that is the server's fault. */
+  /** Returns the same, and reports an error that is the server's fault. */
   respondFailure(error: unknown, request: ReceivedRequest): TransportResponse
 }
 

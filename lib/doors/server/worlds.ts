@@ -2,14 +2,11 @@
  * Worlds: forks of one engine by name, for tests that share a server. A world is forked from the engine's state at the start when it is first asked for, and
  * closed when nobody has asked for it for a while. Refuses with worlds_exhausted.
  */
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
-import type { DocumentedEngine } from './docs-pages.ts'
-import type { TransportEngine, TransportResponse } from './transport.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { RestError } from '../../foundation/base/errors.ts'
-import type { Explanation } from '../../engine/journal/explanation.ts'
+import { internalsOf } from '../../engine/pipeline/internals.ts'
 import type { Delay, FaultHandle, Gate } from '../../engine/testing/fault-injection.ts'
 import type { DropOptions, FailOptions, FaultOptions } from '../../engine/testing/fault-options.ts'
 import type { RequestMatch } from '../../engine/testing/fault-request.ts'
@@ -18,17 +15,11 @@ import type { RateLimit } from '../../engine/testing/rate-limit.ts'
 import type { Snapshot } from '../../engine/pipeline/snapshot.ts'
 
 /** The members of `RestEngine` that test controls use. */
-export interface WorldEngine extends TransportEngine, Omit<DocumentedEngine, 'ask'> {
+export interface WorldEngine {
   readonly base: string
+  readonly versions: readonly string[]
+  readonly limits: { readonly maxBodyBytes: number }
   readonly clock: Clock
-  /** @internal */
-  explained(
-    method: string,
-    path: string,
-    query: undefined,
-    body: unknown,
-    context: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal },
-  ): Promise<{ response: TransportResponse; explain: () => Awaitable<Explanation | undefined> }>
   readonly requests: readonly object[]
   clearRequests(): void
   readonly given: Give
@@ -37,14 +28,8 @@ export interface WorldEngine extends TransportEngine, Omit<DocumentedEngine, 'as
   restore(snapshot: Snapshot): Promise<void>
   reset(): Promise<void>
   scenario(name: string): Promise<void>
-  /** @internal */
-  scenarioSnapshot(name: string): Promise<Snapshot>
   readonly scenarios: readonly string[]
   fork(snapshot?: Snapshot): Promise<WorldEngine>
-  /** @internal */
-  isSession(method: string, target: string): boolean
-  /** @internal */
-  owns(target: string, hasBase: boolean): boolean
   token(user: unknown, options?: { readonly ttl?: number }): string
   delay(match: RequestMatch, delay: Delay, options?: FaultOptions): FaultHandle
   fail(match: RequestMatch, options: FailOptions): FaultHandle
@@ -166,7 +151,7 @@ export class Worlds {
     const { engine } = this.#main
     if (scenario === undefined) return new World(await engine.fork(await this.#seeded))
     if (!engine.scenarios.includes(scenario)) throw unknownScenario(scenario, engine.scenarios)
-    return new World(await engine.fork(await engine.scenarioSnapshot(scenario)), scenario)
+    return new World(await engine.fork(await internalsOf(engine).scenarioSnapshot(scenario)), scenario)
   }
 
   /** Closes a world, if there is one of the name; the next request that names it begins a new one. */

@@ -15,42 +15,38 @@ export interface WorldState {
   readonly learned: LearnedNames
 }
 
+/** What a snapshot holds. */
+export interface SnapshotContents {
+  /** The state that an engine shares with its forks, whose schema is the same. */
+  readonly shared: object
+  /** The whole database. */
+  readonly image: WorldImage
+  readonly state: WorldState
+}
+
+/** Makes a snapshot. */
+export let makeSnapshot: (contents: SnapshotContents) => Snapshot
+/** Returns what a snapshot holds, which is no business of who keeps it. */
+export let contentsOf: (snapshot: Snapshot) => SnapshotContents
+
 /**
  * The state of an engine at one moment, as `engine.snapshot()` gives it and `engine.restore(snapshot)` takes it. It never changes, and can be restored any
  * number of times, also by forks of the engine.
  */
 export class Snapshot {
-  readonly #shared: object
-  readonly #image: WorldImage
-  readonly #state: WorldState
+  readonly #contents: SnapshotContents
 
-  /**
-   * @internal
-   * @param shared the state that an engine shares with its forks
-   */
-  constructor(shared: object, image: WorldImage, state: WorldState) {
-    this.#shared = shared
-    this.#image = image
-    this.#state = state
+  private constructor(contents: SnapshotContents) {
+    this.#contents = contents
+  }
+
+  static {
+    makeSnapshot = contents => new Snapshot(contents)
+    contentsOf = snapshot => snapshot.#contents
   }
 
   /** Size of the data, in bytes. */
   get size(): number {
-    return this.#image.size
-  }
-
-  /** @internal The whole database. */
-  get image(): WorldImage {
-    return this.#image
-  }
-
-  /** @internal */
-  get state(): WorldState {
-    return this.#state
-  }
-
-  /** @internal Whether it was taken of an engine with this shared state, whose schema is the same. */
-  isOf(shared: object): boolean {
-    return shared === this.#shared
+    return this.#contents.image.size
   }
 }

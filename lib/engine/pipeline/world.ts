@@ -11,7 +11,7 @@ import type { Given } from '../testing/given.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { ServedVersions } from './served-versions.ts'
 import type { SharedState } from './shared-state.ts'
-import { Snapshot } from './snapshot.ts'
+import { Snapshot, contentsOf, makeSnapshot } from './snapshot.ts'
 import type { WorldState } from './snapshot.ts'
 
 /** The parts of an engine that its world consists of. */
@@ -46,7 +46,7 @@ export class World {
     const { life, shared, store } = this.#parts
     life.assertOpen()
     await this.#settled()
-    return new Snapshot(shared, await store.image(), this.#state())
+    return makeSnapshot({ shared, image: await store.image(), state: this.#state() })
   }
 
   /** See RestEngine.restore. */
@@ -55,8 +55,9 @@ export class World {
     life.assertOpen()
     await this.#check(snapshot, 'restore')
     await this.#settled()
-    await store.replace(snapshot.image, () => life.invalidate('restore'))
-    this.#setState(snapshot.state)
+    const { image, state } = contentsOf(snapshot)
+    await store.replace(image, () => life.invalidate('restore'))
+    this.#setState(state)
   }
 
   /** See RestEngine.scenario. */
@@ -66,8 +67,9 @@ export class World {
     faults.reset()
     journal?.reset()
     await this.#settled()
-    await store.replace(snapshot.image, () => life.invalidate('reset'))
-    this.#setState(snapshot.state)
+    const { image, state } = contentsOf(snapshot)
+    await store.replace(image, () => life.invalidate('reset'))
+    this.#setState(state)
     this.#refuseUnmet('scenario')
   }
 
@@ -100,14 +102,16 @@ export class World {
     life.assertOpen()
     await this.#settled()
     await this.#check(from, 'fork')
-    return { database: await store.fork(from.image), state: from.state }
+    const { image, state } = contentsOf(from)
+    return { database: await store.fork(image), state }
   }
 
   async #check(snapshot: Snapshot, by: string): Promise<void> {
     if (!(snapshot instanceof Snapshot)) throw new TypeError(`engine.${by}: not a snapshot: take one with engine.snapshot().`)
     const { shared, store } = this.#parts
-    if (snapshot.isOf(shared)) return
-    const differing = await store.differing(snapshot.image)
+    const contents = contentsOf(snapshot)
+    if (contents.shared === shared) return
+    const differing = await store.differing(contents.image)
     if (differing.length > 0)
       throw new TypeError(`engine.${by}: the snapshot is of another model, which differs in ${differing.join(', ')}.`)
   }

@@ -11,6 +11,8 @@ import { fileURLToPath } from 'node:url'
 import { defineEntity, p } from '@mikro-orm/core'
 import * as fc from 'fast-check'
 import * as undici from 'undici'
+import { internalsOf, keepInternals } from '../../../lib/engine/pipeline/internals.ts'
+import type { EngineInternals } from '../../../lib/engine/pipeline/internals.ts'
 import { createServer, resource, RestEngine } from '../../../lib/index.ts'
 import type { EngineOptions, Wrapper } from '../../../lib/index.ts'
 import { intercept } from '../../../lib/doors/server/intercept/intercept.ts'
@@ -760,14 +762,14 @@ describe('the answer to an intercepted request', () => {
   it('may be a lost connection, which is what it is over HTTP', async () => {
     const lost = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
     const lose = (): Promise<never> => Promise.reject(lost)
-    const dropping = {
-      limits: engine.limits,
-      handle: lose,
-      ask: lose,
-      respondError: engine.respondError,
-      respondFailure: engine.respondFailure,
+    // An engine that loses every request, over both ways.
+    const dropping = Object.create(engine) as RestEngine
+    const get = (internals: EngineInternals, name: keyof EngineInternals): unknown => {
+      const value: unknown = name === 'ask' ? lose : internals[name]
+      return typeof value === 'function' ? value.bind(internals) : value
     }
-    using _ = intercept(dropping as never, OTHER, {}, () => {})
+    keepInternals(dropping, new Proxy(internalsOf(engine), { get: (internals, name) => get(internals, name as keyof EngineInternals) }))
+    using _ = intercept(dropping, OTHER, {}, () => {})
     for (const origin of [real, OTHER]) {
       for (const fetcher of [fetch, undici.fetch]) {
         await assert.rejects(fetcher(`${origin}/reset`), error => {

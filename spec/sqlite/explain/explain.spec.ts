@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
+import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
 import { RestEngine, auth, createServer, fromJson, hashPassword, resource } from '../../../lib/index.ts'
 import type { EngineOptions, Explanation, PlanStep, RequestLine } from '../../../lib/index.ts'
 import { entities as libraryEntities } from '../../../fixtures/library/index.ts'
@@ -463,7 +464,7 @@ describe('indexes of schemas that the engine creates', () => {
   ] as const) {
     it(`serve each foreign key: ${name}`, async () => {
       await using engine = await RestEngine.create(options)
-      assert.deepEqual(await engine.unindexedLinks(-1), [])
+      assert.deepEqual(await internalsOf(engine).unindexedLinks(-1), [])
     })
   }
 
@@ -474,10 +475,10 @@ describe('indexes of schemas that the engine creates', () => {
     const Place = defineEntity({ name: 'Place', embeddable: true, properties: { country } })
     const properties = { id, at: () => p.embedded(Place), doc: () => p.embedded(Place).object() }
     await using engine = await RestEngine.create({ entities: [Country, defineEntity({ name: 'House', properties })] })
-    assert.deepEqual(await engine.unindexedLinks(-1), [])
+    assert.deepEqual(await internalsOf(engine).unindexedLinks(-1), [])
     await engine.orm.em.fork().getConnection().execute('drop index house_at_country_id_index')
     assert.deepEqual(
-      (await engine.unindexedLinks(-1)).map(({ table, columns }) => [table, columns]),
+      (await internalsOf(engine).unindexedLinks(-1)).map(({ table, columns }) => [table, columns]),
       [['house', ['at_country_id']]],
     )
   })
@@ -488,20 +489,20 @@ describe('indexes of schemas that the engine creates', () => {
     const schema = db.prepare('select group_concat(sql) from sqlite_schema').pluck().get()
     await using engine = await RestEngine.create({ database: path })
     assert.deepEqual(
-      (await engine.unindexedLinks(10_000)).map(({ table, columns }) => [table, columns]),
+      (await internalsOf(engine).unindexedLinks(10_000)).map(({ table, columns }) => [table, columns]),
       [
         ['sites', ['user_id']],
         ['sites_tags', ['tag_id']],
       ],
     )
-    assert.deepEqual(await engine.unindexedLinks(MANY), [])
+    assert.deepEqual(await internalsOf(engine).unindexedLinks(MANY), [])
     assert.equal(db.prepare('select group_concat(sql) from sqlite_schema').pluck().get(), schema)
     // A partial index serves some rows only; one that begins with another column serves none.
     db.exec('create index partial on sites (user_id) where user_id > 5; create index wrong on sites (url, user_id)')
-    assert.equal((await engine.unindexedLinks(10_000)).length, 2)
+    assert.equal((await internalsOf(engine).unindexedLinks(10_000)).length, 2)
     db.exec('create index right on sites (user_id, url)')
     assert.deepEqual(
-      (await engine.unindexedLinks(10_000)).map(({ table }) => table),
+      (await internalsOf(engine).unindexedLinks(10_000)).map(({ table }) => table),
       ['sites_tags'],
     )
   })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import Database from 'better-sqlite3'
+import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
 import { RestEngine } from '../../../lib/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-frameworks-'))
@@ -193,9 +194,9 @@ describe('files of frameworks', () => {
       db.close()
       const before = rowsOf(path, tables)
       await using engine = await RestEngine.create({ database: path })
-      const served = engine.model.resources.map(({ table }) => table)
+      const served = internalsOf(engine).model.resources.map(({ table }) => table)
       assert.deepEqual([...served, ...pivots].toSorted(), tables.toSorted())
-      for (const { plural, singular, table, keyNames } of engine.model.resources) {
+      for (const { plural, singular, table, keyNames } of internalsOf(engine).model.resources) {
         const list = (await engine.handle('GET', `/v1/${encodeURIComponent(plural)}`)).body as Record<string, Record<string, unknown>[]>
         assert.equal(list[plural]!.length, before[table]!.length, table)
         for (const record of list[plural]!) {

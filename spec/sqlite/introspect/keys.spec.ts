@@ -1,4 +1,5 @@
 /** Keys of SQLite files: what IDs are made of, how they are counted, and tables and views without any. */
+import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { serve } from './world.ts'
@@ -185,9 +186,9 @@ describe('what has no key', () => {
 
   it('is left out where SQLite itself cannot read it', async () => {
     await using file = await serve(SQL)
-    assert.equal(file.engine.model.byName.has('brokens'), false)
+    assert.equal(internalsOf(file.engine).model.byName.has('brokens'), false)
     assert.deepEqual(
-      file.engine.model.resources.map(({ plural }) => plural),
+      internalsOf(file.engine).model.resources.map(({ plural }) => plural),
       ['lines', 'takes_rowids', 'reals', 'blobs', 'newests', 'texts'],
       'the shadow tables of a virtual one are left out, too',
     )

@@ -1,4 +1,5 @@
 /** Names of SQLite files: what they become, and that any of them can be read and written. */
+import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { fileOf, serve } from './world.ts'
@@ -12,7 +13,7 @@ describe('names of a file', () => {
       create table "Ночь" (id integer primary key, "Имя" text);
     `)
     assert.deepEqual(
-      file.engine.model.resources.map(({ plural, singular }) => [plural, singular]),
+      internalsOf(file.engine).model.resources.map(({ plural, singular }) => [plural, singular]),
       [
         ['order_lines', 'order_line'],
         ['people', 'person'],
@@ -119,7 +120,7 @@ describe('names of a file', () => {
       create table "!!!" (id integer primary key);
     `)
     assert.deepEqual(
-      file.engine.model.resources.map(({ table, plural }) => [table, plural]),
+      internalsOf(file.engine).model.resources.map(({ table, plural }) => [table, plural]),
       [
         ['user', 'user_records'],
         ['users', 'users'],
@@ -139,7 +140,7 @@ describe('names of a file', () => {
       create table "limit" (id integer primary key, "limit" int, "sort" text);
     `)
     assert.deepEqual(
-      file.engine.model.resources.map(({ plural }) => plural),
+      internalsOf(file.engine).model.resources.map(({ plural }) => plural),
       ['status_records', 'resource_records', 'limit_records'],
     )
     await file.write('POST', 'status_records', { name: 'new', resources: [{}] })
@@ -164,7 +165,7 @@ describe('names of a file', () => {
     const names: unknown[] = []
     for (let time = 0; time < 2; time++) {
       await using file = await serve({ path })
-      names.push(file.engine.model.resources.map(({ plural, attributes }) => [plural, attributes.map(({ name }) => name)]))
+      names.push(internalsOf(file.engine).model.resources.map(({ plural, attributes }) => [plural, attributes.map(({ name }) => name)]))
     }
     assert.deepEqual(names[0], names[1])
   })

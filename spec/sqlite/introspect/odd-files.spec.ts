@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
+import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
 import { RestEngine } from '../../../lib/index.ts'
 import { fileOf, rowsOf, serve } from './world.ts'
 
@@ -27,7 +28,7 @@ describe('A file of another program', () => {
     `),
     )
     assert.deepEqual(
-      file.engine.model.resources.map(({ table }) => table),
+      internalsOf(file.engine).model.resources.map(({ table }) => table),
       ['plain', 'city'],
     )
     assert.deepEqual(file.engine.notes, [
@@ -118,7 +119,7 @@ describe('A file of another program', () => {
         create view ${quoted(`v${name}`)} as select * from ${table};
         insert into ${table} values (1, 'a', null), (2, 'b', 1);
       `)
-      const [resource, ...others] = file.engine.model.resources
+      const [resource, ...others] = internalsOf(file.engine).model.resources
       const [, own, parent, children] = resource!.attributes
       const path = encodeURIComponent(resource!.plural)
       await file.ask('PUT', `${path}/1`, { [own!.name]: 'A' })
@@ -143,7 +144,7 @@ describe('A file of another program', () => {
       create table Maße (id integer primary key);
     `)
     assert.deepEqual(
-      file.engine.model.resources.map(({ plural, singular }) => [plural, singular]),
+      internalsOf(file.engine).model.resources.map(({ plural, singular }) => [plural, singular]),
       [
         ['product_sales_for_1997', 'product_sales_for_1997'],
         ['t1', 't1'],

@@ -1,4 +1,5 @@
 /** Foreign keys of SQLite files as relations: their kinds, their names, reading and writing through them. */
+import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { serve } from './world.ts'
@@ -90,7 +91,7 @@ describe('relations of a file', () => {
 
   it('reads a pure pivot table as a list on both sides, and no resource', async () => {
     await using shop = await serve(SHOP)
-    assert.equal(shop.engine.model.byName.has('book_tags'), false)
+    assert.equal(internalsOf(shop.engine).model.byName.has('book_tags'), false)
     assert.deepEqual(await shop.get('tags?depth=2&attributes=name,books.title'), [
       { name: 'old', books: [{ title: 'Emma' }, { title: 'Ulysses' }] },
       { name: 'long', books: [{ title: 'Ulysses' }] },

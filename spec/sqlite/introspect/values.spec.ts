@@ -1,4 +1,5 @@
 /** Values of SQLite files: what columns of each declared type show, take and store, and values that do not fit. */
+import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { serve } from './world.ts'
@@ -209,8 +210,8 @@ describe('values of a file', () => {
       );
     `)
     assert.deepEqual(
-      file.engine.model.byName
-        .get('ts')!
+      internalsOf(file.engine)
+        .model.byName.get('ts')!
         .attributes.flatMap(attribute => ('required' in attribute && attribute.required ? [attribute.name] : [])),
       ['name'],
     )

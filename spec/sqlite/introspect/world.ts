@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
 import { RestEngine } from '../../../lib/index.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- bodies of answers
@@ -74,7 +75,9 @@ export class Served implements AsyncDisposable {
   }
 
   attributes(plural: string): string[] {
-    return this.engine.model.byName.get(plural)!.attributes.map(({ name }) => name)
+    return internalsOf(this.engine)
+      .model.byName.get(plural)!
+      .attributes.map(({ name }) => name)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
+import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
 import { RestEngine, RestError, resource } from '../../../lib/index.ts'
 import type { GivenRecord } from '../../../lib/index.ts'
 import { Random } from '../../../lib/engine/testing/random.ts'
@@ -20,7 +21,7 @@ async function list(engine: RestEngine, name: string): Promise<GivenRecord[]> {
 
 async function counts(engine: RestEngine): Promise<Record<string, number>> {
   const all: Record<string, number> = {}
-  for (const { plural } of engine.model.resources) {
+  for (const { plural } of internalsOf(engine).model.resources) {
     const { count } = (await engine.handle('GET', `/v1/${plural}`, { limit: 0 })).body as { count: number }
     if (count > 0) all[plural] = count
   }
@@ -254,7 +255,7 @@ describe('given of a seed', () => {
   it('is the same in equal worlds, and another for another seed', async () => {
     await using a = await open()
     await using b = await open()
-    for (const { singular } of a.model.resources) {
+    for (const { singular } of internalsOf(a).model.resources) {
       const record = withoutTime(await a.given(singular, {}, { seed: 7 }))
       assert.deepEqual(record, withoutTime(await b.given(singular, {}, { seed: 7 })), singular)
       assert.notDeepEqual({ ...record, id: 0 }, { ...withoutTime(await b.given(singular, {}, { seed: 8 })), id: 0 }, singular)

@@ -20,6 +20,7 @@ import { checkNames } from '../../../foundation/base/suggest.ts'
 import { findIntercepted, formatAddress, readAddresses } from './addresses.ts'
 import type { InterceptedAddress, Origins } from './addresses.ts'
 import type { WorldEngine } from '../worlds.ts'
+import { internalsOf } from '../../../engine/pipeline/internals.ts'
 
 /** Options of `engine.intercept`. */
 export interface InterceptOptions {
@@ -125,7 +126,7 @@ class EngineInterception implements Interception {
   answerer(address: InterceptedAddress): Answerer {
     return {
       answer: (options, handler) => {
-        dispatch(this.engine, address, options, toCurrent(handler))
+        dispatch(internalsOf(this.engine), address, options, toCurrent(handler))
         return true
       },
     }

@@ -12,6 +12,17 @@ import type { ScalarKind, ScalarValue } from '../foundation/values/scalar-type.t
 /** The values of a key's parts, in the order of `resource.key`. */
 export type KeyValues = readonly ScalarValue[]
 
+/** The order of keys: numbers as numbers, anything else by its characters. */
+export function compareKeys(a: KeyValues, b: KeyValues): number {
+  for (const [index, one] of a.entries()) {
+    const other = b[index]!
+    const isCounted = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint'
+    const [left, right] = isCounted(one) && isCounted(other) ? [one, other] : [String(one), String(other)]
+    if (left !== right) return left < right ? -1 : 1
+  }
+  return 0
+}
+
 function decodePart(text: string): string | undefined {
   if (!text.includes('%')) return text
   try {

@@ -3,6 +3,7 @@
  */
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { compareKeys } from '../../model/key.ts'
 import { keyOfEntity, keyOfProperty, toPrimaryKey } from '../../model/entity-key.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import { findAll, findFirst, loadList } from '../../model/metadata/eager-cycles.ts'
@@ -34,7 +35,16 @@ export async function loadShownMembers(entity: Entity, attribute: ToManyAttribut
 async function loadMembers(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
   const where = buildLinkCondition(entity, attribute, resource)
   if (where === undefined) return []
-  return (await findAll(entityName(attribute.target), where, work.em)) as Entity[]
+  const found = (await findAll(entityName(attribute.target), where, work.em)) as Entity[]
+  return sortByKey(found, attribute.target)
+}
+
+/** The order that databases give differs: which record is refused, and which is changed first, must not. */
+function sortByKey(entities: readonly Entity[], resource: Resource): Entity[] {
+  return entities
+    .map(entity => ({ entity, key: keyOfEntity(resource, entity) }))
+    .toSorted((a, b) => compareKeys(a.key, b.key))
+    .map(({ entity }) => entity)
 }
 
 /** Whether a linked record is shown in a list: it exists for the caller, and meets the list's own condition. */

@@ -20,6 +20,8 @@ import { reaches } from './specs/reaches.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const REPORT = './scripts/specs/report.ts'
+/** What a worker imports before all else. */
+const PRELOADED = ['./scripts/specs/spare-promises.ts', './scripts/load-decorators.ts']
 /** Options of this script. */
 const OWN = ['--quick', '--brief', '--times']
 /** Files that `--times` prints. */
@@ -84,7 +86,7 @@ function runWorker(given: string[]): Promise<[code: number | null, signal: NodeJ
     `--test-reporter=${name}`,
     '--test-reporter-destination=stdout',
   ])
-  const parameters = ['--import', './scripts/load-decorators.ts', ...reporters, ...options, 'scripts/specs/worker.ts']
+  const parameters = [...PRELOADED.flatMap(file => ['--import', file]), ...reporters, ...options, 'scripts/specs/worker.ts']
   const worker = spawn(process.execPath, parameters, { cwd: root, stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env: environment })
   workers.add(worker)
   const next = (): void => {

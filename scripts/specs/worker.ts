@@ -39,5 +39,13 @@ function end(): void {
   if (!runsOn) setTimeout(say, GRACE).unref()
 }
 
+/** An error that nobody has awaited: no test fails by it, and what waits for it may wait for ever. `spare-promises.ts` says more. */
+function fallOver(error: unknown): void {
+  console.log(`✖ An error that nobody has awaited:`, error)
+  process.exit(1)
+}
+
+process.on('uncaughtException', fallOver)
+process.on('unhandledRejection', fallOver)
 process.on('message', (order: Order) => void obey(order))
 send({ type: READY })

@@ -13,6 +13,7 @@ const FILES = {
   'late.spec.ts': `describe('late', () => { it('is cancelled', { timeout: 1 }, () => new Promise(() => setTimeout(() => {}, 50))) })`,
   'hook.spec.ts': `describe('hook', () => { before(() => { throw new Error('no') }); it('never runs', () => {}) })`,
   'end.spec.ts': `describe('end', () => { it('ends the process', () => process.exit(0)) })`,
+  'unheard.spec.ts': `describe('unheard', () => { it('rejects', () => new Promise(() => setTimeout(() => Promise.reject(new Error('unheard of'))))) })`,
   'lost.spec.ts': `import './nothing.ts'`,
   'changes.spec.ts': `describe('changes', () => { it('changes the environment', () => { process.env['CHANGED'] = '1' }) })`,
   'top.spec.ts': `beforeEach(() => {})\ndescribe('top', () => {})`,
@@ -43,6 +44,7 @@ describe('a run of specs', () => {
       'hook.spec.ts',
       'end.spec.ts',
       'lost.spec.ts',
+      'unheard.spec.ts',
       'changes.spec.ts',
     )
     assert.equal(status, 1)
@@ -51,6 +53,8 @@ describe('a run of specs', () => {
       /^✖ late > is cancelled/m,
       /^✖ hook \(.*\n +Error: no/m,
       /^✖ \S+end\.spec\.ts: its process ended \(0\) before the file was at its end$/m,
+      /^✖ An error that nobody has awaited: Error: unheard of/m,
+      /^✖ \S+unheard\.spec\.ts: its process ended \(1\) before the file was at its end$/m,
       /^✖ \S+lost\.spec\.ts .*\n +Error \[ERR_MODULE_NOT_FOUND\]/m,
       /^✖ \S+changes\.spec\.ts leaves the process as it was .*\n[^]*?process\.env\.CHANGED/m,
       /^✔ \S+good\.spec\.ts \(3 tests/m,

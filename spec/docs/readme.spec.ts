@@ -44,6 +44,11 @@ describe('README.md and docs/', () => {
     assert.equal(requests, shellCommands().length, 'a request outside of a block that is run')
   })
 
+  it('use no syntax that Node 22 lacks', () => {
+    const newer = blocks.filter(({ text }) => /^\s*(?:await )?using \w+ = /m.test(text)).map(({ page, line }) => `${page}:${line}`)
+    assert.deepEqual(newer, [])
+  })
+
   it('begins with a page that is read at a sitting', () => {
     assert.ok(texts.get('README.md')!.split('\n').length <= 160)
   })

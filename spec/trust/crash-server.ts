@@ -1,4 +1,4 @@
-/** A server on a file, as the process that is killed. It prints its port, and never ends by itself. */
+/** A server on a file, or on a PostgreSQL database, as the process that is killed. It prints its port, and never ends by itself. */
 import { defineEntity, p } from '@mikro-orm/core'
 import type { AddressInfo } from 'node:net'
 import { RestEngine, createServer } from '../../lib/index.ts'

@@ -1,10 +1,7 @@
-/** Kills a server on a file with SIGKILL amid writes, and checks that every acknowledged write is complete after the restart. */
+/** Kills a server on a file, or on a PostgreSQL database, with SIGKILL amid writes, and checks that every acknowledged write is complete after the restart. */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { random } from './tally.ts'
@@ -25,8 +22,8 @@ const WRITERS = 4
 /** Milliseconds after which no round begins, because starting a process takes long on a busy machine. */
 const LONGEST = 90_000
 
-async function start(file: string): Promise<Served> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('crash-server.ts', import.meta.url)), file], {
+async function start(database: string): Promise<Served> {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('crash-server.ts', import.meta.url)), database], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [port] = (await Promise.race([
@@ -64,45 +61,38 @@ async function write(origin: string, name: string, acknowledged: Map<number, str
   }
 }
 
-async function rounds(counter: Counter, { seed, scale }: Plan): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-trust-'))
+async function rounds(counter: Counter, { seed, scale, place }: Plan): Promise<void> {
+  await using own = await place()
   const next = random(seed)
   const acknowledged = new Map<number, string>()
   const count = Math.max(2, Math.round(40 * scale))
   const until = performance.now() + LONGEST
   let round = 0
-  try {
-    let server = await start(join(folder, 'crash.db'))
-    for (; round < count && performance.now() < until; round++) {
-      const writers = Array.from({ length: WRITERS }, (_, writer) => write(server.origin, `${round}.${writer}`, acknowledged))
-      await wait(50 + next() * 300)
-      await kill(server)
-      await Promise.all(writers)
-      server = await start(join(folder, 'crash.db'))
-    }
-    const found = new Map<number, Note>()
-    for (let offset = 0, more = true; more; offset += 1000) {
-      const response = await fetch(`${server.origin}/v1/notes?expand=parts&limit=1000&offset=${offset}`)
-      const body = (await response.json()) as { notes: Note[]; next: string | null }
-      for (const note of body.notes) found.set(note.id, note)
-      more = body.next !== null
-    }
+  let server = await start(own.lasting)
+  for (; round < count && performance.now() < until; round++) {
+    const writers = Array.from({ length: WRITERS }, (_, writer) => write(server.origin, `${round}.${writer}`, acknowledged))
+    await wait(50 + next() * 300)
     await kill(server)
-    for (const [id, text] of acknowledged) {
-      const note = found.get(id)
-      // A change after the last acknowledged one may be missing, but never partial.
-      const writer = text.slice(0, text.indexOf(' ') + 1)
-      counter.ok(note !== undefined && note.text.startsWith(writer), () => `${id} "${text}" is lost: ${JSON.stringify(note)}`)
-    }
-    for (const note of found.values())
-      counter.ok(
-        note.parts.length === 2 && note.parts.every(part => part.text === note.text),
-        () => `half a write: ${JSON.stringify(note)}`,
-      )
-    counter.note = `${round} times kill -9, ${acknowledged.size} acknowledged writes`
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+    await Promise.all(writers)
+    server = await start(own.lasting)
   }
+  const found = new Map<number, Note>()
+  for (let offset = 0, more = true; more; offset += 1000) {
+    const response = await fetch(`${server.origin}/v1/notes?expand=parts&limit=1000&offset=${offset}`)
+    const body = (await response.json()) as { notes: Note[]; next: string | null }
+    for (const note of body.notes) found.set(note.id, note)
+    more = body.next !== null
+  }
+  await kill(server)
+  for (const [id, text] of acknowledged) {
+    const note = found.get(id)
+    // A change after the last acknowledged one may be missing, but never partial.
+    const writer = text.slice(0, text.indexOf(' ') + 1)
+    counter.ok(note !== undefined && note.text.startsWith(writer), () => `${id} "${text}" is lost: ${JSON.stringify(note)}`)
+  }
+  for (const note of found.values())
+    counter.ok(note.parts.length === 2 && note.parts.every(part => part.text === note.text), () => `half a write: ${JSON.stringify(note)}`)
+  counter.note = `${round} times kill -9, ${acknowledged.size} acknowledged writes`
 }
 
-export const crashes: Check = { name: 'kill -9 amid writes', what: 'records', run: rounds }
+export const crashes: Check = { name: 'kill -9 amid writes', what: 'records', isOfServers: true, run: rounds }

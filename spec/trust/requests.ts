@@ -113,10 +113,19 @@ const GOOD = [
   'id>=2',
 ]
 
-async function run(counter: Counter, { seed, scale }: Plan): Promise<void> {
+async function run(counter: Counter, { seed, scale, place }: Plan): Promise<void> {
   const next = random(seed)
   let cause: unknown
-  const engine = await RestEngine.create({ ...library, seed: librarySeed, limits: { timeout: 2000 }, onError: error => (cause = error) })
+  await using own = await place()
+  const { database } = own
+  const where = database === undefined ? {} : { database }
+  const engine = await RestEngine.create({
+    ...library,
+    ...where,
+    seed: librarySeed,
+    limits: { timeout: 2000 },
+    onError: error => (cause = error),
+  })
   const codes = new Map<number, number>()
   const count = Math.round(40_000 * scale)
   const start = await engine.snapshot()
@@ -140,4 +149,4 @@ async function run(counter: Counter, { seed, scale }: Plan): Promise<void> {
   counter.note = answered(codes)
 }
 
-export const requests: Check = { name: 'random requests, good and hostile', what: 'requests', run }
+export const requests: Check = { name: 'random requests, good and hostile', what: 'requests', isOfServers: true, run }

@@ -4,7 +4,8 @@
  */
 import { CHECKS } from './checks.ts'
 import { KNOWN } from './specs.ts'
-import { tallyOf } from './tally.ts'
+import { listPlaces, ownFile } from './places.ts'
+import { placed, tallyOf } from './tally.ts'
 import type { Tally } from './tally.ts'
 
 const args = process.argv.slice(2)
@@ -12,10 +13,14 @@ const at = args.indexOf('--seed')
 const seed = at < 0 ? Math.trunc(Math.random() * 2 ** 31) : Number(args[at + 1])
 if (!Number.isSafeInteger(seed)) throw new Error(`--seed takes an integer, not ${JSON.stringify(args[at + 1])}.`)
 const words = at < 0 ? args : args.toSpliced(at, 2)
-const chosen = [...CHECKS, ...KNOWN].filter(({ name }) => words.length === 0 || words.some(word => name.includes(word)))
+const { server, skip } = await listPlaces()
+const chosen = placed([...CHECKS, ...KNOWN], ownFile, server).filter(
+  ({ name }) => words.length === 0 || words.some(word => name.includes(word)),
+)
 if (chosen.length === 0) throw new Error(`No check has one of these words in its name: ${words.join(', ')}.`)
 
 console.log(`npm run trust -- --seed ${seed}\n`)
+if (skip !== false) console.log(`skip   ${CHECKS.filter(({ isOfServers }) => isOfServers).length} checks on PostgreSQL: ${skip}`)
 const tallies: Tally[] = []
 for (const check of chosen) {
   const tally = await tallyOf(check, { seed, scale: 1 })

@@ -1,4 +1,5 @@
 /** Counts the tries and failures of a check. One printed seed determines everything random. */
+import type { Place } from './places.ts'
 
 /** One row of the table. */
 export interface Tally {
@@ -19,6 +20,8 @@ export interface Plan {
   readonly seed: number
   /** 1 for the whole; the short form takes a small part. */
   readonly scale: number
+  /** Makes a place for the data of an engine: in memory or in a file, or on a PostgreSQL server. */
+  readonly place: () => Promise<Place>
 }
 
 /** Counts tries and failures of one check. */
@@ -42,15 +45,30 @@ export class Counter {
 export interface Check {
   readonly name: string
   readonly what: string
+  /** Whether it is made on a PostgreSQL server, too, where one answers. */
+  readonly isOfServers?: boolean
   readonly run: (counter: Counter, plan: Plan) => Promise<void>
 }
 
+/** A check with the place of its data, and a name that says it. */
+export interface PlacedCheck extends Check {
+  readonly place: () => Promise<Place>
+}
+
+/** Places checks in memory or in a file, and those of servers on one, too, where it answers. */
+export function placed(checks: readonly Check[], file: () => Promise<Place>, server: (() => Promise<Place>) | undefined): PlacedCheck[] {
+  return checks.flatMap(check => [
+    { ...check, place: file },
+    ...(check.isOfServers === true && server !== undefined ? [{ ...check, name: `PostgreSQL: ${check.name}`, place: server }] : []),
+  ])
+}
+
 /** Runs a check. An error that it throws counts as a failure. */
-export async function tallyOf({ name, what, run }: Check, plan: Plan): Promise<Tally> {
+export async function tallyOf({ name, what, place, run }: PlacedCheck, plan: Omit<Plan, 'place'>): Promise<Tally> {
   const counter = new Counter()
   const started = performance.now()
   try {
-    await run(counter, plan)
+    await run(counter, { ...plan, place })
     if (counter.tried === 0) counter.fail('nothing was tried')
   } catch (error) {
     counter.fail(error instanceof Error ? (error.stack ?? error.message) : String(error))

@@ -4,6 +4,7 @@
  */
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine, auth, hashPassword, resource } from '../../lib/index.ts'
+import type { Place } from './places.ts'
 import { answered, pick, random } from './tally.ts'
 import type { Check, Counter, Plan } from './tally.ts'
 
@@ -43,12 +44,13 @@ const own = (ctx: { user?: unknown }) => ({ tenant: (ctx.user as { tenant?: numb
  * Creates the records of both tenants. Those of the first, which link to the second's, are always the same; those of the second are
  * random.
  */
-async function world(next: () => number): Promise<RestEngine> {
+async function world(next: () => number, { database }: Place): Promise<RestEngine> {
   const ids = [11, 12, 13, 14, 15]
   const tenant = (id: number): number => (id % 2 === 0 ? 2 : 1)
   const named = (id: number): string => (tenant(id) === 1 ? `own ${id}` : pick(next, ['alpha', 'beta', 'own 11', 'zeta']))
   return RestEngine.create({
     entities: [Member, Board, Card, Label],
+    ...(database === undefined ? {} : { database }),
     clock: () => new Date('2026-01-01T00:00:00.000Z'),
     limits: { timeout: 0 },
     auth: auth({ entity: Member, secret: 'trust' }),
@@ -118,18 +120,20 @@ function request(next: () => number): [method: string, path: string, body: unkno
   return [method, `/v1/${resourceName}${id}${attribute}${parameters.length === 0 ? '' : `?${parameters.join('&')}`}`, body]
 }
 
-async function run(counter: Counter, { seed, scale }: Plan): Promise<void> {
+async function run(counter: Counter, { seed, scale, place }: Plan): Promise<void> {
   const next = random(seed)
   const rounds = Math.max(1, Math.round(10 * scale))
   const statuses = new Map<number, number>()
   for (let round = 0; round < rounds; round++) {
-    const pair = [await world(random(seed + round)), await world(random(seed + 10_000 + round))] as const
+    await using own = await place()
+    await using other = await place()
+    const pair = [await world(random(seed + round), own), await world(random(seed + 10_000 + round), other)] as const
     const tokens = pair.map(engine => engine.token(1, { ttl: 1e6 }))
     const starts = [await pair[0].snapshot(), await pair[1].snapshot()] as const
     for (let index = 0; index < 500 * Math.min(1, scale * 10); index++) {
       if (index % 20 === 19) for (const [at, engine] of pair.entries()) await engine.restore(starts[at as 0 | 1])
       const [method, path, body] = request(next)
-      const [one, other] = await Promise.all(
+      const [one, another] = await Promise.all(
         pair.map(async (engine, at) => {
           const { status, body: answer } = await engine.handle(method, path, undefined, body, {
             headers: { authorization: `Bearer ${tokens[at]!}` },
@@ -138,11 +142,11 @@ async function run(counter: Counter, { seed, scale }: Plan): Promise<void> {
           return JSON.stringify([status, answer])
         }),
       )
-      counter.ok(one === other, () => `${method} ${path} ${JSON.stringify(body)}\n${one}\n${other}`)
+      counter.ok(one === another, () => `${method} ${path} ${JSON.stringify(body)}\n${one}\n${another}`)
     }
     for (const engine of pair) await engine.close()
   }
   counter.note = answered(statuses)
 }
 
-export const tenants: Check = { name: "another tenant's data does not show", what: 'pairs of requests', run }
+export const tenants: Check = { name: "another tenant's data does not show", what: 'pairs of requests', isOfServers: true, run }

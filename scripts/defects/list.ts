@@ -27,11 +27,11 @@ const TRANSPORTS: readonly Defect[] = [
     specs: ['server/http'],
   },
   {
-    name: 'a client that leaves its body unfinished is waited for',
+    name: 'a body over HTTP has any size',
     file: 'doors/server/http-body.ts',
-    find: 'client.onDisconnect(() => reject(client.reason))',
-    replace: 'void client',
-    specs: ['server/http'],
+    find: 'new JsonBody(request.headers, maxBytes, request.method)',
+    replace: 'new JsonBody(request.headers, Infinity, request.method)',
+    specs: ['limits/body-limits'],
   },
   {
     name: 'an answer without a body has the body null',

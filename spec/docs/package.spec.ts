@@ -11,7 +11,7 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { describeApps, describeGuides, describeSample } from '../helpers/guides.ts'
 import { firstCells } from '../helpers/markdown.ts'
-import { testOrmVersions } from '../helpers/orm-versions.ts'
+import { APP, testOrmVersions } from '../helpers/orm-versions.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 const MINUTES = 60_000
@@ -459,7 +459,8 @@ describe('the package', { timeout: TIMEOUT }, () => {
       typeRoots: [join(root, 'node_modules/@types')],
       types: ['node'],
     }
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }))
+    await writeFile(join(folder, 'app.ts'), APP)
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts', 'app.ts'] }))
     await succeed(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], folder)
   })
 
@@ -487,6 +488,7 @@ describe('the package', { timeout: TIMEOUT }, () => {
     root,
     run,
     offline: () => offline,
+    installed: () => folder,
     tarball: () => join(folder, packed.filename),
     range: async () => {
       const { peerDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {

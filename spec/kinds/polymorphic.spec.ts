@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { Cascade, defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine, resource } from '../../lib/index.ts'
-import { check } from '../helpers/check.ts'
+import { check, costly } from '../helpers/check.ts'
 import { watchStatements } from '../helpers/statements.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 import { Comment, Photo, Post, User, entities } from './polymorphic.ts'
@@ -232,7 +232,7 @@ describeStores('relations to one of several entities', () => {
           await engine.close()
         }
       }),
-      { label: 'relations to one of several entities', runs: 20 },
+      { label: 'relations to one of several entities', runs: costly(20) },
     )
   })
 

@@ -11,7 +11,7 @@ import Database from 'better-sqlite3'
 import { Type, defineEntity, p } from '@mikro-orm/sqlite'
 import * as fc from 'fast-check'
 import { RestEngine, resource } from '../../lib/index.ts'
-import { check } from '../helpers/check.ts'
+import { check, costly } from '../helpers/check.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 
 type Body = Record<string, unknown> & { resource: string; code?: string; errors?: { code: string; attribute?: string }[] }
@@ -317,7 +317,7 @@ describeStores('links by another key than the primary one', () => {
           await one.close()
         }
       }),
-      { label: 'links by another key', runs: 25 },
+      { label: 'links by another key', runs: costly(25) },
     )
   })
 

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { it } from 'node:test'
-import { check } from '../helpers/check.ts'
+import { check, costly } from '../helpers/check.ts'
 import { select, type FilterPair, type Row } from '../helpers/oracle.ts'
 import { resources } from './world/entities.ts'
 import { eachWorld, itemPath, recordIds, rowIds } from './world/harness.ts'
@@ -26,7 +26,7 @@ eachWorld('filtering', { count: 3, size: 12 }, ({ world, rows, engine, list }) =
           assert.equal(found.count, found.records.length)
           assert.deepEqual(found.filter, [pair])
         }),
-        { label: `filter ${resource.name}`, runs: 250 },
+        { label: `filter ${resource.name}`, runs: costly(250) },
       ))
 
     it(`parts the ${resource.name} into those that match and those that do not`, () =>
@@ -37,7 +37,7 @@ eachWorld('filtering', { count: 3, size: 12 }, ({ world, rows, engine, list }) =
           assert.equal(new Set([...found, ...others]).size, found.length + others.length)
           assert.equal(found.length + others.length, rows(resource).length)
         }),
-        { label: `complement ${resource.name}`, runs: 60 },
+        { label: `complement ${resource.name}`, runs: costly(60) },
       ))
 
     it(`takes several filters on ${resource.name} as the intersection of each`, () =>
@@ -49,7 +49,7 @@ eachWorld('filtering', { count: 3, size: 12 }, ({ world, rows, engine, list }) =
           assert.deepEqual(recordIds(resource, found.records), expected)
           assert.equal(found.count, expected.length)
         }),
-        { label: `intersection ${resource.name}`, runs: 30 },
+        { label: `intersection ${resource.name}`, runs: costly(30) },
       ))
 
     // "a list that takes **every** list parameter, rooted at the related resource"
@@ -79,7 +79,7 @@ eachWorld('filtering', { count: 3, size: 12 }, ({ world, rows, engine, list }) =
             assert.equal(found.count, expected.length)
             assert.equal(found.resource, target.name)
           }),
-          { label: `lists of ${resource.name}`, runs: 50 },
+          { label: `lists of ${resource.name}`, runs: costly(50) },
         ))
     }
 
@@ -89,7 +89,7 @@ eachWorld('filtering', { count: 3, size: 12 }, ({ world, rows, engine, list }) =
           const response = await engine().handle('GET', path, { [name]: value })
           assert.equal(response.status, 400, `${name} = ${value}: ${JSON.stringify(response.body)}`)
         }),
-        { label: `refused ${resource.name}`, runs: 60 },
+        { label: `refused ${resource.name}`, runs: costly(60) },
       ))
   }
 })

@@ -10,7 +10,7 @@ import library from '../../fixtures/library/index.ts'
 import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
 import type { RestEngine } from '../../lib/index.ts'
 import type { GivenRecord } from '../../lib/index.ts'
-import { check } from '../helpers/check.ts'
+import { check, costly } from '../helpers/check.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const KINDS = {
@@ -182,7 +182,7 @@ describeStores('given', () => {
       }
       assert.deepEqual(await everything(empty), made)
     })
-    await check(property, { label: 'given of random models', runs: 30 })
+    await check(property, { label: 'given of random models', runs: costly(30) })
   })
 
   it('makes valid records of the library, others for other seeds', async () => {
@@ -200,6 +200,6 @@ describeStores('given', () => {
       const many = await a.given.many(name, 200, {}, { seed: one })
       assert.equal(many.length, 200)
     })
-    await check(property, { label: 'given of the library', runs: 12 })
+    await check(property, { label: 'given of the library', runs: costly(12) })
   })
 })

@@ -9,7 +9,7 @@ import { defineEntity, p } from '@mikro-orm/sqlite'
 import { auth, hashPassword, resource } from '../../lib/index.ts'
 import type { RestEngine } from '../../lib/index.ts'
 import type { Change, JournalEntry } from '../../lib/index.ts'
-import { check } from '../helpers/check.ts'
+import { check, costly } from '../helpers/check.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 import { entities } from './world/entities.ts'
 
@@ -155,7 +155,7 @@ describeStores('the journal', () => {
           compare(before, await snapshot(engine), entry)
         }
       }),
-      { label: 'changes', runs: 60 },
+      { label: 'changes', runs: costly(60) },
     ))
 })
 
@@ -330,7 +330,7 @@ describeStores('the secrets of a journal', () => {
             assert.ok(!all.includes(secret), `${secret} is in ${all}`)
         },
       ),
-      { label: 'secrets', runs: 60 },
+      { label: 'secrets', runs: costly(60) },
     )
   })
 })

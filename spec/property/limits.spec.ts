@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { it } from 'node:test'
-import { check } from '../helpers/check.ts'
+import { check, costly } from '../helpers/check.ts'
 import { select, type FilterPair } from '../helpers/oracle.ts'
 import { resources, users } from './world/entities.ts'
 import { eachWorld, recordIds, rowIds } from './world/harness.ts'
@@ -24,7 +24,7 @@ eachWorld('limits', { count: 1, size: 12 }, ({ world, rows, engine, list }) => {
           const found = await list(`/v1/${resource.name}`, [[name, times(count, () => value)]])
           assert.deepEqual(recordIds(resource, found.records), rowIds(select(rows(resource), [pair])))
         }),
-        { label: `long lists of ${resource.name}`, runs: 60 },
+        { label: `long lists of ${resource.name}`, runs: costly(60) },
       ))
   }
 
@@ -80,7 +80,7 @@ eachWorld('limits', { count: 1, size: 12 }, ({ world, rows, engine, list }) => {
           if (isOver) assert.equal(errors?.[0]?.code, 'limit_exceeded', JSON.stringify(body).slice(0, 500))
           assert.ok(status < 500, `${status} ${JSON.stringify(body).slice(0, 500)}`)
         }),
-        { label: `limit of ${name}`, runs: 25 },
+        { label: `limit of ${name}`, runs: costly(25) },
       ))
   }
 })

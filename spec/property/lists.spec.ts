@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { it } from 'node:test'
 import { thresholds } from '../../lib/foundation/base/thresholds.ts'
-import { check } from '../helpers/check.ts'
+import { check, costly } from '../helpers/check.ts'
 import { lowThresholds } from '../helpers/low-thresholds.ts'
 import { render, select, type FilterPair, type View } from '../helpers/oracle.ts'
 import { watchStatements } from '../helpers/statements.ts'
@@ -59,7 +59,7 @@ for (const low of [false, true]) {
             const expected = all.slice(page.offset, page.offset + page.limit).map(row => render(row, drawn as View))
             assert.equal(text(result.records), text(expected))
           }),
-          { label: `${low ? 'many' : 'few'} ${resource.name}`, runs: 40 },
+          { label: `${low ? 'many' : 'few'} ${resource.name}`, runs: costly(40) },
         ))
     }
 

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { it } from 'node:test'
-import { check } from '../helpers/check.ts'
+import { check, costly } from '../helpers/check.ts'
 import { compareText } from '../helpers/oracle.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 import { entities } from './world/entities.ts'
@@ -337,6 +337,6 @@ describeStores('model', store => {
           await engine.close()
         }
       }),
-      { label: 'model', runs: 120 },
+      { label: 'model', runs: costly(120) },
     ))
 })

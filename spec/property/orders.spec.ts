@@ -10,7 +10,7 @@ import { defineEntity, p } from '@mikro-orm/sqlite'
 import { RestError, auth, hashPassword, resource } from '../../lib/index.ts'
 import type { RestEngine } from '../../lib/index.ts'
 import type { HookContext } from '../../lib/index.ts'
-import { check } from '../helpers/check.ts'
+import { check, costly } from '../helpers/check.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const Place = defineEntity({
@@ -209,6 +209,6 @@ describeStores('the order of calls', () => {
           for (const [index, one] of calls.entries()) assert.deepEqual(others[index], answers[index], JSON.stringify(one))
         },
       ),
-      { label: 'orders', runs: 10 },
+      { label: 'orders', runs: costly(10) },
     ))
 })

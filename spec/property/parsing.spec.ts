@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import { it } from 'node:test'
-import { check } from '../helpers/check.ts'
+import { check, costly } from '../helpers/check.ts'
 import { assertSound } from '../helpers/sound.ts'
 import { idOf } from '../helpers/oracle.ts'
 import { resources } from './world/entities.ts'
@@ -90,7 +90,7 @@ eachWorld('parsing', { count: 1, size: 8 }, ({ world, rows, engine, list }) => {
           assertSound(await engine().handle(method, path, query as never, body), request)
         },
       ),
-      { label: 'any request', runs: 3000 },
+      { label: 'any request', runs: costly(3000) },
     ))
 
   it('answers any query of a list', () =>
@@ -100,7 +100,7 @@ eachWorld('parsing', { count: 1, size: 8 }, ({ world, rows, engine, list }) => {
         assertSound(response, [resource.name, query])
         assert.ok(response.status === 200 || response.status === 400, `${JSON.stringify(query)} answered ${response.status}`)
       }),
-      { label: 'any query', runs: 2500 },
+      { label: 'any query', runs: costly(2500) },
     ))
 
   it('answers a good query with one character changed', () => {
@@ -124,7 +124,7 @@ eachWorld('parsing', { count: 1, size: 8 }, ({ world, rows, engine, list }) => {
         assertSound(response, [resource.name, request])
         assert.ok(response.status === 200 || response.status === 400, `${JSON.stringify(request)} answered ${response.status}`)
       }),
-      { label: 'a character changed', runs: 600 },
+      { label: 'a character changed', runs: costly(600) },
     )
   })
 
@@ -150,7 +150,7 @@ eachWorld('parsing', { count: 1, size: 8 }, ({ world, rows, engine, list }) => {
         assertSound(response, [method, path, body])
         if (response.status >= 400) assert.deepEqual(await everything(), before)
       }),
-      { label: 'refused bodies', runs: 300 },
+      { label: 'refused bodies', runs: costly(300) },
     )
   })
 })

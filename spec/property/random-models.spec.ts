@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import * as fc from 'fast-check'
 import { createServer, RestEngine } from '../../lib/index.ts'
-import { check, runs, sample } from '../helpers/check.ts'
+import { check, costly, runs, sample } from '../helpers/check.ts'
 import { Command, send } from '../helpers/command.ts'
 import { lowThresholds } from '../helpers/low-thresholds.ts'
 import { idOf, keyParts, ordered } from '../helpers/oracle.ts'
@@ -85,7 +85,7 @@ describeStores('random models', store => {
         if (path !== undefined) await introspected(model, path)
       }),
       // The same models each time: not all is known that MikroORM mistakes in models so odd, and only a long run by another seed looks for more.
-      { label: 'random models', runs: 12, usualSeed: 10 },
+      { label: 'random models', runs: costly(12), usualSeed: 10 },
     ))
 
   // The project that is written serves SQLite.

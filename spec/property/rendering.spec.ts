@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { it } from 'node:test'
-import { check } from '../helpers/check.ts'
+import { check, costly } from '../helpers/check.ts'
 import { isRow, ordered, render, select, type FilterPair, type Row, type View } from '../helpers/oracle.ts'
 import { resources } from './world/entities.ts'
 import { eachWorld, itemPath } from './world/harness.ts'
@@ -35,7 +35,7 @@ eachWorld('rendering', { count: 3, size: 8 }, ({ world, rows, get, list }) => {
           const expected = select(rows(resource), []).map(row => render(row, view))
           assert.equal(text(found.records), text(expected))
         }),
-        { label: `show ${resource.name}`, runs: 60 },
+        { label: `show ${resource.name}`, runs: costly(60) },
       ))
 
     it(`shows one of the ${resource.name}, and what it is related to, in the same way`, () =>
@@ -49,7 +49,7 @@ eachWorld('rendering', { count: 3, size: 8 }, ({ world, rows, get, list }) => {
           assert.equal(text(body[resource.singular]), text(render(row, view)))
           assert.deepEqual(JSON.parse(JSON.stringify(body)), body)
         }),
-        { label: `show one of ${resource.name}`, runs: 40 },
+        { label: `show one of ${resource.name}`, runs: costly(40) },
       ))
 
     it(`answers each attribute of ${resource.name} by its own path`, () =>
@@ -84,7 +84,7 @@ eachWorld('rendering', { count: 3, size: 8 }, ({ world, rows, get, list }) => {
             assert.equal(found.count, related.length)
           }
         }),
-        { label: `attributes of ${resource.name}`, runs: 50 },
+        { label: `attributes of ${resource.name}`, runs: costly(50) },
       ))
   }
 })

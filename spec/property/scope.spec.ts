@@ -8,7 +8,7 @@ import type { Arbitrary } from 'fast-check'
 import { after, before, it } from 'node:test'
 import { resource } from '../../lib/index.ts'
 import type { RestEngine } from '../../lib/index.ts'
-import { check, sample } from '../helpers/check.ts'
+import { check, costly, sample } from '../helpers/check.ts'
 import { idOf, isRow, type FilterPair, type Resource, type Row, type Value } from '../helpers/oracle.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 import { buildWorld, loadWorld, withoutNul, worldData, type World } from './world/data.ts'
@@ -189,7 +189,7 @@ for (let n = 0; n < 6; n++) {
           assert.ok(one!.status < 500 && other!.status < 500, `${method} ${path} ${JSON.stringify(pairs)}: ${causes.splice(0).join()}`)
           assert.deepEqual(one, other, `${method} ${path} ${JSON.stringify(pairs)}`)
         }),
-        { label: `scope ${n}`, runs: 250 },
+        { label: `scope ${n}`, runs: costly(250) },
       ))
   })
 }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { it } from 'node:test'
-import { check } from '../helpers/check.ts'
+import { check, costly } from '../helpers/check.ts'
 import { select } from '../helpers/oracle.ts'
 import { resources } from './world/entities.ts'
 import { eachWorld, recordIds, rowIds } from './world/harness.ts'
@@ -28,7 +28,7 @@ eachWorld('sorting', { count: 3, size: 16 }, ({ world, rows, list }) => {
               .join(','),
           )
         }),
-        { label: `sort ${resource.name}`, runs: 200 },
+        { label: `sort ${resource.name}`, runs: costly(200) },
       ))
 
     it(`sorts ${resource.name} by what paths through several relations reach, each once`, () => {
@@ -40,7 +40,7 @@ eachWorld('sorting', { count: 3, size: 16 }, ({ world, rows, list }) => {
           const sort = `${found}.${direction}`
           assert.deepEqual(recordIds(resource, (await list(path, [['sort', sort]])).records), rowIds(select(rows(resource), [], sort)))
         }),
-        { label: `sort ${resource.name} by counts`, runs: 60 },
+        { label: `sort ${resource.name} by counts`, runs: costly(60) },
       )
     })
 
@@ -51,7 +51,7 @@ eachWorld('sorting', { count: 3, size: 16 }, ({ world, rows, list }) => {
           assert.deepEqual(recordIds(resource, found.records), rowIds(select(rows(resource), [pair], sort)))
           assert.equal(found.count, found.records.length)
         }),
-        { label: `filter and sort ${resource.name}`, runs: 40 },
+        { label: `filter and sort ${resource.name}`, runs: costly(40) },
       ))
   }
 })

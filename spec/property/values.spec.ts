@@ -8,7 +8,7 @@ import type { Arbitrary } from 'fast-check'
 import { after, before, it } from 'node:test'
 import library from '../../fixtures/library/index.ts'
 import type { RestEngine } from '../../lib/index.ts'
-import { check } from '../helpers/check.ts'
+import { check, costly } from '../helpers/check.ts'
 import type { Json } from '../helpers/oracle.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 import { escapeText } from './world/queries.ts'
@@ -136,7 +136,7 @@ describeStores('values', () => {
             assert.deepEqual((await ask('GET', `/v1/${resource}`, undefined, query))[resource], [{ id: made['id'], [attribute]: first }])
           await ask('DELETE', path)
         }),
-        { label: `keep ${attribute}`, runs: 40 },
+        { label: `keep ${attribute}`, runs: costly(40) },
       ))
   }
 
@@ -156,7 +156,7 @@ describeStores('values', () => {
         assert.deepEqual(record(await ask('GET', path))['copies'], [await copy()])
         await ask('DELETE', path)
       }),
-      { label: 'text keys', runs: 60 },
+      { label: 'text keys', runs: costly(60) },
     ))
 
   it('finds a record by whatever its composite key is', () =>
@@ -174,7 +174,7 @@ describeStores('values', () => {
         assert.deepEqual(record(await ask('GET', path))['copies'], [await copy()])
         await ask('DELETE', path)
       }),
-      { label: 'composite keys', runs: 60 },
+      { label: 'composite keys', runs: costly(60) },
     ))
 
   /** The ID of the copy that was there first. */

@@ -56,6 +56,8 @@ interface AttributeBase {
   readonly idsOf?: string
   /** In a hierarchy, the values of the discriminator of the classes that have the attribute; undefined: all of them. */
   readonly of?: ReadonlySet<string>
+  /** Whether it is hidden for no other reason than that nobody may read what it leads to. */
+  readonly closed?: boolean
   /** Whether the class of a row decides on it: other classes have something else of that name, or in one of its columns. */
   readonly byClass?: boolean
 }
@@ -376,25 +378,4 @@ export function tableColumns(attribute: Attribute): readonly string[] {
     case 'toMany':
       return []
   }
-}
-
-/** The to-one attributes that hold their foreign key, those to one of several resources and those inside embedded objects too, with the objects that they are in. */
-export function owningLinks(attributes: readonly Attribute[], within: readonly EmbeddedAttribute[] = []): OwningLink[] {
-  return attributes.flatMap(attribute => {
-    if (attribute.kind === 'embedded') return owningLinks(attribute.attributes, [...within, attribute])
-    if (attribute.kind === 'toOneOf') return attribute.branches.map(branch => ({ attribute: branch, within }))
-    return attribute.kind === 'toOne' && attribute.owner && attribute.formula === undefined ? [{ attribute, within }] : []
-  })
-}
-
-/** A to-one attribute and its place. */
-export interface OwningLink {
-  readonly attribute: ToOneAttribute
-  /** The embedded objects that it is in, from the outside. */
-  readonly within: readonly EmbeddedAttribute[]
-}
-
-/** Returns the dotted path of a link. */
-export function formatPath({ attribute, within }: OwningLink): string {
-  return [...within, attribute].map(({ name }) => name).join('.')
 }

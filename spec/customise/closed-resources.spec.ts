@@ -87,3 +87,58 @@ describe('a resource without access', () => {
     )
   })
 })
+
+describe('a relation to records that may not be read', () => {
+  const User = defineEntity({
+    name: 'User',
+    properties: {
+      id: p.integer().primary(),
+      name: p.string(),
+      boss: () => p.manyToOne(User).nullable(),
+      followers: () => p.oneToMany(Fan).mappedBy('idol'),
+      secret: () => p.oneToMany(Fan).mappedBy('other').hidden(),
+    },
+  })
+  const Fan = defineEntity({
+    name: 'Fan',
+    properties: { id: p.integer().primary(), idol: () => p.manyToOne(User), other: () => p.manyToOne(User).nullable() },
+  })
+  const seed = { users: [{ id: 1, name: 'Ann' }], fans: [{ id: 1, idol: 1 }] }
+
+  it('is refused by what nobody may do, where the resource is one that is served', async () => {
+    await using engine = await RestEngine.create({
+      entities: [User, Fan],
+      seed,
+      resources: [resource(Fan, { access: { list: false, create: false } })],
+    })
+    const why = '"followers" is a list of fans, and nobody may list fans.'
+    for (const [method, path, body, status, code] of [
+      ['GET', '/v1/users?attributes=followers', undefined, 400, 'parameter_invalid'],
+      ['GET', '/v1/users?expand=followers', undefined, 400, 'parameter_invalid'],
+      ['GET', '/v1/users?sort=followers', undefined, 400, 'parameter_invalid'],
+      ['GET', '/v1/users?followers=1', undefined, 400, 'parameter_invalid'],
+      ['GET', '/v1/users?followers.id=1', undefined, 400, 'parameter_invalid'],
+      ['GET', '/v1/users?boss.followers.id=1', undefined, 400, 'parameter_invalid'],
+      ['GET', '/v1/users/1/followers', undefined, 404, 'attribute_not_found'],
+      ['PUT', '/v1/users/1', { followers: [1] }, 422, 'validation_failed'],
+    ] as const) {
+      const answer = await engine.handle(method, path, undefined, body)
+      assert.deepEqual([answer.status, answer.body.code, answer.body.detail], [status, code, why], path)
+    }
+    for (const path of ['users?secret=1', 'users?expand=secret', 'users/1/secret', 'users?folowers=1', 'users/1/folowers']) {
+      const { body } = await engine.handle('GET', `/v1/${path}`)
+      assert.match(body.detail, /no (?:such )?attribute/)
+      assert.doesNotMatch(JSON.stringify(body), /followers/)
+    }
+  })
+
+  it('is unknown where a function decides for the caller', async () => {
+    await using engine = await RestEngine.create({
+      entities: [User, Fan],
+      seed,
+      resources: [resource(Fan, { access: { list: () => false } })],
+    })
+    for (const path of ['users?attributes=followers', 'users/1/followers'])
+      assert.match((await engine.handle('GET', `/v1/${path}`)).body.detail, /^A user has no attribute "followers"\.$/)
+  })
+})

@@ -13,7 +13,8 @@ import { defaultNames } from '../resource-names.ts'
 import type { ResourceNames } from '../resource-names.ts'
 import { NOTHING_LEARNED, applyOpen } from '../open-attributes.ts'
 import type { LearnedNames } from '../open-attributes.ts'
-import { owningLinks, formatPath, findHierarchyRoot, tableColumns } from '../model.ts'
+import { findHierarchyRoot, tableColumns } from '../model.ts'
+import { owningLinks, formatPath } from '../owning-links.ts'
 import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from '../model.ts'
 import { markFileNumbers } from './file-numbers.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
@@ -263,7 +264,7 @@ function leadsToShown({ kind, target: { served, rules } }: RelationAttribute): b
 
 function hidden(attribute: Attribute): Attribute {
   if (isShown(attribute)) return attribute
-  if (attribute.kind !== 'embedded') return Object.freeze({ ...attribute, hidden: true })
+  if (attribute.kind !== 'embedded') return Object.freeze({ ...attribute, hidden: true, closed: !attribute.hidden })
   const attributes = attribute.attributes.map(hidden) as InnerAttribute[]
   return Object.freeze({
     ...attribute,

@@ -14,7 +14,7 @@ import type { Request } from '../request/parse-request.ts'
 import { DESCRIPTION } from '../request/reserved-paths.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
-import { EVERYTHING, existsFor, isOpen, isVisible, openNames } from '../plan/visibility.ts'
+import { describeClosed, EVERYTHING, existsFor, isOpen, isVisible, openNames } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 
 /** The path of a request, cut into pieces. */
@@ -134,6 +134,8 @@ function findAttribute(resource: Resource, name: string): Attribute {
 export function unknownAttribute(resource: Resource, name: string) {
   if (!isOpen(resource)) return restError('attribute_not_found', `There is no attribute "${name.slice(0, 100)}".`)
   // Whether the caller may know the attributes of the resource is only judged once the path is resolved.
+  const why = resource.rules.access.get === true ? describeClosed(resource.byName.get(name)) : undefined
+  if (why !== undefined) return restError('attribute_not_found', why)
   const suggestion = resource.rules.access.get === true ? findNearest(name, openNames(resource.attributes)) : undefined
   return restError(
     'attribute_not_found',

@@ -9,7 +9,7 @@ import { isRelation } from '../../model/model.ts'
 import type { Attribute, PolymorphicTarget, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { ClassCheck } from './read-plan.ts'
-import { EVERYTHING, branchesFor, existsFor, isVisible, visibleNames } from './visibility.ts'
+import { EVERYTHING, branchesFor, describeClosed, existsFor, isVisible, visibleNames } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
 /** A path, walked: the relations on the way, and the attribute at its end (which may be a relation itself). */
@@ -319,7 +319,7 @@ function attributeWithin(json: ScalarAttribute, names: readonly string[], path: 
 /** Returns the error for a name that the place in the path does not have. */
 function unknownAttribute(
   name: string,
-  { called, attributes }: Pick<AttributeHolder, 'called' | 'attributes'>,
+  { called, attributes, byName }: Pick<AttributeHolder, 'called' | 'attributes'> & Partial<Pick<AttributeHolder, 'byName'>>,
   index: number,
   { path, context }: PathCursor,
 ): RestError {
@@ -329,13 +329,16 @@ function unknownAttribute(
   const suggestion = spelling?.suggestion ?? findNearest(name, index === 0 ? [...names, ...(context.alternatives ?? [])] : names)
   const hinted = spelling === undefined ? formatHint(suggestion) : ` ${spelling.detail}`
   const first = index === 0 && context.alternatives !== undefined
+  const why = describeClosed(byName?.get(name))
   const fault: FieldError = {
     code: first ? 'parameter_unknown' : 'attribute_unknown',
-    detail: first
-      ? `There is no parameter "${name.slice(0, 100)}", and ${withArticle(called)} has no such attribute.${hinted}`
-      : `${withCapitalArticle(called)} has no attribute "${name.slice(0, 100)}"${path === name ? '' : ` (in "${path.slice(0, 200)}")`}.${hinted}`,
+    detail:
+      why ??
+      (first
+        ? `There is no parameter "${name.slice(0, 100)}", and ${withArticle(called)} has no such attribute.${hinted}`
+        : `${withCapitalArticle(called)} has no attribute "${name.slice(0, 100)}"${path === name ? '' : ` (in "${path.slice(0, 200)}")`}.${hinted}`),
     parameter: context.parameter,
-    ...(suggestion === undefined ? {} : { suggestion }),
+    ...(suggestion === undefined || why !== undefined ? {} : { suggestion }),
     allowed: first ? [...new Set([...names, ...context.alternatives])] : names,
   }
   return parameterError(fault)

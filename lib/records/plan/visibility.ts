@@ -5,6 +5,7 @@
  * Rules are the application's functions, which may take their time or fail, so only those are asked that a plan comes upon. Planning itself cannot wait: it
  * stops at a rule that has not been evaluated yet (`RuleNotEvaluated`), and begins anew once it is. The answers are kept, so that each is asked once a request.
  */
+import { withArticle } from '../../foundation/base/article.ts'
 import { shownName } from '../../model/ids-name.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
@@ -115,6 +116,19 @@ export function existsFor(attribute: Attribute, visibility: Visibility): boolean
 export function hasVisibleTarget(attribute: Attribute, visibility: Visibility): boolean {
   if (attribute.kind === 'toOneOf') return branchesFor(attribute, visibility).length > 0
   return !isRelation(attribute) || visibility.allows(attribute.target, attribute.kind === 'toOne' ? 'get' : 'list')
+}
+
+/**
+ * Says why a relation does not exist, where that is only since nobody may read what it leads to so; undefined for any other attribute, for what leads to a resource that
+ * is named nowhere, and where a function of the application decides: what a caller may not see does not exist for them.
+ */
+export function describeClosed(attribute: Attribute | undefined): string | undefined {
+  if (attribute?.closed !== true || !isRelation(attribute)) return undefined
+  const { kind, name, target } = attribute
+  if (!target.served || !isOpen(target)) return undefined
+  return kind === 'toMany'
+    ? `"${name}" is a list of ${target.plural}, and nobody may list ${target.plural}.`
+    : `"${name}" links ${withArticle(target.singular)}, and nobody may read ${target.plural}.`
 }
 
 /** The entities that a relation may link whose records exist for the caller; a link to a record of another is none. */

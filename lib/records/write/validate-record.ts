@@ -141,7 +141,12 @@ function findAttribute(
     !(withoutIds(attribute, resource.byName).name === implied?.name || hasVisibleTarget(attribute, context.visibility))
   ) {
     const attributes = (): Attribute[] => resource.attributes.filter(known => isOfClass(known, resource))
-    return context.unknownAttribute(name, resource.singular, attributes)
+    return context.unknownAttribute(
+      name,
+      resource.singular,
+      attributes,
+      attribute !== undefined && isOfClass(attribute, resource) ? attribute : undefined,
+    )
   }
   return attribute.readOnly && !isOpen ? context.error('read_only', 'is read-only.') : attribute
 }

@@ -5,7 +5,7 @@ import type { FieldError } from '../../foundation/base/errors.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { Dialect } from '../database/dialect.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
-import { EVERYTHING, openNames } from '../plan/visibility.ts'
+import { EVERYTHING, describeClosed, openNames } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 
 /** The rules for all records of a body. */
@@ -51,13 +51,13 @@ export class ValidationContext {
   }
 
   /** Adds the error of a name that is not an attribute of the object. */
-  unknownAttribute(name: string, owner: string, attributes: () => readonly Attribute[]): undefined {
+  unknownAttribute(name: string, owner: string, attributes: () => readonly Attribute[], found?: Attribute): undefined {
     this.errors.describe(() => {
       const names = openNames(attributes().filter(attribute => !attribute.readOnly))
       const suggestion = findNearest(name, names)
       return {
         code: 'attribute_unknown',
-        detail: `${withCapitalArticle(owner)} has no attribute "${name.slice(0, 100)}".${formatHint(suggestion)}`,
+        detail: describeClosed(found) ?? `${withCapitalArticle(owner)} has no attribute "${name.slice(0, 100)}".${formatHint(suggestion)}`,
         attribute: this.path,
         allowed: names,
         ...(suggestion === undefined ? {} : { suggestion }),

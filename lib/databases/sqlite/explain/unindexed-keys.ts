@@ -4,7 +4,7 @@
  */
 import type Database from 'better-sqlite3'
 import type { UnindexedLink } from '../../../records/database/explained-statements.ts'
-import { owningLinks } from '../../../model/model.ts'
+import { owningLinks } from '../../../model/owning-links.ts'
 import type { Resource } from '../../../model/model.ts'
 import { countUpTo } from './explain.ts'
 import { name } from '../../sql/sql.ts'

@@ -72,6 +72,67 @@ describeStores('lists of a polymorphic relation', () => {
   })
 })
 
+describeStores('lists of a polymorphic relation that is required', () => {
+  const Text: EntitySchema = defineEntity({
+    name: 'Text',
+    properties: { number: p.integer().primary(), code: p.string().primary(), marks: () => p.oneToMany(Mark).mappedBy('of') },
+  })
+  const Film: EntitySchema = defineEntity({
+    name: 'Film',
+    properties: { x: p.integer().primary(), y: p.string().primary(), marks: () => p.oneToMany(Mark).mappedBy('of') },
+  })
+  const Sound: EntitySchema = defineEntity({
+    name: 'Sound',
+    properties: { a: p.integer().primary(), b: p.string().primary(), marks: () => p.oneToMany(Mark).mappedBy('of').orphanRemoval() },
+  })
+  const Mark: EntitySchema = defineEntity({
+    name: 'Mark',
+    properties: { id: p.integer().primary(), of: () => p.manyToOne([Text, Film, Sound] as never) },
+  })
+  const seed = {
+    texts: [{ number: 1, code: 'x' }],
+    films: [{ x: 1, y: 'x' }],
+    sounds: [{ a: 1, b: 'x' }],
+    marks: ['text', 'film', 'sound'].map((type, index) => ({ id: index + 1, of: { type, id: '1~x' } })),
+  }
+
+  it('keep their members, whichever of the entities the owner is of', async () => {
+    await using engine = await createEngine({ entities: [Text, Film, Sound, Mark], seed, onError: failing })
+    for (const owner of ['texts', 'films']) {
+      for (const [path, body] of [
+        ['', { marks: [] }],
+        ['/marks', []],
+      ] as const) {
+        const { status, body: answer } = await engine.handle('PUT', `/v1/${owner}/1~x${path}`, undefined, body)
+        assert.deepEqual([status, answer.code], [409, 'owner_required'], owner + path)
+      }
+    }
+    assert.deepEqual((await engine.handle('PUT', '/v1/sounds/1~x/marks', undefined, [])).body.sound.marks, [])
+    assert.equal((await engine.handle('GET', '/v1/marks/3')).status, 404)
+  })
+
+  it('lose their links with an owner that is deleted, whichever of the entities it is of', async () => {
+    await using engine = await createEngine({
+      entities: [Post, Picture, Note],
+      seed: {
+        posts: [{ number: 1, code: 'x' }],
+        pictures: [{ x: 1, y: 'x' }],
+        notes: ['post', 'picture'].map((type, index) => ({ id: index + 1, of: { type, id: '1~x' } })),
+      },
+      onError: failing,
+    })
+    for (const owner of ['pictures', 'posts']) assert.equal((await engine.handle('DELETE', `/v1/${owner}/1~x`)).status, 200)
+    const row = await engine.orm.em.fork().getConnection().execute('select of_type, of_number, of_code from note order by id')
+    assert.deepEqual(
+      row.map((each: object) => Object.values(each)),
+      [
+        [null, null, null],
+        [null, null, null],
+      ],
+    )
+  })
+})
+
 describeStores('lists through an entity whose links may be empty', () => {
   const seed = {
     tags: [{ id: 1, name: 'a' }, { id: 2 }],

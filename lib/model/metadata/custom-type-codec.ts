@@ -84,7 +84,9 @@ export function customCodec(prop: EntityProperty, platform: Platform): Codec {
         const stored = storeJson(reading, forms)
         if (stored !== undefined) return stored
       }
-      return undefined
+      // A type that is compared as what it stores may show texts of its own: a number for each word.
+      const stored = runtime === 'number' || runtime === 'boolean' ? storeJson(text, forms) : undefined
+      return typeof stored === 'string' ? undefined : stored
     },
     toProperty,
     fromProperty: value => store(toColumn(value)),

@@ -8,6 +8,7 @@ import { keyOfEntity, keyOfProperty, toPrimaryKey } from '../../model/entity-key
 import type { Entity } from '../../model/entity-key.ts'
 import { findAll, findFirst, loadList } from '../../model/metadata/eager-cycles.ts'
 import type {
+  Discriminator,
   PolymorphicTarget,
   RelationAttribute,
   Resource,
@@ -69,7 +70,7 @@ export async function loadInverse(entity: Entity, attribute: ToOneAttribute, res
 function buildLinkCondition(owner: Entity, relation: RelationAttribute, resource: Resource): object | undefined {
   const { property, targetKey, discriminator, beside } = owningAttribute(relation)!
   // For a link to one of several entities, the owner itself determines the branch.
-  if (discriminator !== undefined) return { [property]: owner }
+  if (discriminator !== undefined) return linkOneOf(property, discriminator, owner, resource)
   if (targetKey === undefined) {
     const key = toPrimaryKey(resource, keyOfEntity(resource, owner))
     // MikroORM would compare all columns of the foreign key with the one value.
@@ -79,6 +80,12 @@ function buildLinkCondition(owner: Entity, relation: RelationAttribute, resource
   }
   const value = owner[targetKey.property] ?? null
   return value === null ? undefined : { [property]: value }
+}
+
+/** The condition for records that link one of several entities: of a key of several parts MikroORM takes the names of the first entity, which others lack. */
+export function linkOneOf(property: string, { value }: Discriminator, owner: Entity, resource: Resource): object {
+  const key = toPrimaryKey(resource, keyOfEntity(resource, owner))
+  return { [property]: Array.isArray(key) ? [value, ...(key.flat(Infinity) as unknown[])] : owner }
 }
 
 export async function loadRelated(entity: Entity, attribute: RelationAttribute, resource: Resource, work: Work): Promise<Entity[]> {

@@ -15,7 +15,7 @@ import { owningLinks } from '../../model/owning-links.ts'
 import type { Attribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import { readRows } from '../read/run-read.ts'
 import { isEntity } from './entity-links.ts'
-import { keepOnly, findLinkedBranch, loadCollection, loadRelated } from './load-related.ts'
+import { findLinkedBranch, keepOnly, linkOneOf, loadCollection, loadRelated } from './load-related.ts'
 import { lookForReferrers, lookForReferrersOfAll } from './look-ups.ts'
 import { load, entityName } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
@@ -93,10 +93,11 @@ function listRelations(attribute: Attribute, entity: Entity): { relation: Relati
 
 /** Unlinks removed records where no foreign key does: in relations to one of several entities. */
 async function unlinkReferrers(removed: ReadonlyMap<Entity, Resource>, { em }: Work): Promise<void> {
-  for (const [entity, { referrers }] of removed) {
-    for (const { resource: other, attribute } of referrers) {
+  for (const [entity, resource] of removed) {
+    for (const { resource: other, attribute } of resource.referrers) {
       if (attribute.discriminator === undefined || attribute.onDelete !== 'unlink') continue
-      const linking = (await findAll(entityName(other), { [attribute.property]: entity }, em)) as Entity[]
+      const where = linkOneOf(attribute.property, attribute.discriminator, entity, resource)
+      const linking = (await findAll(entityName(other), where, em)) as Entity[]
       for (const record of linking) if (!removed.has(record)) record[attribute.property] = null
     }
   }

@@ -5,6 +5,9 @@ import { resolve } from 'node:path'
 /** A hook at the top of a file runs for all tests of the process. The formatter lets nothing else begin in the first column. */
 const HOOK_AT_TOP = /^(?:before|after|beforeEach|afterEach)\(/
 
+/** A file that measures memory behind full collections, which cost what its process holds: it begins, in a process that holds nothing yet. */
+const COLLECTS = '--expose-gc'
+
 /**
  * @param patterns relative to `root`
  * @returns paths with slashes, relative to `root`, in order of the time that they took last
@@ -19,8 +22,10 @@ export function findFiles(root: string, patterns: readonly string[], times: Read
   }
   refuseHooks(root, [...files])
   // A file that is new is as slow as its length lets one expect: the longest ones begin, so that the workers end together.
-  const weights = new Map([...files].map(file => [file, times[file] ?? statSync(resolve(root, file)).size / 10]))
-  return [...files].toSorted((one, other) => weights.get(other)! - weights.get(one)!)
+  const weightOf = (file: string): number => times[file] ?? statSync(resolve(root, file)).size / 10
+  const isFirst = (file: string): boolean => readFileSync(resolve(root, file), 'utf8').includes(COLLECTS)
+  const weights = new Map([...files].map(file => [file, isFirst(file) ? Infinity : weightOf(file)]))
+  return [...files].toSorted((one, other) => compareDown(weights.get(one)!, weights.get(other)!))
 }
 
 /** In helpers, too: any file of spec/ may be imported by others. */
@@ -34,4 +39,9 @@ function refuseHooks(root: string, files: readonly string[]): void {
   throw new Error(
     `Spec files share a process, where hooks at the top of a file run for all files. Move them into a describe:\n${hooks.join('\n')}`,
   )
+}
+
+/** Infinity less itself is no number. */
+function compareDown(one: number, other: number): number {
+  return one === other ? 0 : other - one
 }

@@ -44,7 +44,7 @@ export class Conformity {
   constructor(document: OpenApiDocument) {
     this.#document = document
     this.operations = operationsOf(document)
-    this.#ajv = new Ajv2020.default({ strict: false, allErrors: true })
+    this.#ajv = new Ajv2020.default({ strict: false, allErrors: true, validateSchema: false })
     addFormats.default(this.#ajv)
     this.#ajv.addSchema({ $id: 'api:document', ...document }, 'api:document')
   }

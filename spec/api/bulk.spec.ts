@@ -117,7 +117,7 @@ describeTargets('POST of an array', { entities, seed, createdStatus: 201, limits
       assert.equal(body.code, 'body_invalid')
       assert.match(body.detail, /^\[1\]: The body must be a JSON object/)
     }
-    assert.match((await post([])).body.detail, /has no record/)
+    assert.match((await post([])).body.detail, /must have at least one record/)
     const long = await post(Array.from({ length: 5 }, (_each, index) => ({ name: `U${index}` })))
     assert.deepEqual([long.status, long.body.errors[0].code], [400, 'limit_exceeded'])
     assert.match(long.body.detail, /5 records; at most 4 are allowed \(limits\.maxBulk\)/)

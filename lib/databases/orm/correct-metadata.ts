@@ -53,11 +53,13 @@ export function noteModel(orm: MikroORM, notes: Notes): void {
         notes.add(`${className}.${prop.name}: the getter is left out, since it reads "${read}", which a record does not have loaded.`)
       if (isMixedList(prop)) {
         const several = prop.polymorphTargets!.map(target => target.className).join(', ')
-        notes.add(`${className}.${prop.name}: a list of several entities (${several}) is left out; their other sides of it are served.`)
+        notes.add(
+          `${className}.${prop.name}: the list is left out, since its members are of several entities (${several}); their own sides of it are served.`,
+        )
       }
       if (prop.kind !== 'scalar' || prop.embedded !== undefined || !isUnnamed(prop) || scalarType(prop)?.kind !== 'text') continue
       notes.add(
-        `${className}.${prop.name}: its type${describeName(prop.type)} is not known, so it is a string, as its column; give it a "type".`,
+        `${className}.${prop.name}: its type${describeName(prop.type)} is not known, so it is served as a string, like its column. Give the property a "type".`,
       )
     }
   }

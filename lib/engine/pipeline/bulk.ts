@@ -35,7 +35,7 @@ export function findBulkResource({ method, body }: Pick<Request, 'method' | 'bod
 /** Makes the records, and returns the answers to each. A wrapper that refuses one without throwing refuses all of them with its answer. */
 export async function createEach(bodies: readonly unknown[], parts: BulkParts): Promise<readonly RestResponse[] | RestResponse> {
   const { limits, end, transaction } = parts
-  if (bodies.length === 0) throw restError('body_invalid', 'The array of the body has no record.')
+  if (bodies.length === 0) throw restError('body_invalid', 'The array must have at least one record.')
   if (bodies.length > limits.maxBulk) {
     const detail = `The array of the body has ${bodies.length} records; at most ${limits.maxBulk} are allowed (limits.maxBulk).`
     throw restError('body_invalid', detail, { errors: [{ code: 'limit_exceeded', detail }] })

@@ -226,14 +226,14 @@ function addPlainAndRelations(draft: CollectionDraft, relations: readonly Relati
 function addInverse({ key, name, source, target }: Relation): void {
   const taken = [...target.keys, ...target.attributes.map(attribute => attribute.name)]
   if (taken.includes(source.resource)) {
-    source.notes.push(`${source.name}.${key} is a relation one way: records of ${target.name} have a "${source.resource}" already`)
+    source.notes.push(`${source.name}.${key} is a one-way relation: records of ${target.name} have a "${source.resource}" already`)
     return
   }
   const camel = camelCase(name)
   const long = `${source.resource}As${camel.charAt(0).toUpperCase()}${camel.slice(1)}`
   const inverse = target.inverses.includes(source.resource) ? long : source.resource
   if (target.inverses.includes(inverse) || taken.includes(inverse)) {
-    source.notes.push(`${source.name}.${key} is a relation one way: records of ${target.name} have a "${inverse}" already`)
+    source.notes.push(`${source.name}.${key} is a one-way relation: records of ${target.name} have a "${inverse}" already`)
     return
   }
   target.inverses.push(inverse)

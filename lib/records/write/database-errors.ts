@@ -22,7 +22,9 @@ import { qualifyTable } from '../../model/table-name.ts'
 export function translateDatabaseError(error: unknown, dialect: Dialect, model: Model): unknown {
   if (error instanceof RestError || !(error instanceof Error)) return error
   if (error instanceof OptimisticLockError) {
-    return restError('version_conflict', 'The record has changed meanwhile.', { cause: error })
+    return restError('version_conflict', 'The record has changed since it was read: read it again, and send its new version.', {
+      cause: error,
+    })
   }
   if (error instanceof ForeignKeyConstraintViolationException || dialect.breaksReference(error)) {
     return restError(

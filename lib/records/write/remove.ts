@@ -13,6 +13,7 @@ import { findAll } from '../../model/metadata/eager-cycles.ts'
 import { findHierarchyRoot } from '../../model/model.ts'
 import { owningLinks } from '../../model/owning-links.ts'
 import type { Attribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
+import { isOpen } from '../plan/visibility.ts'
 import { readRows } from '../read/run-read.ts'
 import { isEntity } from './entity-links.ts'
 import { findLinkedBranch, keepOnly, linkOneOf, loadCollection, loadRelated } from './load-related.ts'
@@ -193,5 +194,8 @@ export function* checkReferrers(removed: readonly Removed[], work: Pick<Work, 'c
   }
   // Of records that do not exist for the caller the error says only that there are some.
   if (isNeeded)
-    throw restError('owner_required', `It cannot be deleted, since others refer to it${left.length > 0 ? `: ${left.join(', ')}` : ''}.`)
+    throw restError(
+      'owner_required',
+      `The ${isOpen(removed[0]!.resource) ? removed[0]!.resource.singular : 'record'} cannot be deleted, since records that need it refer to it${left.length > 0 ? `: ${left.join(', ')}` : ''}.`,
+    )
 }

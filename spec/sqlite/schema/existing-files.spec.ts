@@ -163,7 +163,7 @@ describe('an existing file', () => {
       checks: [{ name: 'positive', expression: 'n > 0' }],
     })
     assert.deepEqual(await notesOf(path, Maker, Checked), [
-      'product.n: without the default of the entity (3) in the file, which stays as it is.',
+      'product.n: the file lacks the default of the entity (3), and stays as it is.',
       'product.maker_id: without a foreign key to "maker" in the file, to which none can be added.',
       'product: without the check "positive" of the entity in the file, to which none can be added.',
     ])
@@ -179,7 +179,7 @@ describe('an existing file', () => {
         assert.equal(note, undefined)
         return
       }
-      assert.equal(note, 'product.id: not counted by SQLite, as the table is made in the file: a new record must bring its own.')
+      assert.equal(note, 'product.id: SQLite does not number new rows of this table, so a new record must bring its own value.')
       assert.equal((await engine.handle('POST', '/v1/products', undefined, { name: 'x' })).status, 422)
       assert.equal((await engine.handle('POST', '/v1/products', undefined, { id: 5, name: 'x' })).status, 200)
       assert.deepEqual(rowsOf(path, 'select id from product'), [{ id: 5 }])
@@ -264,7 +264,7 @@ describe('an existing file', () => {
       database: path,
       onError: error => assert.fail(String(error)),
     })
-    assert.deepEqual(engine.notes, ['thing: a view in the file, without a trigger INSTEAD OF: what is written to it is refused.'])
+    assert.deepEqual(engine.notes, ['thing: the file has a view of this name without an INSTEAD OF trigger, so writes to it are refused.'])
     assert.equal(((await engine.handle('GET', '/v1/things')).body as { count: number }).count, 3)
     assert.equal((await engine.handle('PUT', '/v1/things/1', undefined, { name: 'x' })).status, 422)
     assert.equal(((await engine.handle('GET', '/v1/dears')).body as { count: number }).count, 1)

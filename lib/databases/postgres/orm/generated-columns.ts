@@ -17,7 +17,9 @@ export function storeGenerated(orm: MikroORM, version: number, notes: Notes): vo
       if (isRaw(generated) && VIRTUAL.test(generated.sql)) prop.generated = raw(generated.sql.replace(VIRTUAL, 'stored'), generated.params)
       else if (typeof generated === 'string' && VIRTUAL.test(generated)) prop.generated = generated.replace(VIRTUAL, 'stored')
       else continue
-      notes.add(`${meta.className}.${prop.name}: a virtual column is stored here: PostgreSQL ${version} has no virtual ones.`)
+      notes.add(
+        `${meta.className}.${prop.name}: the virtual column is a stored one here, since PostgreSQL ${version} has no virtual columns.`,
+      )
     }
   }
 }

@@ -141,7 +141,9 @@ export class ForeignModel {
       delete meta.schema
       this.#schemas.add(schema)
       this.mapped(
-        schema === '*' ? 'of every schema, of which SQLite has one' : `the schema "${schema}" is left out, since SQLite has one`,
+        schema === '*'
+          ? 'the table is in one schema here, since SQLite has no more'
+          : `the schema "${schema}" is left out, since SQLite has one`,
         meta.className,
       )
     }

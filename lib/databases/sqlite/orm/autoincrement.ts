@@ -42,7 +42,7 @@ export function requireKeys(orm: MikroORM, db: Database.Database, notes: Notes):
     const table = find.get(tableName) as string | undefined
     if (table === undefined || findRowidColumn(db, table)?.toLowerCase() === column.toLowerCase()) continue
     prop.autoincrement = false
-    notes.add(`${table}.${column}: not counted by SQLite, as the table is made in the file: a new record must bring its own.`)
+    notes.add(`${table}.${column}: SQLite does not number new rows of this table, so a new record must bring its own value.`)
   }
 }
 

@@ -66,7 +66,7 @@ export function compareTable(targets: readonly DatabaseTable[], existing: Existi
     )
   }
   if (existing.kind === 'view' && !hasInsteadOfTrigger(existing.name, comparing.catalog))
-    notes.push(`${existing.name}: a view in the file, without a trigger INSTEAD OF: what is written to it is refused.`)
+    notes.push(`${existing.name}: the file has a view of this name without an INSTEAD OF trigger, so writes to it are refused.`)
 }
 
 /**
@@ -168,7 +168,7 @@ function compareColumn(column: Column, found: ExistingColumn, { name: table, kin
   }
   const fallback = column.default ?? 'null'
   if (!/^null$/i.test(fallback) && found.defaultSql === undefined && column.generated === undefined)
-    notes.push(`${place}: without the default of the entity (${fallback}) in the file, which stays as it is.`)
+    notes.push(`${place}: the file lacks the default of the entity (${fallback}), and stays as it is.`)
 }
 
 function compareKey(target: DatabaseTable, existing: ExistingTable, { db, findings }: Comparing): void {

@@ -24,6 +24,8 @@ export function renderFrame(frame: PageFrame, main: string, contents = ''): stri
   const { title, path, view } = frame
   // The rules of our pages would reach into Swagger UI.
   const isOwn = view !== 'swagger'
+  // It has a main of its own.
+  const element = isOwn ? 'main' : 'div'
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -38,9 +40,9 @@ ${isOwn ? `<link rel="stylesheet" href="${escapeText(path)}/page.css">\n` : ''}<
 <a class="skip" href="#main">Skip to the content</a>
 ${renderTop(frame)}
 ${contents === '' ? '' : `<div class="columns">\n<nav class="contents" aria-label="Contents">${contents}</nav>`}
-<main id="main" tabindex="-1">
+<${element} id="main" tabindex="-1">
 ${main}
-</main>
+</${element}>
 ${contents === '' ? '' : '</div>'}
 </body>
 </html>

@@ -39,8 +39,24 @@ function followColours() {
   follow()
 }
 
+/** Swagger UI has parts outside of any landmark, a select without a name, and links inside of buttons; it draws more as the reader scrolls. */
+function mendSwagger(place) {
+  const mend = () => {
+    for (const [name, label] of [['information', 'About this API'], ['scheme', 'Server and log-in']]) {
+      for (const part of place.querySelectorAll('.' + name + '-container:not([role])')) {
+        part.setAttribute('role', 'region')
+        part.setAttribute('aria-label', label)
+      }
+    }
+    for (const select of place.querySelectorAll('.servers select:not([aria-label])')) select.setAttribute('aria-label', 'Server')
+    for (const link of place.querySelectorAll('button a[href]')) link.removeAttribute('href')
+  }
+  new MutationObserver(mend).observe(place, { childList: true, subtree: true })
+}
+
 async function startSwagger(place) {
   followColours()
+  mendSwagger(place)
   const { files, description } = place.dataset
   const sheet = document.createElement('link')
   sheet.rel = 'stylesheet'
@@ -71,7 +87,7 @@ async function showWith(token) {
   document.head.append(...page.querySelectorAll('link[rel=stylesheet]'))
   document.body.replaceWith(document.adoptNode(page.body))
   start()
-  document.querySelector('main').focus()
+  document.querySelector('#main').focus()
   return true
 }
 

@@ -26,6 +26,11 @@ header.top nav a[aria-current="page"] { font-weight: 700; color: var(--text); te
 header.top a, main > a { color: var(--accent); }
 button[data-log-out] { font: inherit; font-size: .85rem; color: var(--text); background: var(--surface); border: 1px solid var(--border); border-radius: 6px; padding: .3rem .7rem; cursor: pointer; }
 @media (max-width: 60rem) { header.top { padding: .8rem 1rem; } }
+/* Swagger UI writes in colours that are hard to tell from their ground. */
+html:not(.dark-mode) .swagger-ui .info .title small { background: #5c6370; }
+html:not(.dark-mode) .swagger-ui .info .title small.version-stamp { background: #456200; }
+html:not(.dark-mode) .swagger-ui .info .link .url { color: #1a5fb4; }
+html:not(.dark-mode) .swagger-ui .opblock .opblock-summary-method { color: #000; text-shadow: none; }
 `
 
 export const PAGE_STYLE = `

@@ -9,7 +9,7 @@ import { Client } from 'pg'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
 import { COMMAND } from '../helpers/command.ts'
-import { SERVER_URL, findNoServer } from './server-database.ts'
+import { SERVER_URL, findNoServer, ownDatabase } from './server-database.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 
@@ -58,6 +58,36 @@ describe('mikro-rest postgres://...', { skip: await findNoServer() }, () => {
       await rm(folder, { recursive: true })
       await client.query(`drop database ${name}`)
       await client.end()
+    }
+  })
+
+  it('says how a database of others is tried, whose data cannot be copied', async () => {
+    await using own = await ownDatabase()
+    await own.run("create table person (id integer primary key, name text not null); insert into person values (1, 'Ann')")
+    const { url } = own.database
+    const folder = await mkdtemp(join(root, 'node_modules', '.mikro-rest-'))
+    const run = (...args: readonly string[]): { status: number | null; stdout: string; stderr: string } =>
+      spawnSync(process.execPath, [COMMAND, ...args], { cwd: root, encoding: 'utf8' })
+    try {
+      const refused = run(url, '--self-test')
+      const project = join(folder, 'project')
+      assert.equal(refused.status, 1)
+      assert.match(refused.stderr, /^mikro-rest: --self-test tries a copy of the data, which is not possible for this [^\n]*\n$/)
+      const [, eject = '', test = ''] = /: npx mikro-rest '(.+) --eject DIR, then npx mikro-rest (.+)\n$/.exec(refused.stderr) ?? []
+      assert.deepEqual([eject, test], [`${url}'`, 'DIR --self-test --postgres'])
+      // The way is gone as it is said.
+      assert.equal(run(url, '--eject', project).status, 0)
+      const again = run(project, '--self-test')
+      assert.ok(again.stderr.endsWith(`: npx mikro-rest ${project} --self-test --postgres\n`), again.stderr)
+      const tested = run(project, '--self-test', '--postgres')
+      // Without the programs of a server there is none.
+      if (!/needs PostgreSQL|not for Windows|does not run as root/.test(tested.stderr)) {
+        assert.equal(tested.status, 0, tested.stderr)
+        assert.match(tested.stdout, /^Nothing failed: /m)
+      }
+      assert.deepEqual(await own.run('select count(*)::int as count from person'), [{ count: 1 }])
+    } finally {
+      await rm(folder, { recursive: true })
     }
   })
 })

@@ -12,7 +12,7 @@ import { check } from '../helpers/check.ts'
 import type { FilterPair } from '../helpers/oracle.ts'
 import { Bodies, isVirtual } from '../property/models/bodies.ts'
 import { build, Random, type Model, type Node } from '../property/models/build.ts'
-import { pathOf, seedOf } from '../property/models/laws.ts'
+import { pathOf, seedOf, skipUnserved } from '../property/models/laws.ts'
 import { ALL, shapeOf } from '../property/models/shape.ts'
 import type { ModelShape } from '../property/models/shape.ts'
 import { attributesArb, expandArb, filterArb, formArb, refusedArb, sortArb, written } from '../property/world/queries.ts'
@@ -46,7 +46,7 @@ class Pair implements AsyncDisposable {
     const model = build(shape, 'postgres')
     const causes: unknown[] = []
     const options = { seed: seedOf(model), clock: () => NOW, onError: (error: unknown) => void causes.push(error) }
-    const lite = await RestEngine.create({ ...options, entities: model.entities as never })
+    const lite = await RestEngine.create({ ...options, entities: model.entities as never }).catch(skipUnserved)
     try {
       const { entities } = build(shape, 'postgres')
       const server = await RestEngine.create({ ...options, entities: entities as never, database: schema.database })

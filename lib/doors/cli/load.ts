@@ -167,9 +167,11 @@ async function loadFor({ url, isNew }: PrivateServer, ...files: readonly (string
   if (other !== undefined || (file !== undefined && !isModule(file)))
     throw new CommandError(`--postgres serves entities from a server of its own: ${other ?? file} is not a module with entities.`, 2)
   const { options, examples } = file === undefined ? await loadSample() : { options: await loadOptions(file), examples: undefined }
-  const { seed, ...others } = options
+  const { seed, schema, ...others } = options
+  // That a module keeps the tables as they are is said of its own database; here there are none.
+  const made = schema === undefined || schema === 'keep' ? {} : { schema }
   const title = `${file ?? 'the sample model'} from PostgreSQL (psql ${url.replaceAll('%2F', '%2f')})`
-  return { options: { ...others, ...(isNew && seed !== undefined ? { seed } : {}), database: url }, title, examples }
+  return { options: { ...others, ...made, ...(isNew && seed !== undefined ? { seed } : {}), database: url }, title, examples }
 }
 
 /** The URL of a PostgreSQL database. */

@@ -1,6 +1,7 @@
 /** Runs the command. Every error is one line on standard error. */
-import { tryPromises } from '../../try-promises.ts'
 import { internalsOf } from '../../engine/pipeline/internals.ts'
+import { RestError } from '../../foundation/base/errors.ts'
+import { describeDatabase } from '../../records/database/describe-database.ts'
 import type { RestEngine } from '../../engine.ts'
 import { formatHelp, parseArguments } from './arguments.ts'
 import type { CommandArguments } from './arguments.ts'
@@ -102,12 +103,28 @@ async function compare(engine: RestEngine, address: string, { journal: file, hea
 async function selfTest(
   engine: RestEngine,
   { options: { readOnly = false } }: Loaded,
-  { chance, runs, headers, quiet }: CommandArguments,
+  { chance, runs, headers, quiet, file, config }: CommandArguments,
 ): Promise<number> {
   if (!quiet) for (const line of formatNotes(engine)) process.stderr.write(`mikro-rest: ${line}\n`)
   const options = { ...(chance === undefined ? {} : { seed: chance }), ...(runs === undefined ? {} : { runs }) }
-  const { report } = await tryPromises(engine, { ...options, ...(headers === undefined ? {} : { headers }) }, readOnly)
-  return await print(String(report), report.passed ? 0 : 1)
+  const { tryPromises } = await import('../../try-promises.ts')
+  try {
+    const { report } = await tryPromises(engine, { ...options, ...(headers === undefined ? {} : { headers }) }, readOnly)
+    return await print(String(report), report.passed ? 0 : 1)
+  } catch (error) {
+    throw error instanceof RestError && error.code === 'method_not_allowed' ? describeUncopied(error, config ?? file) : error
+  }
+}
+
+/** A self-test needs a copy of the data: says how to try the model of a database that cannot be copied. */
+function describeUncopied({ message }: RestError, model: string | undefined): CommandError {
+  const how =
+    model === undefined || !/^(?:postgres(?:ql)?|pglite):/i.test(model)
+      ? `npx mikro-rest${model === undefined ? '' : ` ${model}`} --self-test --postgres`
+      : `npx mikro-rest '${describeDatabase(model)}' --eject DIR, then npx mikro-rest DIR --self-test --postgres`
+  return new CommandError(
+    `--self-test tries a copy of the data, which is ${message.replace(/^engine\.\w+: /, '')} Try the model on an empty server that the command starts: ${how}`,
+  )
 }
 
 /** Prints the answer of one request on standard output. */

@@ -33,7 +33,7 @@ import { written } from './transport.ts'
 import type { TransportResponse } from './transport.ts'
 import type { WorldEngine } from './worlds.ts'
 import { internalsOf } from '../../engine/pipeline/internals.ts'
-import type { EngineInternals } from '../../engine/pipeline/internals.ts'
+import type { EngineInternals } from '../../engine/pipeline/engine-internals.ts'
 
 /** A request that has come, and where its answer goes. */
 interface SentRequest {

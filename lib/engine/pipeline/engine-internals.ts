@@ -1,0 +1,140 @@
+/** Engine internals: what the rest of the library asks of an engine, and its users do not: the doors, the checks and the command. See internals.ts. */
+import type { HandleContext } from './handle.ts'
+import type { Composition, EngineParts } from './assemble.ts'
+import { answerError, answerTransportFailure } from './answer-failure.ts'
+import type { ReceivedRequest } from './answer-failure.ts'
+import type { OpenApiOptions } from './descriptions.ts'
+import { ownsPath } from './owns-path.ts'
+import type { RequestRecorder } from './record-request.ts'
+import type { ScenarioWorld } from './scenarios.ts'
+import type { Snapshot } from './snapshot.ts'
+import { Authentication } from '../auth/auth.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { Limits } from '../../foundation/base/limits.ts'
+import type { QueryInput } from '../../foundation/base/query-input.ts'
+import type { RestResponse } from '../../foundation/base/response.ts'
+import type { Diagram } from '../../description/diagram/diagram.ts'
+import type { OpenApiDocument } from '../../description/openapi/document.ts'
+import type { EngineHandle } from '../../model/hook-context.ts'
+import type { Model } from '../../model/model.ts'
+import { NO_VERSION } from '../../records/request/address.ts'
+import { readPath } from '../../records/request/parse-request.ts'
+import type { UnindexedLink } from '../../records/database/explained-statements.ts'
+
+/** An engine, as far as who has made it uses it. */
+export interface OwnedEngine extends EngineHandle, ScenarioWorld {
+  token(user: unknown): string
+  fork(snapshot?: Snapshot): Promise<OwnedEngine>
+}
+
+export class EngineInternals {
+  readonly #parts: EngineParts<OwnedEngine>
+  /** Makes another engine of what a fork is assembled from. */
+  readonly build: (composition: Composition) => OwnedEngine
+
+  constructor(parts: EngineParts<OwnedEngine>, build: (composition: Composition) => OwnedEngine) {
+    this.#parts = parts
+    this.build = build
+  }
+
+  /** The parts of an engine, whether it is open or not. */
+  get parts(): EngineParts<OwnedEngine> {
+    return this.#parts
+  }
+
+  /** The parts of an engine that is open. */
+  get open(): EngineParts<OwnedEngine> {
+    this.#parts.life.assertOpen()
+    return this.#parts
+  }
+
+  get limits(): Limits {
+    return this.#parts.options.limits
+  }
+
+  get versions(): readonly string[] {
+    return this.#parts.options.versions
+  }
+
+  /** The model of the first version. An open resource has more attributes once a request has added them. */
+  get model(): Model {
+    return this.#parts.versions.first.model
+  }
+
+  /** Returns the model of a version, or of the first one; undefined when there is no such version. */
+  modelOf(version: string = this.versions[0] ?? NO_VERSION): Model | undefined {
+    return this.#parts.served.get(version)?.model
+  }
+
+  /** Answers as `handle` does, for transports: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */
+  ask(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
+    return this.#parts.requests.handle(method, path, query, body, context)
+  }
+
+  /** Answers a GET of a docs page, which is not in the journal and meets no injected fault. */
+  look(path: string, context: HandleContext): Promise<RestResponse> {
+    return this.#parts.requests.look(path, context)
+  }
+
+  /** Answers a request as `handle` does, with all that it writes, and returns with the answer what ran. */
+  explained(method: string, path: string, body: unknown, context: HandleContext): ReturnType<RequestRecorder['explained']> {
+    return this.#parts.requests.explained(method, path, undefined, body, context)
+  }
+
+  /** Describes a version as it is served: read-only, or not. See `engine.openapi`. */
+  describe(options: OpenApiOptions, isReadOnly: boolean): Promise<OpenApiDocument> {
+    return this.open.descriptions.describe(options, isReadOnly)
+  }
+
+  /** Returns the diagram of a version as plain data. */
+  describeDiagram(version: string): Promise<Diagram> {
+    return this.open.descriptions.diagram(version)
+  }
+
+  /** Returns the state of a scenario, for worlds that begin with it. */
+  scenarioSnapshot(name: string): Promise<Snapshot> {
+    return this.#parts.shared.scenarios.find(name, state => this.#parts.engine.fork(state))
+  }
+
+  /** The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */
+  get logInNames(): readonly [string, string] | undefined {
+    return this.#parts.authentication?.describe(this.versions[0] ?? NO_VERSION).credentials
+  }
+
+  /** Whether the log-in module is on. */
+  get hasLogIn(): boolean {
+    return this.#parts.authentication !== undefined
+  }
+
+  /** Whether a path below the base is the engine's: see ownsPath. */
+  owns(target: string, hasBase: boolean): boolean {
+    return ownsPath(target, hasBase, this.#parts)
+  }
+
+  /** Whether a request logs in or out, for transports that are read-only. */
+  isSession(method: string, target: string): boolean {
+    const path = readPath(target)
+    const segments = (this.versions.length === 0 ? path : path.slice(1)).split('/')
+    return this.#parts.authentication !== undefined && Authentication.isSession(method, segments)
+  }
+
+  /** Returns the links of relations, and foreign keys, that no index serves, in tables of more than so many rows. */
+  async unindexedLinks(rows: number): Promise<UnindexedLink[]> {
+    return this.#parts.connection.unindexedLinks(this.model.entities, rows)
+  }
+
+  /** The column of any table whose order is that in which rows were inserted. */
+  get insertionOrder(): string {
+    return this.#parts.connection.dialect.insertionOrder
+  }
+
+  /** Returns the error body for an error that a transport finds before it can ask. */
+  respondError(error: unknown): RestResponse {
+    return answerError(error, this.#parts)
+  }
+
+  /** Answers an error of a transport, and reports it where it is the server's fault. */
+  respondFailure(error: unknown, request: ReceivedRequest): RestResponse {
+    return answerTransportFailure(error, request, this.#parts)
+  }
+}

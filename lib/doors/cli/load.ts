@@ -60,8 +60,10 @@ export async function load(args: CommandArguments, server?: PrivateServer): Prom
   const database = readDatabase(model.options.database ?? ':memory:')
   if (readOnly && !isInMemory(database) && seed !== undefined)
     throw new CommandError(`--seed would write to ${describeDatabase(database)}, which --read-only opens for reading only.`, 2)
-  const served = { ...model.options, ...plainFile(model.options), ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) }
-  const options = hideAttributes(withSeed(served, seed), args.hide)
+  const options = withSeed(
+    { ...model.options, ...plainFile(model.options), ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) },
+    seed,
+  )
   const onlyReads =
     args.get !== undefined ||
     args.eject !== undefined ||
@@ -73,7 +75,7 @@ export async function load(args: CommandArguments, server?: PrivateServer): Prom
     ...model,
     title: readOnly ? `${model.title}, read-only` : model.title,
     options,
-    running: onlyReads && !readOnly && server?.isNew !== true ? await dropFileOptions(options, seed) : options,
+    running: hideAttributes(onlyReads && !readOnly && server?.isNew !== true ? await dropFileOptions(options, seed) : options, args.hide),
   }
 }
 

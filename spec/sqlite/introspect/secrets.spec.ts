@@ -1,5 +1,7 @@
 /** Secrets of a file without a model: a note names what looks like one, and what is hidden is not shown, filtered or sorted by. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { RestEngine, resource } from '../../../lib/index.ts'
 import type { ResourceDefinition } from '../../../lib/index.ts'
@@ -90,6 +92,14 @@ describe('a file without a model', () => {
         [2, 'mikro-rest: --hide: no table has an attribute "api_kye". Did you mean "api_key"?\n'],
       ],
     )
+    // The written model hides them by itself.
+    const written = pathOf('written')
+    const [ejected, read] = runAll(pathOf('.'), [
+      [path, '--eject', written, '--hide', 'password_hash', '--hide', 'api_key', '--hide', 'token'],
+      [path, '--get', '/v1/user_accounts', '--hide', 'password_hash'],
+    ])
+    assert.deepEqual([ejected!.code, read!.code], [0, 0], ejected!.stderr)
+    assert.match(readFileSync(join(written, 'entities/user-account.ts'), 'utf8'), /apiKey: .*\.hidden\(\)/)
     assert.deepEqual(rowsOf(path, 'select count(*) as count from user_accounts'), [{ count: 1 }])
   })
 })

@@ -82,15 +82,19 @@ await using owned = await RestEngine.create({
   resources: [resource(Article, { scope: ctx => ({ author: Number(ctx.user!['id']) }) })],
 })
 
+type Requests = (engine: RestEngine, call: number, headers: Record<string, string>) => Promise<void>
+
 interface Asked {
   readonly engine: RestEngine
+  /** In place of those of the trial. */
+  readonly requests?: Requests
   readonly headers?: Record<string, string>
 }
 
 interface Trial {
   readonly name: string
   /** The requests of one call; the path of a GET. */
-  readonly path: string | ((engine: RestEngine, call: number, headers: Record<string, string>) => Promise<void>)
+  readonly path: string | Requests
   readonly base: Asked
   readonly own: Asked
   /** Calls that are timed together. */
@@ -111,7 +115,7 @@ async function write(engine: RestEngine, method: string, path: string, body: unk
 const NEW = { title: 'New', body: 'Lorem', status: 'published', views: 1, created_at: '2026-01-01T00:00:00.000Z', author: 1 }
 
 /** Writes, of articles that the first user has written. */
-const WRITES: readonly { readonly name: string; readonly run: Exclude<Trial['path'], string> }[] = [
+const WRITES: readonly { readonly name: string; readonly run: Requests }[] = [
   {
     name: 'update',
     run: async (engine, call, headers) => {
@@ -132,6 +136,11 @@ const WRITES: readonly { readonly name: string; readonly run: Exclude<Trial['pat
     },
   },
 ]
+
+const refused: Requests = async (engine, call) => {
+  const { status } = await engine.handle('PATCH', `/v1/articles/${1 + 10 * (call % 90)}`, undefined, { views: 'many' })
+  assert.equal(status, 422)
+}
 
 const RULES = [
   { name: 'access functions', own: { engine: accessed }, aim: 1.3 },
@@ -156,6 +165,14 @@ const TRIALS: readonly Trial[] = [
     batch: 200,
     excess: 10,
   },
+  {
+    name: 'update, refused for a value of a wrong type',
+    path: WRITES[0]!.run,
+    base: { engine: plain },
+    own: { engine: plain, requests: refused },
+    batch: 100,
+    aim: 2,
+  },
   ...RULES.flatMap(({ name, own, aim }) =>
     WRITES.map((deed): Trial => ({ name: `${deed.name}, ${name}`, path: deed.run, base: { engine: plain }, own, batch: 100, aim })),
   ),
@@ -166,8 +183,10 @@ const report = new Report('bench:customise', docs)
 report.say(`Medians of ${rounds} rounds in one process.`)
 report.versus({ what: 'microseconds per call', base: 'without', own: 'with it' })
 for (const { path, batch, ...trial } of TRIALS.filter(({ name }) => isWanted(name))) {
-  const ask = ({ engine, headers = {} }: Asked, call: number): unknown =>
-    typeof path === 'string' ? engine.handle('GET', path, undefined, undefined, { headers }) : path(engine, call, headers)
+  const ask = ({ engine, headers = {}, requests }: Asked, call: number): unknown => {
+    if (requests !== undefined) return requests(engine, call, headers)
+    return typeof path === 'string' ? engine.handle('GET', path, undefined, undefined, { headers }) : path(engine, call, headers)
+  }
   if (typeof path === 'string') {
     const bodies = [await ask(trial.base, 0), await ask(trial.own, 0)].map(answer => {
       const { status, body } = answer as { status: number; body: object }

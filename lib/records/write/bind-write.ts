@@ -14,6 +14,7 @@ import { fromProperty, toProperty } from '../../foundation/values/scalar-type.ts
 import { toEmbedded } from './entity-data.ts'
 import { compute } from './made-values.ts'
 import type { MadeValues } from './made-values.ts'
+import { toParameter } from './row-shape.ts'
 import type { EmbeddedValue, RecordInput, ValueInput } from './record-input.ts'
 
 /** A statement with its parameters. */
@@ -271,12 +272,6 @@ function findValue(
   if (onCreate === undefined) return value === undefined ? fixed : value
   if ((value ?? null) !== null) return value
   return ask(onCreate) ?? (asksTwice ? ask(onCreate) : undefined) ?? value
-}
-
-/** Returns the parameter for the value of a property; undefined where it cannot be bound. */
-function toParameter(value: unknown, { toColumn }: StoredColumn, writing: WritingDialect): unknown {
-  if (value === null) return null
-  return writing.toParameter(toColumn === undefined ? value : toColumn(value))
 }
 
 /** The statements of a table that are kept: clients decide which attributes a body gives. */

@@ -120,7 +120,7 @@ function needsNoStatement(change: RecordInput, checking: Checking): boolean {
 const uniqueNames = new WeakMap<Resource, ReadonlySet<string>>()
 
 /** Returns the names of attributes that belong to a unique set, or hold an embedded attribute that does. */
-function findUniqueNames(resource: Resource): ReadonlySet<string> {
+export function findUniqueNames(resource: Resource): ReadonlySet<string> {
   let names = uniqueNames.get(resource)
   if (names === undefined) {
     names = new Set([...resource.uniques, resource.keyNames].flat().map(path => path.split('.', 1)[0]!))

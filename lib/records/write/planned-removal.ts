@@ -14,6 +14,7 @@ import type { JsonRecord } from '../read/run-read.ts'
 import { bindDelete, bindDeleteAll, bindKey } from './bind-write.ts'
 import { planRows } from './plan-rows.ts'
 import type { RowPlan } from './plan-rows.ts'
+import type { PlannedWrite } from './planned-write.ts'
 import type { VersionReader } from './read-version.ts'
 import { outsideScope } from './check-outcome.ts'
 import { checkReferrers } from './remove.ts'
@@ -33,22 +34,30 @@ export class PlannedRemoval {
     this.#versions = versions
   }
 
-  /** Returns how a statement removes a record; undefined where the unit of work does. */
-  plan(resource: Resource): RowPlan | undefined {
+  /** Returns how a statement removes the record of a path; undefined where the unit of work does. */
+  remove(address: Address, view: View): PlannedWrite<Written> | undefined {
+    const plan = this.#plan(address.resource)
+    return plan && { values: undefined, run: () => this.#remove(plan, address, view) }
+  }
+
+  #plan(resource: Resource): RowPlan | undefined {
     const plan = planRows(resource)
     return plan?.deletes === true && this.#connection.writesAlone() ? plan : undefined
   }
 
-  /** Returns how statements remove records of a list; undefined where the unit of work does. */
-  planRelated({ resource }: Address, { target }: ToManyAttribute): RowPlan | undefined {
+  /** Returns how statements remove the records of a list that meet the filters; undefined where the unit of work does. */
+  removeRelated(owner: Address, list: ToManyAttribute, view: View): PlannedWrite<readonly JsonRecord[]> | undefined {
+    const { resource } = owner
+    const { target } = list
     // MikroORM has loaded the record that has the list, and counts as a change of it that a record goes which it links by its own foreign key.
     const root = findHierarchyRoot(target)
     const links = owningLinks(resource.attributes).some(({ attribute }) => findHierarchyRoot(attribute.target) === root)
-    return links ? undefined : this.plan(target)
+    const plan = links ? undefined : this.#plan(target)
+    return plan && { values: undefined, run: () => this.#removeRelated(plan, owner, list, view) }
   }
 
-  /** Removes the record of a path. */
-  *remove({ stored }: RowPlan, address: Address, view: View): Coroutine<Written> {
+  /** Returns the record as it was. */
+  *#remove({ stored }: RowPlan, address: Address, view: View): Coroutine<Written> {
     const { resource, key, id } = address
     const rules = RowRules.of(this.#reader, view)
     if (rules !== undefined) yield* rules.require(address)
@@ -70,8 +79,8 @@ export class PlannedRemoval {
     return { resource, key, record }
   }
 
-  /** Removes the records of a list that meet the filters; returns them as they were. */
-  *removeRelated({ stored }: RowPlan, owner: Address, list: ToManyAttribute, view: View): Coroutine<readonly JsonRecord[]> {
+  /** Returns the records as they were. */
+  *#removeRelated({ stored }: RowPlan, owner: Address, list: ToManyAttribute, view: View): Coroutine<readonly JsonRecord[]> {
     const { target } = list
     if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
     yield* this.#versions.read(owner, view, false)

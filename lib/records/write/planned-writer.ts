@@ -3,7 +3,6 @@
  * and the model asks for no more than that (plan-rows.ts). The steps and the errors are those of writer.ts.
  * Each method gives undefined where nothing has been written, since a value is more than a statement can say: the unit of work writes it then.
  */
-import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../../foundation/base/awaitable.ts'
@@ -23,10 +22,12 @@ import { checkVersion } from './apply.ts'
 import { addTouched, bindColumns, bindDiffers, bindInsert, bindKey, bindUpdate } from './bind-write.ts'
 import type { BoundColumns, BoundStatement } from './bind-write.ts'
 import { outsideScope } from './check-outcome.ts'
+import { findTaken } from './find-taken.ts'
 import { MadeValues } from './made-values.ts'
 import { planChanges, planMember, planNew } from './plan-body.ts'
 import type { BodyPlan } from './plan-body.ts'
 import { planRows } from './plan-rows.ts'
+import type { PlannedWrite } from './planned-write.ts'
 import type { RowPlan } from './plan-rows.ts'
 import { readDocuments } from './planned-documents.ts'
 import { PlannedRelations, withLink } from './planned-relations.ts'
@@ -41,7 +42,7 @@ import { RowRules } from './row-rules.ts'
 import { Unplanned } from './unplanned.ts'
 
 /** How statements write what the body of a request is about. */
-export interface PlannedBody {
+interface PlannedBody {
   readonly row: RowPlan
   readonly body: BodyPlan
   /** What functions of the model give, for whoever writes it then. */
@@ -87,26 +88,36 @@ export class PlannedWriter {
   }
 
   /** Returns how statements insert the record that a body describes; undefined where the unit of work does. */
-  planInsert(resource: Resource, body: JsonObject): PlannedBody | undefined {
+  insert(resource: Resource, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     // A body may say of which class the record is.
     const own = findAskedClass(resource, body)
     const row = planRows(own)
     const plan = row === null ? undefined : planNew(row, own, body, this.#connection)
-    return row !== null && plan !== undefined && this.#writes(plan) ? { row, body: plan, values: new MadeValues() } : undefined
+    return row !== null && plan !== undefined && this.#writes(plan)
+      ? plannedBy(row, plan, planned => this.#insertBody(planned, resource, body, view))
+      : undefined
   }
 
   /** Returns how statements create a record as a member of a list of one that is there; undefined where the unit of work does. */
-  planAppend({ resource }: Address, list: ToManyAttribute, body: JsonObject): PlannedBody | undefined {
+  append(owner: Address, list: ToManyAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
+    const { resource } = owner
     const row = planRows(resource) === null ? null : planRows(list.target)
     const plan = row === null ? undefined : planMember(resource, list, body, this.#connection)
-    return row !== null && plan !== undefined && this.#writes(plan) ? { row, body: plan, values: new MadeValues() } : undefined
+    return row !== null && plan !== undefined && this.#writes(plan)
+      ? plannedBy(row, plan, planned => this.#appendBody(planned, owner, list, body, view))
+      : undefined
   }
 
   /** Returns how statements make the changes of a body; undefined where the unit of work does. */
-  planUpdate(resource: Resource, body: JsonObject): PlannedBody | undefined {
+  update(address: Address, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
+    const planned = this.#planChanges(address.resource, body)
+    return planned && plannedBy(planned.row, planned.plan, own => this.#updateBody(own, address, body, view))
+  }
+
+  #planChanges(resource: Resource, body: JsonObject): { row: RowPlan; plan: BodyPlan } | undefined {
     const row = planRows(resource)
     const plan = row === null ? undefined : planChanges(row, resource, body, this.#connection)
-    return row !== null && plan !== undefined && this.#writes(plan) ? { row, body: plan, values: new MadeValues() } : undefined
+    return row !== null && plan !== undefined && this.#writes(plan) ? { row, plan } : undefined
   }
 
   #writes({ pivots }: BodyPlan): boolean {
@@ -118,7 +129,7 @@ export class PlannedWriter {
     return new PlannedRelations(this.#connection, values, rules)
   }
 
-  *insert(
+  *#insertBody(
     { row: { stored }, body: plan, values }: PlannedBody,
     resource: Resource,
     body: JsonObject,
@@ -137,7 +148,7 @@ export class PlannedWriter {
     return { resource, key, record }
   }
 
-  *append(
+  *#appendBody(
     { row, body: plan, values }: PlannedBody,
     owner: Address,
     list: ToManyAttribute,
@@ -174,14 +185,21 @@ export class PlannedWriter {
   }
 
   /** Returns how statements change the record that a to-one links; undefined where the unit of work does. */
-  planLinked({ target }: ToOneAttribute, body: JsonObject): PlannedBody | undefined {
-    const plan = this.planUpdate(target, body)
+  updateLinked(owner: Address, link: ToOneAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
+    const planned = this.#planChanges(link.target, body)
     // What is beside the record may be the one that links it, which the unit of work has loaded.
-    return plan?.body.isWide === true ? undefined : plan
+    if (planned === undefined || planned.plan.isWide) return undefined
+    return plannedBy(planned.row, planned.plan, own => this.#updateLinkedBody(own, owner, link, body, view))
   }
 
   /** Changes the record that a to-one links; answers with the one that links it. */
-  *updateLinked(plan: PlannedBody, owner: Address, link: ToOneAttribute, body: JsonObject, view: View): Coroutine<Written | undefined> {
+  *#updateLinkedBody(
+    plan: PlannedBody,
+    owner: Address,
+    link: ToOneAttribute,
+    body: JsonObject,
+    view: View,
+  ): Coroutine<Written | undefined> {
     const { visibility, ctx } = view
     if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, visibility)))) throw notFound(owner.resource, owner.id)
     yield* this.#versions.read(owner, view, false)
@@ -196,7 +214,7 @@ export class PlannedWriter {
     return yield* this.#update(plan, address, body, { view, current, shown: owner })
   }
 
-  *update(plan: PlannedBody, address: Address, body: JsonObject, view: View): Coroutine<Written | undefined> {
+  *#updateBody(plan: PlannedBody, address: Address, body: JsonObject, view: View): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { version } = resource
     // A new record could get the key of one that does not exist; and nothing else is said of one that does not exist for the caller, nor where a trigger of a file
@@ -297,16 +315,10 @@ export class PlannedWriter {
       if (running instanceof Promise) behind?.()
       return yield* wait(running)
     } catch (error) {
-      const { body, resource, validation, view, isWide } = asked
       const { dialect } = this.#connection
       if (!dialect.breaksConstraint(error)) throw error
-      if (isWide) throw new Unplanned('', { cause: error })
-      if (this.#finds(keepsUnique)) {
-        if (!dialect.failsWhole) yield* this.#validator.validate(body, resource, validation, view)
-        // Another new record would draw another key.
-        else if (validation.mode === 'update' || error instanceof UniqueConstraintViolationException)
-          throw new Unplanned('', { cause: error })
-      }
+      if (asked.isWide) throw new Unplanned('', { cause: error })
+      if (this.#finds(keepsUnique)) yield* findTaken(error, asked, dialect, this.#validator)
       throw error
     }
   }
@@ -342,4 +354,9 @@ export class PlannedWriter {
       throw error
     }
   }
+}
+
+function plannedBy(row: RowPlan, body: BodyPlan, run: (planned: PlannedBody) => Coroutine<Written | undefined>): PlannedWrite<Written> {
+  const planned: PlannedBody = { row, body, values: new MadeValues() }
+  return { values: planned.values, run: () => run(planned) }
 }

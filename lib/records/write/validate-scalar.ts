@@ -1,20 +1,33 @@
 /** Validates a scalar value of a body: its type, the items of an enum, the length of a text. */
 import type { ScalarAttribute } from '../../model/model.ts'
 import { countCharacters, describeScalar, readScalar } from '../../foundation/values/scalar-type.ts'
+import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
 import { suggestName } from './validation-context.ts'
 import type { ValidationContext } from './validation-context.ts'
 import type { ValueInput } from './record-input.ts'
 
 export function validateScalar(attribute: ScalarAttribute, value: unknown, context: ValidationContext): ValueInput | undefined {
   const { type } = attribute
-  const typed = readScalar(value, type)
-  if (typed === undefined || (type.kind === 'text' && !(typed as string).isWellFormed())) return refuseValue(attribute, value, context)
+  const valid = readValid(value, type, context.dialect)
+  if (valid !== undefined) return { attribute, path: context.path, value: valid }
+  const typed = readTyped(value, type)
+  if (typed === undefined) return refuseValue(attribute, value, context)
   const needed = context.dialect.describeUnstorable(typed, type)
   if (needed !== undefined) return context.error('value_invalid', `must be ${needed}.`, shownValue(attribute, value))
-  if (type.kind === 'text' && type.length !== undefined && isLonger(typed as string, type.length)) {
-    return context.error('too_long', `may have at most ${type.length} characters.`, shownValue(attribute, value))
-  }
-  return { attribute, path: context.path, value: typed }
+  return context.error('too_long', `may have at most ${type.length} characters.`, shownValue(attribute, value))
+}
+
+/** Returns a value in its plain form, as `readScalar` does; undefined where it is refused. */
+export function readValid(value: unknown, type: ScalarType, dialect: ValidationContext['dialect']): ScalarValue | undefined {
+  const typed = readTyped(value, type)
+  if (typed === undefined || dialect.describeUnstorable(typed, type) !== undefined) return undefined
+  const isTooLong = type.kind === 'text' && type.length !== undefined && isLonger(typed as string, type.length)
+  return isTooLong ? undefined : typed
+}
+
+function readTyped(value: unknown, type: ScalarType): ScalarValue | undefined {
+  const typed = readScalar(value, type)
+  return type.kind === 'text' && (typed as string | undefined)?.isWellFormed() === false ? undefined : typed
 }
 
 function isLonger(text: string, most: number): boolean {

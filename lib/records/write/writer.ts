@@ -22,11 +22,13 @@ import { append, changeLink, create, update } from './apply.ts'
 import { flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
 import { translateDatabaseError } from './database-errors.ts'
 import { BY_STATEMENTS, byUnitOfWork, explainUnplanned } from './explain-way.ts'
+import { FlatWriter } from './flat-writer.ts'
 import type { MadeValues } from './made-values.ts'
 import { traitsOf } from './model-traits.ts'
 import type { ModelTraits } from './model-traits.ts'
 import { checkPrecondition } from './precondition.ts'
 import { PlannedRemoval } from './planned-removal.ts'
+import type { PlannedWrite } from './planned-write.ts'
 import { PlannedWriter } from './planned-writer.ts'
 import { VersionReader } from './read-version.ts'
 import { remove } from './remove.ts'
@@ -48,6 +50,7 @@ export class Writer {
   readonly #reader: Reader
   readonly #model: Model
   readonly #validator: ChangeValidator
+  readonly #flat: FlatWriter
   readonly #planned: PlannedWriter
   readonly #removal: PlannedRemoval
   readonly #traits: ModelTraits
@@ -58,6 +61,7 @@ export class Writer {
     this.#model = model
     this.#validator = new ChangeValidator(connection, reader)
     const versions = new VersionReader(connection)
+    this.#flat = new FlatWriter(connection, reader, this.#validator, versions)
     this.#planned = new PlannedWriter(connection, reader, this.#validator, versions)
     this.#removal = new PlannedRemoval(connection, reader, versions)
     this.#traits = traitsOf(model)
@@ -66,12 +70,9 @@ export class Writer {
   /** POST of a collection. */
   create(resource: Resource, body: unknown, view: View): Awaitable<Written> {
     requireObject(body, `of the attributes of the new ${resource.singular}`)
-    const plan = this.#planned.planInsert(resource, body)
-    this.#explain(view, plan, () => explainUnplanned(resource, 'insert', body, this.#connection))
-    const steps = (work: Work): Coroutine<Written> => this.#create(resource, body, view, work)
-    return plan === undefined
-      ? this.#transaction(steps, view)
-      : this.#write(() => this.#planned.insert(plan, resource, body, view), steps, view, plan.values)
+    const planned = this.#flat.insert(resource, body, view) ?? this.#planned.insert(resource, body, view)
+    const why = (): string => explainUnplanned(resource, 'insert', body, this.#connection)
+    return this.#write(planned, work => this.#create(resource, body, view, work), view, why)
   }
 
   *#create(resource: Resource, body: JsonObject, view: View, work: Work): Coroutine<Written> {
@@ -85,12 +86,9 @@ export class Writer {
   /** POST of a list attribute. */
   append(owner: Address, attribute: ToManyAttribute, body: unknown, view: View): Awaitable<Written> {
     requireObject(body, `of the attributes of the new ${attribute.target.singular}`)
-    const plan = this.#planned.planAppend(owner, attribute, body)
-    this.#explain(view, plan, () => explainUnplanned(attribute.target, 'insert', body, this.#connection))
-    const steps = (work: Work): Coroutine<Written> => this.#append(owner, attribute, body, view, work)
-    return plan === undefined
-      ? this.#transaction(steps, view)
-      : this.#write(() => this.#planned.append(plan, owner, attribute, body, view), steps, view, plan.values)
+    const planned = this.#flat.append(owner, attribute, body, view) ?? this.#planned.append(owner, attribute, body, view)
+    const why = (): string => explainUnplanned(attribute.target, 'insert', body, this.#connection)
+    return this.#write(planned, work => this.#append(owner, attribute, body, view, work), view, why)
   }
 
   *#append(owner: Address, attribute: ToManyAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
@@ -134,12 +132,9 @@ export class Writer {
   }
 
   #change(address: Address, body: JsonObject, view: View): Awaitable<Written> {
-    const plan = this.#planned.planUpdate(address.resource, body)
-    this.#explain(view, plan, () => explainUnplanned(address.resource, 'update', body, this.#connection))
-    const steps = (work: Work): Coroutine<Written> => this.#update(address, body, view, work)
-    return plan === undefined
-      ? this.#transaction(steps, view)
-      : this.#write(() => this.#planned.update(plan, address, body, view), steps, view, plan.values)
+    const planned = this.#flat.update(address, body, view) ?? this.#planned.update(address, body, view)
+    const why = (): string => explainUnplanned(address.resource, 'update', body, this.#connection)
+    return this.#write(planned, work => this.#update(address, body, view, work), view, why)
   }
 
   *#update(address: Address, body: JsonObject, view: View, work: Work): Coroutine<Written> {
@@ -154,8 +149,8 @@ export class Writer {
 
   /** Changes the linked record, when it is of the resource that the type of the object names, if any; else creates and links one. */
   #changeOneOf(address: Address, attribute: ToOneOfAttribute, body: JsonObject, view: View): Awaitable<Written> {
-    this.#explain(view, undefined, () => `"${attribute.name}" is a link to one of several entities`)
-    return this.#transaction(work => this.#updateOneOf(address, attribute, body, view, work), view)
+    const why = (): string => `"${attribute.name}" is a link to one of several entities`
+    return this.#write(undefined, work => this.#updateOneOf(address, attribute, body, view, work), view, why)
   }
 
   *#updateOneOf(address: Address, attribute: ToOneOfAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
@@ -169,12 +164,9 @@ export class Writer {
 
   /** Changes the record that the to-one links, or creates and links one when there is none. */
   #changeLinked(address: Address, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
-    const plan = this.#planned.planLinked(attribute, body)
-    this.#explain(view, plan, () => explainUnplanned(attribute.target, 'update', body, this.#connection))
-    const steps = (work: Work): Coroutine<Written> => this.#updateLinked(address, attribute, body, view, work)
-    return plan === undefined
-      ? this.#transaction(steps, view)
-      : this.#write(() => this.#planned.updateLinked(plan, address, attribute, body, view), steps, view, plan.values)
+    const planned = this.#planned.updateLinked(address, attribute, body, view)
+    const why = (): string => explainUnplanned(attribute.target, 'update', body, this.#connection)
+    return this.#write(planned, work => this.#updateLinked(address, attribute, body, view, work), view, why)
   }
 
   *#updateLinked(address: Address, attribute: ToOneAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
@@ -205,10 +197,8 @@ export class Writer {
 
   /** DELETE of a record; returns it as it was. */
   delete(address: Address, view: View): Awaitable<Written> {
-    const plan = this.#removal.plan(address.resource)
-    this.#explain(view, plan, () => explainUnplanned(address.resource, 'delete', undefined, this.#connection))
-    const steps = (work: Work): Coroutine<Written> => this.#delete(address, view, work)
-    return plan === undefined ? this.#transaction(steps, view) : this.#write(() => this.#removal.remove(plan, address, view), steps, view)
+    const why = (): string => explainUnplanned(address.resource, 'delete', undefined, this.#connection)
+    return this.#write(this.#removal.remove(address, view), work => this.#delete(address, view, work), view, why)
   }
 
   *#delete(address: Address, view: View, work: Work): Coroutine<Written> {
@@ -227,8 +217,8 @@ export class Writer {
 
   /** DELETE of a to-one: removes the related record, and the link to it. */
   deleteLinked(address: Address, relation: ToOneAttribute | ToOneOfAttribute, view: View): Awaitable<Written> {
-    this.#explain(view, undefined, () => `the record that "${relation.name}" links is removed with the link`)
-    return this.#transaction(work => this.#deleteLinked(address, relation, view, work), view)
+    const why = (): string => `the record that "${relation.name}" links is removed with the link`
+    return this.#write(undefined, work => this.#deleteLinked(address, relation, view, work), view, why)
   }
 
   *#deleteLinked(address: Address, relation: ToOneAttribute | ToOneOfAttribute, view: View, work: Work): Coroutine<Written> {
@@ -260,12 +250,9 @@ export class Writer {
 
   /** DELETE of a list: removes the related records that meet the filters; returns them as they were. */
   deleteRelated(address: Address, attribute: ToManyAttribute, view: View): Awaitable<readonly JsonRecord[]> {
-    const plan = this.#removal.planRelated(address, attribute)
-    this.#explain(view, plan, () => explainUnplanned(attribute.target, 'delete', undefined, this.#connection))
-    const steps = (work: Work): Coroutine<readonly JsonRecord[]> => this.#deleteRelated(address, attribute, view, work)
-    return plan === undefined
-      ? this.#transaction(steps, view)
-      : this.#write(() => this.#removal.removeRelated(plan, address, attribute, view), steps, view)
+    const planned = this.#removal.removeRelated(address, attribute, view)
+    const why = (): string => explainUnplanned(attribute.target, 'delete', undefined, this.#connection)
+    return this.#write(planned, work => this.#deleteRelated(address, attribute, view, work), view, why)
   }
 
   *#deleteRelated(address: Address, attribute: ToManyAttribute, view: View, work: Work): Coroutine<readonly JsonRecord[]> {
@@ -320,61 +307,73 @@ export class Writer {
     return { resource, key, record }
   }
 
-  /** Runs work in one transaction, and translates what the database refuses into terms of the model. */
-  #transaction<T>(steps: (work: Work) => Coroutine<T>, view: View, values?: MadeValues): Awaitable<T> {
-    const work = (em: EntityManager): Awaitable<T> => {
-      values?.beginIn(em)
-      return runCoroutine(this.#workIn(em, steps, view))
-    }
-    return runCoroutine(this.#transact(() => this.#connection.write(work, view.end, this.#isRepeatable(view), view.ctx), view))
-  }
-
   /** Whether a write calls no function of the application, which is called once for a request and may wait: it may begin anew. */
   #isRepeatable({ visibility }: View): boolean {
     return visibility === EVERYTHING && !this.#traits.renders
   }
 
-  /** Writes by the statements of a plan; by a unit of work where they turn out to be not enough. */
-  #write<T>(planned: () => Coroutine<T | undefined>, steps: (work: Work) => Coroutine<T>, view: View, values?: MadeValues): Awaitable<T> {
-    return chain(runCoroutine(this.#writePlanned(planned, view, values)), done => done ?? this.#transaction(steps, view, values))
-  }
-
-  *#writePlanned<T>(planned: () => Coroutine<T | undefined>, view: View, values?: MadeValues): Coroutine<T | undefined> {
+  /**
+   * Writes by statements where that is planned, else by a unit of work: also where they turn out to be not enough. It is one transaction.
+   *
+   * @param why why there is no plan, for `engine.explain`
+   */
+  #write<T>(planned: PlannedWrite<T> | undefined, steps: (work: Work) => Coroutine<T>, view: View, why: () => string): Awaitable<T> {
+    const { trace, end, ctx } = view
+    if (trace?.statements !== undefined) trace.ways.push(planned === undefined ? byUnitOfWork(why()) : BY_STATEMENTS)
+    if (planned === undefined) return this.#transaction(steps, view)
+    const { values, run } = planned
+    const otherwise = (): Awaitable<T> => {
+      if (trace?.statements !== undefined)
+        trace.ways.push(byUnitOfWork('the statements of the plan were not enough, and have been taken back'))
+      return this.#transaction(steps, view, values)
+    }
     const work = (): Awaitable<T | undefined> => {
       values?.begin()
-      return runCoroutine(this.#inTime(planned(), view))
+      end?.throwIfReached()
+      return chain(runCoroutine(run()), result => {
+        end?.throwIfReached()
+        return result
+      })
     }
-    try {
-      const done = yield* this.#transact(() => this.#connection.transact(work, view.end, this.#isRepeatable(view), view.ctx), view)
-      if (done !== undefined) return done
-    } catch (error) {
-      if (!(error instanceof Unplanned)) throw error
-    }
-    this.#explain(view, undefined, () => 'the statements of the plan were not enough, and have been taken back')
-    return undefined
+    const transact = (): Awaitable<T | undefined> => this.#connection.transact(work, end, this.#isRepeatable(view), ctx)
+    return this.#translating(transact, view, result => result ?? otherwise(), otherwise)
   }
 
-  /** Notes for `engine.explain` by which way a write goes. */
-  #explain({ trace }: View, plan: unknown, why: () => string): void {
-    if (trace?.statements !== undefined) trace.ways.push(plan === undefined ? byUnitOfWork(why()) : BY_STATEMENTS)
+  #transaction<T>(steps: (work: Work) => Coroutine<T>, view: View, values?: MadeValues): Awaitable<T> {
+    const work = (em: EntityManager): Awaitable<T> => {
+      values?.beginIn(em)
+      return runCoroutine(this.#workIn(em, steps, view))
+    }
+    return this.#translating(
+      () => this.#connection.write(work, view.end, this.#isRepeatable(view), view.ctx),
+      view,
+      result => result,
+    )
   }
 
-  *#transact<T>(run: () => Awaitable<T>, { trace }: View): Coroutine<T> {
+  /** Runs a transaction, and translates what the database refuses into terms of the model. */
+  #translating<T, U>(
+    run: () => Awaitable<T>,
+    { trace }: View,
+    then: (result: T) => Awaitable<U>,
+    unplanned?: () => Awaitable<U>,
+  ): Awaitable<U> {
     const before = trace?.enter('write')
-    try {
-      const written = yield* wait(run())
+    const succeed = (result: T): Awaitable<U> => {
       if (before !== undefined) trace?.enter(before)
-      return written
-    } catch (error) {
+      return then(result)
+    }
+    const fail = (error: unknown): Awaitable<U> => {
+      if (unplanned !== undefined && error instanceof Unplanned) return unplanned()
       throw translateDatabaseError(error, this.#connection.dialect, this.#model)
     }
-  }
-
-  *#inTime<T>(steps: Coroutine<T>, { end }: View): Coroutine<T> {
-    end?.throwIfReached()
-    const result = yield* steps
-    end?.throwIfReached()
-    return result
+    let running: Awaitable<T>
+    try {
+      running = run()
+    } catch (error) {
+      return fail(error)
+    }
+    return running instanceof Promise ? running.then(succeed, fail) : succeed(running)
   }
 
   *#workIn<T>(em: EntityManager, steps: (work: Work) => Coroutine<T>, view: View): Coroutine<T> {

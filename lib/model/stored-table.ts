@@ -98,3 +98,8 @@ export interface LinkColumn {
   readonly column: string
   readonly type: ScalarType | undefined
 }
+
+/** Returns the key of a table, and other columns of it, as those by which rows are linked. */
+export function linkColumns({ table, key }: StoredTable, others: readonly StoredColumn[] = []): LinkColumn[] {
+  return [...others, ...key].map(({ column, type }) => ({ table, column, type }))
+}

@@ -5,6 +5,11 @@ import type { BehindWrite, RowsWritten, Statement } from '../../records/database
 import { ManagerCheck } from '../orm/plain-manager.ts'
 import type { OrmHost } from './orm/lent-dialect.ts'
 
+/** Keys are drawn row by row. */
+function toKeys(rows: readonly (readonly unknown[])[]): readonly bigint[] {
+  return rows.map(([key]) => BigInt(key as string)).toSorted((a, b) => (a < b ? -1 : 1))
+}
+
 export class RowWriter {
   readonly #host: OrmHost
   readonly #orm: () => MikroORM
@@ -41,8 +46,10 @@ export class RowWriter {
       observer()?.writes(session, behind !== 'writes')
       const { rows, tags } = await running
       written = Number(tags[0]!.slice(tags[0]!.lastIndexOf(' ')))
-      const [[counted = 0] = []] = rows[0]!
-      return { rows: written, counted: BigInt(counted as string) }
+      const [returned] = rows as [readonly (readonly unknown[])[]]
+      const [[counted = 0] = []] = returned
+      const first = BigInt(counted as string)
+      return returned.length < 2 ? { rows: written, counted: first } : { rows: written, counted: first, keys: () => toKeys(returned) }
     } catch (error) {
       throw em.getDriver().convertException(error as Error)
     } finally {

@@ -23,6 +23,7 @@ export function compileRead(plan: ReadPlan, flavour: Flavour): CompiledRead {
   const counted = plan.paged ? compileCounted(plan, root, rows) : undefined
   if (plan.order.length > 0 || plan.where.length > 0) rows.watch(root, plan.anchor.kind === 'collection')
   rows.where = compileWhere(plan, root)
+  if (plan.anchor.kind === 'keys') rows.order = compileKeyOrder(plan, root)
   if (!plan.paged) return { rows: rows.finish('rows'), count: undefined, deep: undefined, counted, node, rendered: isRendered(node) }
   rows.order = compileOrder(plan, root)
   rows.page = true
@@ -38,10 +39,12 @@ export function compileRead(plan: ReadPlan, flavour: Flavour): CompiledRead {
 
 function compileOrder(plan: ReadPlan, root: FromClause): Sql[] {
   const wide = asksAll(plan, root)
-  const { key, order } = plan.resource
+  return [...plan.order.map(term => sortTerm(term, root, wide)), ...compileKeyOrder(plan, root)]
+}
+
+function compileKeyOrder({ resource: { key, order } }: ReadPlan, root: FromClause): Sql[] {
   const { flavour } = root.tables
-  const last = order.map(column => flavour.keyOrder(root.column(column), key.find(part => part.column === column)?.type))
-  return [...plan.order.map(term => sortTerm(term, root, wide)), ...last]
+  return order.map(column => flavour.keyOrder(root.column(column), key.find(part => part.column === column)?.type))
 }
 
 /**

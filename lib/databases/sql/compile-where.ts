@@ -39,6 +39,7 @@ export function compileWhere(plan: ReadPlan, root: FromClause): Sql[] {
   const filters = [...scoped, ...plan.where.map(part => condition(part, root, wide))]
   if (anchor.kind === 'collection') return filters
   if (anchor.kind === 'record') return [isKey(root.key, plan.resource.key, flavour), ...filters]
+  if (anchor.kind === 'keys') return [flavour.isInLinks(root.key, plan.resource.key), ...filters]
   const { relation, owner } = anchor
   const listed = relation.kind === 'toMany' ? root.tables.meets(relation, root.alias) : undefined
   if (listed !== undefined) filters.push(listed)

@@ -51,11 +51,17 @@ export class RowWriter {
     try {
       const text = em.config.get('onQuery')(sql, parameters)
       const { changes, lastInsertRowid } = this.#connection.write(text, parameters)
-      return { rows: changes, counted: BigInt(lastInsertRowid) }
+      const counted = BigInt(lastInsertRowid)
+      return changes < 2 ? { rows: changes, counted } : { rows: changes, counted, keys: () => countBack(counted, changes) }
     } catch (error) {
       throw driverOf(em).convertException(error as Error)
     }
   }
+}
+
+/** SQLite counts the keys of the rows of one statement one after the other, unless a trigger inserts others between them. */
+function countBack(last: bigint, rows: number): readonly bigint[] {
+  return Array.from({ length: rows }, (_, index) => last - BigInt(rows - 1 - index))
 }
 
 function driverOf(em: EntityManager): BoundSqliteDriver {

@@ -1,8 +1,7 @@
 /**
  * Bulk: makes a record of each member of an array that is posted, all of them or none, in one transaction. Each member goes through the stages of a
- * request of its own, so that rules, scopes and wrappers see one record. Refuses with body_invalid, and with the errors of all members by their index.
+ * request of its own, so that rules, scopes and wrappers see one record; where there are none of these, plain records are written together. Refuses with body_invalid, and with the errors of all members by their index.
  */
-import { setImmediate } from 'node:timers/promises'
 import type { Resource } from '../../model/model.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
@@ -12,6 +11,7 @@ import type { FieldError } from '../../foundation/base/errors.ts'
 import { Refused } from '../../foundation/base/refused.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
+import { Turns } from '../../foundation/base/turns.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
 import type { Request } from '../../records/request/parse-request.ts'
 import { findListedResource } from './conditional.ts'
@@ -22,6 +22,8 @@ export interface BulkParts {
   readonly end: RequestAbort
   /** Runs work in a transaction, in which those of the members are nested. */
   readonly transaction: <T>(work: () => Promise<T>, end?: RequestAbort) => Promise<T>
+  /** Creates all records together; gives undefined, with nothing written, where each is a request of its own. */
+  readonly together: () => Awaitable<readonly unknown[] | undefined>
   /** Answers the request of one member. */
   readonly answer: (body: unknown) => Awaitable<RestResponse>
 }
@@ -32,35 +34,31 @@ export function findBulkResource({ method, body }: Pick<Request, 'method' | 'bod
   return findListedResource(target)
 }
 
-/** Makes the records, and returns the answers to each. A wrapper that refuses one without throwing refuses all of them with its answer. */
-export async function createEach(bodies: readonly unknown[], parts: BulkParts): Promise<readonly RestResponse[] | RestResponse> {
+/** Makes the records, and returns them as they are answered. A wrapper that refuses one without throwing refuses all of them with its answer. */
+export async function createEach(bodies: readonly unknown[], parts: BulkParts): Promise<readonly unknown[] | RestResponse> {
   const { limits, end, transaction } = parts
   if (bodies.length === 0) throw restError('body_invalid', 'The array must have at least one record.')
   if (bodies.length > limits.maxBulk) {
     const detail = `The array of the body has ${bodies.length} records; at most ${limits.maxBulk} are allowed (limits.maxBulk).`
     throw restError('body_invalid', detail, { errors: [{ code: 'limit_exceeded', detail }] })
   }
+  const together = await parts.together()
+  if (together !== undefined) return together
   try {
-    return await transaction(() => createAll(bodies, parts), end)
+    return (await transaction(() => createAll(bodies, parts), end)).map(({ body }) => readRecord(body))
   } catch (error) {
     if (error instanceof Refused) return error.response
     throw error
   }
 }
 
-/** Milliseconds for which the members are worked on without a turn of the event loop. */
-const TURN_MS = 20
-
 async function createAll(bodies: readonly unknown[], { limits, end, answer }: BulkParts): Promise<readonly RestResponse[]> {
   const errors = new FieldErrors(limits)
   const responses: RestResponse[] = []
-  let turned = performance.now()
+  const turns = new Turns()
   for (const [index, body] of bodies.entries()) {
-    if (performance.now() - turned > TURN_MS) {
-      // Others may hang up, time out or ask to wait meanwhile.
-      await setImmediate()
-      turned = performance.now()
-    }
+    const turn = turns.next()
+    if (turn !== undefined) await turn
     end.throwIfReached()
     try {
       const response = await answer(body)
@@ -73,6 +71,12 @@ async function createAll(bodies: readonly unknown[], { limits, end, answer }: Bu
   const refusal = errors.refusal()
   if (refusal !== undefined) throw refusal
   return responses
+}
+
+/** Returns the record of an answer; a wrapper may have given another body. */
+function readRecord(body: unknown): unknown {
+  const { resource } = (body ?? {}) as { readonly resource?: unknown }
+  return typeof resource === 'string' ? ((body as Readonly<Record<string, unknown>>)[resource] ?? null) : (body ?? null)
 }
 
 /** Returns the errors of the body of a member. Throws what is not an error of the body, with the index. */

@@ -13,7 +13,7 @@ import { requireCanonical } from '../../records/access/canonical-path.ts'
 import { allowedMethods, checkMethod, findVersion, resolvePath } from '../../records/access/resolve-path.ts'
 import { Authentication } from '../auth/auth.ts'
 import { LazyClient, RequestAbort } from '../../foundation/base/abort.ts'
-import { runCoroutine, wait } from '../../foundation/base/awaitable.ts'
+import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import { QUERY_TYPES, WRITE_METHODS, keepReadingMethods, readOnlyError, takesBody } from '../../foundation/base/http-methods.ts'
@@ -34,6 +34,7 @@ import type { RouteMatch, Routes } from '../../records/request/custom-routes.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
 import { InnerClient } from '../../records/request/inner-request.ts'
 import { parse, replaceBody, takeQuery } from '../../records/request/parse-request.ts'
+import type { View } from '../../records/read/reader.ts'
 import type { Request } from '../../records/request/parse-request.ts'
 import type { QueryCache } from '../../records/request/parsed-query.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
@@ -206,6 +207,14 @@ const FROM_OUTSIDE = { passed: undefined, isEngine: false } as const
 
 /** The stages from the rules to the answer. */
 function answerResolved(resolved: ResolvedRequest, request: Request, parts: StageParts): Awaitable<RestResponse> {
+  const { ctx, visibility } = findCaller(resolved, request, parts)
+  return visibility === EVERYTHING
+    ? operateWithin(visibility, ctx, resolved, request)
+    : runCoroutine(applyRules(visibility, ctx, resolved, request))
+}
+
+/** Returns what is known of the caller of a request, and what exists for it. */
+function findCaller(resolved: ResolvedRequest, request: Request, parts: StageParts): { ctx: RequestContext; visibility: Visibility } {
   const { versioned, services, target, actions } = resolved
   const { arrival, principal, version, end } = versioned
   const { engine, fork, authentication } = parts
@@ -213,12 +222,8 @@ function answerResolved(resolved: ResolvedRequest, request: Request, parts: Stag
   const { passed, isEngine } = arrival.context instanceof InnerClient ? arrival.context : FROM_OUTSIDE
   const about = describeTarget(target, actions[0])
   const ctx = new RequestContext({ engine, fork, request, version, principal, logsIn, end, passed, about })
-
   arrival.trace?.enter('access')
-  const visibility = findVisibility(services.model, resolved.parameters, ctx, isEngine)
-  return visibility === EVERYTHING
-    ? operateWithin(visibility, ctx, resolved, request)
-    : runCoroutine(applyRules(visibility, ctx, resolved, request))
+  return { ctx, visibility: findVisibility(services.model, resolved.parameters, ctx, isEngine) }
 }
 
 /** Operates within what the access rules allow. */
@@ -230,26 +235,41 @@ function* applyRules(visibility: Visibility, ctx: RequestContext, resolved: Reso
 }
 
 function operateWithin(visibility: Visibility, ctx: RequestContext, resolved: ResolvedRequest, request: Request): Awaitable<RestResponse> {
-  const { versioned, services, target, allowed, parameters, actions } = resolved
+  const { versioned, services, target, allowed, actions } = resolved
+  versioned.arrival.trace?.enter('render')
+  return operate({ request, target, allowed, about: actions[0], ctx, view: makeView(visibility, ctx, resolved) }, services)
+}
+
+function makeView(visibility: Visibility, ctx: RequestContext, { versioned, parameters }: ResolvedRequest): View {
   const { arrival, end } = versioned
-  arrival.trace?.enter('render')
-  const view = { parameters, visibility, ctx, end, trace: arrival.trace, tally: arrival.record }
-  return operate({ request, target, allowed, about: actions[0], ctx, view }, services)
+  return { parameters, visibility, ctx, end, trace: arrival.trace, tally: arrival.record }
 }
 
 /** Answers a POST of an array: each of its members is a request of its own, in one transaction. */
 async function answerBulk(resolved: ResolvedRequest, request: Request, resource: Resource, parts: StageParts): Promise<RestResponse> {
   const { versioned, services } = resolved
   const { limits } = parts.options
+  const bodies = request.body as readonly unknown[]
   const answer = (body: unknown): Awaitable<RestResponse> => answerResolved(resolved, replaceBody(request, body), parts)
-  const answers = await createEach(request.body as readonly unknown[], {
-    limits,
-    end: versioned.end,
-    transaction: services.transaction,
-    answer,
-  })
-  if ('status' in answers) return answers
-  return respondCreatedAll(resource, answers, services.createdStatus, formatIso(services.clock.time()))
+  const together = (): Awaitable<readonly unknown[] | undefined> => createTogether(resolved, request, resource, parts)
+  const records = await createEach(bodies, { limits, end: versioned.end, transaction: services.transaction, together, answer })
+  if ('status' in records) return records
+  return respondCreatedAll(resource, records, services.createdStatus, formatIso(services.clock.time()))
+}
+
+/** Creates the records of an array together, where nothing of the application's sees one of them. */
+function createTogether(
+  resolved: ResolvedRequest,
+  request: Request,
+  resource: Resource,
+  parts: StageParts,
+): Awaitable<readonly unknown[] | undefined> {
+  const { target, services } = resolved
+  if (target.kind !== 'collection' || resource.rules.wrappers.create !== undefined) return undefined
+  const { ctx, visibility } = findCaller(resolved, request, parts)
+  if (visibility !== EVERYTHING) return undefined
+  const written = services.writer.createAll(resource, request.body as readonly unknown[], makeView(visibility, ctx, resolved))
+  return chain(written, all => all?.map(({ record }) => record))
 }
 
 /** Returns what may end the request: the signal of its sender, that of its world, the time budget. */

@@ -120,9 +120,7 @@ export function respondCreated(resource: Resource, record: JsonRecord, location:
   }
 }
 
-/** Several new records, by what was answered to each. */
-export function respondCreatedAll(resource: Resource, answers: readonly RestResponse[], status: number, timestamp: string): RestResponse {
-  const records = answers.map(({ body }) => readRecord(body))
+export function respondCreatedAll(resource: Resource, records: readonly unknown[], status: number, timestamp: string): RestResponse {
   const body: Envelope = {
     success: true,
     timestamp,
@@ -132,12 +130,6 @@ export function respondCreatedAll(resource: Resource, answers: readonly RestResp
     status: 'OK',
   }
   return { status, headers: { 'content-type': JSON_TYPE }, body }
-}
-
-/** Returns the record of an answer; a wrapper may have given another body. */
-function readRecord(body: unknown): unknown {
-  const { resource } = (body ?? {}) as { readonly resource?: unknown }
-  return typeof resource === 'string' ? ((body as Readonly<Record<string, unknown>>)[resource] ?? null) : (body ?? null)
 }
 
 export function respondDeleted(resource: Resource, record: JsonRecord, timestamp: string): RestResponse {

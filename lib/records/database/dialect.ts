@@ -299,6 +299,8 @@ export interface RowsWritten {
   readonly rows: number
   /** The key that the database has counted for the last inserted row. */
   readonly counted: bigint
+  /** Those of several rows, in their order; undefined where it does not say them. */
+  readonly keys?: () => readonly bigint[]
 }
 
 /** Runs work on an open database. */
@@ -352,11 +354,7 @@ export interface Connection {
   writesAlone(): boolean
   /** Who listens, or takes part, so that they may not, as the rest of "since …"; undefined where they may. */
   explainListeners(): string | undefined
-  /**
-   * Returns the key of a new row of a table whose keys the engine counts; undefined where the database counts them, and where the row brings its own.
-   *
-   * @param given the key that the row brings
-   */
+  /** Returns the key of a new row of a table whose keys the engine counts; undefined where the database does, and where the row brings its own, `given`. */
   takeKey(table: StoredTable, given: unknown): number | bigint | undefined
   /** Whether the defaults that the database gives the columns of a table follow the clock of the engine. */
   keepsTime(table: StoredTable): boolean
@@ -392,7 +390,7 @@ export interface Connection {
   retime(entity: object, given: object, from: number): void
   /** Inside a transaction: inserts rows as they are, where no code of the application's listens and the engine counts no keys; else it says false. */
   insertRows(tables: readonly TableRows[], em: EntityManager): Awaitable<boolean>
-  /** Inside a transaction: lets records refer to others that are written later in it. */
+  /** Inside a transaction: lets records refer to others that come later. */
   deferReferences(): Awaitable<void>
   /** Closes the database, and MikroORM on it. */
   close(): Promise<void>

@@ -131,6 +131,8 @@ export type Anchor =
   | { readonly kind: 'collection' }
   /** The record of the request's key. */
   | { readonly kind: 'record' }
+  /** The records of several keys, which a parameter lists. */
+  | { readonly kind: 'keys' }
   /** The records that the relation of the record of the request's key reaches. */
   | { readonly kind: 'related'; readonly relation: RelationAttribute; readonly owner: Resource }
 

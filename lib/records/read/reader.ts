@@ -68,6 +68,7 @@ const WHOLE: PageRange = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset:
 const COLLECTION: Anchor = Object.freeze({ kind: 'collection' })
 
 const RECORD: Anchor = Object.freeze({ kind: 'record' })
+const KEYS: Anchor = Object.freeze({ kind: 'keys' })
 
 /** Refuses a value that is not of its attribute's type, unless some record holds it. */
 function checkFound(count: number, { misfits }: Arguments): void {
@@ -155,6 +156,16 @@ export class Reader {
       const given = this.#arguments(read, key, WHOLE, view)
       const { dialect } = this.#connection
       return this.#finish(given, view, () => readFirst(read, given, dialect))
+    })
+  }
+
+  /** Reads the records of some keys, by the keys. */
+  records(resource: Resource, keys: readonly KeyValues[], view: View): Awaitable<readonly JsonRecord[]> {
+    return chain(this.#plan(resource, KEYS, `keys\0${resource.plural}`, false, view), ({ read }) => {
+      const { dialect } = this.#connection
+      const { parameter } = dialect.encodeLinks(keys, { from: [0], parts: resource.key })
+      const given = { ...this.#arguments(read, NO_KEY, WHOLE, view), links: parameter }
+      return this.#finish(given, view, () => readRecords(read, given, dialect))
     })
   }
 

@@ -11,12 +11,51 @@ import {
   UniqueConstraintViolationException,
 } from '@mikro-orm/core'
 import { withArticle } from '../../foundation/base/article.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { RestError, restError } from '../../foundation/base/errors.ts'
 import type { FieldError } from '../../foundation/base/errors.ts'
+import type { Trace } from '../../foundation/base/trace.ts'
 import type { Dialect } from '../database/dialect.ts'
 import { tableColumns } from '../../model/model.ts'
 import type { Attribute, Model } from '../../model/model.ts'
 import { qualifyTable } from '../../model/table-name.ts'
+import { Unplanned } from './unplanned.ts'
+
+/** What a transaction of a request is translated by. */
+export interface Translating {
+  readonly dialect: Dialect
+  readonly model: Model
+  readonly trace: Trace | undefined
+}
+
+/**
+ * Runs a transaction, and goes on with its result; translates what the database refuses.
+ *
+ * @param unplanned goes on where the statements of a plan are not enough, with nothing written; undefined: there is no plan
+ */
+export function runTranslated<T, U>(
+  run: () => Awaitable<T>,
+  { dialect, model, trace }: Translating,
+  then: (result: T) => Awaitable<U>,
+  unplanned?: () => Awaitable<U>,
+): Awaitable<U> {
+  const before = trace?.enter('write')
+  const succeed = (result: T): Awaitable<U> => {
+    if (before !== undefined) trace?.enter(before)
+    return then(result)
+  }
+  const fail = (error: unknown): Awaitable<U> => {
+    if (unplanned !== undefined && error instanceof Unplanned) return unplanned()
+    throw translateDatabaseError(error, dialect, model)
+  }
+  let running: Awaitable<T>
+  try {
+    running = run()
+  } catch (error) {
+    return fail(error)
+  }
+  return running instanceof Promise ? running.then(succeed, fail) : succeed(running)
+}
 
 /** Translates an error of the database; returns any other error as it is. */
 export function translateDatabaseError(error: unknown, dialect: Dialect, model: Model): unknown {

@@ -6,10 +6,7 @@ import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import { RestError } from '../../foundation/base/errors.ts'
-import { isObject } from '../../foundation/base/json.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
-import { LruCache } from '../../foundation/base/lru-cache.ts'
-import { fromProperty, readScalar } from '../../foundation/values/scalar-type.ts'
 import type { Connection, Reading, ReadingStep, Row, RowsWritten, Statement } from '../database/dialect.ts'
 import { keyFromCount } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
@@ -21,34 +18,18 @@ import { addTouched, bindDiffers, bindKey, bindUpdate } from './bind-write.ts'
 import { outsideScope } from './check-outcome.ts'
 import { findTaken } from './find-taken.ts'
 import type { RefusedBody } from './find-taken.ts'
-import { compute, MadeValues } from './made-values.ts'
+import { MadeValues, valuesForMember } from './made-values.ts'
 import { planRows } from './plan-rows.ts'
 import type { PlannedWrite } from './planned-write.ts'
 import type { VersionReader } from './read-version.ts'
 import { implyOwner, owningAttribute } from './relation-sides.ts'
-import { makeRowShape, toParameter } from './row-shape.ts'
-import type { RowShape, WriteMode } from './row-shape.ts'
+import type { RowShape } from './row-shape.ts'
+import { bindFields, bindNewRow, mayLink } from './row-shapes.ts'
+import type { RowShapes } from './row-shapes.ts'
 import { RowRules } from './row-rules.ts'
 import { omitUnchanged } from './unchanged.ts'
 import type { ChangeValidator } from './validate-change.ts'
 import type { Address, Written } from './written.ts'
-
-/** The shapes of a resource that are kept: clients decide how many there are. */
-const SHAPES = 200
-
-interface Known {
-  readonly shapes: LruCache<RowShape | 'none'>
-  /** The last one: the text of its names costs more than a look at them. */
-  last: RowShape | undefined
-}
-
-/** A new row that is ready to be written. */
-interface BoundRow {
-  readonly statement: Statement
-  readonly parameters: readonly unknown[]
-  /** undefined: the database counts it. */
-  readonly key: KeyValues | undefined
-}
 
 interface Change {
   readonly shape: RowShape
@@ -63,9 +44,10 @@ export class FlatWriter {
   readonly #reader: Reader
   readonly #validator: ChangeValidator
   readonly #versions: VersionReader
-  readonly #known = { insert: new Map<Resource, Known>(), update: new Map<Resource, Known>() }
+  readonly #shapes: RowShapes
 
-  constructor(connection: Connection, reader: Reader, validator: ChangeValidator, versions: VersionReader) {
+  constructor(connection: Connection, reader: Reader, validator: ChangeValidator, versions: VersionReader, shapes: RowShapes) {
+    this.#shapes = shapes
     this.#connection = connection
     this.#reader = reader
     this.#validator = validator
@@ -74,9 +56,9 @@ export class FlatWriter {
 
   /** Returns how a statement creates the record that a body describes; undefined where more is needed. */
   insert(resource: Resource, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
-    const shape = this.#findInsert(resource, body)
-    if (shape === undefined || !this.#mayLink(shape, body, view)) return undefined
-    const values = shape.made.length === 0 ? undefined : new MadeValues()
+    const shape = this.#shapes.findInsert(resource, body)
+    if (shape === undefined || !mayLink(shape, body, view)) return undefined
+    const values = shape.made.length === 0 ? undefined : valuesForMember(body)
     const asked: RefusedBody = { resource, body, validation: { mode: 'create' }, view }
     return { values, run: () => this.#insert(shape, body, asked, values) }
   }
@@ -86,7 +68,7 @@ export class FlatWriter {
     const link = list.where === undefined && !list.readOnly && list.via.kind === 'foreign' ? owningAttribute(list) : undefined
     if (link === undefined || planRows(owner.resource) === null || Object.hasOwn(body, link.name)) return undefined
     const linked = linkOwner(body, link, owner)
-    const shape = this.#findInsert(list.target, linked)
+    const shape = this.#shapes.findInsert(list.target, linked)
     if (shape === undefined) return undefined
     const values = shape.made.length === 0 ? undefined : new MadeValues()
     const asked: RefusedBody = { resource: list.target, body, validation: { mode: 'create', ...implyOwner(list, owner.key) }, view }
@@ -95,38 +77,10 @@ export class FlatWriter {
 
   /** Returns how a statement changes what a body gives of a record; undefined where more is needed. */
   update(address: Address, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
-    const shape = this.#find(address.resource, body, 'update')
-    if (shape === undefined || !this.#mayLink(shape, body, view)) return undefined
+    const shape = this.#shapes.find(address.resource, body, 'update')
+    if (shape === undefined || !mayLink(shape, body, view)) return undefined
     const values = shape.row.touched.length === 0 ? undefined : new MadeValues()
     return { values, run: () => this.#update(shape, address, body, view, values) }
-  }
-
-  #findInsert(resource: Resource, body: JsonObject): RowShape | undefined {
-    const shape = this.#find(resource, body, 'insert')
-    return shape !== undefined && this.#connection.keepsTime(shape.row.stored) ? shape : undefined
-  }
-
-  /** Whether the link of a body is that to a record which is there, whichever that is. */
-  #mayLink({ link }: RowShape, body: JsonObject, { visibility }: View): boolean {
-    return link === undefined || (visibility === EVERYTHING && !isObject(body[link.name]))
-  }
-
-  #find(resource: Resource, body: JsonObject, mode: WriteMode): RowShape | undefined {
-    if (!this.#connection.writesAlone()) return undefined
-    let known = this.#known[mode].get(resource)
-    if (known === undefined) this.#known[mode].set(resource, (known = { shapes: new LruCache(SHAPES), last: undefined }))
-    if (known.last === undefined || !hasNames(body, known.last.names)) known.last = this.#look(resource, body, mode, known)
-    return known.last
-  }
-
-  #look(resource: Resource, body: JsonObject, mode: WriteMode, { shapes }: Known): RowShape | undefined {
-    const names = Object.keys(body)
-    // Names of clients are not kept.
-    if (names.some(name => body[name] === undefined || !resource.byName.has(name))) return undefined
-    const key = names.join('\0')
-    let shape = shapes.get(key)
-    if (shape === undefined) shapes.set(key, (shape = makeRowShape(resource, names, mode, this.#connection) ?? 'none'))
-    return shape === 'none' ? undefined : shape
   }
 
   *#append(
@@ -150,7 +104,7 @@ export class FlatWriter {
     if (parameters === undefined || (body === asked.body && !(yield* this.#linkExists(shape, body)))) return yield* this.#refuse(asked)
     if (before !== undefined) view.trace?.enter(before)
     yield* wait(this.#reader.prepare(resource, view))
-    const bound = this.#bindInsert(shape, resource, body, parameters, values)
+    const bound = bindNewRow({ shape, resource, body, fields: parameters, values }, this.#connection)
     if (bound === undefined) return undefined
     const { rows, counted } = yield* this.#run(bound.statement, bound.parameters, shape, asked)
     // A trigger of the file has ignored it.
@@ -159,31 +113,6 @@ export class FlatWriter {
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw outsideScope(resource)
     return { resource, key, record }
-  }
-
-  #bindInsert(
-    shape: RowShape,
-    resource: Resource,
-    body: JsonObject,
-    parameters: unknown[],
-    values: MadeValues | undefined,
-  ): BoundRow | undefined {
-    const { row, made, fixed, keyOf, counting, statement } = shape
-    const connection = this.#connection
-    let key: KeyValues | undefined
-    if (typeof keyOf?.from === 'string') key = [readScalar(body[keyOf.from], keyOf.type) as KeyValues[number]]
-    for (const each of made) {
-      const value = compute(each.computed, {}, connection.orm.em, values!)
-      const parameter = (value ?? null) === null ? undefined : toParameter(value, each.column, connection.dialect.writing)
-      if (parameter === undefined) return undefined
-      if (each === keyOf?.from) key = [fromProperty(value, keyOf.type) as KeyValues[number]]
-      parameters.push(parameter)
-    }
-    parameters.push(...fixed)
-    const counted = counting === undefined ? undefined : connection.takeKey(row.stored, undefined)
-    if (counted === undefined) return { statement, parameters, key }
-    parameters.push(BigInt(counted))
-    return { statement: counting!, parameters, key: keyFromCount(counted, resource) }
   }
 
   *#update(
@@ -285,26 +214,8 @@ export class FlatWriter {
   *#omitShown(shape: RowShape, { resource, key }: Address, body: JsonObject): Coroutine<{ shape: RowShape | undefined; body: JsonObject }> {
     const shown = yield* wait(this.#reader.asStored.record(resource, key))
     const rest = shown === undefined ? body : omitUnchanged(body, resource, [shown], this.#connection.mayHoldMisfits)
-    return { shape: rest === body ? shape : this.#find(resource, rest, 'update'), body: rest }
+    return { shape: rest === body ? shape : this.#shapes.find(resource, rest, 'update'), body: rest }
   }
-}
-
-/** Whether a body has these names, in this order. */
-function hasNames(body: JsonObject, names: readonly string[]): boolean {
-  let at = 0
-  for (const name in body) if (name !== names[at++] || body[name] === undefined) return false
-  return at === names.length
-}
-
-/** Returns the parameters for the values of a body; undefined where one is refused. */
-function bindFields({ fields }: RowShape, body: JsonObject): unknown[] | undefined {
-  const parameters: unknown[] = []
-  for (const { name, read } of fields) {
-    const parameter = read(body[name])
-    if (parameter === undefined) return undefined
-    parameters.push(parameter)
-  }
-  return parameters
 }
 
 /** Returns the body of a new member of a list, with the link to the record that has the list. */

@@ -12,6 +12,9 @@ let current: MadeValues | undefined
 /** The values of units of work that do a write again. */
 const repeated = new WeakMap<object, MadeValues>()
 
+/** The values of the members of arrays, which may be created one by one after all. */
+const ofMembers = new WeakMap<object, MadeValues>()
+
 export class MadeValues {
   #made: Map<object, unknown[]> | undefined
   /** How many of them the present try has taken. */
@@ -39,6 +42,15 @@ export class MadeValues {
     if (at === made.length) made.push(make())
     return made[at]
   }
+}
+
+/** Returns the values of a body: those that it has got as a member of an array, or new ones. */
+export function valuesForMember(body: object): MadeValues {
+  return ofMembers.get(body) ?? new MadeValues()
+}
+
+export function keepForMember(body: object, values: MadeValues): void {
+  ofMembers.set(body, values)
 }
 
 /** Asks a function of the model for a value of a record that statements write. */

@@ -7,7 +7,8 @@ import type { JsonObject } from '../../foundation/base/json.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import type { Connection } from '../database/dialect.ts'
 import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
-import type { LinkColumn, StoredColumn, StoredProperty } from '../../model/stored-table.ts'
+import { linkColumns } from '../../model/stored-table.ts'
+import type { LinkColumn, StoredProperty } from '../../model/stored-table.ts'
 import { planRows } from './plan-rows.ts'
 import type { RowPlan } from './plan-rows.ts'
 import { owningAttribute } from './relation-sides.ts'
@@ -55,7 +56,7 @@ export function planChanges(plan: RowPlan, resource: Resource, body: JsonObject,
   const properties = on.mayHoldMisfits ? plan.updateOfOthers : plan.update
   const planned = properties === undefined ? undefined : new BodyWalk(true, on).plan(plan, resource, body, properties)
   // In the table of others a trigger may look at what is beside the row.
-  return planned?.isWide === true && !on.havePlainLinks(toColumns(plan.stored.table, plan.stored.key)) ? undefined : planned
+  return planned?.isWide === true && !on.havePlainLinks(linkColumns(plan.stored)) ? undefined : planned
 }
 
 class BodyWalk implements BodyPlan {
@@ -227,7 +228,7 @@ class BodyWalk implements BodyPlan {
       target.hierarchy === undefined &&
       stored.key.length === 1 &&
       columns.length === 1 &&
-      this.#on.havePlainLinks(toColumns(stored.table, [...columns, ...stored.key]))
+      this.#on.havePlainLinks(linkColumns(stored, columns))
     )
   }
 
@@ -258,11 +259,6 @@ class BodyWalk implements BodyPlan {
   }
 }
 
-/** Returns the columns of a table as those of links. */
-function toColumns(table: string, columns: readonly StoredColumn[]): LinkColumn[] {
-  return columns.map(({ column, type }) => ({ table, column, type }))
-}
-
 /** Returns the columns by which the rows of a pivot table link, with the keys of the records that they link. */
 function listPivotColumns({ via, target }: ToManyAttribute, resource: Resource): LinkColumn[] {
   const { table, ownerColumns, targetColumns } = via as ToManyAttribute['via'] & { kind: 'pivot' }
@@ -271,8 +267,8 @@ function listPivotColumns({ via, target }: ToManyAttribute, resource: Resource):
   return [
     { table, column: ownerColumns[0]!, type: own.key[0]!.type },
     { table, column: targetColumns[0]!, type: other.key[0]!.type },
-    ...toColumns(own.table, own.key),
-    ...toColumns(other.table, other.key),
+    ...linkColumns(own),
+    ...linkColumns(other),
   ]
 }
 

@@ -20,8 +20,10 @@ import type { JsonRecord } from '../read/run-read.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import { append, changeLink, create, update } from './apply.ts'
 import { flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
-import { translateDatabaseError } from './database-errors.ts'
+import { runTranslated } from './database-errors.ts'
+import type { Translating } from './database-errors.ts'
 import { BY_STATEMENTS, byUnitOfWork, explainUnplanned } from './explain-way.ts'
+import { FlatBulk } from './flat-bulk.ts'
 import { FlatWriter } from './flat-writer.ts'
 import type { MadeValues } from './made-values.ts'
 import { traitsOf } from './model-traits.ts'
@@ -32,6 +34,7 @@ import type { PlannedWrite } from './planned-write.ts'
 import { PlannedWriter } from './planned-writer.ts'
 import { VersionReader } from './read-version.ts'
 import { remove } from './remove.ts'
+import { RowShapes } from './row-shapes.ts'
 import { RequestWork } from './request-work.ts'
 import { load, loadsAlone, reference, removesAlone } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
@@ -43,7 +46,6 @@ import { parseBranchLink } from './fixed-attributes.ts'
 import { requireObject } from './validate-record.ts'
 import type { Address, Written } from './written.ts'
 import type { RecordInput } from './record-input.ts'
-import { Unplanned } from './unplanned.ts'
 
 export class Writer {
   readonly #connection: Connection
@@ -51,6 +53,7 @@ export class Writer {
   readonly #model: Model
   readonly #validator: ChangeValidator
   readonly #flat: FlatWriter
+  readonly #bulk: FlatBulk
   readonly #planned: PlannedWriter
   readonly #removal: PlannedRemoval
   readonly #traits: ModelTraits
@@ -61,7 +64,9 @@ export class Writer {
     this.#model = model
     this.#validator = new ChangeValidator(connection, reader)
     const versions = new VersionReader(connection)
-    this.#flat = new FlatWriter(connection, reader, this.#validator, versions)
+    const shapes = new RowShapes(connection)
+    this.#flat = new FlatWriter(connection, reader, this.#validator, versions, shapes)
+    this.#bulk = new FlatBulk(connection, reader, shapes)
     this.#planned = new PlannedWriter(connection, reader, this.#validator, versions)
     this.#removal = new PlannedRemoval(connection, reader, versions)
     this.#traits = traitsOf(model)
@@ -81,6 +86,19 @@ export class Writer {
     const entity = yield* wait(create(change, work))
     yield* flushAndCheck(work, this.#reader, { resource, entity })
     return yield* this.#written(resource, keyOfEntity(resource, entity), view)
+  }
+
+  /** POST of an array: creates its records by the same statements. Gives undefined, with nothing written, where they are to be created one by one. */
+  createAll(resource: Resource, bodies: readonly unknown[], view: View): Awaitable<readonly Written[] | undefined> {
+    const planned = this.#traits.renders ? undefined : this.#bulk.insert(resource, bodies, view)
+    if (planned === undefined) return undefined
+    return chain(
+      this.#runPlanned(planned, view, () => undefined),
+      written => {
+        if (written !== undefined && view.trace?.statements !== undefined) view.trace.ways.push(BY_STATEMENTS)
+        return written
+      },
+    )
   }
 
   /** POST of a list attribute. */
@@ -318,15 +336,20 @@ export class Writer {
    * @param why why there is no plan, for `engine.explain`
    */
   #write<T>(planned: PlannedWrite<T> | undefined, steps: (work: Work) => Coroutine<T>, view: View, why: () => string): Awaitable<T> {
-    const { trace, end, ctx } = view
+    const { trace } = view
     if (trace?.statements !== undefined) trace.ways.push(planned === undefined ? byUnitOfWork(why()) : BY_STATEMENTS)
     if (planned === undefined) return this.#transaction(steps, view)
-    const { values, run } = planned
     const otherwise = (): Awaitable<T> => {
       if (trace?.statements !== undefined)
         trace.ways.push(byUnitOfWork('the statements of the plan were not enough, and have been taken back'))
-      return this.#transaction(steps, view, values)
+      return this.#transaction(steps, view, planned.values)
     }
+    return this.#runPlanned(planned, view, otherwise)
+  }
+
+  /** @param otherwise what to do where the statements are not enough, with nothing written */
+  #runPlanned<T, U>({ values, run }: PlannedWrite<T>, view: View, otherwise: () => Awaitable<U>): Awaitable<T | U> {
+    const { end, ctx } = view
     const work = (): Awaitable<T | undefined> => {
       values?.begin()
       end?.throwIfReached()
@@ -336,7 +359,7 @@ export class Writer {
       })
     }
     const transact = (): Awaitable<T | undefined> => this.#connection.transact(work, end, this.#isRepeatable(view), ctx)
-    return this.#translating(transact, view, result => result ?? otherwise(), otherwise)
+    return runTranslated(transact, this.#translating(view), result => result ?? otherwise(), otherwise)
   }
 
   #transaction<T>(steps: (work: Work) => Coroutine<T>, view: View, values?: MadeValues): Awaitable<T> {
@@ -344,36 +367,12 @@ export class Writer {
       values?.beginIn(em)
       return runCoroutine(this.#workIn(em, steps, view))
     }
-    return this.#translating(
-      () => this.#connection.write(work, view.end, this.#isRepeatable(view), view.ctx),
-      view,
-      result => result,
-    )
+    const transact = (): Awaitable<T> => this.#connection.write(work, view.end, this.#isRepeatable(view), view.ctx)
+    return runTranslated(transact, this.#translating(view), result => result)
   }
 
-  /** Runs a transaction, and translates what the database refuses into terms of the model. */
-  #translating<T, U>(
-    run: () => Awaitable<T>,
-    { trace }: View,
-    then: (result: T) => Awaitable<U>,
-    unplanned?: () => Awaitable<U>,
-  ): Awaitable<U> {
-    const before = trace?.enter('write')
-    const succeed = (result: T): Awaitable<U> => {
-      if (before !== undefined) trace?.enter(before)
-      return then(result)
-    }
-    const fail = (error: unknown): Awaitable<U> => {
-      if (unplanned !== undefined && error instanceof Unplanned) return unplanned()
-      throw translateDatabaseError(error, this.#connection.dialect, this.#model)
-    }
-    let running: Awaitable<T>
-    try {
-      running = run()
-    } catch (error) {
-      return fail(error)
-    }
-    return running instanceof Promise ? running.then(succeed, fail) : succeed(running)
+  #translating({ trace }: View): Translating {
+    return { trace, dialect: this.#connection.dialect, model: this.#model }
   }
 
   *#workIn<T>(em: EntityManager, steps: (work: Work) => Coroutine<T>, view: View): Coroutine<T> {

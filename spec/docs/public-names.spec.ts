@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { defineEntity, p } from '@mikro-orm/core'
 import { createServer, listener, RestEngine } from '../../lib/index.ts'
 import { findInternals, internalsOf } from '../../lib/engine/pipeline/internals.ts'
-import { firstCells, tableBelow } from '../helpers/markdown.ts'
+import { firstCells } from '../helpers/markdown.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
@@ -31,6 +31,13 @@ function exportsOf(file: string): string[] {
       .filter(name => name !== '')
       .map(name => `${type === undefined ? 'value' : 'type'} ${name}`),
   )
+}
+
+/** The names in a list of the page, each with the word for a type where it is one. */
+function listedBelow(heading: string): { readonly type: boolean; readonly name: string }[] {
+  const [, section = ''] = exported.split(`\n## ${heading}\n`)
+  const [own = ''] = section.split('\n## ')
+  return [...own.matchAll(/^- (type )?`([^`]+)`: \S/gm)].map(([, type, name = '']) => ({ type: type !== undefined, name }))
 }
 
 describe('the public names', () => {
@@ -65,11 +72,11 @@ describe('the public names', () => {
       ['lib/index.ts', 'The library'],
       ['lib/model/client/index.ts', 'The client'],
     ] as const) {
-      const documented = tableBelow(exported, heading).map(([name = '', kind = '']) => `${kind} ${name.replaceAll('`', '')}`)
+      const documented = listedBelow(heading).map(({ type, name }) => `${type ? 'type' : 'value'} ${name}`)
       assert.deepEqual(documented.toSorted(), exportsOf(file).toSorted(), file)
     }
     const { exports } = JSON.parse(read('package.json')) as { exports: Record<string, unknown> }
-    const named = firstCells(exported, 'Other entries').map(entry => entry.replace('mikro-rest', '.'))
+    const named = listedBelow('Other entries').map(({ name }) => name.replace('mikro-rest', '.'))
     assert.deepEqual(Object.keys(exports), ['.', './client', ...named])
   })
 

@@ -472,6 +472,24 @@ describe('the package', { timeout: TIMEOUT }, () => {
     assert.equal(body.publishers.length, 1)
   })
 
+  it('says what to write where a model in TypeScript is taken for CommonJS', async t => {
+    if (offline !== undefined) return t.skip(offline)
+    await mkdir(join(folder, 'common'))
+    await writeFile(join(folder, 'common/package.json'), '{ "type": "commonjs" }')
+    const model = `import { defineEntity, p } from '@mikro-orm/core'
+      export const User = defineEntity({ name: 'User', properties: { id: p.integer().primary() } })`
+    for (const name of ['model.ts', 'model.mts']) await writeFile(join(folder, 'common', name), model)
+    const serve = (name: string): Promise<Ended> =>
+      run(process.execPath, ['node_modules/mikro-rest/bin/serve.js', `common/${name}`, '--get', '/v1/users'], folder)
+    const { code, stderr } = await serve('model.ts')
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /model\.ts cannot be loaded: .*outside a module \(\S+model\.ts:1\)\. \S+ says "type": "commonjs": write "module" there, or call the file \.mjs or \.mts\.$/m,
+    )
+    assert.equal((await serve('model.mts')).code, 0)
+  })
+
   it('serves a model of the folder that it is installed in', async t => {
     if (offline !== undefined) return t.skip(offline)
     await mkdir(join(folder, 'model'))

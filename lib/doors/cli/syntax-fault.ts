@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /** A mistake in a module. */
 export interface SyntaxFault {
@@ -28,10 +28,16 @@ export function findSyntaxFault(error: unknown, urls: Iterable<string>): SyntaxF
     const { status, stderr } = spawnSync(process.execPath, ['--no-warnings', '--check', file], { encoding: 'utf8' })
     const [, line, text] = /^[^\n]*:(\d+)\n.*?^SyntaxError: ([^\n]*)/ms.exec(stderr) ?? []
     if (status === 0 || line === undefined || text === undefined) continue
-    const isModuleSyntax = /import statement outside a module|Unexpected token 'export'/.test(text)
-    return { file, line: Number(line), text, manifest: isModuleSyntax ? findCommonManifest(url) : undefined }
+    return { file, line: Number(line), text, manifest: isModuleSyntax(text) ? findCommonManifest(url) : undefined }
   }
-  return undefined
+  // Node checks no TypeScript so, but where it loads one as CommonJS the stack begins with the place.
+  const [, file, line] = /^(\S[^\n]*\.ts):(\d+)\n/.exec(error.stack ?? '') ?? []
+  if (file === undefined || !isModuleSyntax(error.message)) return undefined
+  return { file, line: Number(line), text: error.message, manifest: findCommonManifest(pathToFileURL(file).href) }
+}
+
+function isModuleSyntax(text: string): boolean {
+  return /import statement outside a module|Unexpected token 'export'/.test(text)
 }
 
 /** Returns the manifest that says "type": "commonjs"; without a type Node looks at the code. */

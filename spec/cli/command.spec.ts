@@ -11,6 +11,7 @@ import { delimiter, join } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import Database from 'better-sqlite3'
 import { Command, COMMAND, ROOT, runAll, SOURCE_COMMAND, type Ended } from '../helpers/command.ts'
 
 const ORM = import.meta.resolve('@mikro-orm/core')
@@ -360,6 +361,7 @@ describe('command', () => {
         [['--delay', '2s'], /--delay takes a number of milliseconds from 0 to 2147483647, got "2s"/],
         [['--delay=-1'], /got "-1"/],
         [['--delay', '2147483648'], /got "2147483648"/],
+        [['--timeout', '0'], /--timeout takes a number of milliseconds from 1 to 2147483647, got "0"/],
         [['--delai', '100'], /Did you mean "--delay"\?/],
         [['--port', '65536'], /--port takes a number from 0 to 65535, got "65536"/],
         [['--port', '-1'], /--port needs a value/],
@@ -409,6 +411,18 @@ describe('command', () => {
       assert.equal(missing.code, 1)
       assert.equal((JSON.parse(missing.stdout) as { code: string }).code, 'resource_unknown')
     })
+  })
+
+  it('--timeout ends a request that takes longer', async () => {
+    const db = new Database(join(folder, 'many.sqlite'))
+    db.exec(`create table line (id integer primary key, text text);
+      insert into line (text) with recursive s (n) as (select 1 union all select n + 1 from s where n < 100000) select 'line ' || n from s`)
+    db.close()
+    const path = ['many.sqlite', '--get', '/v1/lines?text=*9*9*9*9*9*&sort=text']
+    const ended = await run(...path, '--timeout', '1')
+    assert.equal(ended.code, 1)
+    assert.match(ended.stdout, /"code": "timeout".*The request took longer than the 1 ms that it may take/s)
+    assert.equal((await run(...path)).code, 0)
   })
 
   describe('--delay', () => {

@@ -35,6 +35,8 @@ export interface CommandArguments extends TrialArguments {
   readonly allowedHosts: readonly string[] | true
   /** Milliseconds by which every request is delayed. */
   readonly delay: number
+  /** Milliseconds that a request may take. Undefined: those of the model, else 5,000. */
+  readonly timeout: number | undefined
   /** Whether other processes may control the server by `/_test/...`. */
   readonly testControls: boolean
   /** Whether answers have a header with the duration of each stage. */
@@ -104,6 +106,7 @@ const OPTIONS = {
   'cors-credentials': { type: 'boolean', text: 'let pages of the origins of --cors send cookies' },
   'allow-host': { type: 'string', value: 'NAME', text: 'answer to this name too; may be repeated; * is all (default local ones)' },
   delay: { type: 'string', value: 'MS', text: 'delay every request by this many milliseconds (default 0)' },
+  timeout: { type: 'string', value: 'MS', text: 'milliseconds that a request may take; 503 then (default 5000)' },
   'test-controls': { type: 'boolean', text: 'let tests reset, seed and fail by /_test/...; X-World names worlds' },
   'server-timing': { type: 'boolean', text: 'send a header with the duration of each stage in every answer' },
   explain: { type: 'boolean', text: 'print the SQL of each request, its query plans and missing indexes' },
@@ -146,7 +149,7 @@ const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[
   ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'static', 'cors', 'cors-credentials', 'allow-host']],
   ['The data', ['config', 'postgres', 'seed', 'read-only', 'hide', 'watch']],
   ['A JSON file', ['save', 'open', 'id', 'strict']],
-  ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'test-controls']],
+  ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'timeout', 'test-controls']],
   ['Instead of serving', ['get', 'openapi', 'diagram', 'eject']],
   ['Trying and comparing', ['self-test', 'runs', 'check', 'journal', 'writes', 'header']],
   ['The program', ['help', 'version']],
@@ -244,7 +247,8 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     cors: values.get('cors') ?? [],
     corsCredentials: values.has('cors-credentials'),
     allowedHosts: toHosts(values.get('allow-host') ?? []),
-    delay: toDelay(last('delay') ?? '0'),
+    delay: toMilliseconds('--delay', last('delay') ?? '0', 0),
+    timeout: values.has('timeout') ? toMilliseconds('--timeout', last('timeout')!, 1) : undefined,
     testControls: values.has('test-controls'),
     serverTiming: values.has('server-timing'),
     explain: values.has('explain'),
@@ -369,10 +373,10 @@ function toHosts(names: readonly string[]): readonly string[] | true {
   return names
 }
 
-function toDelay(text: string): number {
-  const delay = /^\d{1,10}$/.test(text) ? Number(text) : NaN
-  if (!(delay <= MAX_DELAY)) throw misuse(`--delay takes a number of milliseconds from 0 to ${MAX_DELAY}, got "${text}".`)
-  return delay
+function toMilliseconds(option: string, text: string, least: number): number {
+  const time = /^\d{1,10}$/.test(text) ? Number(text) : NaN
+  if (time >= least && time <= MAX_DELAY) return time
+  throw misuse(`${option} takes a number of milliseconds from ${least} to ${MAX_DELAY}, got "${text}".`)
 }
 
 function isOptionName(name: string): name is OptionName {

@@ -57,6 +57,7 @@ async function runOn(Engine: typeof RestEngine, args: CommandArguments, loaded: 
     ...journal,
     ...loaded.running,
     ...(args.serverTiming ? { serverTiming: true } : {}),
+    ...(args.timeout === undefined ? {} : { limits: { ...loaded.running.limits, timeout: args.timeout } }),
   })
   try {
     if (args.eject !== undefined) return await ejectTo(args.eject, engine, loaded)

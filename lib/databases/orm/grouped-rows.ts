@@ -6,15 +6,23 @@
 import type { EntityDictionary, EntityMetadata, QueryResult } from '@mikro-orm/core'
 
 /** The properties whose column another one has, too: of classes in one table each may call it by a name of its own. */
-function listShared({ props }: EntityMetadata): readonly string[] {
-  const stored = props.filter(({ persist, fieldNames }) => persist !== false && fieldNames !== undefined)
-  return stored.flatMap(({ name, fieldNames }) =>
-    stored.some(other => other.name !== name && other.fieldNames.some(column => fieldNames.includes(column))) ? [name] : [],
-  )
+function listShared(root: EntityMetadata): readonly string[] {
+  let names = known.get(root)
+  if (names === undefined) {
+    const stored = root.props.filter(({ persist, fieldNames }) => persist !== false && fieldNames !== undefined)
+    names = stored.flatMap(({ name, fieldNames }) =>
+      stored.some(other => other.name !== name && other.fieldNames.some(column => fieldNames.includes(column))) ? [name] : [],
+    )
+    known.set(root, names)
+  }
+  return names
 }
+
+const known = new WeakMap<EntityMetadata, readonly string[]>()
 
 /** The positions of rows, in runs of neighbours that have the same of some properties. */
 function findRuns(data: readonly object[], names: readonly string[]): number[][] {
+  if (names.length === 0) return [[...data.keys()]]
   const runs: number[][] = []
   let last: string | undefined
   for (const [position, row] of data.entries()) {

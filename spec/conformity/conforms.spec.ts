@@ -203,6 +203,13 @@ describe('engine.conforms', () => {
     const listed = await engine.handle('GET', '/v1/users')
     assert.deepEqual(await engine.conforms({ method: 'PATCH', path: '/v1/users' }, listed), ['200: /v1/users does not describe PATCH'])
     assert.deepEqual(await engine.conforms({ method: 'GET', path: '/v1/nothing' }, listed), ['200: the path is not described'])
+    // Also below a record, where nothing of the name is described.
+    const lacking = await engine.handle('GET', '/v1/users/1/nothing')
+    const shown = { method: 'GET', path: '/v1/users/1/nothing' }
+    assert.deepEqual(await engine.conforms(shown, lacking), [])
+    assert.deepEqual(await engine.conforms(shown, { ...lacking, body: { ...lacking.body, success: true } }), [
+      '404: /success is true, not false',
+    ])
     const options = await engine.handle('OPTIONS', '/v1/users')
     assert.deepEqual(await engine.conforms({ method: 'OPTIONS', path: '/v1/users' }, options), [])
     assert.deepEqual(await engine.conforms({ method: 'OPTIONS', path: '/v1/users' }, { ...options, headers: {} }), [

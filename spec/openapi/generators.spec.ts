@@ -47,12 +47,19 @@ const failure: 'record_not_found' | undefined = error?.code === 'record_not_foun
 // @ts-expect-error -- no such filter
 await api.GET('/v1/users', { params: { query: { 'nme~': 'a' } } })
 // @ts-expect-error -- no such path
-await api.GET('/v1/usrs')`,
+await api.GET('/v1/usrs')
+const { data: one } = await api.GET('/v1/users/{id}/{attribute}', { params: { path: { id: 1, attribute: 'email' } } })
+const email: string | undefined = one?.attribute === 'email' ? one.value : undefined
+if (email === undefined) throw new Error('email')
+// @ts-expect-error -- no such attribute
+await api.GET('/v1/users/{id}/{attribute}', { params: { path: { id: 1, attribute: 'password' } } })
+// @ts-expect-error -- a new publisher needs a name
+void (() => api.POST('/v1/publishers', { body: { email: 'a@example.com' } }))`,
   },
   {
     name: '@hey-api/openapi-ts',
     command: ['@hey-api/openapi-ts', 'bin/run.js', '-i', 'api.json', '-o', 'hey'],
-    calls: `import { createPublisher, getPublisher, getUser, listUsers } from './hey/index.js'
+    calls: `import { createPublisher, getPublisher, getUser, getUserAttribute, listUsers } from './hey/index.js'
 import { client } from './hey/client.gen.js'
 client.setConfig({ baseUrl: ORIGIN })
 const { data: page } = await listUsers({ query: ${FILTERS} })
@@ -65,12 +72,17 @@ const expanded: string | undefined = typeof user === 'object' && user !== null ?
 const { error } = await getUser({ path: { id: 999999 } })
 const failure: 'record_not_found' | undefined = error?.code === 'record_not_found' ? error.code : undefined
 // @ts-expect-error -- no such filter
-await listUsers({ query: { 'nme~': 'a' } })`,
+await listUsers({ query: { 'nme~': 'a' } })
+const { data: one } = await getUserAttribute({ path: { id: 1, attribute: 'email' } })
+const email: string | undefined = one?.attribute === 'email' ? one.value : undefined
+if (email === undefined) throw new Error('email')
+// @ts-expect-error -- a new publisher needs a name
+void (() => createPublisher({ body: { email: 'a@example.com' } }))`,
   },
   {
     name: 'orval',
     command: ['orval', 'dist/bin/orval.mjs', '--input', 'api.json', '--output', 'orval.ts', '--client', 'fetch'],
-    calls: `import { createPublisher, getPublisher, getUser, listUsers } from './orval.js'
+    calls: `import { createPublisher, getPublisher, getUser, getUserAttribute, listUsers } from './orval.js'
 // Its calls have paths alone.
 const { fetch } = globalThis
 globalThis.fetch = (path, init) => fetch(new URL(String(path), ORIGIN), init)
@@ -87,7 +99,12 @@ const expanded: string | undefined = typeof user === 'object' && user !== null ?
 const refused = await getUser(999999)
 const failure: 'record_not_found' | undefined = refused.status === 404 && refused.data.code === 'record_not_found' ? refused.data.code : undefined
 // @ts-expect-error -- no such filter
-await listUsers({ 'nme~': 'a' })`,
+await listUsers({ 'nme~': 'a' })
+const one = await getUserAttribute(1, 'email')
+const email: string | undefined = one.status === 200 && one.data.attribute === 'email' ? one.data.value : undefined
+if (email === undefined) throw new Error('email')
+// @ts-expect-error -- a new publisher needs a name
+void (() => createPublisher({ email: 'a@example.com' }))`,
   },
 ]
 

@@ -105,14 +105,16 @@ export class BodySchemas {
   #extended(resource: Resource, given: string | undefined, annotations: Schema): Schema {
     const { type: _, properties, required, additionalProperties: __, allOf = [], ...others } = this.#object(resource, 'new', { given })
     const { properties: changed } = this.#object(resource, 'change', {}) as { readonly properties: Readonly<Record<string, unknown>> }
+    // Some generators heed `required` for the properties beside it alone.
+    const isDue = (name: string): boolean => (required as readonly string[] | undefined)?.includes(name) === true
     const different = Object.entries(properties as Schema).filter(
-      ([name, schema]) => JSON.stringify(changed[name]) !== JSON.stringify(schema),
+      ([name, schema]) => isDue(name) || JSON.stringify(changed[name]) !== JSON.stringify(schema),
     )
     const more = {
       ...others,
       ...annotations,
       ...(required === undefined ? {} : { required }),
-      ...(different.length === 0 ? {} : { properties: Object.fromEntries(different) }),
+      ...(different.length === 0 ? {} : { type: 'object', properties: Object.fromEntries(different) }),
     }
     const change = this.referChange(resource)
     const all = [change, ...(allOf as Schema[])]

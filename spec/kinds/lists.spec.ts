@@ -235,7 +235,7 @@ describeStores('an ordered list', () => {
 })
 
 describeStores('a list whose other side is a property that is not stored', () => {
-  it('may be given, without members, in a new record', async () => {
+  it('is read-only: left out of a new record, or refused', async () => {
     const Owner: EntitySchema = defineEntity({
       name: 'Owner',
       properties: { id: p.integer().primary(), parts: () => p.oneToMany(Part).mappedBy('owner') },
@@ -249,7 +249,9 @@ describeStores('a list whose other side is a property that is not stored', () =>
       },
     })
     await using engine = await createEngine({ entities: [Owner, Part] })
-    const { status, body } = await engine.handle('POST', '/v1/owners', undefined, { parts: [] })
+    const { status, body } = await engine.handle('POST', '/v1/owners', undefined, {})
     assert.deepEqual([status, body.owner], [200, { id: 1, parts: [] }])
+    const refused = await engine.handle('POST', '/v1/owners', undefined, { parts: [] })
+    assert.deepEqual([refused.status, refused.body.errors[0].code], [422, 'read_only'])
   })
 })

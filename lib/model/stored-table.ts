@@ -61,7 +61,9 @@ export interface StoredTable {
   readonly inserts: boolean
   readonly updates: boolean
   readonly deletes: boolean
-  /** Whether the database refuses every value that is taken, and no function of the model is called for a record before it does so. */
+  /** Whether the database refuses every value that is taken. */
+  readonly refusesTaken: boolean
+  /** Whether it does so before a function of the model is called for the record. */
   readonly keepsUnique: boolean
   /** The columns, outside of the key, that are unique together. */
   readonly uniques: readonly (readonly StoredColumn[])[]

@@ -52,7 +52,8 @@ export function readStoredTable(meta: Meta, orm: MikroORM): StoredTable | undefi
     // MikroORM takes a NULL that a type makes something of for a change, whatever else changes.
     updates: canUpdate(meta, left) && ![...properties.values()].some(property => property.convertsNull),
     deletes: !meta.relations.some(({ orphanRemoval, cascade }) => orphanRemoval === true || cascade?.some(kind => REMOVING.has(kind))),
-    keepsUnique: !hasConstructor(meta) && meta.props.every(isPlainUnique) && meta.uniques.every(isWholeUnique),
+    refusesTaken: meta.uniques.every(isWholeUnique),
+    keepsUnique: !hasConstructor(meta) && meta.props.every(callsNothing) && meta.uniques.every(isWholeUnique),
     uniques: listUniques(meta, properties),
     rawDefaults: meta.props.flatMap(({ persist, defaultRaw }) => (persist === false || defaultRaw === undefined ? [] : [defaultRaw])),
     required: Object.freeze(
@@ -297,7 +298,7 @@ function hasOnUpdate({ onUpdate, embeddedProps }: Property): boolean {
 }
 
 /** Whether no function of the model computes the property. */
-function isPlainUnique({ onCreate, onUpdate }: Property): boolean {
+function callsNothing({ onCreate, onUpdate }: Property): boolean {
   return onCreate === undefined && onUpdate === undefined
 }
 

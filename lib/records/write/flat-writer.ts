@@ -187,7 +187,7 @@ export class FlatWriter {
       if (running instanceof Promise) behind?.()
       return yield* wait(running)
     } catch (error) {
-      if (stored.keepsUnique && connection.keepsConstraints && dialect.breaksConstraint(error))
+      if (stored.refusesTaken && connection.keepsConstraints && dialect.breaksConstraint(error))
         yield* findTaken(error, asked, dialect, this.#validator)
       throw error
     }

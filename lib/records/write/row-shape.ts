@@ -99,7 +99,7 @@ function findProperties(row: RowPlan, mode: WriteMode, { mayHoldMisfits }: Conne
 
 /** Whether a value must be looked for before it is written: the database does not refuse one that is taken. */
 function mayBeTaken(names: readonly string[], { stored }: RowPlan, resource: Resource, { keepsConstraints }: Connection): boolean {
-  const unique = stored.keepsUnique && keepsConstraints ? undefined : findUniqueNames(resource)
+  const unique = stored.refusesTaken && keepsConstraints ? undefined : findUniqueNames(resource)
   return unique !== undefined && names.some(name => unique.has(name))
 }
 

@@ -16,8 +16,8 @@ export type KeyValues = readonly ScalarValue[]
 export function compareKeys(a: KeyValues, b: KeyValues): number {
   for (const [index, one] of a.entries()) {
     const other = b[index]!
-    const isCounted = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint'
-    const [left, right] = isCounted(one) && isCounted(other) ? [one, other] : [String(one), String(other)]
+    const areNumbers = [one, other].every(value => typeof value === 'number' || typeof value === 'bigint')
+    const [left, right] = (areNumbers ? [one, other] : [one, other].map(String)) as [string, string]
     if (left !== right) return left < right ? -1 : 1
   }
   return 0

@@ -38,7 +38,7 @@ function classOf({ entity }: Pick<ResourceDefinition, 'entity'>, orm: MikroORM):
 }
 
 function findNamed(name: string, found: readonly ResourceDefinition[], orm: MikroORM): EntityName {
-  const metas = [...orm.getMetadata()].filter(meta => meta.embeddable !== true && meta.pivotTable !== true)
+  const metas = [...orm.getMetadata()].filter(meta => !meta.embeddable && meta.pivotTable !== true)
   const named = new Map<string, EntityMetadata>()
   // An exact name of a table comes before one that a resource would have.
   for (const names of [namesOfTable, (meta: EntityMetadata) => namesOfResource(meta, found, orm)])

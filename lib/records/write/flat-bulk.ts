@@ -108,7 +108,7 @@ export class FlatBulk {
     const keys = new Map<string, KeyValues>()
     for (const { [link.name]: value } of bodies) {
       const key = link.readKey(value)
-      if (key !== undefined) keys.set(String(key[0]), key)
+      if (key !== undefined) keys.set(key.map(String).join(), key)
     }
     if (keys.size === 0) return true
     const found = yield* wait(this.#reader.existing(link.target, [...keys.values()], EVERYTHING))

@@ -108,7 +108,7 @@ export function bindNewRow({ shape, resource, body, fields, values }: NewRow, co
     const value = compute(each.computed, {}, connection.orm.em, values!)
     const parameter = (value ?? null) === null ? undefined : toParameter(value, each.column, connection.dialect.writing)
     if (parameter === undefined) return undefined
-    if (each === keyOf?.from) key = [fromProperty(value, keyOf.type) as KeyValues[number]]
+    if (each === keyOf?.from) key = [fromProperty(value, keyOf.type)]
     fields.push(parameter)
   }
   fields.push(...fixed)

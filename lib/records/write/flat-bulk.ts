@@ -43,7 +43,7 @@ export class FlatBulk {
     if (bodies.length < 2 || !resource.generatedKey || view.visibility !== EVERYTHING || !isObject(first)) return undefined
     const shape = this.#shapes.findInsert(resource, first)
     if (shape === undefined || !this.#connection.havePlainLinks(linkColumns(shape.row.stored))) return undefined
-    if (!bodies.every(body => isObject(body) && hasNames(body, shape) && mayLink(shape, body, view))) return undefined
+    if (!bodies.every(body => isObject(body) && hasNames(body, shape) && mayLink(shape, body))) return undefined
     return { values: undefined, run: () => this.#insert(shape, resource, bodies as readonly JsonObject[], view) }
   }
 
@@ -111,7 +111,7 @@ export class FlatBulk {
       if (key !== undefined) keys.set(key.map(String).join(), key)
     }
     if (keys.size === 0) return true
-    const found = yield* wait(this.#reader.existing(link.target, [...keys.values()], EVERYTHING))
+    const found = yield* wait(this.#reader.existing(link.attribute.target, [...keys.values()], EVERYTHING))
     return found !== undefined && [...keys.keys()].every(key => found.has(key))
   }
 }

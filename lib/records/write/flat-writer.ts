@@ -11,7 +11,7 @@ import type { Connection, Reading, ReadingStep, Row, RowsWritten, Statement } fr
 import { keyFromCount } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
-import { EVERYTHING } from '../plan/visibility.ts'
+import { EVERYTHING, hasVisibleTarget, retryWithRules } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { addTouched, bindDiffers, bindKey, bindUpdate } from './bind-write.ts'
@@ -57,7 +57,7 @@ export class FlatWriter {
   /** Returns how a statement creates the record that a body describes; undefined where more is needed. */
   insert(resource: Resource, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const shape = this.#shapes.findInsert(resource, body)
-    if (shape === undefined || !mayLink(shape, body, view)) return undefined
+    if (shape === undefined || !mayLink(shape, body)) return undefined
     const values = shape.made.length === 0 ? undefined : valuesForMember(body)
     const asked: RefusedBody = { resource, body, validation: { mode: 'create' }, view }
     return { values, run: () => this.#insert(shape, body, asked, values) }
@@ -78,7 +78,7 @@ export class FlatWriter {
   /** Returns how a statement changes what a body gives of a record; undefined where more is needed. */
   update(address: Address, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const shape = this.#shapes.find(address.resource, body, 'update')
-    if (shape === undefined || !mayLink(shape, body, view)) return undefined
+    if (shape === undefined || !mayLink(shape, body)) return undefined
     const values = shape.row.touched.length === 0 ? undefined : new MadeValues()
     return { values, run: () => this.#update(shape, address, body, view, values) }
   }
@@ -101,7 +101,8 @@ export class FlatWriter {
     const { resource, view } = asked
     const before = view.trace?.enter('validate')
     const parameters = bindFields(shape, body)
-    if (parameters === undefined || (body === asked.body && !(yield* this.#linkExists(shape, body)))) return yield* this.#refuse(asked)
+    if (parameters === undefined || (body === asked.body && !(yield* this.#linkExists(shape, body, view))))
+      return yield* this.#refuse(asked)
     if (before !== undefined) view.trace?.enter(before)
     yield* wait(this.#reader.prepare(resource, view))
     const bound = bindNewRow({ shape, resource, body, fields: parameters, values }, this.#connection)
@@ -131,7 +132,7 @@ export class FlatWriter {
     const before = view.trace?.enter('validate')
     const changed = shape.mayBeShown ? yield* this.#omitShown(shape, address, body) : { shape, body }
     const parameters = changed.shape === undefined ? undefined : bindFields(changed.shape, changed.body)
-    if (parameters === undefined || !(yield* this.#linkExists(changed.shape!, changed.body))) {
+    if (parameters === undefined || !(yield* this.#linkExists(changed.shape!, changed.body, view))) {
       return yield* this.#refuse({ resource, body, validation: { mode: 'update', key }, view }, id)
     }
     if (before !== undefined) view.trace?.enter(before)
@@ -193,9 +194,16 @@ export class FlatWriter {
     }
   }
 
-  *#linkExists({ link }: RowShape, body: JsonObject): Coroutine<boolean> {
-    const key = link?.readKey(body[link.name])
-    return key === undefined || (yield* wait(this.#reader.exists(link!.target, key, EVERYTHING)))
+  /** Whether the record that a body links exists for the caller. */
+  *#linkExists({ link }: RowShape, body: JsonObject, { visibility }: View): Coroutine<boolean> {
+    if (link === undefined) return true
+    const { attribute, name, readKey } = link
+    const key = readKey(body[name])
+    if (visibility !== EVERYTHING) {
+      const isSeen = yield* wait(retryWithRules(visibility, () => hasVisibleTarget(attribute, visibility)))
+      if (!isSeen || (key !== undefined && !(yield* wait(visibility.permits(attribute.target, 'get'))))) return false
+    }
+    return key === undefined || (yield* wait(this.#reader.exists(attribute.target, key, visibility)))
   }
 
   /** Says what is wrong with a body. Of a record that does not exist nothing else is said. */

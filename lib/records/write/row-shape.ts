@@ -27,7 +27,7 @@ interface Field {
 
 /** The field of a link, whose record must exist. */
 export interface LinkField extends Field {
-  readonly target: Resource
+  readonly attribute: ToOneAttribute
   readonly readKey: (value: unknown) => KeyValues | undefined
 }
 
@@ -203,11 +203,11 @@ function makeLink(attribute: ToOneAttribute, column: StoredColumn, writing: Writ
     const key = readKey(value)
     return key === undefined ? undefined : toParameter(toProperty(key[0], type), column, writing)
   }
-  return { name, column, target, readKey, read }
+  return { name, column, attribute, readKey, read }
 }
 
 function isLinkField(field: Field): field is LinkField {
-  return 'target' in field
+  return 'attribute' in field
 }
 
 /** Returns the parameter for the value of a property; undefined where it cannot be bound. */

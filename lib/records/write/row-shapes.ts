@@ -7,8 +7,6 @@ import { keyFromCount } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { Connection, Statement } from '../database/dialect.ts'
-import { EVERYTHING } from '../plan/visibility.ts'
-import type { View } from '../read/reader.ts'
 import { compute } from './made-values.ts'
 import type { MadeValues } from './made-values.ts'
 import { makeRowShape, toParameter } from './row-shape.ts'
@@ -84,8 +82,8 @@ export function hasNames(body: JsonObject, { names }: RowShape): boolean {
 }
 
 /** Whether the link of a body is that to a record which is there, whichever that is. */
-export function mayLink({ link }: RowShape, body: JsonObject, { visibility }: View): boolean {
-  return link === undefined || (visibility === EVERYTHING && !isObject(body[link.name]))
+export function mayLink({ link }: RowShape, body: JsonObject): boolean {
+  return link === undefined || !isObject(body[link.name])
 }
 
 /** Returns the parameters for the values of a body; undefined where one is refused. */

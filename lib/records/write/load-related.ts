@@ -18,7 +18,7 @@ import type {
 } from '../../model/model.ts'
 import { unwrap } from './entity-links.ts'
 import { load, entityName } from './unit-of-work.ts'
-import type { Work } from './unit-of-work.ts'
+import type { EntityName, Work } from './unit-of-work.ts'
 import { owningAttribute } from './relation-sides.ts'
 
 export async function loadCollection(entity: Entity, { property }: ToManyAttribute, em: EntityManager): Promise<Collection<object>> {
@@ -34,7 +34,7 @@ export async function loadShownMembers(entity: Entity, attribute: ToManyAttribut
 }
 
 async function loadMembers(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
-  const where = buildLinkCondition(entity, attribute, resource)
+  const where = buildLinkCondition(entity, attribute, resource, work.em)
   if (where === undefined) return []
   const found = (await findAll(entityName(attribute.target), where, work.em)) as Entity[]
   return sortByKey(found, attribute.target)
@@ -61,13 +61,13 @@ export async function keepOnly<T>(items: readonly T[], test: (item: T) => Awaita
 }
 
 export async function loadInverse(entity: Entity, attribute: ToOneAttribute, resource: Resource, work: Work): Promise<Entity | undefined> {
-  const where = buildLinkCondition(entity, attribute, resource)
+  const where = buildLinkCondition(entity, attribute, resource, work.em)
   if (where === undefined) return undefined
   return (await findFirst(entityName(attribute.target), where, work.em)) as Entity | undefined
 }
 
 /** Builds the condition for records whose foreign key links the owner of an inverse relation; undefined when there can be none. */
-function buildLinkCondition(owner: Entity, relation: RelationAttribute, resource: Resource): object | undefined {
+function buildLinkCondition(owner: Entity, relation: RelationAttribute, resource: Resource, em: EntityManager): object | undefined {
   const { property, targetKey, discriminator, beside } = owningAttribute(relation)!
   // For a link to one of several entities, the owner itself determines the branch.
   if (discriminator !== undefined) return linkOneOf(property, discriminator, owner, resource)
@@ -75,11 +75,30 @@ function buildLinkCondition(owner: Entity, relation: RelationAttribute, resource
     const key = toPrimaryKey(resource, keyOfEntity(resource, owner))
     // MikroORM would compare all columns of the foreign key with the one value.
     if (beside !== undefined) return { [property]: { [resource.byName.get(resource.keyNames[0]!)!.property]: key } }
+    if (Array.isArray(key) && hasConvertedKey(resource, em)) return compareParts(property, key, resource)
     // Of a nested key MikroORM counts the outer parts only.
     return { [property]: Array.isArray(key) ? key.flat(Infinity) : key }
   }
   const value = owner[targetKey.property] ?? null
   return value === null ? undefined : { [property]: value }
+}
+
+/** Whether parts of a key have types of their own, and none is a link. */
+function hasConvertedKey({ entity, keyNames }: Resource, em: EntityManager): boolean {
+  const parts = em
+    .getMetadata()
+    .get(entity as EntityName)
+    .getPrimaryProps()
+  return (
+    parts.length === keyNames.length &&
+    parts.every(({ kind }) => kind === 'scalar') &&
+    parts.some(({ customType }) => customType !== undefined)
+  )
+}
+
+/** Of a key of several parts that it compares as one MikroORM takes the values as they are, without what their types make of them. */
+function compareParts(property: string, key: readonly unknown[], { keyNames, byName }: Resource): object {
+  return { $and: keyNames.map((name, part) => ({ [property]: { [byName.get(name)!.property]: key[part] } })) }
 }
 
 /** The condition for records that link one of several entities: of a key of several parts MikroORM takes the names of the first entity, which others lack. */

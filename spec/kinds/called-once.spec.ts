@@ -71,6 +71,13 @@ describeStores('functions of the model', () => {
     assert.deepEqual(calls, { code: 0, stamp: 2, ticket: 3, odd: 3, ground: 0 })
   })
 
+  it('are called in the place of null', async () => {
+    await using engine = await createEngine({ entities })
+    const { body } = await engine.handle('POST', '/v1/members', undefined, { name: 'a', odd: null })
+    assert.equal(body.member.odd, 1, JSON.stringify(body))
+    assert.equal(calls.odd, 1)
+  })
+
   it('are called once where one of them gives what statements cannot write, and their values are stored', async () => {
     await using engine = await createEngine({ entities })
     isOdd = true

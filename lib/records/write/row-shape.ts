@@ -167,7 +167,12 @@ function makeField(
     return undefined
   if (attribute.primary && (mode === 'update' || attribute.kind === 'toOne')) return undefined
   const [column] = property.columns
-  if (attribute.kind === 'scalar') return { name: attribute.name, column: column!, read: makeRead(attribute, column!, dialect) }
+  // In the place of null a function of the model gives a new record its value.
+  const isMade = mode === 'insert' && property.onCreate !== undefined
+  if (attribute.kind === 'scalar') {
+    return { name: attribute.name, column: column!, read: makeRead(attribute, attribute.nullable && !isMade, column!, dialect) }
+  }
+  if (isMade) return undefined
   // A new record may say its own key, and link itself.
   if (mode === 'insert' && attribute.target === resource && !resource.generatedKey) return undefined
   return isPlainLink(attribute, resource) ? makeLink(attribute, column!, dialect.writing) : undefined
@@ -183,11 +188,10 @@ function isPlainLink(attribute: ToOneAttribute, { attributes }: Resource): boole
   )
 }
 
-function makeRead(attribute: ScalarAttribute, column: StoredColumn, dialect: Connection['dialect']): Field['read'] {
-  const { type, nullable } = attribute
+function makeRead({ type }: ScalarAttribute, takesNull: boolean, column: StoredColumn, dialect: Connection['dialect']): Field['read'] {
   const { writing } = dialect
   return value => {
-    if (value === null) return nullable ? null : undefined
+    if (value === null) return takesNull ? null : undefined
     const typed = readValid(value, type, dialect)
     return typed === undefined ? undefined : toParameter(toProperty(typed, type), column, writing)
   }

@@ -246,6 +246,25 @@ describe('planned writes in files of others', () => {
     await ask('POST', 'owners/1/petsViaFriend', { name: 'newer' })
   })
 
+  it('leave a list to the unit of work where its link columns keep a key in several forms, or a trigger takes part', async () => {
+    await using engine = await RestEngine.create({
+      database: makeFile(
+        TRIGGERS.find(text => text.includes('nosy'))!,
+        [],
+      ),
+    })
+    const cases = [
+      ['coinsViaMint', ['1'], 1],
+      ['petsViaFriend', [1], 1],
+      ['coinsViaPurse', ['2'], 0],
+    ] as const
+    for (const [name, body, expected] of cases) {
+      const before = units
+      assert.equal((await engine.handle('PUT', `/v1/owners/1/${name}`, {}, [...body])).status, 200, name)
+      assert.equal(units - before, expected, name)
+    }
+  })
+
   it('write a value that differs from what is shown, and leave alone one that is spelled in another way', async () => {
     for (const subscribers of [[], [{ afterFlush: () => {} }]]) {
       const path = makeFile('', [

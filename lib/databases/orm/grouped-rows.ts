@@ -3,7 +3,7 @@
  * others NULL: a generated key would not come back, and a default of the database would not be used. Where classes of one table have a column by two names, the
  * rows of the second one would lose it.
  */
-import type { EntityDictionary, EntityMetadata, QueryResult } from '@mikro-orm/core'
+import type { EntityDictionary, EntityMetadata, FilterQuery, QueryResult } from '@mikro-orm/core'
 
 /** The properties whose column another one has, too: of classes in one table each may call it by a name of its own. */
 function listShared(root: EntityMetadata): readonly string[] {
@@ -37,16 +37,24 @@ function findRuns(data: readonly object[], names: readonly string[]): number[][]
 /**
  * Updates rows of an entity, in groups where they must be.
  *
- * @param update updates the rows of some positions by one statement
+ * @param update updates the rows that meet conditions, each its own, by one statement
  */
 export async function updateInGroups<T extends object>(
   { root }: EntityMetadata<T>,
+  where: readonly FilterQuery<T>[],
   data: readonly EntityDictionary<T>[],
-  update: (positions: readonly number[]) => Promise<QueryResult<T>>,
+  update: (where: FilterQuery<T>[], data: EntityDictionary<T>[]) => Promise<QueryResult<T>>,
 ): Promise<QueryResult<T>> {
-  const runs = findRuns(data, listShared(root))
   const results: QueryResult<T>[] = []
-  for (const run of runs) results.push(await update(run))
+  for (const run of findRuns(data, listShared(root))) {
+    const own = run.map(position => [where[position]!, data[position]!] as const)
+    results.push(
+      await update(
+        own.map(([condition]) => condition),
+        own.map(([, row]) => row),
+      ),
+    )
+  }
   const [first] = results
   if (results.length < 2) return first!
   return {

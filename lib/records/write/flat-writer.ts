@@ -57,7 +57,7 @@ export class FlatWriter {
   /** Returns how a statement creates the record that a body describes; undefined where more is needed. */
   insert(resource: Resource, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const shape = this.#shapes.findInsert(resource, body)
-    if (shape === undefined || !mayLink(shape, body)) return undefined
+    if (shape === undefined || shape.callsEarly || !mayLink(shape, body)) return undefined
     const values = shape.made.length === 0 ? undefined : valuesForMember(body)
     const asked: RefusedBody = { resource, body, validation: { mode: 'create' }, view }
     return { values, run: () => this.#insert(shape, body, asked, values) }
@@ -69,7 +69,7 @@ export class FlatWriter {
     if (link === undefined || planRows(owner.resource) === null || Object.hasOwn(body, link.name)) return undefined
     const linked = linkOwner(body, link, owner)
     const shape = this.#shapes.findInsert(list.target, linked)
-    if (shape === undefined) return undefined
+    if (shape === undefined || shape.callsEarly) return undefined
     const values = shape.made.length === 0 ? undefined : new MadeValues()
     const asked: RefusedBody = { resource: list.target, body, validation: { mode: 'create', ...implyOwner(list, owner.key) }, view }
     return { values, run: () => this.#append(shape, owner, linked, asked, values) }
@@ -78,7 +78,7 @@ export class FlatWriter {
   /** Returns how a statement changes what a body gives of a record; undefined where more is needed. */
   update(address: Address, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const shape = this.#shapes.find(address.resource, body, 'update')
-    if (shape === undefined || !mayLink(shape, body)) return undefined
+    if (shape === undefined || shape.callsEarly || !mayLink(shape, body)) return undefined
     const values = shape.row.touched.length === 0 ? undefined : new MadeValues()
     return { values, run: () => this.#update(shape, address, body, view, values) }
   }
@@ -125,6 +125,7 @@ export class FlatWriter {
   ): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const rules = RowRules.of(this.#reader, view)
+    const asked: RefusedBody = { resource, body, validation: { mode: 'update', key }, view }
     // Nothing else is said of a record that does not exist for the caller, nor where a trigger of a file may refuse the statement.
     const asksFirst = rules !== undefined || this.#connection.mayHoldMisfits
     if (asksFirst && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
@@ -133,7 +134,7 @@ export class FlatWriter {
     const changed = shape.mayBeShown ? yield* this.#omitShown(shape, address, body) : { shape, body }
     const parameters = changed.shape === undefined ? undefined : bindFields(changed.shape, changed.body)
     if (parameters === undefined || !(yield* this.#linkExists(changed.shape!, changed.body, view))) {
-      return yield* this.#refuse({ resource, body, validation: { mode: 'update', key }, view }, id)
+      return yield* this.#refuse(asked, id)
     }
     if (before !== undefined) view.trace?.enter(before)
     yield* wait(this.#reader.prepare(resource, view))
@@ -145,7 +146,7 @@ export class FlatWriter {
       answer?.catch(() => {})
     }
     const change: Change = { shape: changed.shape!, parameters, values, behind: view.trace === undefined ? ask : undefined }
-    if (!(yield* this.#change(change, key, { resource, body, validation: { mode: 'update', key }, view }))) return undefined
+    if (!(yield* this.#change(change, key, asked))) return undefined
     const record = yield* wait(answer ?? this.#reader.record(resource, key, view))
     if (record !== undefined) return { resource, key, record }
     if (rules === undefined) throw notFound(resource, id)
@@ -188,7 +189,7 @@ export class FlatWriter {
       if (running instanceof Promise) behind?.()
       return yield* wait(running)
     } catch (error) {
-      if (stored.refusesTaken && connection.keepsConstraints && dialect.breaksConstraint(error))
+      if (stored.keepsUnique && connection.keepsConstraints && dialect.breaksConstraint(error))
         yield* findTaken(error, asked, dialect, this.#validator)
       throw error
     }

@@ -49,6 +49,8 @@ export interface RowShape {
   readonly counting: Statement | undefined
   /** Whether the database may hold a value in another form than the one that would be written, so that what is shown is not written again. */
   readonly mayBeShown: boolean
+  /** Whether functions of the model would be called for a row before the database refuses a value that is taken. */
+  readonly callsEarly: boolean
 }
 
 /** A column of a new row whose value a function of the model makes. */
@@ -80,7 +82,9 @@ export function makeRowShape(resource: Resource, names: readonly string[], mode:
     if (isLinkField(field)) link = field
     fields.push(field)
   }
-  if (mayBeTaken(names, row, resource, connection)) return undefined
+  const isUnique = hasUnique(names, resource)
+  const { refusesTaken, keepsUnique } = row.stored
+  if (isUnique && !(refusesTaken && connection.keepsConstraints)) return undefined
   const rest = mode === 'insert' ? findRest(names, row, resource, connection) : NOTHING
   if (rest === undefined) return undefined
   const columns = [...fields.map(({ column }) => column), ...rest.columns]
@@ -89,7 +93,7 @@ export function makeRowShape(resource: Resource, names: readonly string[], mode:
   const statement = mode === 'insert' ? writing.insert(stored, columns) : writing.update(stored, columns, true)
   const counting = mode === 'insert' && resource.generatedKey ? writing.insert(stored, [...columns, stored.key[0]!]) : undefined
   const mayBeShown = mode === 'update' && (connection.mayHoldMisfits || names.some(name => mayHaveForms(resource.byName.get(name)!)))
-  return { row, names, fields, link, ...rest, columns, statement, counting, mayBeShown }
+  return { row, names, fields, link, ...rest, columns, statement, counting, mayBeShown, callsEarly: isUnique && !keepsUnique }
 }
 
 function findProperties(row: RowPlan, mode: WriteMode, { mayHoldMisfits }: Connection): ReadonlyMap<string, StoredProperty> | undefined {
@@ -97,10 +101,10 @@ function findProperties(row: RowPlan, mode: WriteMode, { mayHoldMisfits }: Conne
   return row.stored.construct === undefined ? row.insert : undefined
 }
 
-/** Whether a value must be looked for before it is written: the database does not refuse one that is taken. */
-function mayBeTaken(names: readonly string[], { stored }: RowPlan, resource: Resource, { keepsConstraints }: Connection): boolean {
-  const unique = stored.refusesTaken && keepsConstraints ? undefined : findUniqueNames(resource)
-  return unique !== undefined && names.some(name => unique.has(name))
+/** Whether one of the names is part of what must be unique. */
+function hasUnique(names: readonly string[], resource: Resource): boolean {
+  const unique = findUniqueNames(resource)
+  return names.some(name => unique.has(name))
 }
 
 type Rest = Pick<RowShape, 'columns' | 'made' | 'fixed' | 'keyOf'>

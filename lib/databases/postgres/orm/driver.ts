@@ -163,17 +163,9 @@ export class OrmDriver extends AbstractSqlDriver<BoundPostgresConnection> {
     options?: NativeInsertUpdateManyOptions<T> & UpsertManyOptions<T>,
     transform?: (sql: string, params: unknown[]) => string,
   ): Promise<QueryResult<T>> {
-    const update = async (positions: readonly number[]): Promise<QueryResult<T>> =>
-      super.nativeUpdateMany(
-        entityName,
-        positions.map(each => where[each]!),
-        positions.map(each => data[each]!),
-        options,
-        transform,
-      )
-    return options?.upsert === true
-      ? super.nativeUpdateMany(entityName, where, data, options, transform)
-      : updateInGroups(this.metadata.get(entityName), data, update)
+    const update = (own: FilterQuery<T>[], rows: EntityDictionary<T>[]): Promise<QueryResult<T>> =>
+      super.nativeUpdateMany(entityName, own, rows, options, transform)
+    return options?.upsert === true ? update(where, data) : updateInGroups(this.metadata.get(entityName), where, data, update)
   }
 
   override async nativeInsertMany<T extends object>(

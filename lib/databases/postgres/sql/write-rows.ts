@@ -25,12 +25,13 @@ export function differs(column: string, parameter: Sql, type: ScalarType | undef
 
 /** See `WritingDialect.insert`. A row whose unique values are taken is not inserted: an error would have drawn a key already, and none is drawn twice. */
 export function compileInsert(stored: StoredTable, columns: readonly StoredColumn[]): Statement {
-  const { table, key, uniques, refusesTaken } = stored
+  const { table, key, uniques, keepsUnique } = stored
   if (columns.length === 0) return returnKeys(`insert into ${tableName(table)} default values`, stored, columns)
   const places = new Map(columns.map(({ column }, index) => [column, `$${index + 1}`]))
   const isTaken = (set: readonly StoredColumn[]): string =>
     set.map(each => `${castToOwn(each)} = ${takeType(places.get(each.column)!, name(each.column))}`).join(' and ')
-  const sets = (refusesTaken ? [key, ...uniques] : []).filter(set => set.every(({ column }) => places.has(column)))
+  // Where functions of the model give values, nothing is left to be looked for; and they would be called again.
+  const sets = (keepsUnique ? [key, ...uniques] : []).filter(set => set.every(({ column }) => places.has(column)))
   const guards = sets.map(set => `not exists (select from ${tableName(table)} where ${isTaken(set)})`)
   const where = guards.length === 0 ? '' : ` where ${guards.join(' and ')}`
   // A parameter has one type wherever it stands: where its column has a domain for its type, what that is based on. By the name of the table as a type it could

@@ -98,10 +98,7 @@ class Drift {
         this.#skipped.add(`More than ${this.#options.maxRequests} requests: raise "maxRequests".`)
         return
       }
-      if (this.#exchange.isOver) {
-        this.#skipped.add(`What was left after ${this.#options.totalTimeout} ms: raise "totalTimeout".`)
-        return
-      }
+      if (this.#isOver()) return
       await this.#compareOne(asked, place)
     }
   }
@@ -129,6 +126,7 @@ class Drift {
     const request = { method: asked.method, url: this.#origin + target }
     const found = { request, resource: place.answered?.plural ?? place.resource?.plural }
     const real = await this.#ask(asked.method, target, asked.body)
+    if (real === undefined) return
     if (typeof real === 'string') {
       this.#differences.add({ ...found, kind: 'answer', attribute: undefined, parameter: undefined, message: real })
       return
@@ -162,7 +160,7 @@ class Drift {
     if (known !== undefined) return known
     const root = version.name === '' ? '' : `/${version.name}`
     const finding = this.#ask('GET', `${root}/${encodeURIComponent(resource.plural)}`, undefined).then(answer => {
-      const body = typeof answer === 'string' ? undefined : answer.body
+      const body = typeof answer === 'object' ? answer.body : undefined
       const list: unknown = isObject(body) ? body[resource.plural] : body
       return Array.isArray(list) ? list.find(isObject) : undefined
     })
@@ -170,9 +168,18 @@ class Drift {
     return finding
   }
 
-  /** Sends a request; returns the answer, or a text with the reason where none can be compared. */
-  #ask(method: string, target: string, body: unknown): Promise<RealAnswer | string> {
+  /** Whether the time is over, which is reported. */
+  #isOver(): boolean {
+    if (!this.#exchange.isOver) return false
+    this.#skipped.add(`What was left after ${this.#options.totalTimeout} ms: raise "totalTimeout".`)
+    return true
+  }
+
+  /** Sends a request; returns the answer, a text with the reason where none can be compared, or undefined where the time is over. */
+  #ask(method: string, target: string, body: unknown): Promise<RealAnswer | string | undefined> {
     if (method !== 'GET' && this.#options.writes !== true) throw new Error(`checkAgainst: ${method} is sent with "writes" alone.`)
+    // One comparison may ask twice.
+    if (this.#isOver()) return Promise.resolve(undefined)
     this.#requests++
     const headers = { ...this.#options.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
     return this.#exchange.ask({ method, target, headers, body })

@@ -57,7 +57,7 @@ export class Exchange {
     const left = Math.max(0, Math.min(this.#bounds.timeout, this.#end - performance.now()))
     const timer = setTimeout(() => {
       ended.abort(new Refused(`it took longer than ${Math.round(left)} ms`))
-    }, left)
+    }, Math.ceil(left))
     try {
       return await this.#exchange(request, ended.signal)
     } catch (error) {

@@ -41,6 +41,7 @@ import { warnOfLimit } from './engine/testing/older-names.ts'
 import type { RateLimit } from './engine/testing/rate-limit.ts'
 import { checkSeed } from './model/seed-rows.ts'
 import type { SeedData } from './model/seed-rows.ts'
+import { hashedSeed } from './records/write/hash-passwords.ts'
 import { seed } from './records/write/seed.ts'
 import { tryPromises } from './try-promises.ts'
 
@@ -297,7 +298,7 @@ export class RestEngine<Name extends string = string> {
     checkSeed(data, 'engine.seed: the seed')
     const more = model.isOpen ? findSeedNames(data, model.byName) : undefined
     const growth = more === undefined ? undefined : versions.grow(more)
-    await seed(data as SeedData, growth?.model ?? model, connection)
+    await seed(await hashedSeed(data as SeedData, versions.first), growth?.model ?? model, connection)
     growth?.adopt()
   }
 

@@ -11,6 +11,11 @@ export interface AuthOptions {
   readonly identifier?: string
   /** Property that holds the scrypt hash of the password. Default `password`. */
   readonly password?: string
+  /**
+   * Whether plain passwords of bodies, of `seed` and of `given` are hashed before they are stored; what is a hash of ours already is kept. Default: true where
+   * the password property is hidden, there is no `authenticate`, and no hook, subscriber, setter or type of the application's may hash it.
+   */
+  readonly hash?: boolean
   /** Life of a token, in seconds. Default 3600. */
   readonly ttl?: number
   /** The key pair follows from it, so that tokens outlive the engine. Default: a random key. */
@@ -42,15 +47,15 @@ export interface AuthModule {
   readonly options: Required<Omit<AuthOptions, Optional>> & Pick<AuthOptions, Optional>
 }
 
-type Optional = 'secret' | 'authenticate' | 'credentials' | 'answer' | 'scheme'
+type Optional = 'hash' | 'secret' | 'authenticate' | 'credentials' | 'answer' | 'scheme'
 
-const OPTIONS = ['entity', 'identifier', 'password', 'ttl', 'secret', 'authenticate', 'credentials', 'answer', 'scheme', 'public']
+const OPTIONS = ['entity', 'identifier', 'password', 'ttl', 'secret', 'hash', 'authenticate', 'credentials', 'answer', 'scheme', 'public']
 
 /** The names that other libraries give the options. */
 const HABITS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['user', 'users', 'model', 'userEntity', 'userModel', 'entities'].map(name => [name, 'entity'])),
   ...Object.fromEntries(['username', 'usernameField', 'email', 'login', 'identity', 'identifierField'].map(name => [name, 'identifier'])),
-  ...Object.fromEntries(['passwordField', 'passwordHash', 'hash'].map(name => [name, 'password'])),
+  ...Object.fromEntries(['passwordField', 'passwordHash'].map(name => [name, 'password'])),
   ...Object.fromEntries(['expiresIn', 'expires', 'expiry', 'maxAge', 'lifetime'].map(name => [name, 'ttl'])),
   ...Object.fromEntries(['key', 'jwtSecret', 'secretOrKey', 'privateKey'].map(name => [name, 'secret'])),
   ...Object.fromEntries(['verify', 'validate', 'check'].map(name => [name, 'authenticate'])),
@@ -76,6 +81,7 @@ export function auth(options: AuthOptions): AuthModule {
   for (const name of ['authenticate', 'credentials', 'answer'] as const) {
     if (options[name] !== undefined && typeof options[name] !== 'function') throw new TypeError(`auth: "${name}" must be a function.`)
   }
+  if (options.hash !== undefined && typeof options.hash !== 'boolean') throw new TypeError('auth: "hash" must be true or false.')
   checkScheme(options.scheme)
   for (const [name, value] of Object.entries({ identifier, password })) {
     if (typeof value !== 'string' || value === '') throw new TypeError(`auth: "${name}" must be the name of a property.`)

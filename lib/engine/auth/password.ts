@@ -10,6 +10,12 @@ interface Cost {
 
 const COST: Cost = { N: 16_384, r: 8, p: 1 }
 const LENGTH = 32
+/** Limit of N * r * p: eight times ours, which takes some 130 MB at most. */
+const MAX_WORK = 2 ** 20
+/** Fewer bytes of a hash would be found by trying. */
+const MIN_HASH = 16
+/** Characters of a hash that `hashPassword` makes. */
+export const HASH_LENGTH = `scrypt$${COST.N}$${COST.r}$${COST.p}$$`.length + 24 + 44
 const FORM = /^scrypt\$(\d{1,8})\$(\d{1,3})\$(\d{1,3})\$([A-Za-z0-9+/]+=*)\$([A-Za-z0-9+/]+=*)$/
 
 function derive(password: string, salt: Buffer, length: number, { N, r, p }: Cost): Promise<Buffer> {
@@ -31,15 +37,31 @@ export async function hashPassword(password: string): Promise<string> {
   return `scrypt$${COST.N}$${COST.r}$${COST.p}$${salt.toString('base64')}$${hash.toString('base64')}`
 }
 
+/**
+ * Whether a text is a hash of this kind, of a cost that can be borne: one that a client sends must not decide how much memory a log-in takes.
+ */
+export function isPasswordHash(text: string): boolean {
+  return readHash(text) !== undefined
+}
+
 /** Whether the password matches the hash. Without a hash (an unknown user) it takes the same time and returns false. */
 export async function verifyPassword(password: string, stored: unknown): Promise<boolean> {
-  const match = typeof stored === 'string' ? FORM.exec(stored) : null
-  if (match === null) {
+  const found = typeof stored === 'string' ? readHash(stored) : undefined
+  if (found === undefined) {
     await derive(password, builtin.crypto.randomBytes(16), LENGTH, COST)
     return false
   }
-  const [, N, r, p, salt, hash] = match
-  const expected = Buffer.from(hash!, 'base64')
-  const derived = await derive(password, Buffer.from(salt!, 'base64'), expected.length, { N: Number(N), r: Number(r), p: Number(p) })
-  return builtin.crypto.timingSafeEqual(derived, expected)
+  const { cost, salt, hash } = found
+  const derived = await derive(password, salt, hash.length, cost)
+  return builtin.crypto.timingSafeEqual(derived, hash)
+}
+
+function readHash(text: string): { readonly cost: Cost; readonly salt: Buffer; readonly hash: Buffer } | undefined {
+  const match = FORM.exec(text)
+  if (match === null) return undefined
+  const [N, r, p] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  // RFC 7914 section 2: N is a power of 2 above 1.
+  const isBearable = N > 1 && Number.isInteger(Math.log2(N)) && r > 0 && p > 0 && N * r * p <= MAX_WORK
+  const hash = Buffer.from(match[5]!, 'base64')
+  return isBearable && hash.length >= MIN_HASH ? { cost: { N, r, p }, salt: Buffer.from(match[4]!, 'base64'), hash } : undefined
 }

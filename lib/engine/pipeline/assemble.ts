@@ -25,6 +25,7 @@ import { Faults } from '../testing/fault-injection.ts'
 import { Given } from '../testing/given.ts'
 import { isInMemory } from '../../records/database/describe-database.ts'
 import { keepForEmpty } from '../../records/write/seed-empty.ts'
+import { hashedSeed } from '../../records/write/hash-passwords.ts'
 import { seed } from '../../records/write/seed.ts'
 import { createAuthServices, revokeTokensOfRemovedUsers } from './auth-services.ts'
 import { Descriptions } from './descriptions.ts'
@@ -99,7 +100,7 @@ export async function openEngine<E extends EngineHandle>(
     if (checked.seed !== undefined) {
       const isNew = isInMemory(checked.database)
       const records = isNew ? checked.seed : await keepForEmpty(checked.seed, parts.model, connection, notes)
-      await seed(records, parts.model, connection)
+      await seed(await hashedSeed(records, parts.versions.first), parts.model, connection)
     }
     await worlds.start()
     revokeTokensOfRemovedUsers({ ...parts, database: opened })

@@ -252,6 +252,7 @@ async function answerBulk(resolved: ResolvedRequest, request: Request, resource:
   const bodies = request.body as readonly unknown[]
   const answer = (body: unknown): Awaitable<RestResponse> => answerResolved(resolved, replaceBody(request, body), parts)
   const together = (): Awaitable<readonly unknown[] | undefined> => createTogether(resolved, request, resource, parts)
+  if (bodies.length <= limits.maxBulk) await services.hashes?.prepare(bodies, resource, versioned.end)
   const records = await createEach(bodies, { limits, end: versioned.end, transaction: services.transaction, together, answer })
   if ('status' in records) return records
   return respondCreatedAll(resource, records, services.createdStatus, formatIso(services.clock.time()))

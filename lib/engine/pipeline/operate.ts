@@ -45,12 +45,15 @@ import type { RestResponse } from '../../foundation/base/response.ts'
 import { buildResponse } from '../../records/request/custom-routes.ts'
 import { listShownNames } from '../../records/plan/plan.ts'
 import { retryWithRules } from '../../records/plan/visibility.ts'
+import type { PasswordHashes } from '../../records/write/hash-passwords.ts'
 import type { Writer } from '../../records/write/writer.ts'
 
 /** The services that operations of one version use. */
 export interface Services {
   readonly reader: Reader
   readonly writer: Writer
+  /** What hashes passwords; undefined where none are. */
+  readonly hashes: PasswordHashes | undefined
   readonly model: Model
   readonly lookUp: ResourceLookup
   readonly vocabulary: Vocabulary
@@ -131,12 +134,20 @@ async function wrapped(wrapper: Wrapper, operation: Operation, services: Service
     return response
   }
   if (isReading(request.method)) return run()
+  await prepareHashes(operation, services)
   return services.transaction(async em => {
     ctx.enter(em)
     const response = await run()
     view.end?.throwIfReached()
     return response
   }, view.end)
+}
+
+/** Hashes the passwords of a body before the transaction of a wrapper begins: it would hold the lock meanwhile. */
+function prepareHashes({ target, ctx, view }: Operation, { hashes }: Services): Promise<void> | undefined {
+  if (hashes === undefined || view.end === undefined) return undefined
+  if (target.kind === 'attribute') return hashes.prepare({ [target.attribute.name]: ctx.body }, target.resource, view.end)
+  return target.kind === 'collection' || target.kind === 'record' ? hashes.prepare(ctx.body, target.resource, view.end) : undefined
 }
 
 const OPERATIONS: Readonly<Record<HttpMethod, (operation: Operation, services: Services) => Awaitable<RestResponse>>> = {

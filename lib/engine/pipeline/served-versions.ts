@@ -83,6 +83,7 @@ export class ServedVersions {
 
   #compile(learned: LearnedNames): Map<string, Services> {
     const { options, connection, shared, clock, describe } = this.#parts
-    return serveVersions(shared.compile(learned, connection.filters.named), options, connection, clock, describe)
+    const { compile, passwords } = shared
+    return serveVersions(compile(learned, connection.filters.named), options, { connection, clock, describe, passwords })
   }
 }

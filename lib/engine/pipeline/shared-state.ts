@@ -1,6 +1,8 @@
 /** Shared state: the part of an engine that follows from its model and options alone. It shares this with its forks. */
 import type { MikroORM } from '@mikro-orm/core'
 import { listWatched } from '../journal/changes.ts'
+import type { PasswordKind } from '../../records/write/hash-passwords.ts'
+import { findPasswordKind } from '../auth/password-kind.ts'
 import type { Watched } from '../../records/database/changes.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import type { Notes } from '../../foundation/base/notes.ts'
@@ -24,6 +26,8 @@ export interface SharedState {
   readonly compile: (learned: LearnedNames, filters: NamedFilters) => ReadonlyMap<string, CompiledVersion>
   readonly watched: Watched
   readonly secrets: Secrets
+  /** Whose passwords are hashed; undefined: nobody's. */
+  readonly passwords: PasswordKind | undefined
   /** Whether a request that reads may run code of the application's, which may write. */
   readonly mayRunApplicationCode: boolean
   /** Everything that was mapped, left out or guessed. */
@@ -48,6 +52,7 @@ export function createSharedState(options: CheckedOptions, orm: MikroORM, first:
     },
     watched: listWatched(models),
     secrets: new Secrets(models, options.auth?.options?.identifier, options.auth?.options?.password),
+    passwords: findPasswordKind(options, orm, notes),
     mayRunApplicationCode: runsApplicationCode(options, orm),
     notes,
     scenarios: new Scenarios(options.scenarios),

@@ -21,6 +21,9 @@ import { NO_VERSION, listVersions } from '../../records/request/address.ts'
 import { describeReserved } from '../../records/request/reserved-paths.ts'
 import { RESERVED } from '../../records/request/reserved-parameters.ts'
 import type { Reserved } from '../../records/request/reserved-parameters.ts'
+import { PasswordHashes } from '../../records/write/hash-passwords.ts'
+import type { PasswordKind } from '../../records/write/hash-passwords.ts'
+import { HashingWriter } from '../../records/write/hashing-writer.ts'
 import { planRead } from '../../records/plan/plan.ts'
 import { readModel } from '../../model/metadata/read-model.ts'
 import type { Secret } from '../../model/metadata/read-model.ts'
@@ -74,21 +77,31 @@ export function readVersions(
   return compiled
 }
 
+/** What versions are served with, beside the options. */
+export interface ServedWith {
+  readonly connection: Connection
+  readonly clock: Clock
+  readonly describe: (version: string, base: string, readOnly: boolean) => Promise<object>
+  readonly passwords: PasswordKind | undefined
+}
+
 /** Returns the services of each version on one database, with one clock. */
 export function serveVersions(
   compiled: ReadonlyMap<string, CompiledVersion>,
   { limits, versions, createdStatus, etag }: CheckedOptions,
-  connection: Connection,
-  clock: Clock,
-  describe: (version: string, base: string, readOnly: boolean) => Promise<object>,
+  { connection, clock, describe, passwords }: ServedWith,
 ): Map<string, Services> {
   const served = new Map<string, Services>()
   for (const [version, { plans, ...parts }] of compiled) {
     const reader = new Reader(connection, limits, parts.vocabulary, plans)
+    const users = passwords && parts.model.byEntity.get(passwords.entity)
+    const hashes = passwords && users && new PasswordHashes(passwords, users, parts.model)
     served.set(version, {
       ...parts,
       reader,
-      writer: new Writer(connection, reader, parts.model),
+      writer:
+        hashes === undefined ? new Writer(connection, reader, parts.model) : new HashingWriter(connection, reader, parts.model, hashes),
+      hashes,
       clock,
       limits,
       versions,

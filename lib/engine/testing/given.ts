@@ -21,6 +21,7 @@ import { joinPath } from './draft.ts'
 import { RecordDrafts } from './record-drafts.ts'
 import type { Overrides } from './record-drafts.ts'
 import type { Reader } from '../../records/read/reader.ts'
+import type { PasswordHashes } from '../../records/write/hash-passwords.ts'
 import { insertGraph } from '../../records/write/planned-graph.ts'
 import { insert } from '../../records/write/seed.ts'
 import { checkNames, formatHint, findNearest } from '../../foundation/base/suggest.ts'
@@ -70,7 +71,7 @@ interface GiveMethods<Name extends string> {
 /** The parts of the engine that records are made with. */
 export interface GivenServices {
   /** Returns what is served at present. */
-  readonly served: () => { readonly model: Model; readonly reader: Reader }
+  readonly served: () => { readonly model: Model; readonly reader: Reader; readonly hashes: PasswordHashes | undefined }
   readonly connection: Connection
   readonly clock: Clock
   /** The context that renderers get, as in the answer to a POST of the resource. */
@@ -150,10 +151,11 @@ export class Given {
 
   async #make(resource: Resource, all: readonly Overrides[], seed: number, pathOf: (index: number) => string): Promise<GivenRecord[]> {
     const made = new Set<ScalarAttribute>()
+    const hashed = (await this.#services.served().hashes?.inRecords(all, resource)) ?? all
     for (let attempt = 1; ; attempt++) {
       const drafts = new RecordDrafts(made)
       try {
-        return await this.#attempt(drafts, resource, all, seed, pathOf)
+        return await this.#attempt(drafts, resource, hashed, seed, pathOf)
       } catch (error) {
         const left = findLeftOut(error, drafts)
         if (attempt === ATTEMPTS || (left.length === 0 && !isOfMadeUp(error, drafts))) throw nameCall(error)

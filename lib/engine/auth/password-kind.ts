@@ -1,0 +1,101 @@
+/**
+ * Password kind: decides whether the engine hashes the passwords that it is sent, for the option `hash`. By default it does where the property is hidden, unless
+ * something else may: then a note says so. Refuses a column that cannot hold a hash.
+ */
+import { CharacterType, StringType, TextType } from '@mikro-orm/core'
+import type { EntityMetadata, EntityName, EntityProperty, EventSubscriber, MikroORM } from '@mikro-orm/core'
+import type { Notes } from '../../foundation/base/notes.ts'
+import { DescribedType } from '../../model/metadata/described-type.ts'
+import type { ResourceDefinition } from '../../model/resource-config.ts'
+import type { PasswordKind } from '../../records/write/hash-passwords.ts'
+import type { AuthModule } from './auth-options.ts'
+import { HASH_LENGTH, hashPassword, isPasswordHash } from './password.ts'
+
+/** What the decision depends on. */
+export interface HashingParts {
+  readonly auth?: AuthModule | undefined
+  readonly resources: readonly ResourceDefinition[]
+  readonly orm: { readonly subscribers?: Iterable<unknown> }
+}
+
+/**
+ * Returns whose passwords are hashed, and how; undefined where none are.
+ *
+ * @throws TypeError where they are to be, and cannot
+ */
+export function findPasswordKind(
+  { auth, resources, orm: { subscribers = [] } }: HashingParts,
+  orm: MikroORM,
+  notes: Notes,
+): PasswordKind | undefined {
+  // Whether the module was made by auth() is judged where it starts.
+  const options = auth?.options
+  if (options?.entity === undefined || options.hash === false) return undefined
+  const meta = orm.getMetadata().get(options.entity)
+  const property = meta.properties[options.password as never] as EntityProperty | undefined
+  const where = `${meta.className}.${options.password}`
+  if (property === undefined) {
+    if (options.hash === true) throw new TypeError(`auth: "hash" is for the property "password", and there is no ${where}.`)
+    return undefined
+  }
+  if (options.hash === undefined) {
+    // Whoever checks passwords stores them, too.
+    if (options.authenticate !== undefined || !isHidden(property, meta, resources)) return undefined
+    const other = findOther(property, meta, [...subscribers])
+    if (other !== undefined) {
+      notes.add(
+        `${where}: passwords of bodies are stored as they come, since ${other} may hash them: say auth({ hash: true }) where it does not, else hash: false.`,
+      )
+      return undefined
+    }
+  }
+  const { length } = property
+  if (length !== undefined && length < HASH_LENGTH)
+    throw new TypeError(
+      `auth: ${where} holds ${length} characters at most, and a hash has ${HASH_LENGTH}: give it more, or say hash: false.`,
+    )
+  return { entity: meta.class, property: options.password, hash: hashPassword, isHash: isPasswordHash }
+}
+
+/** Whether the application says that nobody is to see it. */
+function isHidden(
+  { name, hidden }: EntityProperty,
+  { class: entity, className }: EntityMetadata,
+  resources: readonly ResourceDefinition[],
+): boolean {
+  if (hidden === true) return true
+  return resources.some(({ entity: given, config }) => isSame(given, entity, className) && config.attributes?.[name]?.private === true)
+}
+
+function isSame(given: EntityName | string, entity: object, className: string): boolean {
+  return given === entity || (given as { readonly meta?: { readonly className?: string } }).meta?.className === className
+}
+
+/** Types that store a text as it is. */
+const PLAIN_TYPES: ReadonlySet<unknown> = new Set([StringType, TextType, CharacterType, DescribedType])
+
+/** What may change a value on its way to the database, by its MikroORM name. */
+const BEFORE = ['onInit', 'beforeCreate', 'beforeUpdate', 'beforeUpsert', 'beforeFlush', 'onFlush'] as const
+
+/** Returns what else may hash the property: whatever of the application's sees a value before it is stored. */
+function findOther(
+  property: EntityProperty,
+  { hooks, class: entity, className }: EntityMetadata,
+  subscribers: readonly unknown[],
+): string | undefined {
+  const hook = BEFORE.find(name => ((hooks as Record<string, readonly unknown[] | undefined>)[name]?.length ?? 0) > 0)
+  if (hook !== undefined) return `a hook of ${className} (${hook})`
+  const { onCreate, onUpdate, customType, accessor, setter } = property
+  if ((onCreate?.length ?? 0) > 0 || (onUpdate?.length ?? 0) > 0) return 'its onCreate or onUpdate'
+  if (customType !== undefined && !PLAIN_TYPES.has(customType.constructor)) return 'its type'
+  if (accessor !== undefined || setter === true) return 'its setter'
+  return subscribers.some(each => subscribes(each, entity, className)) ? 'a subscriber' : undefined
+}
+
+function subscribes(subscriber: unknown, entity: object, className: string): boolean {
+  const listener = (typeof subscriber === 'function' ? subscriber.prototype : subscriber) as Partial<EventSubscriber>
+  if (!BEFORE.some(name => typeof listener[name] === 'function')) return false
+  // What a class subscribes to is known once it is made.
+  const entities = typeof subscriber === 'function' ? undefined : listener.getSubscribedEntities?.()
+  return entities === undefined || entities.length === 0 || entities.some(each => isSame(each as EntityName, entity, className))
+}

@@ -14,7 +14,7 @@ const User = defineEntity({
   properties: {
     id: p.integer().primary(),
     email: p.string().unique(),
-    password: p.string().hidden().nullable(),
+    password: p.string().length(100).hidden().nullable(),
     team: () => p.manyToOne(Team).nullable(),
   },
 })
@@ -119,10 +119,12 @@ describeTargets('hashed passwords', { ...module(), seed }, target => {
     assert.ok(!(await logsIn(target.engine, 'bob@x.test', '')))
   })
 
-  it('are refused where they are no text, as before', async () => {
+  it('are refused where they are no text, or longer than the model has them, as before', async () => {
     const { status, body } = await target.call('POST', '/v1/users', undefined, { email: 'x@x.test', password: 12_345 })
     assert.deepEqual([status, body.errors[0].attribute], [422, 'password'])
-    assert.equal((await target.call('POST', '/v1/users', undefined, { email: 'x@x.test', password: '\ud800' })).status, 422)
+    for (const password of ['\ud800', 'x'.repeat(101)])
+      assert.equal((await target.call('POST', '/v1/users', undefined, { email: 'x@x.test', password })).status, 422)
+    assert.equal((await target.call('POST', '/v1/users', undefined, { email: 'x@x.test', password: '🙂'.repeat(100) })).status, 200)
   })
 
   it('are in no answer and in no entry of the journal', async () => {

@@ -6,6 +6,7 @@ import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
+import { countCharacters } from '../../foundation/values/scalar-type.ts'
 import { findHierarchyRoot, isRelation, listTargets } from '../../model/model.ts'
 import type { Attribute, EmbeddedAttribute, Model, Resource } from '../../model/model.ts'
 import type { SeedData } from '../../model/seed-rows.ts'
@@ -114,7 +115,7 @@ export class PasswordHashes {
     if (!this.#leading.has(resource)) return value
     return walkObjects(value, record =>
       walkMembers(record, resource, (attribute, member) => {
-        if (this.#isPassword(attribute, resource)) return this.#isPlain(member) ? replace(member) : member
+        if (this.#isPassword(attribute, resource)) return this.#isPlain(member, attribute) ? replace(member) : member
         return this.#walkInner(attribute, member, replace)
       }),
     )
@@ -141,9 +142,11 @@ export class PasswordHashes {
     return of === undefined || own === undefined || of.has(own)
   }
 
-  /** An empty text stands for no password: nobody logs in by it. What is not well formed is refused by validation. */
-  #isPlain(value: unknown): value is string {
-    return typeof value === 'string' && value !== '' && value.isWellFormed() && !this.#kind.isHash(value)
+  /** An empty text stands for no password: nobody logs in by it. What validation refuses is left to it. */
+  #isPlain(value: unknown, attribute: Attribute): value is string {
+    if (typeof value !== 'string' || value === '' || !value.isWellFormed() || this.#kind.isHash(value)) return false
+    const most = attribute.kind === 'scalar' ? attribute.type.length : undefined
+    return most === undefined || value.length <= most || countCharacters(value) <= most
   }
 }
 

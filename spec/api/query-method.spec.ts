@@ -279,7 +279,7 @@ describe('QUERY', { timeout: 120_000 }, () => {
   })
 
   it('is described by OpenAPI 3.2, which has a place for it', async () => {
-    const { paths } = await engine.openapi({ openapi: '3.2' })
+    const { paths } = await engine.openapi({ openapi: '3.2', details: true })
     const { query, get } = paths['/v1/authors'] as Record<
       string,
       { operationId: string; requestBody: { content: object }; responses: object }

@@ -86,7 +86,7 @@ for (const { name, create, headers: headersOf } of worlds) {
       const headers = headersOf(engine)
       for (const version of engine.versions) {
         for (const attributes of [true, false]) {
-          const oracle = new Conformity(await engine.openapi({ version, attributes, bulk: true }))
+          const oracle = new Conformity(await engine.openapi({ version, details: true, attributes, bulk: true }))
           const world = await engine.fork()
           for (const each of await askAll(world, version, headers, oracle)) asked.push({ ...each, oracle })
           await world.close()

@@ -144,8 +144,11 @@ describe('the docs page shows', () => {
       for (const version of engine.versions) {
         const { status, text } = await ask(`${server.origin}/docs/model?version=${version}`, { headers: headers(engine) })
         assert.equal(status, 200)
-        const document = await engine.openapi({ version })
+        const document = await engine.openapi({ version, details: true })
         assertWithin(text, document)
+        // What Swagger UI loads.
+        const loaded = await ask(`${server.origin}/docs/openapi.json?version=${version}`, { headers: headers(engine) })
+        assert.deepEqual(JSON.parse(loaded.text), document)
         for (const { hidden, name: plural } of listHidden(engine, version)) {
           assert.ok(!new RegExp(`<code>${hidden}</code>|>${hidden}<`).test(text), `${plural}.${hidden}`)
         }
@@ -166,6 +169,8 @@ describe('the docs page shows', () => {
       for (const word of ['users', 'notes', 'author', 'curl', 'REST API']) assert.ok(!readText(text).includes(word), word)
       assert.match(text, /<form data-action="\/v1\/login"[^]*name="email"[^]*name="passwordHash"/)
     }
+    const refusal = await ask(`${server.origin}/docs/openapi.json`)
+    assert.deepEqual([refusal.status, refusal.text.includes('note')], [401, false])
     const headers = { authorization: `Bearer ${engine.token(1)}` }
     const { status, text } = await ask(`${server.origin}/docs/model`, { headers })
     assert.deepEqual([status, readText(text).includes('author')], [200, true])

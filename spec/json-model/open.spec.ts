@@ -159,7 +159,7 @@ describe('An open JSON model', () => {
     assert.deepEqual([update!.before.nick, update!.after.nick], ['b', 'c'])
     assert.deepEqual(await engine.given('user', { name: 'Cy', nick: 'd' }), { id: 3, name: 'Cy', posts: [], nick: 'd' })
     type Schemas = Record<string, { properties: Json; additionalProperties?: boolean }>
-    const { User, UserPatch } = (await engine.openapi()).components.schemas as Schemas
+    const { User, UserPatch } = (await engine.openapi({ details: true })).components.schemas as Schemas
     assert.deepEqual(['nick' in User!.properties, 'openAttributes' in User!.properties, User!.additionalProperties], [true, false, false])
     assert.deepEqual(['nick' in UserPatch!.properties, UserPatch!.additionalProperties], [true, undefined])
   })

@@ -11,6 +11,8 @@ import { worlds } from './worlds.ts'
 const WHOLE = ['', 'depth=2', 'limit=2&offset=1', 'quickstats']
 const PARTS = ['depth=0', 'attributes=id', 'limit=0']
 
+const FORMS = { document: {}, 'document with details': { details: true }, 'document with all attributes': { attributes: true } }
+
 for (const { name, create, headers: headersOf } of worlds) {
   describe(`answers of the ${name}`, { timeout: 120_000 }, () => {
     let engine: RestEngine
@@ -52,29 +54,27 @@ for (const { name, create, headers: headersOf } of worlds) {
       return count
     }
 
-    for (const attributes of [false, true]) {
-      const document = attributes ? 'document with all attributes' : 'document'
-
+    for (const [document, form] of Object.entries(FORMS)) {
       it(`are as the ${document} says`, async () => {
         for (const version of engine.versions) {
-          const conformity = new Conformity(await engine.openapi({ version, attributes }))
+          const conformity = new Conformity(await engine.openapi({ version, ...form }))
           assert.ok((await readAll(version, WHOLE, conformity)) > 50)
         }
       })
 
       it(`are as the sparse ${document} says, when requests leave something out`, async () => {
         for (const version of engine.versions) {
-          const conformity = new Conformity(await engine.openapi({ version, attributes, sparse: true }))
+          const conformity = new Conformity(await engine.openapi({ version, ...form, sparse: true }))
           assert.ok((await readAll(version, [...PARTS, ...WHOLE], conformity)) > 50)
         }
       })
 
-      it(`to writes and to mistakes are as the ${document} says`, () => assertWrites(attributes))
+      it(`to writes and to mistakes are as the ${document} says`, () => assertWrites(form))
     }
 
-    async function assertWrites(attributes: boolean): Promise<void> {
+    async function assertWrites(form: object): Promise<void> {
       for (const version of engine.versions) {
-        const conformity = new Conformity(await engine.openapi({ version, attributes }))
+        const conformity = new Conformity(await engine.openapi({ version, ...form }))
         await using world = await engine.fork()
         for (const operation of conformity.operations) {
           const method = operation.pointer.slice(operation.pointer.lastIndexOf('/') + 1).toUpperCase()
@@ -84,6 +84,8 @@ for (const { name, create, headers: headersOf } of worlds) {
               const answer = await world.handle(method, path, method === 'GET' ? 'nonsense=1' : undefined, body, { headers })
               assert.deepEqual(conformity.faultsOf(method, path, answer), [], `${method} ${path} ${JSON.stringify(body)}`)
             }
+            // A short document has refusals in their usual form alone.
+            if (Object.keys(form).length === 0) continue
             const problem = { ...headers, accept: 'application/problem+json' }
             const told = await world.handle(method, path, 'nonsense=1', {}, { headers: problem })
             assert.deepEqual(conformity.faultsOf(method, path, told), [], `${method} ${path} as a problem`)

@@ -43,7 +43,7 @@ for (const { name, create, headers: headersOf } of worlds) {
       await using engine = await create()
       const headers = headersOf(engine)
       for (const version of engine.versions) {
-        const conformity = new Conformity(await engine.openapi({ version }))
+        const conformity = new Conformity(await engine.openapi({ version, details: true }))
         const lacking: string[] = []
         for (const operation of conformity.operations.filter(creating)) {
           const [example] = (conformity.bodySchemaOf(operation)?.['examples'] ?? []) as unknown[]
@@ -67,7 +67,7 @@ for (const { name, create, headers: headersOf } of worlds) {
     it('are refused by the schema where the engine refuses a value for its type, and only there', async () => {
       await using engine = await create()
       const headers = headersOf(engine)
-      const conformity = new Conformity(await engine.openapi())
+      const conformity = new Conformity(await engine.openapi({ details: true }))
       let count = 0
       for (const operation of conformity.operations.filter(creating)) {
         const schema = conformity.bodySchemaOf(operation)!
@@ -96,7 +96,7 @@ for (const { name, create, headers: headersOf } of worlds) {
 
     it('with unknown and read-only attributes are refused by both', async () => {
       await using engine = await create()
-      const conformity = new Conformity(await engine.openapi())
+      const conformity = new Conformity(await engine.openapi({ details: true }))
       for (const operation of conformity.operations.filter(creating)) {
         const resource = internalsOf(engine).model.byName.get(decodeURIComponent(operation.template.split('/')[2]!))!
         const closed = resource.attributes.filter(({ readOnly }) => readOnly).map(attribute => attribute.name)

@@ -38,12 +38,15 @@ export class Conformity {
   readonly #document: OpenApiDocument
   readonly operations: readonly Operation[]
   readonly #ajv: Ajv
+  /** Whether the document tells no statuses of refusals apart. */
+  readonly #isShort: boolean
   readonly #found = new Map<string, Operation | undefined>()
   readonly #validators = new Map<string, Validate>()
 
   constructor(document: OpenApiDocument) {
     this.#document = document
     this.operations = operationsOf(document)
+    this.#isShort = this.operations.some(({ node }) => '4XX' in (node['responses'] as Node))
     this.#ajv = new Ajv2020.default({ strict: false, allErrors: true, validateSchema: false })
     addFormats.default(this.#ajv)
     this.#ajv.addSchema({ $id: 'api:document', ...document }, 'api:document')
@@ -85,11 +88,13 @@ export class Conformity {
     const operation = this.operationOf(method, path)
     if (operation === undefined) return [`${method} ${path} is not described`]
     const responses = operation.node['responses'] as Record<string, Node>
-    const key = String(status) in responses ? String(status) : 'default'
+    const key = [String(status), `${String(status)[0]}XX`, 'default'].find(each => each in responses) ?? ''
     if (!(key in responses)) return [`${operation.operationId}: the status ${status} is not described: ${JSON.stringify(body)}`]
     const { pointer, node } = this.#resolve(`${operation.pointer}/responses/${key}`)
     const described = (node['headers'] ?? {}) as Node
-    const lacking = Object.keys(headers).filter(
+    // A short document describes no headers.
+    const judged = this.#isShort ? [] : Object.keys(headers)
+    const lacking = judged.filter(
       name =>
         !['content-type', 'cache-control', 'vary'].includes(name) && !Object.keys(described).some(each => each.toLowerCase() === name),
     )
@@ -100,6 +105,12 @@ export class Conformity {
     if (!(type in contents)) return [...more, `${operation.operationId} ${status}: the media type ${type} is not described`]
     const schema = `${pointer}/content${pointerOf(type)}/schema`
     return [...more, ...this.#faults(schema, body).map(fault => `${operation.operationId} ${status}: ${fault}`)]
+  }
+
+  /** The parameters of an operation and of its path, without references. */
+  parametersOf({ pointer, template }: Operation): Node[] {
+    const lists = [pointerOf('paths', template), pointer].map(where => ({ where, list: this.#resolve(where).node['parameters'] ?? [] }))
+    return lists.flatMap(({ where, list }) => (list as Node[]).map((_, index) => this.#resolve(`${where}/parameters/${index}`).node))
   }
 
   /** What of a body is not as the document says. */

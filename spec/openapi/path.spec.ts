@@ -107,7 +107,7 @@ describe('the options of a description', () => {
   it('name the filters that are listed', async () => {
     await using engine = await RestEngine.create({ entities })
     const named = async (filters: number | 'none'): Promise<string[]> => {
-      const { components } = await engine.openapi({ filters })
+      const { components } = await engine.openapi({ filters, details: true })
       return Object.values(components['parameters'] as Record<string, { name: string }>).map(({ name }) => name)
     }
     const listed = await named(0)
@@ -126,13 +126,14 @@ describe('the options of a description', () => {
     await refused({ sparse: 1 })
     await refused({ attributes: 'all' })
     await refused({ title: '' })
+    await assert.rejects(engine.openapi({ details: 1 } as object), /"details" must be true or false/)
     await assert.rejects(engine.openapi({ filter: 1 } as object), { message: /"filter".*"filters"/ })
   })
 
   it('describe parameters under the names that the application gave them, and its own', async () => {
     const parameters = { limit: 'per_page', q: (value: string) => ({ text: { $like: `%${value}%` } }) }
     await using engine = await RestEngine.create({ entities, parameters })
-    const { components, info } = await engine.openapi()
+    const { components, info } = await engine.openapi({ details: true })
     const names = Object.values(components['parameters'] as Record<string, { name: string }>).map(({ name }) => name)
     assert.ok(names.includes('per_page') && names.includes('q') && names.includes('limit'), names.join())
     assert.match(String(info['description']), /`per_page`/)

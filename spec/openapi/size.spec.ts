@@ -59,14 +59,45 @@ function createModel(count: number): EntitySchema[] {
 }
 
 describe('the size of a document', () => {
-  it('is a third of that which says all at each place', async () => {
+  it('is below 100 KB for nine resources; with details, and with all at each place, it is larger', async () => {
     await using engine = await RestEngine.create(sample)
-    const [document, whole] = [await engine.openapi(), await engine.openapi({ attributes: true })]
-    const { length } = JSON.stringify(document)
-    assert.ok(length < 166_000, `${length} bytes`)
-    assert.ok(length < JSON.stringify(whole).length / 2, `${length} of ${JSON.stringify(whole).length} bytes`)
-    assert.equal(new Conformity(document).operations.length, 153)
-    assert.equal(new Conformity(whole).operations.length, 230)
+    const [document, detailed, whole] = [
+      await engine.openapi(),
+      await engine.openapi({ details: true }),
+      await engine.openapi({ attributes: true }),
+    ]
+    const [length, more, most] = [document, detailed, whole].map(each => Buffer.byteLength(JSON.stringify(each))) as [
+      number,
+      number,
+      number,
+    ]
+    assert.ok(length < 100_000, `${length} bytes`)
+    assert.ok(more > 150_000 && more < 166_000, `${more} bytes`)
+    assert.ok(most > 370_000 && most < 400_000, `${most} bytes`)
+    const operations = (each: OpenApiDocument): string[] => new Conformity(each).operations.map(({ operationId }) => operationId)
+    assert.equal(operations(document).length, 153)
+    assert.deepEqual(operations(document), operations(detailed))
+    assert.equal(operations(whole).length, 230)
+    const { body } = await engine.handle('GET', '/v1/openapi.json')
+    assert.deepEqual(body, document)
+  })
+
+  it('loses no path, no filter of a list, no body and no operation', async () => {
+    await using engine = await RestEngine.create(sample)
+    const [document, detailed] = [await engine.openapi(), await engine.openapi({ details: true })]
+    assert.deepEqual(Object.keys(document.paths), Object.keys(detailed.paths))
+    const [short, long] = [new Conformity(document), new Conformity(detailed)]
+    const nameOf = (each: Node): unknown => each['name']
+    for (const operation of short.operations) {
+      const other = long.operations.find(({ pointer }) => pointer === operation.pointer)!
+      const isBelow = /\{id\}\/./.test(operation.template)
+      const named = long.parametersOf(other).map(nameOf)
+      const kept = isBelow ? named.filter(name => ['id', 'attribute', 'limit', 'offset', 'sort'].includes(String(name))) : named
+      assert.deepEqual(short.parametersOf(operation).map(nameOf), kept, operation.operationId)
+      const membersOf = (schema: Node | undefined): string[] => Object.keys(schema?.['properties'] ?? {})
+      assert.deepEqual(membersOf(short.bodySchemaOf(operation)), membersOf(long.bodySchemaOf(other)), operation.operationId)
+      assert.deepEqual(Object.keys(operation.node['responses'] as Node), ['200', '4XX'])
+    }
   })
 
   it('grows with the model, not with its square', async () => {
@@ -79,10 +110,10 @@ describe('the size of a document', () => {
   })
 })
 
-describe('a document', () => {
+describe('a document with details', () => {
   it('has one path for the plain attributes of a resource, which names those of each method', async () => {
     await using engine = await RestEngine.create({ entities: [User] })
-    const document = await engine.openapi()
+    const document = await engine.openapi({ details: true })
     assert.deepEqual(Object.keys(document.paths), [
       '/',
       '/v1',
@@ -109,14 +140,14 @@ describe('a document', () => {
   it('has a path of its own for an attribute that other callers may read', async () => {
     const login = auth({ entity: User, identifier: 'name', public: ['GET /v1/users/*/name'] })
     await using engine = await RestEngine.create({ entities: [User], auth: login })
-    const { paths } = await engine.openapi()
+    const { paths } = await engine.openapi({ details: true })
     assert.deepEqual((paths['/v1/users/{id}/name']!['get'] as Node)['security'], [{}, { bearer: [] }])
     assert.equal((paths['/v1/users/{id}/{attribute}']!['get'] as Node)['security'], undefined)
   })
 
   it('lists the statuses that say something about an operation, and the others as its default', async () => {
     await using engine = await RestEngine.create({ entities: [User] })
-    const document = await engine.openapi()
+    const document = await engine.openapi({ details: true })
     const statuses = (path: string, method: string): string[] => Object.keys(operation(document, path, method).responses)
     assert.deepEqual(statuses('/v1/users', 'get'), ['200', '400', 'default'])
     assert.deepEqual(statuses('/v1/users', 'post'), ['200', '409', '422', 'default'])
@@ -132,7 +163,7 @@ describe('a document', () => {
   it('names conditions and 412 where records show a version', async () => {
     const Page = defineEntity({ name: 'Page', properties: { id: p.integer().primary(), text: p.string(), version: p.integer().version() } })
     await using engine = await RestEngine.create({ entities: [User, Page] })
-    const document = await engine.openapi()
+    const document = await engine.openapi({ details: true })
     const named = (path: string): readonly Node[] => [
       ...(operation(document, path, 'put').parameters ?? []),
       ...((document.paths[path]!['parameters'] ?? []) as readonly Node[]),
@@ -147,7 +178,7 @@ describe('a document', () => {
 
   it('has what all operations of a path take at the path, once', async () => {
     await using engine = await RestEngine.create(sample)
-    const { paths } = await engine.openapi()
+    const { paths } = await engine.openapi({ details: true })
     for (const [path, item] of Object.entries(paths)) {
       const operations = Object.entries(item).flatMap(([method, each]) => (method === 'parameters' ? [] : [each as Operation]))
       if (operations.length < 2) continue
@@ -165,7 +196,7 @@ describe('a document', () => {
   it('names the filters of the list of a resource, of those of relations where it is asked to', async () => {
     await using engine = await RestEngine.create({ entities: [User] })
     const names = async (options: object, path: string, method: string): Promise<string[]> => {
-      const document = await engine.openapi(options)
+      const document = await engine.openapi({ details: true, ...options })
       const own = [...(operation(document, path, method).parameters ?? [])].map(({ $ref }) => String($ref).replace(/.*\//, ''))
       return own.filter(name => /(?:Is|IsNot|IsLike|AtLeast|AtMost)$/.test(name))
     }
@@ -196,7 +227,7 @@ describe('a document', () => {
       entities: [User],
       resources: [resource(User, { attributes: { age: { readOnly: true } } })],
     })
-    const { schemas } = (await engine.openapi()).components as { schemas: Record<string, Node> }
+    const { schemas } = (await engine.openapi({ details: true })).components as { schemas: Record<string, Node> }
     assert.deepEqual(schemas['UserNew']!['allOf'], [refersTo('schemas/UserPatch')])
     assert.deepEqual(schemas['UserNew']!['required'], ['name', 'password'])
     assert.deepEqual(Object.keys(schemas['UserPatch']!['properties'] as Node), ['id', 'name', 'password', 'boss', 'staff'])

@@ -9,6 +9,8 @@ export interface PageFrame {
   readonly path: string
   /** The path of the OpenAPI document. */
   readonly description: string
+  /** The path of the document with details, for pages. */
+  readonly detailed: string
   readonly version: string
   /** All versions; empty where paths have none. */
   readonly versions: readonly string[]

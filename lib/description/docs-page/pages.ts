@@ -36,8 +36,8 @@ export function renderModelPage(
 
 /** Returns the page in which Swagger UI starts. */
 export function renderSwaggerPage(frame: PageFrame): string {
-  const { description, path } = frame
-  return renderFrame(frame, `<div data-description="${escapeText(description)}" data-files="${escapeText(path)}/"></div>`)
+  const { detailed, path } = frame
+  return renderFrame(frame, `<div data-description="${escapeText(detailed)}" data-files="${escapeText(path)}/"></div>`)
 }
 
 /**

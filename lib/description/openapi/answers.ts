@@ -11,6 +11,7 @@ import type { ApiSource, DescribeOptions } from './source.ts'
 const SUCCESS: Members = { success: { const: true }, timestamp: { type: 'string', format: 'date-time' } }
 const OK: Members = { status: { const: 'OK' } }
 const LINK: Schema = { type: ['string', 'null'] }
+const NAME: Schema = { type: 'string' }
 const COUNT: Members = { count: { type: 'integer' } }
 const PAGE: Members = {
   sort: { type: ['string', 'null'], description: 'The order in effect.' },
@@ -34,8 +35,21 @@ const SHARED = {
   PageEnvelope: { ...SUCCESS, ...PAGE },
   DoneEnvelope: { ...SUCCESS, ...OK },
   ListDoneEnvelope: { ...SUCCESS, ...COUNT, ...OK },
+  RecordEnvelope: { ...SUCCESS, ...OK, resource: NAME },
+  PageOf: { ...SUCCESS, resource: NAME, ...PAGE },
+  DeletedOf: { ...SUCCESS, resource: NAME, ...COUNT, ...OK },
 } satisfies Readonly<Record<string, Members>>
 type Shared = keyof typeof SHARED
+
+/** Of a short document: envelopes name no resource, and `status` may be there or not, so that all answers with one record have one form. */
+const BRIEF: Readonly<Partial<Record<Shared, Shared>>> = {
+  Envelope: 'RecordEnvelope',
+  DoneEnvelope: 'RecordEnvelope',
+  PageEnvelope: 'PageOf',
+  ListDoneEnvelope: 'DeletedOf',
+}
+/** Members of shared envelopes that not every answer has. */
+const OPTIONAL: Readonly<Partial<Record<Shared, readonly string[]>>> = { RecordEnvelope: ['status'] }
 
 export class Answers {
   readonly #source: ApiSource
@@ -76,7 +90,7 @@ export class Answers {
   }
 
   changed(resource: Resource): Schema {
-    if (!this.#mayBeOrphan(resource)) return this.record(resource)
+    if (this.#options.brief || !this.#mayBeOrphan(resource)) return this.record(resource)
     const description = `The ${resource.singular} as it is now; with \`status\`, as it was before the change has deleted it.`
     const members = { ...this.#envelope(resource), ...OK }
     return this.#refer(resource, 'Changed', description, members, { headers: this.#tag(resource), optional: ['status'] })
@@ -91,6 +105,7 @@ export class Answers {
   }
 
   created(resource: Resource, links: Schema): Schema {
+    if (this.#options.brief && !this.#options.bulk) return this.record(resource)
     const headers = { Location: this.#header('Location', 'The path of the record.', 'uri-reference'), ...this.#tag(resource) }
     const members = this.#envelope(resource)
     const one = { headers, links, shared: 'DoneEnvelope' as const }
@@ -110,6 +125,7 @@ export class Answers {
   }
 
   deleted(resource: Resource): Schema {
+    if (this.#options.brief) return this.record(resource)
     return this.#refer(resource, 'Deleted', `The ${resource.singular} as it was.`, this.#envelope(resource), { shared: 'DoneEnvelope' })
   }
 
@@ -127,21 +143,30 @@ export class Answers {
   /** One of several plain attributes: the names with the form of their value. */
   values(resource: Resource, attributes: readonly Attribute[]): Schema {
     const byForm = new Map<string, { readonly value: Schema; readonly names: string[] }>()
+    const shared: Schema[] = []
     for (const attribute of attributes) {
       const value = this.#valueSchema(attribute)
       const form = JSON.stringify(value)
       const known = byForm.get(form)
-      if (known === undefined) byForm.set(form, { value, names: [attribute.name] })
+      if (this.#options.brief && this.#isCommon(attribute)) shared.push(this.#referValue(attribute.name, value))
+      else if (known === undefined) byForm.set(form, { value, names: [attribute.name] })
       else known.names.push(attribute.name)
     }
-    const forms = [...byForm.values()].map(({ value, names }) => ({
-      type: 'object',
-      required: ['attribute', 'value'],
-      properties: { attribute: names.length === 1 ? { const: names[0] } : { enum: names }, value },
-    }))
+    const forms = [...shared, ...[...byForm.values()].map(({ value, names }) => namedValue(names, value))]
     const { allOf, ...others } = this.#describe({ resource: { const: resource.singular } })
     const schema = { allOf: [...(allOf as readonly Schema[]), anyOf(forms)], ...others }
     return this.#response(`The attribute of a ${resource.singular}.`, schema, {})
+  }
+
+  /** Whether several resources have such an attribute, by its name. */
+  #isCommon({ name }: Attribute): boolean {
+    return this.#source.model.resources.filter(({ byName }) => byName.has(name)).length > 2
+  }
+
+  #referValue(name: string, value: Schema): Schema {
+    return this.#components.refer('schemas', `${pascalCase(name)}Value`, `value ${name} ${JSON.stringify(value)}`, () =>
+      namedValue([name], value),
+    )
   }
 
   #valueSchema(attribute: Attribute): Schema {
@@ -151,14 +176,14 @@ export class Answers {
 
   /** The record of one of several resources that a relation links, or nothing. */
   polymorphic(resource: Resource, attribute: Attribute, targets: readonly Resource[]): Schema {
-    const forms = targets.map(target => this.#describe(this.#envelope(target)))
+    const forms = targets.map(target => this.#describe(this.#envelope(target), { isNamed: true }))
     const none = this.#describe(valueMembers(resource, attribute, { type: 'null' }))
     return this.#response(`What ${attribute.name} links, as a record of its own resource.`, anyOf([...forms, none]), {})
   }
 
   /** The envelope of the deletion of what such a relation links. */
   oneOfDeleted(attribute: Attribute, targets: readonly Resource[]): Schema {
-    const forms = targets.map(target => this.#describe(this.#envelope(target), { shared: 'DoneEnvelope' }))
+    const forms = targets.map(target => this.#describe(this.#envelope(target), { shared: 'DoneEnvelope', isNamed: true }))
     return this.#response(`What ${attribute.name} linked, as it was.`, anyOf(forms), {})
   }
 
@@ -194,7 +219,7 @@ export class Answers {
   }
 
   #refer(resource: Resource, suffix: string, description: string, members: Members, more: ResponseParts & EnvelopeForm = {}): Schema {
-    const name = `${pascalCase(resource.singular)}${suffix}`
+    const name = this.#options.brief ? briefName(resource, suffix) : `${pascalCase(resource.singular)}${suffix}`
     const { shared, optional, headers, links } = more
     return this.#components.refer('responses', name, `${suffix} ${resource.plural}`, () =>
       this.#response(description, this.#describe(members, { shared, optional, isOpen: isWrapped(resource) }), { headers, links }),
@@ -202,6 +227,7 @@ export class Answers {
   }
 
   #response(description: string, schema: Schema, { headers = {}, links = {} }: ResponseParts): Schema {
+    if (this.#options.brief) return { description, content: { 'application/json': { schema } } }
     const { serverTiming, tagsContent } = this.#source
     const all = {
       ...(tagsContent ? { ETag: this.#header('ETag', 'The entity tag of the content, in answers to GET.') } : {}),
@@ -217,13 +243,20 @@ export class Answers {
   }
 
   /** An envelope: what it shares with others, and members of its own. */
-  #describe(members: Members, { shared = 'Envelope', optional = [], isOpen = false }: EnvelopeForm = {}): Schema {
-    const make = (): Schema => describeObject({ properties: SHARED[shared], required: Object.keys(SHARED[shared]), isOpen: true })
+  #describe(given: Members, { shared: asked = 'Envelope', optional = [], isOpen = false, isNamed = false }: EnvelopeForm = {}): Schema {
+    const { brief } = this.#options
+    const { resource: _, ...unnamed } = given
+    const members = brief && !isNamed ? unnamed : given
+    const shared = brief && 'resource' in given ? (BRIEF[asked] ?? asked) : asked
+    const make = (): Schema => {
+      const names = Object.keys(SHARED[shared]).filter(name => OPTIONAL[shared]?.includes(name) !== true)
+      return describeObject({ properties: SHARED[shared], required: names, isOpen: true })
+    }
     const base = this.#components.refer('schemas', shared, `envelope ${shared}`, make)
     const required = Object.keys(members).filter(name => !optional.includes(name))
-    const own = describeObject({ properties: members, required, isOpen: true })
-    const { type: _, ...more } = own
-    return { allOf: [base], ...more, ...(isOpen ? {} : { unevaluatedProperties: false }) }
+    const { type: __, ...own } = describeObject({ properties: members, required, isOpen: true })
+    const more = Object.keys(members).length === 0 ? {} : own
+    return { allOf: [base], ...more, ...(isOpen || brief ? {} : { unevaluatedProperties: false }) }
   }
 }
 
@@ -239,6 +272,13 @@ interface EnvelopeForm {
   /** Members that may be absent. */
   readonly optional?: readonly string[] | undefined
   readonly isOpen?: boolean
+  /** Whether the name of the resource tells it from other forms, so that a short document has it, too. */
+  readonly isNamed?: boolean
+}
+
+function briefName({ singular, plural }: Resource, suffix: string): string {
+  if (suffix === 'List') return pascalCase(plural)
+  return suffix === 'DeletedList' ? `${pascalCase(plural)}Deleted` : `${pascalCase(singular)}${suffix === 'Record' ? '' : suffix}`
 }
 
 /** Whether records have an entity tag of their version. */
@@ -249,6 +289,15 @@ export function showsVersion({ version }: Resource): boolean {
 /** Whether functions of the application may put more into the answers about a resource. */
 function isWrapped({ rules }: Resource): boolean {
   return Object.keys(rules.wrappers).length > 0
+}
+
+/** The names of attributes with a value that each of them may have. */
+function namedValue(names: readonly string[], value: Schema): Schema {
+  return {
+    type: 'object',
+    required: ['attribute', 'value'],
+    properties: { attribute: names.length === 1 ? { const: names[0] } : { enum: names }, value },
+  }
 }
 
 function valueMembers({ singular }: Resource, { name }: Attribute, value: Schema): Members {

@@ -80,9 +80,9 @@ function describeInfo(source: ApiSource, options: DescribeOptions, resources: nu
   return {
     title,
     version: source.version === NO_VERSION ? UNVERSIONED : source.version,
-    summary: `${resources} resources, described from their model.`,
+    ...(options.brief ? {} : { summary: `${resources} resources, described from their model.` }),
     description: describeGrammar(source, options),
-    contact: { name: title },
+    ...(options.brief ? {} : { contact: { name: title } }),
   }
 }
 

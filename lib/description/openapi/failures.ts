@@ -47,7 +47,8 @@ export class Failures {
    */
   of(statuses: readonly number[], always: readonly number[] = []): Schema {
     const { validationStatus, runsApplicationCode } = this.#source
-    const { attributes } = this.#options
+    const { attributes, brief } = this.#options
+    if (brief) return { '4XX': this.#any() }
     const given = statuses.map(status => (status === 422 ? validationStatus : status))
     const own = attributes ? [400, ...given, 500, 503] : given.filter(status => !OF_ANY.has(status) || status === validationStatus)
     // An operation that nothing but its query can be wrong with says so.
@@ -75,6 +76,14 @@ export class Failures {
         content: this.#content(narrow, isWhole ? narrow : schema => schema),
       }
     })
+  }
+
+  /** Every refusal, where single statuses are not told apart. */
+  #any(): Schema {
+    return this.#components.refer('responses', 'Error', 'status any', () => ({
+      description: 'A refusal: `status` and `code` say which.',
+      content: { 'application/json': { schema: this.#failure() } },
+    }))
   }
 
   #content(narrow: (schema: Schema) => Schema, narrowProblem = narrow): Schema {
@@ -108,7 +117,7 @@ export class Failures {
 
   #failure(): Schema {
     return this.#components.refer('schemas', 'Failure', 'failure', () => ({
-      ...describeObject(this.#members()),
+      ...describeObject({ ...this.#members(), isOpen: this.#options.brief }),
       description: 'The one form of every refusal. `code` is stable; `title` and `detail` are for people and may change.',
     }))
   }
@@ -162,7 +171,7 @@ export class Failures {
             suggestion: { type: 'string', description: 'The nearest name that exists.' },
           },
           required: ['code', 'detail'],
-          isOpen: this.#source.runsApplicationCode,
+          isOpen: this.#source.runsApplicationCode || this.#options.brief,
         }),
         description: 'One error of a request, with its place.',
       }

@@ -127,7 +127,7 @@ export class FilterParameters {
 
   /** The text of a list of values, with a pattern where it is a short one. */
   #listSchema({ type }: ScalarAttribute): Schema {
-    const one = type.loose === true || type.items !== undefined ? undefined : VALUES[type.kind]
+    const one = this.#options.brief || type.loose === true || type.items !== undefined ? undefined : VALUES[type.kind]
     if (one === undefined) return { type: 'string' }
     const pattern = `^(?:null|${one})(?:,(?:null|${one}))*$`
     return this.#components.refer('schemas', `FilterBy${pascalCase(type.kind)}`, `filter by ${type.kind}`, () => ({

@@ -3,7 +3,10 @@ import { findParameterName } from '../../records/request/query-string.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'
 
 /** Returns the text, in Markdown. */
-export function describeGrammar({ vocabulary, limits, login, readOnly }: ApiSource, { attributes, filters }: DescribeOptions): string {
+export function describeGrammar(
+  { vocabulary, limits, login, readOnly }: ApiSource,
+  { attributes, brief, filters }: DescribeOptions,
+): string {
   const called = (name: 'limit' | 'offset' | 'sort'): string => `\`${findParameterName(vocabulary, name)}\``
   const reading = 'HEAD answers like GET, without a body; OPTIONS answers with `Allow`.'
   return [
@@ -11,8 +14,9 @@ export function describeGrammar({ vocabulary, limits, login, readOnly }: ApiSour
     login === undefined
       ? ''
       : 'Every request needs a token, unless its operation says otherwise: log in, and send it as `Authorization: Bearer`.',
-    attributes || readOnly ? '' : describeOperations(),
-    attributes
+    attributes || brief || readOnly ? '' : describeOperations(),
+    brief ? 'Paths below a record take the parameters of the paths of its resource, too: those that are not named here.' : '',
+    attributes || brief
       ? ''
       : 'What any request may be refused with is the answer `default`: 400, 401, 413, 415, 500, 503 and what the application says.',
     '## Lists',
@@ -29,7 +33,7 @@ export function describeGrammar({ vocabulary, limits, login, readOnly }: ApiSour
       '- `=` is equal, or any of a comma-separated list; for strings `*` stands for any run of characters; `null` is NULL.',
       '- `!=` is the exact complement of `=`; so is a `!` before the name, with any operator.',
       '- `~=` is `=` without regard to case, for strings.',
-      '- `>=` and `<=` compare with one value. Strictly more is `age>18`, which has no `=` and so cannot be a parameter here: `!age<` with the value 18 is the same, but for NULL.',
+      `- \`>=\` and \`<=\` compare with one value.${brief ? '' : STRICTLY}`,
       '- A path walks relations and embedded objects by dots: `publisher.name`. A relation itself is compared with IDs.',
       '- A list meets a filter when some record of it does.',
       '- `name|email` holds where one of the paths does. Several filters narrow one after another.',
@@ -41,6 +45,9 @@ export function describeGrammar({ vocabulary, limits, login, readOnly }: ApiSour
     .filter(text => text !== '')
     .join('\n\n')
 }
+
+const STRICTLY =
+  ' Strictly more is `age>18`, which has no `=` and so cannot be a parameter here: `!age<` with the value 18 is the same, but for NULL.'
 
 /** What the operations of one kind have in common. */
 function describeOperations(): string {

@@ -117,11 +117,11 @@ export class Operations {
     const asked = security ?? findSecurity(source, method, path)
     const login = source.login === undefined ? [] : [401]
     const parameters = [...(parts.parameters ?? []), ...(isConditional ? [described.freshness()] : [])]
-    const unmodified = isConditional ? { 304: answers.notModified() } : {}
+    const unmodified = isConditional && !options.brief ? { 304: answers.notModified() } : {}
     return {
       operationId: this.#ids.take(id, `${method} ${path}`),
       tags: [tag],
-      summary,
+      ...(options.brief ? {} : { summary }),
       // What the descriptions of a kind of operation have in common the rules of the document say once.
       ...(options.attributes ? { description: description ?? `${summary}.` } : {}),
       ...(parameters.length === 0 ? {} : { parameters }),

@@ -34,6 +34,7 @@ export class Parameters {
 
   /** The ID of a path. */
   id(resource: Resource): Schema {
+    if (this.#options.brief) return this.#anyId(idSchema(resource))
     const example = this.#source.examples.get(resource)?.[resource.keyNames.length === 1 ? resource.keyNames[0]! : '']
     const isPlain = typeof example === 'string' || typeof example === 'number'
     return this.#components.refer('parameters', `${pascalCase(resource.singular)}Id`, `id ${resource.plural}`, () => ({
@@ -46,6 +47,16 @@ export class Parameters {
     }))
   }
 
+  /** Resources whose IDs are of one form share a parameter. */
+  #anyId(schema: Schema): Schema {
+    return this.#components.refer('parameters', 'Id', `id ${JSON.stringify(schema)}`, () => ({
+      name: 'id',
+      in: 'path',
+      required: true,
+      schema,
+    }))
+  }
+
   /** What a page of a list takes. */
   ofList(resource: Resource): Schema[] {
     return [...this.#ofPage(resource), ...this.#filters.refer(resource)]
@@ -53,16 +64,25 @@ export class Parameters {
 
   /** What a page of the list of a relation takes. */
   ofRelatedList(resource: Resource): Schema[] {
-    return [...this.#ofPage(resource), ...this.#relatedFilters(resource)]
+    return [
+      ...this.#ofPaging(resource),
+      ...this.below(resource),
+      ...(this.#options.brief ? [] : this.#ofApplication()),
+      ...this.#relatedFilters(resource),
+    ]
   }
 
   /** What the deletion of a list takes, beside what records are shown by. */
   ofDeletion(resource: Resource): Schema[] {
-    return [...this.#ofApplication(), ...this.#relatedFilters(resource)]
+    return [...(this.#options.brief ? [] : this.#ofApplication()), ...this.#relatedFilters(resource)]
   }
 
   #ofPage(resource: Resource): Schema[] {
-    return [...OF_LISTS.map(each => this.#reserved(each, resource)), ...this.ofRecords(resource), ...this.#ofApplication()]
+    return [...this.#ofPaging(resource), ...this.ofRecords(resource), ...this.#ofApplication()]
+  }
+
+  #ofPaging(resource: Resource): Schema[] {
+    return OF_LISTS.map(each => this.#reserved(each, resource))
   }
 
   #ofApplication(): Schema[] {
@@ -80,13 +100,23 @@ export class Parameters {
   }
 
   /** The flags of a resource and of what it leads to. */
-  flags(resource: Resource): Schema[] {
+  #flagsOf(resource: Resource): Schema[] {
     return this.#flagsWithin(resource).map(flag => this.#flag(flag))
+  }
+
+  /** The flags that the path of a plain attribute takes. */
+  flags(resource: Resource): Schema[] {
+    return this.#options.brief ? [] : this.#flagsOf(resource)
   }
 
   /** What every answer with records takes. */
   ofRecords(resource: Resource): Schema[] {
-    return [...OF_RECORDS.map(each => this.#reserved(each, resource)), ...this.flags(resource)]
+    return [...OF_RECORDS.map(each => this.#reserved(each, resource)), ...this.#flagsOf(resource)]
+  }
+
+  /** The same at the paths below a record: a short document names it at those of the resource alone. */
+  below(resource: Resource): Schema[] {
+    return this.#options.brief ? [] : this.ofRecords(resource)
   }
 
   /** The conditions of a change of a record. */

@@ -8,6 +8,7 @@ import { pascalCase } from './components.ts'
 import type { Components } from './components.ts'
 import { ANY, anyOf, describeObject, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
+import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { answerSchema, compositeKeySchema, keySchema } from './scalar-schemas.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'
 
@@ -49,7 +50,7 @@ export class RecordSchemas {
     }
     switch (attribute.kind) {
       case 'scalar': {
-        const schema = attribute.source.kind === 'getter' ? ANY : answerSchema(attribute.type)
+        const schema = attribute.source.kind === 'getter' ? ANY : this.#plain(attribute.type)
         // What a formula gives is not in the hands of the model.
         const mayBeNull = attribute.nullable || attribute.type.loose === true || attribute.source.kind === 'formula'
         return mayBeNull ? orNull(schema) : schema
@@ -63,6 +64,11 @@ export class RecordSchemas {
       case 'toOneOf':
         return this.#polymorphic(attribute)
     }
+  }
+
+  #plain(type: ScalarType): Schema {
+    const { pattern, ...schema } = answerSchema(type)
+    return pattern === undefined || this.#options.brief ? schema : { ...schema, pattern }
   }
 
   #examples(resource: Resource): Schema {
@@ -80,7 +86,7 @@ export class RecordSchemas {
       ...shown.filter(attribute => this.#isAlwaysShown(attribute, resource)).map(({ name }) => name),
     ]
     // What wraps the behaviour of a resource may show more.
-    const isOpen = Object.keys(resource.rules.wrappers).length > 0
+    const isOpen = this.#options.brief || Object.keys(resource.rules.wrappers).length > 0
     return describeObject({ properties: { ...discriminator, ...own }, required, isOpen })
   }
 
@@ -105,6 +111,7 @@ export class RecordSchemas {
       required: shown
         .filter(child => this.#isAlwaysShown(child, undefined) && common(child) && !isInDocument(attribute))
         .map(({ name }) => name),
+      isOpen: this.#options.brief,
     })
     return orNullIf(attribute.nullable, attribute.array ? { type: 'array', items: object } : object)
   }

@@ -58,7 +58,7 @@ export class RelationOperations {
           id: `add${name}`,
           tag,
           summary: `Create a ${target.singular} in ${of}`,
-          parameters: [...parameters.ofRecords(target), ...conditions],
+          parameters: [...parameters.below(target), ...conditions],
           body: bodies.creation(target, given),
           status: source.createdStatus,
           success: answers.created(target, linksTo(target, options)),
@@ -75,7 +75,7 @@ export class RelationOperations {
           tag,
           summary: `Delete ${of}`,
           description: 'Deletes the related records that meet the filters, all of them without filters.',
-          parameters: [...parameters.ofRecords(target), ...parameters.ofDeletion(target), ...conditions],
+          parameters: [...parameters.below(target), ...parameters.ofDeletion(target), ...conditions],
           success: answers.deletedList(target),
           failures: [404, ...failures],
         }
@@ -87,7 +87,7 @@ export class RelationOperations {
   #ofLink(method: Method, { resource, attribute, name, of }: RelationPlace<RelationAttribute>): OperationParts | undefined {
     const { parameters, answers, bodies } = this.#describers
     const { target } = attribute
-    const common = { tag: resource.plural, parameters: parameters.ofRecords(target) }
+    const common = { tag: resource.plural, parameters: parameters.below(target) }
     if (method === 'GET') {
       const success = answers.linked(target, attribute.kind === 'toOne' && mayBeEmpty(attribute))
       return { ...common, id: `get${name}`, summary: `Get ${of}`, success, failures: [404] }
@@ -114,7 +114,7 @@ export class RelationOperations {
     const targets = branchesFor(attribute, visibility).map(({ target }) => target)
     if (method === 'GET') {
       const success = answers.polymorphic(resource, attribute, targets)
-      return { id: `get${name}`, tag, summary: `Get ${of}`, parameters: parameters.ofRecords(resource), success, failures: [404] }
+      return { id: `get${name}`, tag, summary: `Get ${of}`, parameters: parameters.below(resource), success, failures: [404] }
     }
     if (method === 'DELETE') {
       const success = answers.oneOfDeleted(attribute, targets)
@@ -137,7 +137,7 @@ export class RelationOperations {
     return {
       tag: resource.plural,
       description: `The answer is the ${resource.singular}.`,
-      parameters: [...parameters.ofRecords(resource), ...conditions],
+      parameters: [...parameters.below(resource), ...conditions],
       success: answers.changed(resource),
       failures: [404, ...failures, ...OF_BODY],
     }

@@ -50,6 +50,8 @@ export interface ApiSource {
 export interface DescribeOptions {
   /** Whether it says all at each place: a path for each plain attribute, and every status that an operation may answer with. */
   readonly attributes: boolean
+  /** Whether it is as short as clients that are generated can be made of: without words, examples, and the statuses of refusals. */
+  readonly brief: boolean
   /** Version of OpenAPI. */
   readonly openapi: '3.1' | '3.2'
   readonly filters: ListedFilters

@@ -8,6 +8,7 @@ import type { PageFrame } from '../../description/docs-page/frame.ts'
 import type { OpenApiDocument } from '../../description/openapi/document.ts'
 import { LazyClient } from '../../foundation/base/abort.ts'
 import { restError } from '../../foundation/base/errors.ts'
+import { JSON_TYPE } from '../../foundation/base/response.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { WholeText } from '../../foundation/base/text-stream.ts'
 import { NO_VERSION, formatRoot, listVersions } from '../../records/request/address.ts'
@@ -19,6 +20,8 @@ export interface DocumentedEngine {
   readonly versions: readonly string[]
   /** Answers a GET that no journal has. */
   look(path: string, client: LazyClient): Promise<TransportResponse>
+  /** Describes a version as it is served below a base. */
+  describe(options: { readonly version: string; readonly details: true }, isReadOnly: boolean, base: string): Promise<OpenApiDocument>
   /** Returns the diagram of a version as plain data. */
   describeDiagram(version: string): Promise<Diagram>
   /** The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */
@@ -39,9 +42,16 @@ export interface SentPageRequest {
   readonly readOnly: boolean
 }
 
+type View = 'start' | 'model' | 'document'
+
 const METHODS = 'GET, HEAD, OPTIONS'
 const PATH = `/${DOCS}`
-const VIEWS = [PATH, `${PATH}/model`]
+/** The views, and the document that Swagger UI shows. */
+const VIEWS: ReadonlyMap<string, View> = new Map([
+  [PATH, 'start'],
+  [`${PATH}/model`, 'model'],
+  [`${PATH}/${DESCRIPTION}`, 'document'],
+])
 const POLICY = [
   `default-src 'none'`,
   `script-src 'self'`,
@@ -72,7 +82,8 @@ export async function answerDocs(engine: DocumentedEngine, request: SentPageRequ
 }
 
 async function findAnswer(engine: DocumentedEngine, request: SentPageRequest, path: string): Promise<TransportResponse> {
-  if (VIEWS.includes(path)) return answerPage(engine, request, path === PATH ? 'start' : 'model')
+  const view = VIEWS.get(path)
+  if (view !== undefined) return answerPage(engine, request, view)
   const { findDocsFile } = await import('../../description/docs-page/docs-files.ts')
   const file = path.startsWith(`${PATH}/`) ? await findDocsFile(path.slice(PATH.length + 1)) : undefined
   if (file === undefined)
@@ -80,19 +91,24 @@ async function findAnswer(engine: DocumentedEngine, request: SentPageRequest, pa
   return { status: 200, headers: { ...SAFE, 'content-type': file.type, 'cache-control': 'no-cache' }, body: new WholeText(file.text) }
 }
 
-async function answerPage(engine: DocumentedEngine, request: SentPageRequest, view: 'start' | 'model'): Promise<TransportResponse> {
+async function answerPage(engine: DocumentedEngine, request: SentPageRequest, view: View): Promise<TransportResponse> {
   const version = findVersion(engine, request.target)
   const { base, authorization } = request
   const headers = authorization === undefined ? {} : { authorization }
   const description = `${formatRoot(base, version)}/${DESCRIPTION}`
   const described = await engine.look(description, new LazyClient({ headers }, { base, readOnly: request.readOnly }))
+  if (view === 'document') {
+    if (described.status !== 200) return described
+    const text = JSON.stringify(await engine.describe({ version, details: true }, request.readOnly, base))
+    return { status: 200, headers: { ...SAFE, 'content-type': JSON_TYPE, 'cache-control': 'no-store' }, body: new WholeText(text) }
+  }
   const { hasSwagger } = await import('../../description/docs-page/docs-files.ts')
   const isSwagger = hasSwagger()
-  const document = described.body as OpenApiDocument
   const frame: PageFrame = {
-    title: described.status === 200 ? (document.info['title'] as string) : 'Log in',
+    title: described.status === 200 ? ((described.body as OpenApiDocument).info['title'] as string) : 'Log in',
     path: base + PATH,
     description,
+    detailed: `${base}${PATH}/${DESCRIPTION}${version === NO_VERSION ? '' : `?version=${encodeURIComponent(version)}`}`,
     version,
     versions: engine.versions,
     view: described.status !== 200 ? 'logIn' : isSwagger && view === 'start' ? 'swagger' : 'model',
@@ -117,6 +133,7 @@ async function answerPage(engine: DocumentedEngine, request: SentPageRequest, vi
   if (frame.view === 'swagger') return html(200, pages.renderSwaggerPage(frame))
   const { readApi } = await import('../../description/docs-page/described-api.ts')
   const diagram = await engine.describeDiagram(version)
+  const document = await engine.describe({ version, details: true }, request.readOnly, base)
   const api = readApi(document, diagram, formatRoot('', version))
   return html(200, pages.renderModelPage(frame, api, diagram, { origin: request.origin, base, version }, engine.logInNames))
 }

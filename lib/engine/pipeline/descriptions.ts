@@ -23,7 +23,12 @@ export interface OpenApiOptions {
   /** Version of OpenAPI. Default: `'3.1'`. */
   readonly openapi?: '3.1' | '3.2'
   /**
-   * Says all at each place: every plain attribute has a path of its own, every operation lists each status that it may answer with, and each filter says what
+   * Summaries, descriptions, examples, headers, patterns, the single statuses of refusals, and the parameters of paths below a record. Default: false, since
+   * clients that are generated need none of it: refusals are one answer `4XX` then.
+   */
+  readonly details?: boolean
+  /**
+   * Says all at each place, with all details: every plain attribute has a path of its own, every operation lists each status that it may answer with, and each filter says what
    * its operator means. Default: false, since the document is several times as large then.
    */
   readonly attributes?: boolean
@@ -68,7 +73,7 @@ interface KnownDocument {
   readonly text: string
 }
 
-const OPTIONS = ['version', 'openapi', 'attributes', 'filters', 'sparse', 'bulk', 'title']
+const OPTIONS = ['version', 'openapi', 'details', 'attributes', 'filters', 'sparse', 'bulk', 'title']
 /** By the model of a version, which an engine shares with its forks. */
 const KNOWN_CONFORMITIES = new WeakMap<Model, Map<string, Promise<Conformity>>>()
 /** Documents that are kept: as many ways to ask as a program may have. */
@@ -97,17 +102,21 @@ export class Descriptions {
     base = this.#parts.options.base,
   ): Promise<OpenApiDocument> {
     const { version, options } = this.#checked(given)
-    const { describeApi } = await import('../../description/openapi/document.ts')
+    const [{ describeApi }, { shorten }] = await Promise.all([
+      import('../../description/openapi/document.ts'),
+      import('../../description/openapi/shorten.ts'),
+    ])
     const services = this.#parts.served.get(version)!
     const login = this.#parts.login(version)
-    const examples = await this.#examples(services, version, login)
+    const examples = options.brief ? new Map<Resource, JsonRecord>() : await this.#examples(services, version, login)
     const learned = services.model.isOpen ? services.model.resources.map(({ open }) => open?.learned ?? []) : []
     const scopes = services.model.resources.map(({ rules }) => rules.scopes.length)
     const key = JSON.stringify([version, options, readOnly, base, learned, scopes])
     const shown = JSON.stringify([...examples.values()])
     const known = this.#known.get(key)
     if (known?.examples === shown) return JSON.parse(known.text) as OpenApiDocument
-    const text = JSON.stringify(describeApi({ ...this.#createSource(services, version, login, examples), readOnly, base }, options))
+    const document = describeApi({ ...this.#createSource(services, version, login, examples), readOnly, base }, options)
+    const text = JSON.stringify(options.brief ? shorten(document) : document)
     if (this.#known.size >= KEPT) this.#known.clear()
     this.#known.set(key, { examples: shown, text })
     return JSON.parse(text) as OpenApiDocument
@@ -170,6 +179,7 @@ export class Descriptions {
     checkNames(given, OPTIONS, 'engine.openapi')
     const {
       openapi = '3.1',
+      details = false,
       attributes = false,
       filters = attributes ? 1 : undefined,
       sparse = false,
@@ -184,6 +194,7 @@ export class Descriptions {
         `engine.openapi: "filters" must be "none" or the relations that filters walk, 0 to ${MAX_HOPS}, got ${JSON.stringify(filters)}.`,
       )
     }
+    if (typeof details !== 'boolean') throw new TypeError('engine.openapi: "details" must be true or false.')
     if (typeof attributes !== 'boolean') throw new TypeError('engine.openapi: "attributes" must be true or false.')
     if (typeof sparse !== 'boolean') throw new TypeError('engine.openapi: "sparse" must be true or false.')
     if (typeof bulk !== 'boolean') throw new TypeError('engine.openapi: "bulk" must be true or false.')
@@ -193,6 +204,7 @@ export class Descriptions {
       options: {
         openapi,
         attributes,
+        brief: !details && !attributes,
         sparse,
         bulk,
         title,

@@ -81,9 +81,9 @@ export class EngineInternals {
     return this.#parts.requests.explained(method, path, undefined, body, context)
   }
 
-  /** Describes a version as it is served: read-only, or not. See `engine.openapi`. */
-  describe(options: OpenApiOptions, isReadOnly: boolean): Promise<OpenApiDocument> {
-    return this.open.descriptions.describe(options, isReadOnly)
+  /** Describes a version as it is served: read-only, or not, below a base. See `engine.openapi`. */
+  describe(options: OpenApiOptions, isReadOnly: boolean, base?: string): Promise<OpenApiDocument> {
+    return this.open.descriptions.describe(options, isReadOnly, base)
   }
 
   /** Returns the diagram of a version as plain data. */

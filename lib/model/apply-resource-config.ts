@@ -28,6 +28,7 @@ const CONFIG = [
   'open',
   'access',
   'scope',
+  'write',
   'list',
   'get',
   'create',
@@ -203,7 +204,7 @@ function readComputedScalar(where: string, computed: ComputedAttribute, common: 
 /** Returns the rules of a resource beside its attributes: those of the application and the filters of MikroORM. */
 export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config, added: NamedFilters): ResourceRules {
   const where = `resource(${meta.className})`
-  const { access = true, scope, depth = 1, expand = [], single } = config
+  const { access = true, scope, write, depth = 1, expand = [], single } = config
   if (single !== undefined && typeof single !== 'string' && typeof single !== 'number')
     throw new TypeError(`${where}: "single" must be the ID of a record.`)
   if (![0, 1, 2].includes(depth)) throw new RangeError(`${where}: "depth" must be 0, 1 or 2.`)
@@ -222,7 +223,7 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config, a
     }
   }
   const ruleFor = (action: Action): AccessRule => (typeof access === 'object' ? (access[action] ?? true) : access)
-  for (const name of [...ACTIONS, 'scope'] as const) {
+  for (const name of [...ACTIONS, 'scope', 'write'] as const) {
     if (config[name] !== undefined && typeof config[name] !== 'function') throw new TypeError(`${where}: "${name}" must be a function.`)
   }
   return Object.freeze({
@@ -231,6 +232,7 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config, a
     expand: Object.freeze([...expand]),
     access: Object.freeze(Object.fromEntries(ACTIONS.map(action => [action, ruleFor(action)])) as Record<Action, AccessRule>),
     ownScopes: scope === undefined ? 0 : 1,
+    write,
     scopes: Object.freeze([...(scope === undefined ? [] : [scope]), ...readOrmFilters(meta, orm, added)]),
     wrappers: Object.freeze(
       Object.fromEntries(

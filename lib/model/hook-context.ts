@@ -62,7 +62,7 @@ export interface HookContext {
   readonly version: string
   /** Plural name of the resource; undefined in a custom route. */
   readonly resource: string | undefined
-  /** The ID of the path, as text. */
+  /** The ID of the path, as text; undefined where it is not the ID of a record of `resource`: in `GET /users/1/posts` it is that of a user. */
   readonly id: string | undefined
   /** The attribute of the path. */
   readonly attribute: string | undefined

@@ -77,6 +77,8 @@ export interface ResourceRules {
   readonly scopes: readonly ((ctx: HookContext) => object | undefined | Promise<object | undefined>)[]
   /** How many of them are the application's scope, none or one: the first. The others are filters of MikroORM's. */
   readonly ownScopes: number
+  /** The condition that a row meets which the caller may write; undefined: all that exist for the caller. See `ResourceConfig.write`. */
+  readonly write: ((ctx: HookContext) => object | boolean | undefined | null | Promise<object | boolean | undefined | null>) | undefined
   readonly wrappers: Readonly<Partial<Record<Action, Wrapper>>>
 }
 

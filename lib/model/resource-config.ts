@@ -71,6 +71,9 @@ export type OpenOption =
 /** Who may do what: a boolean, a function, or one of them for each action. */
 export type AccessRule = boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)
 
+/** The rows of a resource that a caller may write: a condition, all (`true`), or none. */
+export type WriteRule<E> = FilterQuery<E> | boolean | undefined | null
+
 /** What `resource` takes: what is to differ from the defaults for one model. */
 export interface ResourceConfig<E> {
   /** Plural name, in place of the default names. */
@@ -99,6 +102,12 @@ export interface ResourceConfig<E> {
   readonly access?: AccessRule | Readonly<Partial<Record<Action, AccessRule>>>
   /** The rows that exist for the caller. */
   readonly scope?: (ctx: HookContext) => FilterQuery<E> | undefined | Promise<FilterQuery<E> | undefined>
+  /**
+   * Of the rows that exist for the caller, those it may change, move, link away or delete: a condition, or whether it may write any. It holds for each row that a
+   * request touches, by whatever path, as it was and as it becomes, and for new rows; else the answer is 403 `forbidden`, and nothing is changed. A function that
+   * gives nothing allows nothing. Default: all rows that exist for the caller.
+   */
+  readonly write?: (ctx: HookContext) => WriteRule<NoInfer<E>> | Promise<WriteRule<NoInfer<E>>>
   readonly list?: Wrapper
   readonly get?: Wrapper
   readonly create?: Wrapper

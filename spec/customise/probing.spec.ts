@@ -131,7 +131,7 @@ describe('a private attribute', () => {
 })
 
 describe('a row out of scope', () => {
-  const scoped = (more: ResourceConfig<{ id: number }> = {}): Promise<Asked> =>
+  const scoped = (more: Omit<ResourceConfig<{ id: number }>, 'write'> = {}): Promise<Asked> =>
     start({ resources: [resource(Item, { ...more, scope: () => ({ name: { $ne: 'banana' } }) })] })
 
   const probes: [string, (asked: Asked, id: number) => Promise<Answer>][] = [

@@ -345,16 +345,17 @@ describe('a wrapper', () => {
   })
 
   describe('on the path of an attribute', () => {
+    // The ID is that of a record of the resource that is told.
     const PATHS: [string, string, unknown, string][] = [
       ['GET', '/v1/items/1/name', undefined, 'items get 1 name'],
       ['PUT', '/v1/items/1/name', 'x', 'items update 1 name'],
-      ['GET', '/v1/items/1/shop', undefined, 'shops get 1 shop'],
-      ['GET', '/v1/shops/1/items', undefined, 'items list 1 items'],
-      ['POST', '/v1/shops/1/items', { name: 'x' }, 'items create 1 items'],
+      ['GET', '/v1/items/1/shop', undefined, 'shops get  shop'],
+      ['GET', '/v1/shops/1/items', undefined, 'items list  items'],
+      ['POST', '/v1/shops/1/items', { name: 'x' }, 'items create  items'],
       ['PUT', '/v1/shops/1/items', [1, 2], 'shops update 1 items'],
-      ['DELETE', '/v1/shops/1/items', undefined, 'items delete 1 items'],
+      ['DELETE', '/v1/shops/1/items', undefined, 'items delete  items'],
       ['PUT', '/v1/items/1/shop', 2, 'items update 1 shop'],
-      ['DELETE', '/v1/items/1/label', undefined, 'labels delete 1 label'],
+      ['DELETE', '/v1/items/1/label', undefined, 'labels delete  label'],
     ]
     for (const [method, path, body, expected] of PATHS) {
       it(`${method} ${path} runs the one of "${expected}"`, async () => {

@@ -1,8 +1,9 @@
 /** Operations: the requests and answers of each path: of a resource, of its records and of their attributes. */
+import { isReading } from '../../foundation/base/http-methods.ts'
 import { findActions } from '../../records/access/actions.ts'
 import { allowedMethods } from '../../records/access/resolve-path.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
-import type { Attribute, Resource } from '../../model/model.ts'
+import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { isRelation } from '../../model/model.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'
 import { existsFor, hasVisibleTarget } from '../../records/plan/visibility.ts'
@@ -147,7 +148,8 @@ export class Operations {
       if (actions.some(({ resource, action }) => resource.rules.access[action] === false)) return []
       const parts = describe(method)
       if (parts === undefined) return []
-      const refused = actions.some(isRestricted) ? [403] : []
+      const isRefused = actions.some(isRestricted) || (!isReading(method) && actions.length > 0 && hasWriteRules(source.model))
+      const refused = isRefused ? [403] : []
       const isConditional = method === 'GET' && (source.tagsContent || (target.kind === 'record' && showsVersion(target.resource)))
       const all = { ...parts, isConditional, failures: [...parts.failures, ...refused] }
       const described: [string, Schema][] = [[method.toLowerCase(), this.finish(method, path, all)]]
@@ -276,6 +278,11 @@ function memberOfAll(lists: readonly (readonly Schema[])[]): (parameter: Schema)
 /** Whether rules of the application may refuse the action. */
 function isRestricted({ resource: { rules }, action }: ReturnType<typeof findActions>[number]): boolean {
   return typeof rules.access[action] === 'function' || rules.scopes.length > 0
+}
+
+/** Whether rules of the application may refuse a row that a write touches, which may be one of any resource. */
+function hasWriteRules({ resources }: Model): boolean {
+  return resources.some(({ rules }) => rules.write !== undefined)
 }
 
 /** Nothing where the whole document says it, and both with and without a token for what is public. */

@@ -21,12 +21,23 @@ import type { PendingRule, Visibility } from '../plan/visibility.ts'
 /** A custom parameter of the application: gives a condition on the records that are read. */
 export type CustomParameter = (value: string, ctx: HookContext) => unknown
 
-/** Whether a model has rules on what may be done or read. */
-function hasRules(model: Model): boolean {
-  return model.resources.some(({ rules }) => rules.scopes.length > 0 || Object.values(rules.access).some(rule => rule !== true))
+/** Whether a model has rules on what may be done or read, and on which rows may be written. */
+interface ModelRules {
+  readonly any: boolean
+  readonly writing: boolean
 }
 
-const ruled = new WeakMap<Model, boolean>()
+const rulesOfModels = new WeakMap<Model, ModelRules>()
+
+function findRules(model: Model): ModelRules {
+  const known = rulesOfModels.get(model)
+  if (known !== undefined) return known
+  const writing = model.resources.some(({ rules }) => rules.write !== undefined)
+  const isRuled = ({ rules }: Resource): boolean => rules.scopes.length > 0 || Object.values(rules.access).some(rule => rule !== true)
+  const found = { any: writing || model.resources.some(isRuled), writing }
+  rulesOfModels.set(model, found)
+  return found
+}
 
 /**
  * The visibility of resources for the caller, before custom parameters are read.
@@ -34,10 +45,10 @@ const ruled = new WeakMap<Model, boolean>()
  * @param isEngine whether the engine itself asks, for which there are no rules
  */
 export function findVisibility(model: Model, parameters: Parameters, ctx: HookContext, isEngine = false): Visibility {
-  let rules = ruled.get(model)
-  if (rules === undefined) ruled.set(model, (rules = hasRules(model)))
+  const { any, writing } = findRules(model)
   const isPlain = parameters.flags.length === 0 && parameters.own.length === 0
-  return isPlain && (!rules || isEngine) ? EVERYTHING : new Caller(parameters.flags, ctx, isEngine)
+  if (isPlain && (!any || isEngine)) return EVERYTHING
+  return new Caller(parameters.flags, ctx, isEngine, writing && !isEngine)
 }
 
 /** The same, narrowed by custom parameters. `root` is the resource that they narrow. */
@@ -50,7 +61,7 @@ export function narrowVisibility(
   return parameters.own.length > 0 && visibility instanceof Caller ? visibility.narrow(root, parameters, own) : visibility
 }
 
-/** The result of a scope. */
+/** The result of a scope, or of a rule for writing. */
 interface ReadScope {
   readonly condition: Condition | undefined
   readonly values: readonly unknown[]
@@ -58,9 +69,12 @@ interface ReadScope {
 }
 
 const WHOLE: ReadScope = Object.freeze({ condition: undefined, values: [], shape: '' })
+const NONE: ReadScope = { condition: { kind: 'any', of: [] }, values: [], shape: 'none' }
 
 class Caller implements Visibility {
+  readonly kind = 'caller'
   readonly flags: ReadonlySet<string>
+  readonly writing: Writer | undefined
   shape: string
   where: readonly Condition[] = []
   readonly #ctx: HookContext
@@ -69,7 +83,8 @@ class Caller implements Visibility {
   readonly #scopes = new Map<Resource, Awaitable<ReadScope>>()
   #own: readonly unknown[] = []
 
-  constructor(flags: readonly string[], ctx: HookContext, isEngine: boolean) {
+  constructor(flags: readonly string[], ctx: HookContext, isEngine: boolean, hasWriting: boolean) {
+    this.writing = hasWriting ? new Writer(ctx) : undefined
     this.flags = new Set(flags)
     this.shape = `${isEngine ? 'engine' : 'caller'}\0${flags.toSorted().join()}\0`
     this.#isEngine = isEngine
@@ -105,6 +120,8 @@ class Caller implements Visibility {
     if (typeof answer === 'boolean') return answer
     throw new RuleNotEvaluated({ resource, about: action })
   }
+
+  readonly restricts = ({ rules }: Resource): boolean => rules.scopes.length > 0
 
   readonly scopeOf = (resource: Resource): Condition | undefined => this.#known(resource).condition
 
@@ -158,6 +175,60 @@ class Caller implements Visibility {
   }
 }
 
+/** What the caller may write: its scopes are the rules for that. */
+class Writer implements Visibility {
+  readonly kind = 'writer'
+  readonly shape = 'writer'
+  readonly where = EVERYTHING.where
+  readonly flags = EVERYTHING.flags
+  readonly allows = EVERYTHING.allows
+  readonly permits = EVERYTHING.permits
+  readonly writing = undefined
+  readonly #ctx: HookContext
+  readonly #rules = new Map<Resource, Awaitable<ReadScope>>()
+
+  constructor(ctx: HookContext) {
+    this.#ctx = ctx
+  }
+
+  readonly restricts = ({ rules }: Resource): boolean => rules.write !== undefined
+
+  readonly scopeOf = (resource: Resource): Condition | undefined => this.#known(resource).condition
+
+  readonly findValues = (resource: Resource | undefined): readonly unknown[] => (resource === undefined ? [] : this.#known(resource).values)
+
+  readonly ask = ({ resource }: PendingRule): Awaitable<string> => chain(this.#rule(resource), ({ shape }) => shape)
+
+  #known(resource: Resource): ReadScope {
+    if (resource.rules.write === undefined) return WHOLE
+    const rule = this.#rules.get(resource)
+    if (rule === undefined || rule instanceof Promise) throw new RuleNotEvaluated({ resource, about: 'scope' })
+    return rule
+  }
+
+  #rule(resource: Resource): Awaitable<ReadScope> {
+    const known = this.#rules.get(resource)
+    if (known !== undefined) return known
+    const { write } = resource.rules
+    if (write === undefined) return WHOLE
+    const rule = settled(
+      write(this.#ctx),
+      given => readWriteRule(given, resource),
+      given => void this.#rules.set(resource, given),
+    )
+    this.#rules.set(resource, rule)
+    return rule
+  }
+}
+
+function readWriteRule(given: object | boolean | undefined | null, resource: Resource): ReadScope {
+  if (given === true) return WHOLE
+  if (given === false || given === undefined || given === null) return NONE
+  const reader = new FilterQueryReader(resource)
+  const condition = reader.read(given, resource, `write of ${resource.className}`)
+  return { condition, values: reader.values, shape: reader.shape }
+}
+
 /** A filter of MikroORM's may be right where it comes from, and say what the engine cannot ask. */
 function readFilter(query: object, resource: Resource, reader: FilterQueryReader): Condition {
   try {
@@ -186,11 +257,15 @@ export function authorize(resource: Resource, action: Action, visibility: Visibi
   return chain(visibility.permits(resource, action), isAllowed => {
     if (isAllowed) return
     if (!isOpen(resource)) throw restError('forbidden', 'Nobody may do this.')
-    if (ctx.logsIn && ctx.claims === undefined) {
-      throw restError('token_missing', `To ${action} ${resource.plural} a log-in is needed.`, { headers: { 'www-authenticate': 'Bearer' } })
-    }
+    requireLogIn(resource, action, ctx)
     throw restError('forbidden', `You may not ${action} ${resource.plural}.`)
   })
+}
+
+/** Asks a caller without a token for one, where there is a log-in. */
+export function requireLogIn({ plural }: Resource, action: Action, { logsIn, claims }: HookContext): void {
+  if (logsIn && claims === undefined)
+    throw restError('token_missing', `To ${action} ${plural} a log-in is needed.`, { headers: { 'www-authenticate': 'Bearer' } })
 }
 
 /**

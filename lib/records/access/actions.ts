@@ -9,6 +9,8 @@ import type { Target } from './resolve-path.ts'
 export interface ResourceAction {
   readonly resource: Resource
   readonly action: Action
+  /** Whether it is about records that the path leads to by a relation, rather than the one that it names. */
+  readonly isRelated?: true
 }
 
 /**
@@ -26,9 +28,10 @@ export function findActions(method: string, target: Target): readonly ResourceAc
   // The action on a record of one of several resources is judged once its resource is known.
   if (attribute.kind !== 'toOne' && attribute.kind !== 'toMany') return [reads ? owner : { resource, action: 'update' }]
   const related = attribute.target
-  if (reads) return [{ resource: related, action: attribute.kind === 'toMany' ? 'list' : 'get' }, owner]
-  if (method === 'POST') return [{ resource: related, action: 'create' }, owner]
-  if (method === 'DELETE') return [{ resource: related, action: 'delete' }, owner]
+  const by = (action: Action): readonly ResourceAction[] => [{ resource: related, action, isRelated: true }, owner]
+  if (reads) return by(attribute.kind === 'toMany' ? 'list' : 'get')
+  if (method === 'POST') return by('create')
+  if (method === 'DELETE') return by('delete')
   // Actions on related records other than linking are judged once the body is known.
   return [{ resource, action: 'update' }]
 }
@@ -47,7 +50,7 @@ export function describeTarget(target: Target, action: ResourceAction | undefine
   return {
     action: action?.action,
     resource: action?.resource.plural,
-    id: target.kind === 'record' || target.kind === 'attribute' ? target.id : undefined,
+    id: (target.kind === 'record' || target.kind === 'attribute') && action?.isRelated !== true ? target.id : undefined,
     attribute: target.kind === 'attribute' ? target.attribute.name : undefined,
   }
 }

@@ -194,7 +194,7 @@ export function allowedMethods(target: Target): readonly HttpMethod[] {
         ...(existsFor(target.attribute, EVERYTHING) ? retrievals(target.attribute) : []),
         ...(target.attribute.kind === 'toMany' && !target.attribute.readOnly ? (['POST'] as const) : []),
         ...CHANGING,
-        ...(isValue(target.attribute) ? [] : (['DELETE'] as const)),
+        ...(isValue(target.attribute) || target.attribute.readOnly ? [] : (['DELETE'] as const)),
         'OPTIONS',
       ]
   }
@@ -215,8 +215,9 @@ export function checkMethod(method: string, target: Target, own: readonly string
   const isShut = target.kind === 'attribute' && (target.resource.readOnly || leadsToReadOnly(target.attribute))
   if (target.kind === 'attribute' && !isShut && (method === 'POST' || method === 'DELETE')) {
     const { attribute } = target
+    const isReadOnly = attribute.readOnly && (attribute.kind === 'toMany' || method === 'DELETE')
     const isToOne = attribute.kind === 'toOne' || attribute.kind === 'toOneOf'
-    const what = isToOne ? 'a relation to one record' : attribute.kind === 'toMany' ? 'read-only' : 'a plain value'
+    const what = isReadOnly && !isValue(attribute) ? 'read-only' : isToOne ? 'a relation to one record' : 'a plain value'
     const why =
       method === 'POST'
         ? `POST appends to a list, and "${attribute.name}" is ${what}.`

@@ -31,6 +31,8 @@ export class RuleNotEvaluated extends Error {
 }
 
 export interface Visibility {
+  /** What it is about: all there is, what exists for a caller, or what the caller may write. */
+  readonly kind: 'everything' | 'caller' | 'writer'
   /** All that a plan depends on beside the rules, as a text: whether there are rules at all, flags, custom parameters. */
   readonly shape: string
   /** Conditions of custom parameters, on the resource that the request reads. */
@@ -39,6 +41,8 @@ export interface Visibility {
   readonly flags: ReadonlySet<string>
   /** Whether the caller may see single records, or lists. Throws Unasked. */
   readonly allows: (resource: Resource, action: 'get' | 'list') => boolean
+  /** Whether `scopeOf` may give a condition for some callers. */
+  readonly restricts: (resource: Resource) => boolean
   /** The condition that the rows of a resource meet which exist for the caller. Throws Unasked. */
   readonly scopeOf: ScopeLookup
   /** The values of the scope of a resource, or of custom parameters. */
@@ -47,21 +51,26 @@ export interface Visibility {
   readonly permits: (resource: Resource, action: Action) => Awaitable<boolean>
   /** Asks a rule. Gives all of its answer that a plan depends on, as a text. */
   readonly ask: (rule: PendingRule) => Awaitable<string>
+  /** The same for the rows that the caller may write, where that is not all that exist; its scopes are the rules for writing. */
+  readonly writing: Visibility | undefined
 }
 
 const NO_VALUES: readonly unknown[] = Object.freeze([])
 
 /** Everything exists, for the engine's own use and for models without rules. */
 export const EVERYTHING: Visibility = Object.freeze({
+  kind: 'everything',
   // Unlike that of any caller: a plan that was made without rules must not be found by those who have some.
   shape: 'everything',
   where: [],
   flags: new Set<string>(),
   allows: () => true,
+  restricts: () => false,
   scopeOf: () => undefined,
   findValues: () => NO_VALUES,
   permits: () => true,
   ask: () => '',
+  writing: undefined,
 })
 
 /** Does work that may come upon rules: asks them, and begins anew after each. The work must leave nothing behind when it stops. */
@@ -90,7 +99,7 @@ export function restrictedTo(rules: readonly PendingRule[], visibility: Visibili
       return visibility.allows(resource, action)
     },
     scopeOf: resource => {
-      if (resource.rules.scopes.length > 0) require(resource, 'scope')
+      if (visibility.restricts(resource)) require(resource, 'scope')
       return visibility.scopeOf(resource)
     },
   }

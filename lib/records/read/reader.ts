@@ -287,7 +287,8 @@ export class Reader {
   /** Returns those of some keys whose records exist for the caller, as texts; undefined where the database cannot compare them as texts. */
   existing(resource: Resource, keys: readonly KeyValues[], visibility: Visibility): Awaitable<ReadonlySet<string> | undefined> {
     const { dialect } = this.#connection
-    const statement = findOrMake(this.#plans.existing, resource.plural, visibility, ({ scopeOf }) => dialect.existing(resource, scopeOf))
+    const place = `${resource.plural}\0${visibility.kind}`
+    const statement = findOrMake(this.#plans.existing, place, visibility, ({ scopeOf }) => dialect.existing(resource, scopeOf))
     return chain(statement, known => {
       if (known === undefined) return undefined
       const { parameter } = dialect.encodeLinks(keys, { from: [0], parts: resource.key })
@@ -340,8 +341,8 @@ export class Reader {
   }
 
   #compileExists(resource: Resource, visibility: Visibility): Awaitable<Statement> {
-    const key = `${resource.plural}\0${visibility === EVERYTHING ? '' : 'caller'}`
-    return findOrMake(this.#plans.exists, key, visibility, ({ scopeOf }) => this.#connection.dialect.exists(resource, scopeOf))
+    const place = `${resource.plural}\0${visibility.kind}`
+    return findOrMake(this.#plans.exists, place, visibility, ({ scopeOf }) => this.#connection.dialect.exists(resource, scopeOf))
   }
 
   #planKeys(owner: Resource, relation: RelationAttribute, parameters: Parameters, visibility: Visibility): Awaitable<CompiledRead> {

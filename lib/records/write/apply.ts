@@ -10,6 +10,7 @@ import { restError } from '../../foundation/base/errors.ts'
 import { keyOfEntity } from '../../model/entity-key.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import { sameKey } from '../../model/key.ts'
+import type { KeyValues } from '../../model/key.ts'
 import type { Attribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import { addNeededEmbedded, assignValues } from './assign-values.ts'
 import { recordName } from './check-database.ts'
@@ -18,10 +19,11 @@ import { hasKey, findHolder, holdsLink, isInherited, linkedValue, needsKey, requ
 import { isListed, keepOnly, loadInverse, loadCollection, loadShownMembers } from './load-related.ts'
 import { writeOneSide } from './ordered-lists.ts'
 import { refuseShared } from './shared-columns.ts'
-import { load, entityName, reference } from './unit-of-work.ts'
+import { load, entityName, mayChange, reference } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
 import { changeOwnLink, nameLink, refuseRemovedOwner, unlinkFromOwner } from './unlink.ts'
 import { owningAttribute } from './relation-sides.ts'
+import { isHeldByOthers } from './write-rules.ts'
 import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './record-input.ts'
 
 /** Creates a record with all that is nested in it. `implied` is what its owner sets. */
@@ -106,6 +108,7 @@ async function linkToOwner(ref: RecordRef, relation: RelationAttribute, owner: E
   // A record that has this link already is not changed.
   if (!holdsLink(entity, other, value)) {
     await work.authorize(relation.target, 'update')
+    await mayChange(relation.target, [ref.key], work)
     await changeOwnLink(entity, other, relation.target, work, () => {
       setLink(entity, other, undefined, value, work.em)
     })
@@ -126,6 +129,7 @@ async function fillList(entity: Entity, { attribute, items }: ListInput, work: W
     for (const item of items) rememberListed(attribute, item, await linkToOwner(item, attribute, entity, work), work)
     return
   }
+  if (isHeldByOthers(attribute)) await mayChange(attribute.target, findKeys(items), work)
   const members: Entity[] = []
   for (const item of items) members.push(rememberListed(attribute, item, await resolveRecord(item, attribute.target, work), work))
   ;(entity[attribute.property] as Collection<object>).add(members)
@@ -264,6 +268,7 @@ async function replaceList(current: readonly Entity[], entity: Entity, { attribu
     const collection = await loadCollection(entity, attribute, work.em)
     // The caller cannot remove members that they are not shown.
     const unseen = await keepOnly(collection.getItems() as Entity[], async member => !(await isListed(member, attribute, work)))
+    if (isHeldByOthers(attribute)) await mayChange(attribute.target, findMovedKeys(collection, [...members, ...unseen], attribute), work)
     collection.set([...members, ...unseen])
     writeOneSide(entity, attribute, members, work.em)
     return
@@ -290,4 +295,15 @@ export async function append(owner: Entity, attribute: ToManyAttribute, change: 
   ;(owner[attribute.property] as Collection<object>).add(entity)
   writeOneSide(owner, attribute, [entity], work.em)
   return entity
+}
+
+function findKeys(items: readonly RecordRef[]): readonly KeyValues[] {
+  return items.flatMap(item => (item.kind === 'existing' ? [item.key] : []))
+}
+
+/** Returns the keys of the stored records that come into a list or leave it. */
+function findMovedKeys(collection: Collection<object>, after: readonly Entity[], { target }: ToManyAttribute): readonly KeyValues[] {
+  const before = collection.getItems() as Entity[]
+  const moved = [...before.filter(member => !after.includes(member)), ...after.filter(member => !before.includes(member))]
+  return moved.filter(hasKey).map(member => keyOfEntity(target, member))
 }

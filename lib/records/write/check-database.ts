@@ -136,6 +136,7 @@ function* checkRecords(changes: readonly RecordInput[], check: Check): Reading<v
 /** Evaluates the access rules of all resources that a change concerns: the check itself cannot wait, and the change may alter the data that rules read. */
 async function evaluateRules(change: RecordInput, isStored: boolean, visibility: Visibility): Promise<void> {
   await visibility.ask({ resource: change.resource, about: 'scope' })
+  await visibility.writing?.ask({ resource: change.resource, about: 'scope' })
   for (const { ref } of listReferences(change)) if (ref.kind === 'new') await evaluateRules(ref.record, false, visibility)
   const relations = [
     ...change.links.map(({ attribute, link }) => ({ attribute, refs: link === null ? [] : [link] })),

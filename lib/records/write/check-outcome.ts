@@ -12,6 +12,7 @@ import type { Resource } from '../../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader } from '../read/reader.ts'
 import type { Touched, Work } from './unit-of-work.ts'
+import type { WriteRules } from './write-rules.ts'
 
 /**
  * Flushes the unit of work; refuses records that the caller could not see afterwards.
@@ -62,4 +63,11 @@ export async function refuseLeft(resource: Resource, key: KeyValues, work: Work,
 
 export function outsideScope(resource: Resource) {
   return restError('outside_scope', `The ${resource.singular} would be outside of what you may see.`)
+}
+
+/** Holds all that a unit of work has made and changed against the rules for writing. */
+export function* confirmWritten({ touched, em }: Work, writing: WriteRules): Coroutine<void> {
+  yield* wait(em.flush())
+  for (const { resource, entity, key } of touched) if (key === undefined) writing.made(resource, keyOfEntity(resource, entity))
+  yield* writing.confirm()
 }

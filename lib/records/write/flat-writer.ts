@@ -29,6 +29,7 @@ import type { RowShapes } from './row-shapes.ts'
 import { RowRules } from './row-rules.ts'
 import { omitUnchanged } from './unchanged.ts'
 import type { ChangeValidator } from './validate-change.ts'
+import { WriteRules } from './write-rules.ts'
 import type { Address, Written } from './written.ts'
 
 interface Change {
@@ -105,6 +106,8 @@ export class FlatWriter {
       return yield* this.#refuse(asked)
     if (before !== undefined) view.trace?.enter(before)
     yield* wait(this.#reader.prepare(resource, view))
+    const writing = WriteRules.of(this.#reader, view)
+    if (writing !== undefined) yield* wait(writing.prepare(resource))
     const bound = bindNewRow({ shape, resource, body, fields: parameters, values }, this.#connection)
     if (bound === undefined) return undefined
     const { rows, counted } = yield* this.#run(bound.statement, bound.parameters, shape, asked)
@@ -113,6 +116,8 @@ export class FlatWriter {
     const key = bound.key ?? keyFromCount(counted, resource)
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw outsideScope(resource)
+    writing?.made(resource, key)
+    if (writing !== undefined) yield* writing.confirm()
     return { resource, key, record }
   }
 
@@ -129,6 +134,7 @@ export class FlatWriter {
     // Nothing else is said of a record that does not exist for the caller, nor where a trigger of a file may refuse the statement.
     const asksFirst = rules !== undefined || this.#connection.mayHoldMisfits
     if (asksFirst && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
+    if (rules?.writing !== undefined) yield* rules.writing.admit(address, body)
     yield* this.#versions.read(address, view, false)
     const before = view.trace?.enter('validate')
     const changed = shape.mayBeShown ? yield* this.#omitShown(shape, address, body) : { shape, body }
@@ -148,7 +154,10 @@ export class FlatWriter {
     const change: Change = { shape: changed.shape!, parameters, values, behind: view.trace === undefined ? ask : undefined }
     if (!(yield* this.#change(change, key, asked))) return undefined
     const record = yield* wait(answer ?? this.#reader.record(resource, key, view))
-    if (record !== undefined) return { resource, key, record }
+    if (record !== undefined) {
+      if (rules?.writing !== undefined) yield* rules.writing.confirm()
+      return { resource, key, record }
+    }
     if (rules === undefined) throw notFound(resource, id)
     return yield* rules.refuseLeft(address)
   }

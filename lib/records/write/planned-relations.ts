@@ -9,16 +9,18 @@ import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { Connection, RowsWritten, Statement } from '../database/dialect.ts'
 import { keyFromCount, keyFromText } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
-import type { RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
+import type { RelationAttribute, Resource, ToManyAttribute } from '../../model/model.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import { addTouched, bindInsert, bindKey, bindRows, bindUpdate, countTogether, findStatement } from './bind-write.ts'
 import type { BoundInsert } from './bind-write.ts'
 import type { MadeValues } from './made-values.ts'
 import { planRows } from './plan-rows.ts'
 import { owningAttribute } from './relation-sides.ts'
+import { isOneRow, withLink } from './record-input.ts'
 import type { LinkInput, ListInput, RecordInput, RecordRef } from './record-input.ts'
 import type { RowRules } from './row-rules.ts'
 import { Unplanned } from './unplanned.ts'
+import { formatKey, isHeldByOthers } from './write-rules.ts'
 
 /** A column of a table by which its rows link the record, and the parameter for that. */
 interface Linking {
@@ -167,8 +169,17 @@ export class PlannedRelations {
     if (others.length === 0) return items
     yield* rules.permit(target, list.orphanRemoval ? 'delete' : 'update')
     const unseen = yield* rules.findUnseen(target, others)
-    if (!list.orphanRemoval) for (const key of others) if (!unseen.includes(key)) rules.touch(target, key, 'linked')
+    const leaving = others.filter(key => !unseen.includes(key))
+    if (list.orphanRemoval) yield* this.#mayRemove(target, leaving, rules)
+    else if (rules.writing !== undefined) yield* rules.writing.change(target, leaving)
+    if (!list.orphanRemoval) for (const key of leaving) rules.touch(target, key, 'linked')
     return [...items, ...unseen.map(toItem)]
+  }
+
+  *#mayRemove(resource: Resource, keys: readonly KeyValues[], { writing }: RowRules): Coroutine<void> {
+    if (writing === undefined) return
+    const removed = keys.map(key => ({ resource, key }))
+    yield* writing.remove(removed, this.#connection)
   }
 
   /** Reads the keys of the records that link the record by their own foreign key and are not among the items. */
@@ -187,7 +198,7 @@ export class PlannedRelations {
     const link = owningAttribute(relation)!
     const created = items.flatMap(item => (item.kind === 'new' ? [withLink(item.record, link, key)] : []))
     // Rows that are inserted together do not say their keys, by which they are held against the rules.
-    if (created.every(isOneRow) && this.#rules?.hides(target) !== true) yield* this.insertAll(created)
+    if (created.every(isOneRow) && this.#rules?.follows(target) !== true) yield* this.insertAll(created)
     else for (const record of created) yield* this.#createNested(record)
     if (!items.some(({ kind }) => kind === 'existing')) return
     if (this.#rules !== undefined) {
@@ -195,6 +206,9 @@ export class PlannedRelations {
       for (const item of items) if (item.kind === 'existing') this.#rules.touch(target, item.key, 'linked')
     }
     const members = this.#listKeys(items, target)
+    const unlinked = this.#find('unlinked', linking, () => writing.unlinked(stored, column))
+    const rules = this.#rules?.writing
+    if (rules?.govern(target) === true) yield* rules.change(target, toKeys(yield* this.#read(unlinked, [members, owner]), target))
     if (planRows(target)!.touched.length === 0) {
       yield* wait(
         this.#run(
@@ -204,7 +218,6 @@ export class PlannedRelations {
       )
       return
     }
-    const unlinked = this.#find('unlinked', linking, () => writing.unlinked(stored, column))
     yield* this.#setEach(yield* this.#read(unlinked, [members, owner]), linking, owner)
   }
 
@@ -224,6 +237,10 @@ export class PlannedRelations {
     const keys: KeyValues[] = []
     for (const item of items) keys.push(item.kind === 'existing' ? item.key : yield* this.#createNested(item.record))
     const unseen = isNew || this.#rules?.hides(list.target) !== true ? [] : yield* this.#findUnseen(list, keys, resource, key, this.#rules)
+    if (isHeldByOthers(list) && this.#rules?.writing?.govern(list.target) === true) {
+      const before = isNew ? [] : toKeys(yield* this.#readMembers(list, resource, key), list.target)
+      yield* this.#rules.writing.change(list.target, findMoved(before, [...keys, ...unseen]))
+    }
     if (!isNew && !(yield* this.#leavePivot(list, [...keys, ...unseen], resource, key))) return
     yield* this.enterPivot(list, keys, resource, key)
   }
@@ -359,19 +376,14 @@ function toKeys(texts: readonly unknown[], target: Resource): readonly KeyValues
   })
 }
 
+/** Returns the keys that are in one of two lists alone. */
+function findMoved(before: readonly KeyValues[], after: readonly KeyValues[]): readonly KeyValues[] {
+  const [old, now] = [before, after].map(keys => new Set(keys.map(formatKey)))
+  return [...before.filter(key => !now!.has(formatKey(key))), ...after.filter(key => !old!.has(formatKey(key)))]
+}
+
 function toItem(key: KeyValues): RecordRef {
   return { kind: 'existing', key, path: '', given: undefined }
-}
-
-/** Whether a new record is a row that links none but records that are there. */
-export function isOneRow({ links, lists }: RecordInput): boolean {
-  return lists.length === 0 && links.every(({ attribute, link }) => attribute.owner && link?.kind !== 'new')
-}
-
-/** Returns the change of a new record with the link that its place gives it. */
-export function withLink(change: RecordInput, attribute: ToOneAttribute, key: KeyValues): RecordInput {
-  const link: LinkInput = { attribute, path: '', link: { kind: 'existing', key, path: '', given: undefined } }
-  return { ...change, links: [...change.links, link] }
 }
 
 const pivotStatements = new WeakMap<ToManyAttribute, Map<string, Statement>>()

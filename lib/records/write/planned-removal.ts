@@ -21,6 +21,7 @@ import { checkReferrers } from './remove.ts'
 import { Caller } from './request-work.ts'
 import { RowRules } from './row-rules.ts'
 import { Unplanned } from './unplanned.ts'
+import { WriteRules } from './write-rules.ts'
 import type { Address, Written } from './written.ts'
 
 export class PlannedRemoval {
@@ -61,7 +62,9 @@ export class PlannedRemoval {
     const { resource, key, id } = address
     const rules = RowRules.of(this.#reader, view)
     if (rules !== undefined) yield* rules.require(address)
+    if (rules?.writing !== undefined) yield* rules.writing.change(resource, [key])
     yield* this.#versions.read(address, view, false)
+    if (rules?.writing !== undefined) yield* rules.writing.remove([address], this.#connection)
     const { statement, parameters } = bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection)
     const remove = (): Awaitable<RowsWritten> => this.#connection.run(statement, parameters, 'nothing')
     let removing: Awaitable<RowsWritten> | undefined
@@ -88,6 +91,8 @@ export class PlannedRemoval {
     if (records.length === 0) return records
     const keys = yield* wait(this.#reader.relatedKeys(owner.resource, owner.key, list, view))
     const removed = keys.map(key => ({ resource: target, key }))
+    const writing = WriteRules.of(this.#reader, view)
+    if (writing !== undefined) yield* writing.remove(removed, this.#connection)
     yield* checkReferrers(removed, new Caller(this.#connection, this.#reader, view))
     const statements = bindDeleteAll(stored, keys, target, this.#connection)
     for (const [index, { statement, parameters }] of statements.entries()) {

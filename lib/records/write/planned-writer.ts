@@ -30,11 +30,13 @@ import { planRows } from './plan-rows.ts'
 import type { PlannedWrite } from './planned-write.ts'
 import type { RowPlan } from './plan-rows.ts'
 import { readDocuments } from './planned-documents.ts'
-import { PlannedRelations, withLink } from './planned-relations.ts'
+import { PlannedRelations } from './planned-relations.ts'
+import { withLink } from './record-input.ts'
 import { implyOwner, owningAttribute } from './relation-sides.ts'
 import type { VersionReader } from './read-version.ts'
 import type { ChangeValidator } from './validate-change.ts'
 import type { Validation } from './validate-record.ts'
+import { isHeldByOthers } from './write-rules.ts'
 import type { Address, Written } from './written.ts'
 import { findAskedClass } from './record-class.ts'
 import type { RecordInput } from './record-input.ts'
@@ -68,6 +70,7 @@ interface Asked {
 /** What is known of a record before it changes. */
 interface Found {
   readonly view: View
+  readonly rules: RowRules | undefined
   /** Its version, where the request depends on it. */
   readonly current: Record<string, unknown> | undefined
   /** The record that the answer shows. */
@@ -145,6 +148,8 @@ export class PlannedWriter {
     if (rules !== undefined) yield* rules.confirm()
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw outsideScope(resource)
+    rules?.writing?.made(resource, key)
+    if (rules?.writing !== undefined) yield* rules.writing.confirm()
     return { resource, key, record }
   }
 
@@ -157,9 +162,10 @@ export class PlannedWriter {
   ): Coroutine<Written | undefined> {
     const { target: resource } = list
     if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
+    const rules = RowRules.of(this.#reader, view)
+    if (rules?.writing !== undefined && !isHeldByOthers(list)) yield* rules.writing.change(owner.resource, [owner.key])
     yield* this.#versions.read(owner, view, false)
     const { isWide } = plan
-    const rules = RowRules.of(this.#reader, view)
     const validation: Validation = { mode: 'create', ...implyOwner(list, owner.key) }
     const asked: Asked = { resource, body, view, validation, isWide, values, rules }
     const change = yield* this.#validate(plan, asked)
@@ -172,6 +178,8 @@ export class PlannedWriter {
     if (rules !== undefined) yield* rules.confirm()
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw outsideScope(resource)
+    rules?.writing?.made(resource, key)
+    if (rules?.writing !== undefined) yield* rules.writing.confirm()
     return { resource, key, record }
   }
 
@@ -208,10 +216,12 @@ export class PlannedWriter {
     if (key === undefined) return undefined
     yield* wait(authorize(link.target, 'update', visibility, ctx))
     const address = { resource: link.target, key, id: keyToSegment(key, link.target) }
+    const rules = RowRules.of(this.#reader, view)
+    if (rules?.writing !== undefined) yield* rules.writing.admit(address, body)
     const { version } = link.target
     const isGiven = version !== undefined && body[version.name] !== undefined
     const current = isGiven ? yield* this.#versions.read(address, { ...view, ctx: { ...view.ctx, headers: {} } }, true) : undefined
-    return yield* this.#update(plan, address, body, { view, current, shown: owner })
+    return yield* this.#update(plan, address, body, { view, rules, current, shown: owner })
   }
 
   *#updateBody(plan: PlannedBody, address: Address, body: JsonObject, view: View): Coroutine<Written | undefined> {
@@ -221,14 +231,15 @@ export class PlannedWriter {
     // may refuse the statement.
     const asksFirst = plan.body.isWide || view.visibility !== EVERYTHING || this.#connection.mayHoldMisfits
     if (asksFirst && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
+    const rules = RowRules.of(this.#reader, view)
+    if (rules?.writing !== undefined) yield* rules.writing.admit(address, body)
     const current = yield* this.#versions.read(address, view, version !== undefined && body[version.name] !== undefined)
-    return yield* this.#update(plan, address, body, { view, current, shown: address })
+    return yield* this.#update(plan, address, body, { view, rules, current, shown: address })
   }
 
-  *#update(plan: PlannedBody, address: Address, body: JsonObject, { view, current, shown }: Found): Coroutine<Written | undefined> {
+  *#update(plan: PlannedBody, address: Address, body: JsonObject, { view, rules, current, shown }: Found): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { values } = plan
-    const rules = RowRules.of(this.#reader, view)
     const asked: Asked = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, values, rules, id }
     const relations = this.#relations(asked)
     const change = yield* this.#validate(plan.body, asked)
@@ -256,7 +267,10 @@ export class PlannedWriter {
       if (shown !== address) yield* rules.requireStays(resource, key)
     }
     const record = yield* wait(answer ?? this.#reader.record(shown.resource, shown.key, view))
-    if (record !== undefined) return { resource: shown.resource, key: shown.key, record }
+    if (record !== undefined) {
+      if (rules?.writing !== undefined) yield* rules.writing.confirm()
+      return { resource: shown.resource, key: shown.key, record }
+    }
     if (rules === undefined) throw notFound(shown.resource, shown.id)
     return yield* rules.refuseLeft(shown)
   }

@@ -50,3 +50,14 @@ export function listNew(change: RecordInput): RecordInput[] {
   const refs = [...change.links.map(({ link }) => link), ...change.lists.flatMap(({ items }) => items)]
   return [change, ...refs.flatMap(ref => (ref?.kind === 'new' ? listNew(ref.record) : []))]
 }
+
+/** Whether a new record is a row that links none but records that are there. */
+export function isOneRow({ links, lists }: RecordInput): boolean {
+  return lists.length === 0 && links.every(({ attribute, link }) => attribute.owner && link?.kind !== 'new')
+}
+
+/** Returns the change of a new record with the link that its place gives it. */
+export function withLink(change: RecordInput, attribute: ToOneAttribute, key: KeyValues): RecordInput {
+  const link: LinkInput = { attribute, path: '', link: { kind: 'existing', key, path: '', given: undefined } }
+  return { ...change, links: [...change.links, link] }
+}

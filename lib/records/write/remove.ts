@@ -26,9 +26,12 @@ export function remove(resource: Resource, entities: readonly Entity[], work: Wo
   const [entity] = entities
   if (entity === undefined || entities.length > 1 || cascadesOrUnlinks(findClass(resource, entity)))
     return removeAll(resource, entities, work)
-  return chain(refuseReferred(new Map([[entity, findClass(resource, entity)]]), work), () => {
-    work.em.remove(entity as never)
-  })
+  const removed = new Map([[entity, findClass(resource, entity)]])
+  return chain(mayRemove(removed, work), () =>
+    chain(refuseReferred(removed, work), () => {
+      work.em.remove(entity as never)
+    }),
+  )
 }
 
 /** Whether removing a record of the resource removes others, or unlinks some that no foreign key protects. */
@@ -54,8 +57,16 @@ function cascades(attribute: Attribute): boolean {
 async function removeAll(resource: Resource, entities: readonly Entity[], work: Work): Promise<void> {
   const removed = new Map<Entity, Resource>()
   for (const entity of entities) await collectCascade(findClass(resource, entity), entity, removed, work)
+  await mayRemove(removed, work)
   await refuseReferred(removed, work)
   await removeWithLinks(removed, work)
+}
+
+/** Refuses a removal of records that the caller may not write, or that takes such with it. */
+export function mayRemove(removed: ReadonlyMap<Entity, Resource>, { writing, connection }: Work): Awaitable<void> {
+  if (writing === undefined) return
+  const rows = [...removed].map(([entity, resource]) => ({ resource, key: keyOfEntity(resource, entity) }))
+  return runCoroutine(writing.remove(rows, connection))
 }
 
 export async function removeWithLinks(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {

@@ -7,6 +7,7 @@ import type { KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
 import type { Reader, View } from '../read/reader.ts'
 import type { Listed, Touched, Work } from './unit-of-work.ts'
+import { WriteRules } from './write-rules.ts'
 
 /** The caller of a request that writes. */
 export class Caller {
@@ -45,9 +46,11 @@ export class RequestWork extends Caller implements Work {
   readonly listed: Listed[] = []
   readonly touched: Touched[] = []
   readonly named = new Set<string>()
+  readonly writing: WriteRules | undefined
 
   constructor(em: EntityManager, connection: Connection, reader: Reader, view: View) {
     super(connection, reader, view)
     this.em = em
+    this.writing = WriteRules.of(reader, view)
   }
 }

@@ -12,6 +12,7 @@ import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { outsideScope } from './check-outcome.ts'
 import { Unplanned } from './unplanned.ts'
+import { WriteRules } from './write-rules.ts'
 import type { Address } from './written.ts'
 
 /** The rows of one resource that a write has touched beside the one that it answers with. */
@@ -26,10 +27,13 @@ export class RowRules {
   readonly #reader: Reader
   readonly #view: View
   readonly #touched = new Map<Resource, TouchedRows>()
+  /** Which rows the caller may write, where that is not all that exist. */
+  readonly writing: WriteRules | undefined
 
   private constructor(reader: Reader, view: View) {
     this.#reader = reader
     this.#view = view
+    this.writing = WriteRules.of(reader, view)
   }
 
   /** Returns the rules of a request; undefined where all rows exist for the caller, who may do everything. */
@@ -64,6 +68,11 @@ export class RowRules {
     return rules.scopes.length > 0
   }
 
+  /** Whether the rows of a resource that a write makes are held against rules. */
+  follows(resource: Resource): boolean {
+    return this.hides(resource) || this.writing?.govern(resource) === true
+  }
+
   /** Returns those of the keys whose records do not exist for the caller. */
   *findUnseen(resource: Resource, keys: readonly KeyValues[]): Coroutine<readonly KeyValues[]> {
     if (keys.length === 0 || !this.hides(resource)) return []
@@ -79,13 +88,14 @@ export class RowRules {
 
   /** Remembers a row that the write has touched, for `confirm`. */
   touch(resource: Resource, key: KeyValues, how: keyof TouchedRows): void {
+    if (how === 'made') this.writing?.made(resource, key)
     if (!this.hides(resource)) return
     let rows = this.#touched.get(resource)
     if (rows === undefined) this.#touched.set(resource, (rows = { made: [], linked: [] }))
     rows[how].push(key)
   }
 
-  /** Refuses what the write has made of rows: the caller must see those that it has made, and those that it has linked must not have left the caller's scope. */
+  /** Refuses what the write has made of rows: the caller must see those that it has made, those that it has linked must not have left the caller's scope. */
   *confirm(): Coroutine<void> {
     for (const [resource, { made, linked }] of this.#touched) {
       if ((yield* this.findUnseen(resource, made)).length > 0) throw new Unplanned()

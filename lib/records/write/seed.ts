@@ -34,6 +34,7 @@ import type { RecordInput, RecordRef } from './record-input.ts'
 
 /** Access rules do not apply to records that the application inserts. */
 const WITHOUT_RULES = {
+  writing: undefined,
   exists: () => true,
   meets: () => true,
   authorize: () => undefined,

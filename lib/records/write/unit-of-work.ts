@@ -2,12 +2,14 @@
  * The unit of work of one request: the entity manager, what the caller may see and do, and what the write has touched so far.
  */
 import type { EntityManager } from '@mikro-orm/core'
+import { runCoroutine } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Connection } from '../database/dialect.ts'
 import { toPrimaryKey } from '../../model/entity-key.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
+import type { WriteRules } from './write-rules.ts'
 
 /** The unit of work of one request. */
 export interface Work {
@@ -23,6 +25,8 @@ export interface Work {
   readonly listed: Listed[]
   /** Refuses an action on records of the resource that the caller may not take. */
   authorize(resource: Resource, action: 'update' | 'delete'): Awaitable<void>
+  /** Which rows the caller may write, where that is not all that exist. */
+  readonly writing: WriteRules | undefined
   /** Records that the write has created, or linked in another way; the latter with their keys. */
   readonly touched: Touched[]
   /** Names of the records and links that the body sets: its lists must not remove those records, nor those links. */
@@ -67,4 +71,9 @@ export function loadsAlone(resource: Resource, { connection }: Work): boolean {
 /** Whether a record can be removed by its key alone. */
 export function removesAlone(resource: Resource, { connection }: Work): boolean {
   return connection.removesAlone(entityName(resource))
+}
+
+/** Refuses to change records that are there which the caller may not write. */
+export function mayChange(resource: Resource, keys: readonly KeyValues[], { writing }: Work): Awaitable<void> {
+  return writing && runCoroutine(writing.change(resource, keys))
 }

@@ -9,8 +9,8 @@ import { keyToSegment } from '../../model/key.ts'
 import type { RelationAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import { recordName } from './check-database.ts'
 import { unwrap } from './entity-links.ts'
-import { collectCascade, cascadesOrUnlinks, removeWithLinks } from './remove.ts'
-import { load } from './unit-of-work.ts'
+import { collectCascade, cascadesOrUnlinks, mayRemove, removeWithLinks } from './remove.ts'
+import { load, mayChange } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
 import { owningAttribute } from './relation-sides.ts'
 
@@ -46,11 +46,13 @@ export async function changeOwnLink(
 /** Removes all that is removed with an orphan. MikroORM removes the orphan itself, but cascades to loaded relations only. */
 async function removeOrphan(target: Resource, orphan: Entity, work: Work): Promise<void> {
   const resource = findClass(target, orphan)
+  await mayRemove(new Map([[orphan, resource]]), work)
   if (!cascadesOrUnlinks(resource)) return
   // The entity of a link may have nothing but its key.
   const loaded = await load(resource, keyOfEntity(resource, orphan), work)
   const removed = new Map<Entity, Resource>()
   if (loaded !== undefined) await collectCascade(findClass(resource, loaded), loaded, removed, work)
+  await mayRemove(removed, work)
   await removeWithLinks(removed, work)
 }
 
@@ -70,6 +72,7 @@ export async function unlinkFromOwner(member: Entity, relation: RelationAttribut
     await removeOrphan(relation.target, member, work)
     work.em.remove(member as never)
   } else if (other.nullable) {
+    await mayChange(relation.target, [keyOfEntity(relation.target, member)], work)
     await changeOwnLink(member, other, relation.target, work, () => {
       member[other.property] = null
     })

@@ -19,7 +19,7 @@ import type { Reader, View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import { append, changeLink, create, update } from './apply.ts'
-import { flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
+import { confirmWritten, flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
 import { runTranslated } from './database-errors.ts'
 import type { Translating } from './database-errors.ts'
 import { BY_STATEMENTS, byUnitOfWork, explainUnplanned } from './explain-way.ts'
@@ -36,7 +36,7 @@ import { VersionReader } from './read-version.ts'
 import { remove } from './remove.ts'
 import { RowShapes } from './row-shapes.ts'
 import { RequestWork } from './request-work.ts'
-import { load, loadsAlone, reference, removesAlone } from './unit-of-work.ts'
+import { load, loadsAlone, mayChange, reference, removesAlone } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
 import { ChangeValidator } from './validate-change.ts'
 import { filledSide, implyOwner, owningAttribute } from './relation-sides.ts'
@@ -44,6 +44,7 @@ import { isObject } from '../../foundation/base/json.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import { parseBranchLink } from './fixed-attributes.ts'
 import { requireObject } from './validate-record.ts'
+import { isHeldByOthers } from './write-rules.ts'
 import type { Address, Written } from './written.ts'
 import type { RecordInput } from './record-input.ts'
 
@@ -111,7 +112,7 @@ export class Writer {
 
   *#append(owner: Address, attribute: ToManyAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
     const { target } = attribute
-    const entity = yield* this.#loaded(owner, work, view)
+    const entity = yield* this.#loaded(owner, work, view, isHeldByOthers(attribute) ? undefined : {})
     const change = yield* this.#validator.validate(body, target, { mode: 'create', ...implyOwner(attribute, owner.key) }, view)
     yield* wait(this.#reader.prepare(target, view))
     const created = yield* wait(append(entity, attribute, change, work))
@@ -157,7 +158,7 @@ export class Writer {
 
   *#update(address: Address, body: JsonObject, view: View, work: Work): Coroutine<Written> {
     const { resource, key } = address
-    const entity = yield* this.#loaded(address, work, view)
+    const entity = yield* this.#loaded(address, work, view, body)
     const change = yield* this.#validator.validate(body, findClass(resource, entity), { mode: 'update', key }, view, entity)
     const before = yield* wait(this.#before(address, change, view))
     yield* wait(update(entity, change, work))
@@ -195,6 +196,7 @@ export class Writer {
     yield* wait(authorize(target, linked === undefined ? 'create' : 'update', view.visibility, view.ctx))
     let before: JsonRecord | undefined
     if (linked === undefined) {
+      if (attribute.owner) yield* wait(mayChange(address.resource, [address.key], work))
       const { otherSide } = attribute
       const implied =
         !attribute.owner && otherSide !== undefined ? { implied: { name: otherSide, key, link: owningAttribute(attribute) } } : {}
@@ -204,6 +206,7 @@ export class Writer {
       yield* wait(changeLink(entity, { attribute, path: attribute.name, link: { kind: 'new', record } }, resource, work))
     } else {
       const related = (yield* wait(load(target, linked, work)))!
+      if (work.writing !== undefined) yield* work.writing.admit({ resource: target, key: linked, id: '' }, body)
       const change = yield* this.#validator.validate(body, findClass(target, related), { mode: 'update', key: linked }, view, related)
       before = yield* wait(this.#before(address, change, view))
       yield* wait(update(related, change, work))
@@ -225,7 +228,7 @@ export class Writer {
     // classes may be more than one row.
     const isPlain = resource.version === undefined && resource.hierarchy === undefined
     const isAlone = isPlain && view.visibility === EVERYTHING && removesAlone(resource, work)
-    const loaded = isAlone ? undefined : yield* this.#loaded(address, work, view)
+    const loaded = isAlone ? undefined : yield* this.#loaded(address, work, view, {})
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw isAlone ? notFound(resource, id) : outsideScope(resource)
     yield* wait(remove(resource, [loaded ?? reference(resource, key, work.em)], work))
@@ -254,6 +257,7 @@ export class Writer {
         `The ${address.resource.singular} needs its "${attribute.name}", so the ${target.singular} cannot be deleted.`,
       )
     }
+    if (attribute.owner) yield* wait(mayChange(address.resource, [address.key], work))
     const written = yield* this.#written(target, linked, view)
     const related = (yield* wait(load(target, linked, work)))!
     if (attribute.owner) {
@@ -290,11 +294,14 @@ export class Writer {
     return key
   }
 
-  *#loaded({ resource, key, id }: Address, work: Work, view: View): Coroutine<Entity> {
+  /** @param body what is to be changed of the record: `{}` for all of it; undefined: nothing */
+  *#loaded(address: Address, work: Work, view: View, body?: JsonObject): Coroutine<Entity> {
+    const { resource, key, id } = address
     const isAlone = view.visibility === EVERYTHING && resource.hierarchy === undefined && loadsAlone(resource, work)
     const exists = isAlone || (yield* wait(work.exists(resource, key)))
     const entity = exists ? yield* wait(load(resource, key, work)) : undefined
     if (entity === undefined) throw notFound(resource, id)
+    if (body !== undefined && work.writing !== undefined) yield* work.writing.admit(address, body)
     checkPrecondition(view.ctx.headers, findClass(resource, entity), entity)
     return entity
   }
@@ -381,7 +388,9 @@ export class Writer {
     em.setFlushMode(FlushMode.COMMIT)
     // MikroORM does not order inserts and deletes where a class refers to one that inherits.
     if (this.#traits.inherits) yield* wait(this.#connection.deferReferences())
-    const result = yield* steps(new RequestWork(em, this.#connection, this.#reader, view))
+    const work = new RequestWork(em, this.#connection, this.#reader, view)
+    const result = yield* steps(work)
+    if (work.writing !== undefined) yield* confirmWritten(work, work.writing)
     view.end?.throwIfReached()
     return result
   }

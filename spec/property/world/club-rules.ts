@@ -36,7 +36,20 @@ const HIDDEN: Readonly<Record<string, object>> = {
   Team: { club: { id: { $lt: 3 } } },
 }
 
-/** Rules that read the headers: `x-all` shows every row, `x-no` forbids actions of some resources, `x-late` has rules answer later. */
+/** What a caller may write who is told so, each with the same of a row of the table. */
+export const WRITABLE: Readonly<
+  Record<string, { readonly query: object; readonly holds: (row: Readonly<Record<string, unknown>>) => boolean }>
+> = {
+  Tag: { query: { id: { $ne: 'b' } }, holds: row => row['id'] !== 'b' },
+  Player: { query: { $or: [{ number: null }, { number: { $ne: 2 } }] }, holds: row => row['number'] !== 2 },
+  Club: { query: { name: { $nin: ['cc', 'a', 'f'] } }, holds: row => !['cc', 'a', 'f'].includes(String(row['name'])) },
+  Note: { query: { about: null }, holds: row => row['about_id'] === null },
+  Team: { query: { club: { id: { $ne: 2 } } }, holds: row => row['club_id'] !== 2 },
+  Badge: { query: { text: { $ne: 'a' } }, holds: row => row['text'] !== 'a' },
+  Event: { query: { $or: [{ club: null }, { club: { $ne: 3 } }] }, holds: row => row['club_id'] !== 3 },
+}
+
+/** Rules that read the headers: `x-all` shows every row, `x-own` restricts what may be written, `x-no` forbids actions of some resources, `x-late` has rules answer later. */
 export function clubRules(entities: unknown[]): unknown[] {
   return (entities as { name: string }[]).map(entity => {
     const { name } = entity
@@ -52,7 +65,12 @@ export function clubRules(entities: unknown[]): unknown[] {
       return ctx.headers['x-late'] === undefined ? answer : Promise.resolve(answer)
     }
     const access = Object.fromEntries(ACTIONS.map(action => [action, rule(action)]))
-    return resource(entity as never, { access, ...(hidden === undefined ? {} : { scope }) } as never)
+    const write = (ctx: Caller): unknown => {
+      const answer = once.ask('write', ctx, ctx.headers['x-own'] === undefined ? true : WRITABLE[name]?.query)
+      return ctx.headers['x-late'] === undefined ? answer : Promise.resolve(answer)
+    }
+    const own = WRITABLE[name] === undefined ? {} : { write }
+    return resource(entity as never, { access, ...own, ...(hidden === undefined ? {} : { scope }) } as never)
   })
 }
 
@@ -66,6 +84,7 @@ const callers = fc
     {
       'x-all': fc.constant('1'),
       'x-late': fc.constant('1'),
+      'x-own': fc.constant('1'),
       'x-no': fc.array(forbidden, { minLength: 1, maxLength: 3 }).map(names => names.join()),
       'if-match': fc.constantFrom('*', '"1"', '"2"'),
     },

@@ -23,6 +23,9 @@ const CONFIG = [
   'versions',
   'depth',
   'expand',
+  'sort',
+  'limit',
+  'filter',
   'attributes',
   'computed',
   'open',
@@ -230,6 +233,7 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config, a
     depth,
     single: single === undefined ? undefined : String(single),
     expand: Object.freeze([...expand]),
+    defaults: readDefaults(where, config),
     access: Object.freeze(Object.fromEntries(ACTIONS.map(action => [action, ruleFor(action)])) as Record<Action, AccessRule>),
     ownScopes: scope === undefined ? 0 : 1,
     write,
@@ -239,6 +243,21 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config, a
         ACTIONS.flatMap(action => (config[action] === undefined ? [] : [[action, config[action]]])),
       ) as ResourceRules['wrappers'],
     ),
+  })
+}
+
+/** The form alone: whether they name what there is, the vocabulary of the version decides. */
+function readDefaults(where: string, { sort, limit, filter }: Config): ResourceRules['defaults'] {
+  if (sort === undefined && limit === undefined && filter === undefined) return undefined
+  if (sort !== undefined && !(Array.isArray(sort) ? sort : [sort]).every(key => typeof key === 'string' && key !== ''))
+    throw new TypeError(`${where}: "sort" must be sort keys, such as "age.desc", or an array of them.`)
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0))
+    throw new RangeError(`${where}: "limit" must be a number of records, 0 or more.`)
+  if (filter !== undefined && typeof filter !== 'string') requireObject(filter, `${where}: "filter"`)
+  return Object.freeze({
+    ...(sort === undefined ? {} : { sort }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(filter === undefined ? {} : { filter }),
   })
 }
 

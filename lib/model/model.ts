@@ -2,6 +2,7 @@
  * Model: the frozen description of what is served. Plain data, made once by read-model.ts; every later stage reads this and never MikroORM's metadata.
  * Relations point at their target resource directly, so a dotted path is walked without look-ups by name.
  */
+import type { QueryValue } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
 import type { ScalarType } from '../foundation/values/scalar-type.ts'
 import type { StoredTable } from './stored-table.ts'
@@ -66,11 +67,20 @@ interface AttributeBase {
 export type Renderer = (value: unknown, record: Readonly<Record<string, unknown>>, ctx: HookContext) => unknown
 
 /** The rules of the application for a resource, apart from its attributes. */
+/** The sort, the limit and the filter of a list, as the application writes them. */
+export interface WrittenDefaults {
+  readonly sort?: string | readonly string[]
+  readonly limit?: number
+  readonly filter?: string | Readonly<Record<string, QueryValue | readonly QueryValue[]>>
+}
+
 export interface ResourceRules {
   readonly depth: 0 | 1 | 2
   /** The ID of the record that the path of the resource is that of, where clients know only this one. */
   readonly single: string | undefined
   readonly expand: readonly string[]
+  /** What a list of the resource has of which a request names none, as the application wrote it; undefined where it gives nothing. */
+  readonly defaults: WrittenDefaults | undefined
   /** By action: whether it is allowed, or a function that decides. */
   readonly access: Readonly<Record<Action, boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)>>
   /** The conditions, in MikroORM's own language, that a row meets which exists for the caller: the scope, and the filters of the entity. */

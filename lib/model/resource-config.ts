@@ -1,5 +1,6 @@
 /** Resource: per-model customisation, as the application writes it. Typed from the entity; checked by name when the engine is created. */
 import type { EntityName, FilterQuery } from '@mikro-orm/core'
+import type { QueryValue } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
 
 /** Names of an entity's properties. */
@@ -91,6 +92,15 @@ export interface ResourceConfig<E> {
   readonly depth?: 0 | 1 | 2
   /** Relation paths expanded in a request that names none. */
   readonly expand?: readonly string[]
+  /** Sort keys of a list that a request asks for without `sort`: `'age.desc,name'`, or an array of them. Default: the primary key. */
+  readonly sort?: string | readonly string[]
+  /** Records on a page of a list that a request asks for without `limit`, at most `limits.maxLimit`. Default: `limits.defaultLimit`. */
+  readonly limit?: number
+  /**
+   * Filters of a list that a request asks for without any filter, as a query object or its text: `{ published: true, 'age>=': 18 }`. A request that names a filter of its own
+   * has that alone. `sort`, `limit` and `filter` hold for the list at the path of the resource, not for lists below a record. Default: none.
+   */
+  readonly filter?: string | Readonly<Record<string, QueryValue | readonly QueryValue[]>>
   readonly attributes?: { readonly [K in PropertyName<E>]?: AttributeRules<E, K> }
   readonly computed?: Readonly<Record<string, ComputedAttribute | ComputedGroup>>
   /**

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
 import type { Sign } from '../../lib/records/request/operators.ts'
-import { PARAMETERS, RESERVED } from '../../lib/records/request/reserved-parameters.ts'
+import { ALL_RESERVED, PARAMETERS } from '../../lib/records/request/reserved-parameters.ts'
 import type { Reserved } from '../../lib/records/request/reserved-parameters.ts'
 
 const Author = defineEntity({ name: 'Author', properties: { id: p.integer().primary(), name: p.string() } })
@@ -16,6 +16,7 @@ const Book = defineEntity({
 const world = async () =>
   RestEngine.create({
     entities: [Author, Book],
+    parameters: { page: 'page' },
     seed: {
       authors: [
         { id: 1, name: 'Zoe' },
@@ -33,6 +34,7 @@ const world = async () =>
 const PARAMETER_EXAMPLES = {
   limit: { values: ['1', '2'], wrong: 'x' },
   offset: { values: ['1', '2'], wrong: '-1' },
+  page: { values: ['2', '3'], wrong: '0' },
   sort: { values: ['pages', 'author.name'], wrong: 'nonsense' },
   depth: { values: ['0', '2'], wrong: '3' },
   attributes: { values: ['id', 'title'], wrong: 'nonsense' },
@@ -54,7 +56,7 @@ describe('every reserved parameter', () => {
   it('has an effect, and refuses what is not of its form', async () => {
     await using engine = await world()
     const plain = JSON.stringify(((await engine.handle('GET', '/v1/books')).body as { books: unknown }).books)
-    for (const name of RESERVED) {
+    for (const name of ALL_RESERVED) {
       const { values, wrong } = PARAMETER_EXAMPLES[name]
       const answer = await engine.handle('GET', '/v1/books', { [name]: values[0] })
       assert.notEqual(JSON.stringify((answer.body as { books: unknown }).books), plain, `${name}=${values[0]}`)
@@ -64,7 +66,7 @@ describe('every reserved parameter', () => {
 
   it('is part of the key of cached plans where plans depend on it', async () => {
     await using engine = await world()
-    for (const name of RESERVED) {
+    for (const name of ALL_RESERVED) {
       const queries = ['', ...PARAMETER_EXAMPLES[name].values.map(value => `?${name}=${value}`)]
       // One engine has the plans of all that came before; a new one has none.
       for (const query of queries) {
@@ -78,7 +80,7 @@ describe('every reserved parameter', () => {
 
   it('is taken by single records as its table says', async () => {
     await using engine = await world()
-    for (const name of RESERVED) {
+    for (const name of ALL_RESERVED) {
       const { status } = await engine.handle('GET', '/v1/books/1', { [name]: PARAMETER_EXAMPLES[name].values[0] })
       assert.equal(status, PARAMETERS[name].forRecords ? 200 : 400, name)
     }

@@ -178,6 +178,7 @@ const page = await api.users.list({
   sort: ['age.desc', 'posts', 'home.city'],
   limit: 20,
   offset: 40,
+  page: 3,
   $: { 'posts.labels.code': 'x', quickstats: true, 'name|role': ['a', 'b'] },
 })
 same<typeof page, Page<typeof user>>()

@@ -56,7 +56,7 @@ function findCause(query: AnsweredRequest['query'], { version: { vocabulary } }:
     isObject(body) && Array.isArray(body['errors']) ? (body['errors'] as unknown[]).filter(isObject)[0]?.['parameter'] : undefined
   if (query.some(([name]) => name === named)) return named as string
   if (query.length === 1) return query[0]![0]
-  const others = query.filter(([name]) => !['limit', 'offset', 'depth'].includes(vocabulary.reserved.get(name) ?? ''))
+  const others = query.filter(([name]) => !['limit', 'offset', 'page', 'depth'].includes(vocabulary.reserved.get(name) ?? ''))
   return others.length === 1 ? others[0]![0] : undefined
 }
 

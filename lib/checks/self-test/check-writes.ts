@@ -56,7 +56,7 @@ async function checkCreation(writing: Writing, subject: Subject): Promise<Record
       refusal = (error as Error).message
       continue
     }
-    const answer = await test.ask('POST', subject.list({}, { depth: 1 }), body)
+    const answer = await test.ask('POST', subject.creation({ depth: 1 }), body)
     if (answer === undefined || !answer.isOk) {
       refusal = answer === undefined ? 'it got no answer' : `${answer.status} ${describeFailure(answer.body)}`
       continue

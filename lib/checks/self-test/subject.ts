@@ -90,12 +90,28 @@ export class Subject {
     reserved: Readonly<Partial<Record<Reserved, string | number>>>,
     path = this.path,
   ): string {
+    const isWhole = path === this.path && Object.keys(filters).length === 0
+    return this.#write(path, isWhole ? this.#everything() : filters, reserved)
+  }
+
+  /** The path that takes new records. */
+  creation(reserved: Readonly<Partial<Record<Reserved, string | number>>>): string {
+    return this.#write(this.path, {}, reserved)
+  }
+
+  #write(path: string, filters: Readonly<Record<string, string>>, reserved: Readonly<Partial<Record<Reserved, string | number>>>): string {
     const pairs = [
       ...Object.entries(filters),
       ...Object.entries(reserved).map(([name, value]): [string, string] => [this.parameter(name as Reserved), String(value)]),
     ]
     if (pairs.length === 0) return path
     return `${path}?${pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`
+  }
+
+  /** A filter that every record meets, where a list without a filter has one by default. */
+  #everything(): Readonly<Record<string, string>> {
+    const [name] = this.resource.keyNames
+    return this.resource.rules.defaults?.filter === undefined || name === undefined ? {} : { [`${name}!`]: 'null' }
   }
 
   parameter(reserved: Reserved): string {

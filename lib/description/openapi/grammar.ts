@@ -1,5 +1,6 @@
 /** Grammar: the rules that all operations share, as prose for the description of a document. */
 import { findParameterName } from '../../records/request/query-string.ts'
+import { RESERVED } from '../../records/request/reserved-parameters.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'
 
 /** Returns the text, in Markdown. */
@@ -7,7 +8,7 @@ export function describeGrammar(
   { vocabulary, limits, login, readOnly }: ApiSource,
   { attributes, brief, filters }: DescribeOptions,
 ): string {
-  const called = (name: 'limit' | 'offset' | 'sort'): string => `\`${findParameterName(vocabulary, name)}\``
+  const called = (name: 'limit' | 'offset' | 'page' | 'sort'): string => `\`${findParameterName(vocabulary, name)}\``
   const reading = 'HEAD answers like GET, without a body; OPTIONS answers with `Allow`.'
   return [
     readOnly ? `Nothing can be written here. ${reading}` : `PATCH does what PUT does, at every path. ${reading}`,
@@ -20,7 +21,7 @@ export function describeGrammar(
       ? ''
       : 'What any request may be refused with is the answer `default`: 400, 401, 413, 415, 500, 503 and what the application says.',
     '## Lists',
-    `A list is paged by ${called('limit')} and ${called('offset')}, and sorted by ${called('sort')}; the key is always the last key of the order.`,
+    `A list is paged by ${called('limit')} and ${called('offset')}${vocabulary.reserved.size > RESERVED.length ? ` or ${called('page')}` : ''}, and sorted by ${called('sort')}; the key is always the last key of the order.`,
     '## Filters',
     filters.ofRelations || filters.hops === undefined
       ? ''

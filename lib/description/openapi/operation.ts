@@ -18,6 +18,8 @@ export interface OperationParts {
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly Schema[]
+  /** The filters of a request without any, as an envelope shows them. */
+  readonly filter?: readonly (readonly [name: string, value: string])[]
   readonly body?: Schema
   readonly status?: number
   readonly success: Schema

@@ -126,6 +126,7 @@ export class Operations {
       // What the descriptions of a kind of operation have in common the rules of the document say once.
       ...(options.attributes ? { description: description ?? `${summary}.` } : {}),
       ...(parameters.length === 0 ? {} : { parameters }),
+      ...(parts.filter === undefined ? {} : { 'x-default-filter': parts.filter }),
       ...(body === undefined ? {} : { requestBody: this.#requestBody(body) }),
       ...(asked === undefined ? {} : { security: asked }),
       responses: { [String(status)]: success, ...unmodified, ...failures.of([...parts.failures, ...login], parts.listed) },
@@ -182,12 +183,16 @@ export class Operations {
   }
 
   #list(resource: Resource): OperationParts {
-    const { parameters, answers } = this.#describers
+    const { parameters, answers, source } = this.#describers
+    const filters = source.defaults.get(resource)?.filters ?? []
+    const standard = filters.map(({ label, text }) => `\`${label}\` ${text}`).join(', ')
     return {
       id: `list${pascalCase(resource.plural)}`,
       tag: resource.plural,
       summary: `List ${resource.plural}`,
+      ...(filters.length === 0 ? {} : { filter: filters.map(({ label, text }) => [label, text] as const) }),
       description:
+        (standard === '' ? '' : `Without any filter these hold: ${standard}. `) +
         'A page of the records that meet all filters. Other filters than those listed are taken, too: see the rules of filters. With `Accept: text/csv` or `application/x-ndjson` the records of all pages come as text.',
       parameters: parameters.ofList(resource),
       success: answers.list(resource),

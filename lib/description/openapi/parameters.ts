@@ -1,9 +1,10 @@
 /** Parameters: those of requests for records, apart from filters: reserved ones under the application's names, flags, custom parameters, headers. */
 import type { Resource } from '../../model/model.ts'
 import { findParameterName } from '../../records/request/query-string.ts'
-import { PARAMETERS, RESERVED } from '../../records/request/reserved-parameters.ts'
+import { ALL_RESERVED, PARAMETERS } from '../../records/request/reserved-parameters.ts'
 import type { Reserved } from '../../records/request/reserved-parameters.ts'
 import type { Visibility } from '../../records/plan/visibility.ts'
+import type { ListDefaults } from '../../records/access/list-defaults.ts'
 import { pascalCase } from './components.ts'
 import type { Components } from './components.ts'
 import { FilterParameters } from './filter-parameters.ts'
@@ -12,8 +13,8 @@ import type { Schema } from './schema.ts'
 import { flagsWithin } from './source.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'
 
-const OF_LISTS = RESERVED.filter(name => !PARAMETERS[name].forRecords)
-const OF_RECORDS = RESERVED.filter(name => PARAMETERS[name].forRecords)
+const OF_LISTS = ALL_RESERVED.filter(name => !PARAMETERS[name].forRecords)
+const OF_RECORDS = ALL_RESERVED.filter(name => PARAMETERS[name].forRecords)
 
 export class Parameters {
   readonly #source: ApiSource
@@ -59,7 +60,8 @@ export class Parameters {
 
   /** What a page of a list takes. */
   ofList(resource: Resource): Schema[] {
-    return [...this.#ofPage(resource), ...this.#filters.refer(resource)]
+    const defaults = this.#source.defaults.get(resource)
+    return [...this.#ofPaging(resource, defaults), ...this.ofRecords(resource), ...this.#ofApplication(), ...this.#filters.refer(resource)]
   }
 
   /** What a page of the list of a relation takes. */
@@ -77,12 +79,9 @@ export class Parameters {
     return [...(this.#options.brief ? [] : this.#ofApplication()), ...this.#relatedFilters(resource)]
   }
 
-  #ofPage(resource: Resource): Schema[] {
-    return [...this.#ofPaging(resource), ...this.ofRecords(resource), ...this.#ofApplication()]
-  }
-
-  #ofPaging(resource: Resource): Schema[] {
-    return OF_LISTS.map(each => this.#reserved(each, resource))
+  #ofPaging(resource: Resource, defaults?: ListDefaults): Schema[] {
+    const known = new Set(this.#source.vocabulary.reserved.values())
+    return OF_LISTS.filter(each => known.has(each)).map(each => this.#reserved(each, resource, defaults))
   }
 
   #ofApplication(): Schema[] {
@@ -156,12 +155,12 @@ export class Parameters {
     }))
   }
 
-  #reserved(reserved: Reserved, resource: Resource): Schema {
+  #reserved(reserved: Reserved, resource: Resource, defaults?: ListDefaults): Schema {
     const name = findParameterName(this.#source.vocabulary, reserved)
-    const { schema, description } = this.#describe(reserved, resource)
+    const { schema, description } = this.#describe(reserved, resource, defaults)
     // Resources of which the same is true share one component.
-    const variant = reserved === 'depth' ? String(resource.rules.depth) : reserved === 'expand' ? resource.rules.expand.join() : ''
-    const wanted = `${pascalCase(reserved)}${variant === '' || variant === '1' ? '' : `Of${pascalCase(resource.singular)}`}`
+    const variant = this.#variantOf(reserved, resource, defaults)
+    const wanted = `${pascalCase(reserved)}${['', '1', 'null'].includes(variant) ? '' : `Of${pascalCase(resource.singular)}`}`
     return this.#components.refer('parameters', wanted, `reserved ${reserved} ${variant}`, () => ({
       name,
       in: 'query',
@@ -170,19 +169,31 @@ export class Parameters {
     }))
   }
 
-  #describe(reserved: Reserved, { rules }: Resource): { readonly schema: Schema; readonly description: string } {
+  #variantOf(reserved: Reserved, { rules }: Resource, defaults: ListDefaults | undefined): string {
+    if (reserved === 'depth') return String(rules.depth)
+    if (reserved === 'expand') return rules.expand.join()
+    return reserved === 'limit' || reserved === 'sort' ? JSON.stringify(defaults?.[reserved] ?? null) : ''
+  }
+
+  #describe(reserved: Reserved, { rules }: Resource, defaults?: ListDefaults): { readonly schema: Schema; readonly description: string } {
     const { defaultLimit, maxLimit } = this.#source.limits
     switch (reserved) {
       case 'limit':
         return {
-          schema: { type: 'integer', minimum: 0, default: Math.min(defaultLimit, maxLimit) },
+          schema: { type: 'integer', minimum: 0, default: defaults?.limit ?? Math.min(defaultLimit, maxLimit) },
           description: `Records of a page. More than ${maxLimit} counts as ${maxLimit}; 0 gives the count alone.`,
         }
       case 'offset':
         return { schema: { type: 'integer', minimum: 0, default: 0 }, description: 'Records to skip.' }
+      case 'page':
+        return { schema: { type: 'integer', minimum: 1 }, description: 'The number of the page, from 1, in the place of `offset`.' }
       case 'sort':
         return {
-          schema: { type: 'string', examples: ['id.desc'] },
+          schema: {
+            type: 'string',
+            examples: ['id.desc'],
+            ...(defaults?.sort === undefined ? {} : { default: formatSort(defaults.sort) }),
+          },
           description:
             'Comma-separated attributes, each with `.asc` (the default) or `.desc` behind it. Dots walk relations; a relation alone sorts by the number of its records.',
         }
@@ -205,4 +216,8 @@ export class Parameters {
       }
     }
   }
+}
+
+function formatSort(sort: NonNullable<ListDefaults['sort']>): string {
+  return sort.map(({ path, descending }) => `${path}.${descending ? 'desc' : 'asc'}`).join()
 }

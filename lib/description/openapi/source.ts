@@ -1,6 +1,7 @@
 /** Source: the input of a description: the model of one version, and the options of the engine. */
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
+import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
 import type { ResourceLookup } from '../../records/access/resolve-path.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { isRelation, listTargets } from '../../model/model.ts'
@@ -29,6 +30,8 @@ export interface ApiSource {
   /** The path before the version. */
   readonly base: string
   readonly vocabulary: Vocabulary
+  /** What lists have of which requests name none. */
+  readonly defaults: DefaultsOfLists
   readonly lookUp: ResourceLookup
   readonly limits: Limits
   readonly createdStatus: number

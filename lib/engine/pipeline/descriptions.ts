@@ -223,7 +223,7 @@ export class Descriptions {
   }
 
   #createSource(
-    { model, lookUp, vocabulary }: Services,
+    { model, lookUp, vocabulary, defaults }: Services,
     version: string,
     login: DescribedLogin | undefined,
     examples: ReadonlyMap<Resource, JsonRecord>,
@@ -234,6 +234,7 @@ export class Descriptions {
       model,
       version,
       vocabulary,
+      defaults,
       lookUp,
       limits,
       createdStatus,

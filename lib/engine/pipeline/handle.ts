@@ -8,6 +8,7 @@ import { authorizeRequest, findVisibility, narrowVisibility } from '../../record
 import { describeTarget, findActions, findRoot } from '../../records/access/actions.ts'
 import type { ResourceAction } from '../../records/access/actions.ts'
 import { readParameters } from '../../records/access/check-parameters.ts'
+import { withDefaults } from '../../records/access/list-defaults.ts'
 import { findNewNames } from '../../records/access/find-new-names.ts'
 import { requireCanonical } from '../../records/access/canonical-path.ts'
 import { allowedMethods, checkMethod, findVersion, resolvePath } from '../../records/access/resolve-path.ts'
@@ -185,7 +186,8 @@ function resolveRequest(versioned: VersionedRequest, services: Services, parts: 
   if (parts.options.canonicalPaths) requireCanonical(request, target, version, services.lookUp)
   arrival.record?.resolved(target, services.model)
   const allowed = checkMethod(method, target, customMethods)
-  const parameters = readParameters(request, target, services.vocabulary, parts.options.limits)
+  const given = readParameters(request, target, services.vocabulary, parts.options.limits)
+  const parameters = services.defaults.size === 0 ? given : withDefaults(given, method, target, services.defaults)
   return { versioned, services, target, allowed, parameters, actions: findActions(method, target) }
 }
 

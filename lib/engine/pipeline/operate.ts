@@ -18,9 +18,10 @@ import { formatRoot } from '../../records/request/address.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Model, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import type { Request } from '../../records/request/parse-request.ts'
-import type { Vocabulary } from '../../records/request/query-string.ts'
+import type { Parameters, Vocabulary } from '../../records/request/query-string.ts'
 import type { Reader, View } from '../../records/read/reader.ts'
 import type { RequestContext } from '../../records/request/request-context.ts'
+import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
 import { notFound, refuseHidden } from '../../records/access/resolve-path.ts'
 import type { ResourceLookup, Target } from '../../records/access/resolve-path.ts'
 import { applyCondition, findListedResource, mayBeConditional } from './conditional.ts'
@@ -58,6 +59,8 @@ export interface Services {
   readonly lookUp: ResourceLookup
   readonly vocabulary: Vocabulary
   readonly customParameters: ReadonlyMap<string, CustomParameter>
+  /** What lists have of which requests name none. */
+  readonly defaults: DefaultsOfLists
   readonly clock: Clock
   readonly limits: Limits
   readonly versions: readonly string[]
@@ -106,15 +109,21 @@ function performWrapped(operation: Operation, services: Services): Awaitable<Res
 /** Answers with the records of all pages in another form than JSON. A wrapper runs around each page. */
 function streamOperation(operation: Operation, services: Services, resource: Resource, format: ListFormat): Awaitable<RestResponse> {
   const { view } = operation
-  const { limits, vocabulary } = services
-  const { parameters, visibility } = view
+  const { limits, vocabulary, defaults } = services
+  const { visibility } = view
+  const parameters = withoutPage(view.parameters, limits, defaults.get(resource)?.limit)
   return streamList({
     format,
-    view,
+    view: { ...view, parameters },
     pageSize: limits.maxLimit,
     answer: page => performWrapped({ ...operation, view: page }, services),
     columns: () => retryWithRules(visibility, () => listShownNames(resource, parameters, { limits, visibility, vocabulary })),
   })
+}
+
+/** A page by its number is a part of a list, also where all pages are asked for at once. */
+function withoutPage(parameters: Parameters, limits: Limits, standard: number | undefined): Parameters {
+  return parameters.page === undefined ? parameters : { ...parameters, ...findPageRange(parameters, limits, standard), page: undefined }
 }
 
 /** Runs the application's wrapper; around a write it is part of the transaction, which its failure rolls back. */
@@ -180,7 +189,7 @@ function get({ request, target, view, ctx }: Operation, services: Services): Awa
       if (target.isDescription) return services.describe(request.base, request.readOnly).then(respondDescription)
       return respondIndex(services.model, services.versions, formatRoot(request.base, ctx.version), formatTimestamp(services))
     case 'collection': {
-      const range = findPageRange(parameters, limits)
+      const range = findPageRange(parameters, limits, services.defaults.get(target.resource)?.limit)
       return chain(reader.page(target.resource, range, view), page =>
         respondList({ resource: target.resource, page, range, parameters, vocabulary, path: request.path }, formatTimestamp(services)),
       )

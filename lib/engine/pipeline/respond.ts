@@ -28,9 +28,16 @@ function ok(body: Envelope | Index, more?: Readonly<Record<string, string>>): Re
   return { status: 200, headers: more === undefined ? { 'content-type': JSON_TYPE } : { 'content-type': JSON_TYPE, ...more }, body }
 }
 
-/** Returns the page size and start in effect: a limit above the maximum is clamped. */
-export function findPageRange(parameters: Parameters, limits: Limits): PageRange {
-  return { limit: Math.min(parameters.limit ?? limits.defaultLimit, limits.maxLimit), offset: parameters.offset ?? 0 }
+/**
+ * Returns the page size and start in effect: a limit above the maximum is clamped.
+ *
+ * @param standard the limit of a request that names none
+ */
+export function findPageRange(parameters: Parameters, limits: Limits, standard = limits.defaultLimit): PageRange {
+  const limit = Math.min(parameters.limit ?? standard, limits.maxLimit)
+  const { page } = parameters
+  // No list is as long as the largest number that is exact.
+  return { limit, offset: page === undefined ? (parameters.offset ?? 0) : Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER) }
 }
 
 /** A list as it is answered, and the request that asked for it. */
@@ -45,7 +52,11 @@ interface AnsweredList {
 
 export function respondList({ resource, page, range, parameters, vocabulary, path }: AnsweredList, timestamp: string): RestResponse {
   const { limit, offset } = range
-  const link = (start: number): string => `${path}?${withOffset(parameters.pairs, findParameterName(vocabulary, 'offset'), start)}`
+  const link = (pages: 1 | -1): string => {
+    const isNumbered = parameters.page !== undefined
+    const start = isNumbered ? parameters.page + pages : Math.max(0, offset + pages * limit)
+    return `${path}?${withStart(parameters.pairs, findParameterName(vocabulary, isNumbered ? 'page' : 'offset'), start)}`
+  }
   return ok({
     success: true,
     timestamp,
@@ -55,16 +66,16 @@ export function respondList({ resource, page, range, parameters, vocabulary, pat
     limit,
     filter: parameters.filters.map(filter => [filter.label, filter.text]),
     count: page.count,
-    previous: limit > 0 && offset > 0 ? link(Math.max(0, offset - limit)) : null,
-    next: limit > 0 && offset + limit < page.count ? link(offset + limit) : null,
+    previous: limit > 0 && offset > 0 ? link(-1) : null,
+    next: limit > 0 && offset + limit < page.count ? link(1) : null,
     [resource.plural]: page.records,
   })
 }
 
-/** The query of another page: every other parameter as it was sent. */
-function withOffset(pairs: readonly Pair[], name: string, offset: number): string {
+/** The query of another page, by its number or where it begins: every other parameter as it was sent. */
+function withStart(pairs: readonly Pair[], name: string, start: number): string {
   const at = pairs.findIndex(pair => pair.name === name && pair.operator === '')
-  const pair: Pair = { name, operator: '', value: String(offset), bare: false }
+  const pair: Pair = { name, operator: '', value: String(start), bare: false }
   return (at < 0 ? [...pairs, pair] : pairs.with(at, pair)).map(textOfPair).join('&')
 }
 

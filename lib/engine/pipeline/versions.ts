@@ -9,6 +9,8 @@ import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Connection } from '../../records/database/dialect.ts'
+import { readListDefaults } from '../../records/access/list-defaults.ts'
+import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
 import { requireConditions } from '../../records/access/list-condition.ts'
 import type { NamedFilters } from '../../model/added-filters.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
@@ -19,8 +21,9 @@ import { NO_PARAMETERS, buildVocabulary } from '../../records/request/query-stri
 import type { Vocabulary } from '../../records/request/query-string.ts'
 import { NO_VERSION, listVersions } from '../../records/request/address.ts'
 import { describeReserved } from '../../records/request/reserved-paths.ts'
-import { RESERVED } from '../../records/request/reserved-parameters.ts'
+import { ALL_RESERVED, RESERVED } from '../../records/request/reserved-parameters.ts'
 import type { Reserved } from '../../records/request/reserved-parameters.ts'
+import { bindParameters } from '../../records/database/bind.ts'
 import { PasswordHashes } from '../../records/write/hash-passwords.ts'
 import type { PasswordKind } from '../../records/write/hash-passwords.ts'
 import { HashingWriter } from '../../records/write/hashing-writer.ts'
@@ -42,6 +45,7 @@ export interface CompiledVersion {
   readonly lookUp: ResourceLookup
   readonly vocabulary: Vocabulary
   readonly customParameters: ReadonlyMap<string, CustomParameter>
+  readonly defaults: DefaultsOfLists
   readonly plans: Plans
 }
 
@@ -72,7 +76,14 @@ export function readVersions(
     checkVocabulary(vocabulary)
     requireConditions(model)
     checkDefaultPaths(model, vocabulary, options)
-    compiled.set(version, { model, lookUp: createLookUp(options, model, orm), vocabulary, customParameters: own, plans: new Plans() })
+    compiled.set(version, {
+      model,
+      lookUp: createLookUp(options, model, orm),
+      vocabulary,
+      customParameters: own,
+      defaults: readListDefaults(model.resources, vocabulary, options.limits),
+      plans: new Plans(),
+    })
   }
   return compiled
 }
@@ -183,8 +194,8 @@ function readParameters(parameters: CheckedOptions['parameters']): {
       own.set(name, meaning)
     } else if (typeof meaning !== 'string' || !/^[\w.-]+$/.test(meaning)) {
       throw new TypeError(`parameters: "${name}" must be another name for a reserved parameter, or a function.`)
-    } else if (!(RESERVED as readonly string[]).includes(name)) {
-      throw new TypeError(`parameters: "${name}" is not a reserved parameter.${formatHint(findNearest(name, RESERVED))}`)
+    } else if (!(ALL_RESERVED as readonly string[]).includes(name)) {
+      throw new TypeError(`parameters: "${name}" is not a reserved parameter.${formatHint(findNearest(name, ALL_RESERVED))}`)
     } else {
       renamed[name as Reserved] = meaning
     }
@@ -193,7 +204,8 @@ function readParameters(parameters: CheckedOptions['parameters']): {
 }
 
 function checkVocabulary({ names, reserved, flags, own }: Vocabulary): void {
-  if (names.size < RESERVED.length + flags.size + own.size || reserved.size < RESERVED.length) {
+  const meant = new Set([...RESERVED, ...reserved.values()]).size
+  if (names.size < meant + flags.size + own.size || reserved.size < meant) {
     throw new TypeError(`parameters: two parameters have one name among ${[...reserved.keys(), ...flags, ...own].join(', ')}.`)
   }
 }
@@ -227,7 +239,24 @@ export function* checkExpressions(
   { limits }: CheckedOptions,
   connection: Connection,
 ): Coroutine<void> {
-  for (const { model, vocabulary } of versions.values()) yield* checkFormulas(model, vocabulary, limits, connection)
+  for (const { model, vocabulary, defaults } of versions.values()) {
+    yield* checkFormulas(model, vocabulary, limits, connection)
+    checkDefaultValues(defaults, vocabulary, limits, connection)
+  }
+}
+
+/** Checks that the values of default filters are of the types of their attributes. */
+function checkDefaultValues(defaults: DefaultsOfLists, vocabulary: Vocabulary, limits: Limits, { dialect }: Connection): void {
+  for (const [resource, { filters }] of defaults) {
+    if (filters.length === 0) continue
+    try {
+      const parameters = { ...NO_PARAMETERS, expand: [], filters }
+      const plan = planRead(resource, { kind: 'collection' }, true, parameters, { limits, visibility: EVERYTHING, vocabulary })
+      bindParameters(dialect.compile(plan).rows, { filters, key: [], limit: 1, offset: 0 }, dialect)
+    } catch (error) {
+      throw new TypeError(`resource(${resource.className}): filter: ${(error as Error).message}`, { cause: error })
+    }
+  }
 }
 
 function* checkFormulas(model: Model, vocabulary: Vocabulary, limits: Limits, connection: Connection): Coroutine<void> {

@@ -92,5 +92,10 @@ export interface PageQuery<P, D extends Depth, X extends Expandable<P>, A extend
   readonly sort?: SortKey<P> | readonly SortKey<P>[]
 }
 
+/** The number of the page, from 1, where the engine has `parameters: { page: 'page' }`; not for a record that has an attribute of this name. */
+type PageNumber<P> = 'page' extends keyof P ? unknown : { readonly page?: number }
+
 /** What a request for a list may have. */
-export type ListQuery<P, D extends Depth, X extends Expandable<P>, A extends Selectable<P>> = PageQuery<P, D, X, A> & Filters<P>
+export type ListQuery<P, D extends Depth, X extends Expandable<P>, A extends Selectable<P>> = PageQuery<P, D, X, A> &
+  PageNumber<P> &
+  Filters<P>

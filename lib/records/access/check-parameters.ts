@@ -7,7 +7,7 @@ import { isValue } from '../../model/model.ts'
 import type { Request } from '../request/parse-request.ts'
 import { NO_PARAMETERS, findParameterName, findLongest, parseParameters } from '../request/query-string.ts'
 import type { Pair, Parameters, RawFilter, Vocabulary } from '../request/query-string.ts'
-import { PARAMETERS, RESERVED } from '../request/reserved-parameters.ts'
+import { ALL_RESERVED, PARAMETERS, RESERVED } from '../request/reserved-parameters.ts'
 import type { Reserved } from '../request/reserved-parameters.ts'
 import type { Target } from './resolve-path.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
@@ -30,7 +30,7 @@ interface Taken {
 const ONE_RECORD = 'A single record'
 const BY_INDEX: Taken = { reserved: [], filters: false, what: 'The index' }
 const BY_DESCRIPTION: Taken = { reserved: [], filters: false, what: 'The description' }
-const BY_LIST: Taken = { reserved: RESERVED, filters: true, what: 'A list' }
+const BY_LIST: Taken = { reserved: ALL_RESERVED, filters: true, what: 'A list' }
 const BY_PLAIN: Taken = { reserved: [], filters: false, what: 'A plain attribute' }
 const BY_DELETION: Taken = { reserved: RECORD_PARAMETERS, filters: true, what: 'The deletion of a list' }
 const BY_RECORD: Taken = { reserved: RECORD_PARAMETERS, filters: false, what: ONE_RECORD }
@@ -56,7 +56,8 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, 
   const known = [...names, ...(target.kind === 'index' ? [] : vocabulary.flags), ...(filters ? vocabulary.own : [])]
   const parameter = name + operator
   const isKnown = operator === '' && vocabulary.names.has(name)
-  const spelling = isKnown ? undefined : suggestParameter(name, each => findParameterName(vocabulary, each), reserved)
+  const here = [...vocabulary.reserved.values()].filter(each => reserved.includes(each))
+  const spelling = isKnown ? undefined : suggestParameter(name, each => findParameterName(vocabulary, each), here)
   const suggestion = spelling?.suggestion ?? (isKnown ? undefined : findNearest(name, known))
   const takes = known.length === 0 ? 'no parameters' : known.join(', ')
   const shown = `"${parameter.slice(0, 100)}"`
@@ -81,6 +82,7 @@ export function readParameters(request: Request, target: Target, vocabulary: Voc
   for (const pair of pairs) if (!isTaken(pair, allowed, target, vocabulary)) throw notTaken(pair, allowed, target, vocabulary)
   const parameters = parseParameters(pairs, vocabulary)
   checkCounts(parameters, limits, vocabulary)
+  if (parameters.page !== undefined && parameters.offset !== undefined) throw bothPagings(vocabulary)
   for (const filter of parameters.filters) checkFilter(filter, limits)
   query.last = { parameters, vocabulary, allowed }
   return parameters
@@ -95,6 +97,12 @@ function checkLength(pairs: readonly Pair[], { maxQueryLength }: Limits): void {
     detail: `The names and values of a query may have at most ${maxQueryLength} characters together; these have ${length}.`,
     parameter: findLongest(pairs),
   })
+}
+
+function bothPagings(vocabulary: Vocabulary) {
+  const [page, offset] = [findParameterName(vocabulary, 'page'), findParameterName(vocabulary, 'offset')]
+  const detail = `"${page}" and "${offset}" both say where the page begins: give one of them.`
+  return parameterError({ code: 'parameter_not_allowed', detail, parameter: page })
 }
 
 function checkCounts(parameters: Parameters, limits: Limits, vocabulary: Vocabulary): void {

@@ -63,6 +63,7 @@ function planPath(written: string, filter: RawFilter, index: number, context: Fi
         names: attributes.map(({ name }) => name),
         texts: attributes.filter(isSearched).map(({ name }) => name),
         called: reserved => findParameterName(vocabulary, reserved),
+        reserved: [...vocabulary.reserved.values()],
       }),
   })
   // A relation that is shown as something else must not tell by its records what it is.

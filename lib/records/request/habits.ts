@@ -4,7 +4,6 @@
  */
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { Sign } from './operators.ts'
-import { RESERVED } from './reserved-parameters.ts'
 import type { Reserved } from './reserved-parameters.ts'
 
 /** A suggested spelling, for programs and as a sentence. */
@@ -33,7 +32,7 @@ const PARAMETERS = byName({
   attributes: 'fields _fields select $select columns only',
   depth: '',
   expand: '_embed _expand embed include includes populate relations with $expand',
-} satisfies Record<Reserved | 'page' | 'order', string>)
+} satisfies Record<Reserved | 'order', string>)
 
 const RESERVED_MEANT: Readonly<Record<string, Reserved>> = { page: 'offset', order: 'sort' }
 
@@ -73,6 +72,7 @@ export function suggestParameter(name: string, called: Called, taken: readonly R
   const meant = PARAMETERS.get(name.toLowerCase())
   if (meant === undefined) return undefined
   const reserved = RESERVED_MEANT[meant] ?? (meant as Reserved)
+  if (meant === 'page' && taken.includes('page')) return { suggestion: called('page'), detail: `Did you mean "${called('page')}"?` }
   if (!taken.includes(reserved)) return undefined
   const suggestion = called(reserved)
   const more =
@@ -93,11 +93,13 @@ export interface KnownNames {
   /** Those of them that are texts. */
   readonly texts: readonly string[]
   readonly called: Called
+  readonly reserved: readonly Reserved[]
 }
 
 /** @param path the unknown path, as it was written */
-export function suggestFilter(path: string, text: string, { prefix, names, texts, called }: KnownNames): SuggestedSpelling | undefined {
-  const whole = prefix === '' ? suggestForWhole(path, text, names, texts, called) : undefined
+export function suggestFilter(path: string, text: string, known: KnownNames): SuggestedSpelling | undefined {
+  const { prefix, names, texts } = known
+  const whole = prefix === '' ? suggestForWhole(path, text, known) : undefined
   if (whole !== undefined) return whole
   // `filter[age][gte]` is `age[gte]`.
   const inner = /^[$_a-z]+\[(?<first>[^\]]+)\](?<rest>.*)$/i.exec(path)?.groups
@@ -112,14 +114,8 @@ export function suggestFilter(path: string, text: string, { prefix, names, texts
   return formatSpelling(prefix + name, isPlain ? '=' : operator, text)
 }
 
-function suggestForWhole(
-  path: string,
-  text: string,
-  names: readonly string[],
-  texts: readonly string[],
-  called: Called,
-): SuggestedSpelling | undefined {
-  const reserved = suggestParameter(path, called, RESERVED)
+function suggestForWhole(path: string, text: string, { names, texts, called, reserved: taken }: KnownNames): SuggestedSpelling | undefined {
+  const reserved = suggestParameter(path, called, taken)
   if (reserved !== undefined) return reserved
   if (SEARCHES.has(path.toLowerCase())) return texts.length === 0 ? undefined : formatSpelling(texts.slice(0, 3).join('|'), '~=*', text)
   if (FILTERS.has(path.toLowerCase()) && names.length > 0)

@@ -9,7 +9,7 @@ import { escapeItem } from '../../model/client/query-text.ts'
 import { suggestObject } from './habits.ts'
 import { OPERATORS, findAngle, findMarked, findSignAtEnd, isAngle } from './operators.ts'
 import type { Operator, WrittenSign } from './operators.ts'
-import { NONE_GIVEN, PARAMETERS, RESERVED, parseReserved } from './reserved-parameters.ts'
+import { ALL_RESERVED, NONE_GIVEN, PARAMETERS, RESERVED, parseReserved } from './reserved-parameters.ts'
 import type { GivenParameters, Reserved } from './reserved-parameters.ts'
 
 /** One value of a filter, unescaped: the word null, a plain text, or the texts between wildcard stars. */
@@ -182,13 +182,14 @@ export interface Vocabulary {
   readonly names: ReadonlySet<string>
 }
 
-/** @param renamed other names of reserved parameters */
+/** @param renamed other names of reserved parameters, and the names of those that exist by this alone */
 export function buildVocabulary(
   renamed: Readonly<Partial<Record<Reserved, string>>>,
   flags: ReadonlySet<string>,
   own: ReadonlySet<string>,
 ): Vocabulary {
-  const reserved = new Map(RESERVED.map(name => [renamed[name] ?? name, name]))
+  const known = ALL_RESERVED.filter(name => renamed[name] !== undefined || RESERVED.includes(name))
+  const reserved = new Map(known.map(name => [renamed[name] ?? name, name]))
   return { reserved, flags, own, names: new Set([...reserved.keys(), ...flags, ...own]) }
 }
 

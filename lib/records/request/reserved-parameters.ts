@@ -16,6 +16,8 @@ export interface RawSort {
 export interface ReservedValues {
   readonly limit: number
   readonly offset: number
+  /** From 1. Exists where the application gives it a name. */
+  readonly page: number
   readonly sort: readonly RawSort[]
   readonly depth: 0 | 1 | 2
   readonly attributes: readonly string[]
@@ -46,6 +48,7 @@ const formatNames = (names: readonly string[]): string => names.join()
 export const PARAMETERS: { readonly [name in Reserved]: ReservedParameter<ReservedValues[name]> } = {
   limit: { parse: parseInteger, forRecords: false, formatShape: undefined },
   offset: { parse: parseInteger, forRecords: false, formatShape: undefined },
+  page: { parse: parsePage, forRecords: false, formatShape: undefined },
   sort: { isList: true, parse: parseSort, forRecords: false, formatShape: formatSort, most: { limit: 'maxSortKeys', items: 'keys' } },
   depth: { parse: parseDepth, forRecords: true, formatShape: String },
   attributes: {
@@ -57,13 +60,16 @@ export const PARAMETERS: { readonly [name in Reserved]: ReservedParameter<Reserv
   },
   expand: { isList: true, parse: parseList, forRecords: true, formatShape: formatNames, most: { limit: 'maxExpand', items: 'paths' } },
   // The typed client spells them, too: neither compiles without the other.
-} satisfies { readonly [name in ReservedOfClient]: ReservedParameter<ReservedValues[name]> }
+} satisfies { readonly [name in ReservedOfClient | 'page']: ReservedParameter<ReservedValues[name]> }
 
-/** The reserved names. */
-export const RESERVED = Object.keys(PARAMETERS) as readonly Reserved[]
+/** The reserved names, those included that exist only where the application names them. */
+export const ALL_RESERVED = Object.keys(PARAMETERS) as readonly Reserved[]
+
+/** The names that are reserved in every engine. */
+export const RESERVED: readonly Reserved[] = ALL_RESERVED.filter(name => name !== 'page')
 
 /** None of them. */
-export const NONE_GIVEN = Object.fromEntries(RESERVED.map(name => [name, undefined])) as unknown as GivenParameters
+export const NONE_GIVEN = Object.fromEntries(ALL_RESERVED.map(name => [name, undefined])) as unknown as GivenParameters
 
 /** Those that plans depend on. */
 const PLANNED = RESERVED.filter(name => PARAMETERS[name].formatShape !== undefined)
@@ -99,6 +105,18 @@ function parseInteger(text: string, parameter: string): number {
     })
   }
   // Beyond 2^53 there are no rows, and a limit is clamped anyway.
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
+}
+
+function parsePage(text: string, parameter: string): number {
+  if (!/^[1-9]\d*$/.test(text)) {
+    throw parameterError({
+      code: 'value_invalid',
+      detail: `"${parameter}" must be the number of a page, 1 or more, got "${text}".`,
+      parameter,
+      value: text,
+    })
+  }
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 

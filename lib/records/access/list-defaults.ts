@@ -1,0 +1,108 @@
+/**
+ * List defaults: the sort, the limit and the filter of a request that names none, as the application gives them for a resource. They hold for the resource's own list:
+ * not for lists below a record, nor for what is shown within other records. Takes the application's words and the vocabulary; gives parsed parameters.
+ * Refuses with TypeError and RangeError, when the engine is created, what no request could ask for.
+ */
+import { isReading } from '../../foundation/base/http-methods.ts'
+import type { Limits } from '../../foundation/base/limits.ts'
+import type { Resource } from '../../model/model.ts'
+import { planRead } from '../plan/plan.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import { readPairs } from '../request/parsed-query.ts'
+import { NO_PARAMETERS, parseParameters } from '../request/query-string.ts'
+import type { Parameters, RawFilter, Vocabulary } from '../request/query-string.ts'
+import type { RawSort } from '../request/reserved-parameters.ts'
+import { parseReserved } from '../request/reserved-parameters.ts'
+import type { Target } from './resolve-path.ts'
+
+/** What a list of a resource has of which a request names none. */
+export interface ListDefaults {
+  readonly sort: readonly RawSort[] | undefined
+  readonly filters: readonly RawFilter[]
+  readonly limit: number | undefined
+  /** By the parameters that a request has given: the same ones come again, and plans are found by them. */
+  readonly merged: WeakMap<Parameters, Parameters>
+}
+
+export type DefaultsOfLists = ReadonlyMap<Resource, ListDefaults>
+
+/**
+ * Reads the defaults of the resources that have some.
+ *
+ * @throws TypeError, RangeError for a sort or a filter that requests could not name, or that some callers could not, and for a limit above the maximum
+ */
+export function readListDefaults(resources: readonly Resource[], vocabulary: Vocabulary, limits: Limits): DefaultsOfLists {
+  return new Map(
+    resources.flatMap(resource => {
+      const defaults = readDefaults(resource, vocabulary, limits)
+      return defaults === undefined ? [] : [[resource, defaults] as const]
+    }),
+  )
+}
+
+function readDefaults(resource: Resource, vocabulary: Vocabulary, limits: Limits): ListDefaults | undefined {
+  const { defaults, single } = resource.rules
+  if (defaults === undefined) return undefined
+  const where = `resource(${resource.className})`
+  const { sort, limit, filter } = defaults
+  const [name] = Object.keys(defaults)
+  if (single !== undefined) throw new TypeError(`${where}: "${name}" is of a list, and a resource with "single" has none.`)
+  if (limit !== undefined && limit > limits.maxLimit)
+    throw new RangeError(`${where}: "limit" is ${limit}, and limits.maxLimit allows ${limits.maxLimit} records of a page.`)
+  const read: ListDefaults = {
+    sort: sort === undefined ? undefined : explain(`${where}: sort`, () => readSort(sort)),
+    filters: filter === undefined ? [] : explain(`${where}: filter`, () => readFilters(filter, vocabulary)),
+    limit,
+    merged: new WeakMap(),
+  }
+  // What depends on the caller may not exist for one of them, whose requests would be refused then.
+  const allows = ({ rules }: Resource, action: 'get' | 'list'): boolean => rules.access[action] === true
+  const context = { limits, vocabulary, visibility: { ...EVERYTHING, shape: 'defaults', allows } }
+  const plan = (parameters: Partial<Parameters>): unknown =>
+    planRead(resource, { kind: 'collection' }, true, { ...NO_PARAMETERS, expand: [], ...parameters }, context)
+  explain(`${where}: sort`, () => plan({ sort: read.sort }))
+  explain(`${where}: filter`, () => plan({ filters: read.filters }))
+  return read
+}
+
+function explain<T>(where: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new TypeError(`${where}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function readSort(sort: string | readonly string[]): readonly RawSort[] | undefined {
+  const parameters: { sort: readonly RawSort[] | undefined } = { sort: undefined }
+  parseReserved('sort', { name: 'sort', value: [sort].flat().join() }, parameters)
+  return parameters.sort
+}
+
+/** Reserved parameters that a resource gives defaults for by options of these names. */
+const BESIDE: ReadonlySet<string> = new Set(['sort', 'limit', 'depth', 'expand'])
+
+type Filter = NonNullable<NonNullable<Resource['rules']['defaults']>['filter']>
+
+function readFilters(filter: Filter, vocabulary: Vocabulary): readonly RawFilter[] {
+  const pairs = readPairs('', filter)
+  const other = pairs.find(({ name, operator }) => operator === '' && vocabulary.names.has(name))
+  if (other !== undefined) {
+    const meant = vocabulary.reserved.get(other.name)
+    const beside = meant !== undefined && BESIDE.has(meant) ? ` Give "${meant}" beside "filter".` : ''
+    throw new TypeError(`"${other.name}" is a parameter, not a filter.${beside}`)
+  }
+  return parseParameters(pairs, vocabulary).filters
+}
+
+/** Returns the parameters of a request with what its list has by default. */
+export function withDefaults(given: Parameters, method: string, target: Target, defaults: DefaultsOfLists): Parameters {
+  const own = target.kind === 'collection' && isReading(method) ? defaults.get(target.resource) : undefined
+  if (own === undefined) return given
+  let merged = own.merged.get(given)
+  if (merged === undefined) {
+    const filters = given.filters.length === 0 ? own.filters : given.filters
+    own.merged.set(given, (merged = { ...given, sort: given.sort ?? own.sort, filters }))
+  }
+  return merged
+}

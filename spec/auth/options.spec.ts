@@ -10,7 +10,14 @@ import { Note, User, world } from './world.ts'
 
 describe('auth', () => {
   it('has defaults', () => {
-    assert.deepEqual(auth({ entity: User }).options, { entity: User, identifier: 'email', password: 'password', ttl: 3600, public: [] })
+    assert.deepEqual(auth({ entity: User }).options, {
+      entity: User,
+      identifier: 'email',
+      password: 'password',
+      ttl: 3600,
+      paths: { login: 'login', logout: 'logout' },
+      public: [],
+    })
   })
 
   const refused: [string, unknown, RegExp][] = [

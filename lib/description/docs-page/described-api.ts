@@ -58,17 +58,13 @@ export interface PageApi {
   readonly failures: readonly { readonly status: string; readonly description: string }[]
 }
 
-/**
- * Reads a document.
- *
- * @param root the path before resources, without the base
- */
-export function readApi(document: OpenApiDocument, diagram: Diagram, root: string): PageApi {
+/** Reads a document. */
+export function readApi(document: OpenApiDocument, diagram: Diagram): PageApi {
   const api = new DescribedApi(document)
   const tags = (document['tags'] ?? []) as readonly { readonly name: string; readonly description: string }[]
   const resources = diagram.entities.flatMap(({ name, singular, attributes }) => {
     const description = tags.find(tag => tag.name === name)?.description
-    const operations = api.operations.filter(({ tag, path }) => tag === name && !OF_SERVER.has(path.slice(root.length)))
+    const operations = api.operations.filter(({ tag, id }) => tag === name && !OF_SERVER.has(id))
     if (description === undefined || operations.length === 0) return []
     return [api.resource({ name, singular, description, attributes, operations: operations.map(found => found) })]
   })
@@ -78,16 +74,19 @@ export function readApi(document: OpenApiDocument, diagram: Diagram, root: strin
     title: info.title,
     rules: info.description,
     needsLogIn: Array.isArray(document['security']) && document['security'].length > 0,
-    logIn: api.operations.find(({ path, method }) => path === `${root}/login` && method === 'POST'),
+    logIn: api.operations.find(({ id }) => id === LOG_IN),
     resources,
     others: api.operations.filter(({ method, path }) => !known.has(`${method} ${path}`)),
     failures: api.failures(),
   }
 }
 
-const OF_SERVER = new Set(['/openapi.json', '/login', '/logout'])
+const LOG_IN = 'logIn'
+/** The operations of the server, which may stand beside a resource of the name of their tag. */
+const OF_SERVER: ReadonlySet<string> = new Set([LOG_IN, 'getDescription', 'logOut', 'signUp', 'getMe', 'updateMe', 'patchMe'])
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 interface FoundOperation extends PageOperation {
+  readonly id: string
   readonly tag: string
   readonly parameters: readonly Schema[]
   readonly body: Schema | undefined
@@ -120,7 +119,7 @@ class DescribedApi {
     const at = (path: string, method: string): FoundOperation | undefined =>
       operations.find(each => each.path === path && each.method === method)
     const list = at(collection, 'GET')
-    const isSingle = list !== undefined && !this.#idOf(list).startsWith('list')
+    const isSingle = list !== undefined && !list.id.startsWith('list')
     const one = isSingle ? list : at(`${collection}/{id}`, 'GET')
     const creation = at(collection, 'POST')
     const change = isSingle ? at(collection, 'PATCH') : at(`${collection}/{id}`, 'PATCH')
@@ -176,6 +175,7 @@ class DescribedApi {
 
   #operation(path: string, method: string, item: Readonly<Record<string, unknown>>): FoundOperation {
     const {
+      operationId: id,
       tags,
       summary,
       parameters = [],
@@ -183,6 +183,7 @@ class DescribedApi {
       requestBody,
       responses,
     } = item[method] as {
+      operationId: string
       tags: readonly string[]
       summary: string
       parameters?: readonly Schema[]
@@ -193,6 +194,7 @@ class DescribedApi {
     const shared = (item['parameters'] ?? []) as readonly Schema[]
     const asked = security ?? (this.#document['security'] as readonly object[])
     return {
+      id,
       method: method.toUpperCase(),
       path,
       summary,
@@ -202,10 +204,6 @@ class DescribedApi {
       body: requestBody,
       success: Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1] as Schema | undefined,
     }
-  }
-
-  #idOf({ path, method }: FoundOperation): string {
-    return String((this.#document.paths[path]![method.toLowerCase()] as Schema)['operationId'])
   }
 
   /** A parameter with the name of its component. */

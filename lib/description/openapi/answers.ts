@@ -96,6 +96,14 @@ export class Answers {
     return this.#refer(resource, 'Changed', description, members, { headers: this.#tag(resource), optional: ['status'] })
   }
 
+  /** The record of the caller after a change, which may have ended their token. */
+  own(resource: Resource): Schema {
+    const description = `The ${resource.singular} as it is now; with \`auth_token\`, where a new password has ended the token.`
+    const status = this.#mayBeOrphan(resource) ? OK : {}
+    const members = { ...this.#envelope(resource), ...status, auth_token: { type: 'string' } }
+    return this.#refer(resource, 'Own', description, members, { headers: this.#tag(resource), optional: ['status', 'auth_token'] })
+  }
+
   /** A relation to the class of a hierarchy is one to those below it. */
   #mayBeOrphan(resource: Resource): boolean {
     return (
@@ -104,9 +112,14 @@ export class Answers {
     )
   }
 
+  /** The header that says where a new record is. */
+  location(): Schema {
+    return this.#header('Location', 'The path of the record.', 'uri-reference')
+  }
+
   created(resource: Resource, links: Schema): Schema {
     if (this.#options.brief && !this.#options.bulk) return this.record(resource)
-    const headers = { Location: this.#header('Location', 'The path of the record.', 'uri-reference'), ...this.#tag(resource) }
+    const headers = { Location: this.location(), ...this.#tag(resource) }
     const members = this.#envelope(resource)
     const one = { headers, links, shared: 'DoneEnvelope' as const }
     if (!this.#options.bulk) return this.#refer(resource, 'Created', `The new ${resource.singular}.`, members, one)

@@ -4,11 +4,12 @@ import type { Resource } from '../../model/model.ts'
 import { Answers } from './answers.ts'
 import { BodySchemas } from './body-schemas.ts'
 import { Components } from './components.ts'
-import { generalOperations, routeOperations, sessionOperations } from './extra-operations.ts'
+import { generalOperations, routeOperations } from './extra-operations.ts'
 import type { PlacedOperation } from './extra-operations.ts'
 import { Failures } from './failures.ts'
 import { describeGrammar } from './grammar.ts'
 import { Operations } from './operations.ts'
+import { sessionOperations } from './session-operations.ts'
 import { Parameters } from './parameters.ts'
 import { RecordSchemas, withIds } from './record-schemas.ts'
 import type { Schema } from './schema.ts'
@@ -53,7 +54,10 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
     })
   }
   generalOperations(root, source, answers).forEach(place)
-  sessionOperations(root, source, answers, records).forEach(place)
+  const sessions = sessionOperations(root, { source, options, answers, bodies, parameters, records })
+  // What the log-in has at the path of a resource takes the place of what the resource has.
+  const isOfResource = ({ path }: PlacedOperation): boolean => named.some(each => each.path === path)
+  sessions.filter(each => !isOfResource(each)).forEach(place)
   // The operations of resources first: their names are those that links refer to.
   for (const { resource, path } of named) {
     const own = recordPath(path, resource)
@@ -63,6 +67,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   for (const { resource, path } of named.filter(each => each.resource.key.length > 0)) {
     for (const [own, item] of operations.attributes(recordPath(path, resource), resource, withIds(resource))) paths.add(own, item)
   }
+  sessions.filter(isOfResource).forEach(place)
   routeOperations(source).forEach(place)
   return {
     openapi: VERSIONS[options.openapi],

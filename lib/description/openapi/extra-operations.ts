@@ -1,11 +1,9 @@
-/** Extra operations: those beside the resources: the index, the description itself, log-in and log-out, and custom routes of the application. */
+/** Extra operations: those beside the resources: the index, the description itself, and custom routes of the application. */
 import type { Answers } from './answers.ts'
 import { pascalCase } from './components.ts'
 import type { OperationParts } from './operation.ts'
-import type { RecordSchemas } from './record-schemas.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
 import { DESCRIPTION } from '../../records/request/reserved-paths.ts'
-import { describeObject, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
 import type { ApiSource } from './source.ts'
 
@@ -42,48 +40,6 @@ export function generalOperations(root: string, { tagsContent }: ApiSource, answ
       path: `${root}/${DESCRIPTION}`,
       parts: { ...common, id: 'getDescription', summary: 'Get this description', success: document },
     },
-  ]
-}
-
-/** Log-in and log-out. */
-export function sessionOperations(root: string, source: ApiSource, answers: Answers, records: RecordSchemas): PlacedOperation[] {
-  const { login } = source
-  if (login === undefined) return []
-  const names = login.credentials
-  const body: Schema =
-    names === undefined
-      ? { type: 'object', description: 'What the application takes.' }
-      : describeObject({
-          properties: { [names[0]]: { type: 'string' }, [names[1]]: { type: 'string', format: 'password', writeOnly: true } },
-          required: [...new Set(names)],
-          isOpen: true,
-        })
-  const user = login.user === undefined ? { type: 'object' } : records.refer(login.user)
-  const about = 'A token, for the header `Authorization: Bearer <token>`.'
-  const own = { description: `${about} The application decides where it stands.`, content: { 'application/json': { schema: {} } } }
-  const usual = (): Schema =>
-    answers.plain(about, {
-      auth_token: { type: 'string' },
-      message: { type: 'string' },
-      user: orNull(user),
-    })
-  const left = answers.plain('The token has ended.', { message: { type: 'string' }, status: { const: 'OK' } })
-  const common = { tag: 'session' }
-  return [
-    {
-      method: 'POST',
-      path: `${root}/login`,
-      parts: {
-        ...common,
-        id: 'logIn',
-        summary: 'Log in',
-        body,
-        success: login.answers ? usual() : own,
-        failures: [413, 415, 422, 429],
-        security: [],
-      },
-    },
-    { method: 'POST', path: `${root}/logout`, parts: { ...common, id: 'logOut', summary: 'Log out', success: left, failures: [413, 415] } },
   ]
 }
 

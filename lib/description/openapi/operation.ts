@@ -51,7 +51,10 @@ export type Method = (typeof METHODS)[number]
 export const OF_BODY = [413, 415, 422]
 
 /** The conditions of a change and the statuses that it may get: a record that shows no version meets or fails a condition whatever its tag. */
-export function changeOf({ options, parameters }: Describers, ...resources: readonly Resource[]): ChangeParts {
+export function changeOf(
+  { options, parameters }: Pick<Describers, 'options' | 'parameters'>,
+  ...resources: readonly Resource[]
+): ChangeParts {
   const isTagged = options.attributes || resources.some(showsVersion)
   return { conditions: isTagged ? parameters.conditions() : [], failures: isTagged ? [409, 412] : [409] }
 }

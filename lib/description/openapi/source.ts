@@ -1,4 +1,5 @@
 /** Source: the input of a description: the model of one version, and the options of the engine. */
+import type { SessionPaths } from '../../records/request/session-paths.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
@@ -21,6 +22,9 @@ export interface DescribedLogin {
   readonly answers: boolean
   /** The name that may stand for `Bearer`. */
   readonly scheme: string | undefined
+  readonly paths: SessionPaths
+  /** Whether the application says where in a body the attributes of a user stand. */
+  readonly nests: boolean
 }
 
 export interface ApiSource {

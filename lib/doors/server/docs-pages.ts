@@ -26,6 +26,7 @@ export interface DocumentedEngine {
   describeDiagram(version: string): Promise<Diagram>
   /** The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */
   readonly logInNames: readonly [string, string] | undefined
+  readonly logInPath: string | undefined
   readonly hasLogIn: boolean
 }
 
@@ -127,14 +128,15 @@ async function answerPage(engine: DocumentedEngine, request: SentPageRequest, vi
     if (described.status !== 401 && described.status !== 403) return described
     const names = engine.logInNames
     const refusal = authorization === undefined ? undefined : (described.body as { readonly detail?: string }).detail
-    const logIn = names === undefined ? undefined : { path: `${formatRoot(base, version)}/login`, names }
+    const { logInPath } = engine
+    const logIn = names === undefined || logInPath === undefined ? undefined : { path: `${formatRoot(base, version)}/${logInPath}`, names }
     return html(described.status, pages.renderLogInPage(frame, logIn, refusal))
   }
   if (frame.view === 'swagger') return html(200, pages.renderSwaggerPage(frame))
   const { readApi } = await import('../../description/docs-page/described-api.ts')
   const diagram = await engine.describeDiagram(version)
   const document = await engine.describe({ version, details: true }, request.readOnly, base)
-  const api = readApi(document, diagram, formatRoot('', version))
+  const api = readApi(document, diagram)
   return html(200, pages.renderModelPage(frame, api, diagram, { origin: request.origin, base, version }, engine.logInNames))
 }
 

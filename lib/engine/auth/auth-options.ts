@@ -1,6 +1,8 @@
 /** Auth options: what the application gives `auth({ … })`, checked and completed with defaults. Unknown names are refused with the nearest known one. */
 import type { EntityName } from '@mikro-orm/core'
 import { checkNames } from '../../foundation/base/suggest.ts'
+import { readSessionPaths } from '../../records/request/session-paths.ts'
+import type { SessionAction, SessionPaths } from '../../records/request/session-paths.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 
 /** Options of the authentication module. */
@@ -33,6 +35,11 @@ export interface AuthOptions {
    */
   // oxlint-disable-next-line typescript/no-explicit-any -- a record, whose attributes follow from the model
   readonly answer?: (user: any, token: string, ctx: HookContext) => unknown
+  /**
+   * Where the module answers, below the version: `{ login: 'users/login', me: 'user', signUp: 'users' }`. `me` answers GET, PUT and PATCH with the record of the
+   * token's user; `signUp` creates one as a POST of the resource does, without a token, and answers as a log-in does. Default: `login` and `logout`, no others.
+   */
+  readonly paths?: Readonly<Partial<Record<SessionAction, string>>>
   /** A name that the header `Authorization` may have before the token, beside `Bearer`: `Token`. Default: none. */
   readonly scheme?: string
   /**
@@ -44,12 +51,25 @@ export interface AuthOptions {
 
 /** The authentication module, for the option `auth`. */
 export interface AuthModule {
-  readonly options: Required<Omit<AuthOptions, Optional>> & Pick<AuthOptions, Optional>
+  readonly options: Required<Omit<AuthOptions, Optional | 'paths'>> & Pick<AuthOptions, Optional> & { readonly paths: SessionPaths }
 }
 
 type Optional = 'hash' | 'secret' | 'authenticate' | 'credentials' | 'answer' | 'scheme'
 
-const OPTIONS = ['entity', 'identifier', 'password', 'ttl', 'secret', 'hash', 'authenticate', 'credentials', 'answer', 'scheme', 'public']
+const OPTIONS = [
+  'entity',
+  'identifier',
+  'password',
+  'ttl',
+  'secret',
+  'hash',
+  'authenticate',
+  'credentials',
+  'answer',
+  'paths',
+  'scheme',
+  'public',
+]
 
 /** The names that other libraries give the options. */
 const HABITS: Readonly<Record<string, string>> = {
@@ -87,7 +107,7 @@ export function auth(options: AuthOptions): AuthModule {
     if (typeof value !== 'string' || value === '') throw new TypeError(`auth: "${name}" must be the name of a property.`)
   }
   checkPatterns(open)
-  return { options: { ...options, entity, identifier, password, ttl, public: open } }
+  return { options: { ...options, entity, identifier, password, ttl, paths: readSessionPaths(options.paths), public: open } }
 }
 
 /** A scheme is a token of HTTP (RFC 9110 section 11.1). */

@@ -8,6 +8,8 @@ import { isValue } from '../../model/model.ts'
 import type { EmbeddedAttribute, Model, Resource } from '../../model/model.ts'
 import { tableColumns } from '../../model/model.ts'
 import { textOfPair } from '../../records/request/query-string.ts'
+import { findSession } from '../../records/request/session-paths.ts'
+import type { SessionPaths } from '../../records/request/session-paths.ts'
 import type { Pair } from '../../records/request/query-string.ts'
 
 /** The replacement of a secret. */
@@ -56,18 +58,29 @@ export interface Masked {
   readonly copy: (value: unknown) => unknown
 }
 
+/** What of the log-in decides about secrets. */
+export interface LogInFacts {
+  /** The member of the log-in's body that identifies the user, which is not secret. */
+  readonly identifier: string
+  readonly password: string
+  readonly paths: SessionPaths
+}
+
 export class Secrets {
   readonly #names: ReadonlySet<string>
   readonly #identifier: string | undefined
+  readonly #paths: SessionPaths | undefined
   readonly #columns: ReadonlySet<string>
 
-  /** @param identifier the member of the log-in's body that identifies the user, which is not secret; undefined without authentication */
-  constructor(models: readonly Model[], identifier: string | undefined, password: string | undefined) {
+  /** @param auth undefined without log-in */
+  constructor(models: readonly Model[], auth: LogInFacts | undefined) {
+    const { identifier, password, paths } = auth ?? {}
     this.#names = new Set([
       ...models.flatMap(({ entities }) => entities.flatMap(listHiddenNames)),
       ...(password === undefined ? [] : [password]),
     ])
     this.#identifier = identifier
+    this.#paths = paths
     this.#columns = new Set(models.flatMap(({ entities }) => entities.flatMap(listHiddenColumns)))
   }
 
@@ -76,26 +89,30 @@ export class Secrets {
     return this.#columns.has(column) || SECRET_NAME.test(column)
   }
 
+  #isLogIn(method: string, below: readonly string[]): boolean {
+    return this.#paths !== undefined && findSession(this.#paths, method, below) === 'login'
+  }
+
   mask(exchange: RedactedExchange): Masked {
     const { pairs, body, resource, attribute, model, response } = exchange
     const mask = new Mask(this.#names, resource)
     const segments = exchange.path.split('/').slice(1)
     const { depth } = exchange
-    const logsIn = this.#identifier !== undefined && exchange.method === 'POST' && depth === 1 && segments.at(-1) === 'login'
+    const identifier = this.#isLogIn(exchange.method, segments.slice(segments.length - (depth ?? 0))) ? this.#identifier : undefined
     const last = depth === 3 ? decodeSegment(segments.at(-1)!) : undefined
     const isSecretBody = last !== undefined && mask.isSecret(last, resource)
     const bodyShape = attribute === undefined ? resource : undefined
     const wrapped = attribute === undefined ? body : { [attribute]: body }
     const wrappedShape = attribute === undefined ? bodyShape : resource
     // All secrets are collected first, so that their repetitions are found in the other parts.
-    if (logsIn) mask.gatherLogIn(body, this.#identifier)
+    if (identifier !== undefined) mask.gatherLogIn(body, identifier)
     else if (isSecretBody) mask.gather(body)
     else mask.gatherIn(wrapped, wrappedShape)
     for (const segment of segments) mask.gatherSegment(segment)
     for (const { name, value } of pairs) if (mask.isSecretPath(name, resource)) mask.gather(value)
     const copied = (): unknown => {
       if (body === undefined) return undefined
-      if (logsIn) return mask.copyLogIn(body, this.#identifier)
+      if (identifier !== undefined) return mask.copyLogIn(body, identifier)
       if (isSecretBody) return body === null ? null : SECRET
       const copy = mask.copy(wrapped, wrappedShape)
       return attribute === undefined ? copy : Object.values(copy as object)[0]

@@ -67,7 +67,7 @@ function isKnown(name: string, version: string, at: number, { served, authentica
   return (
     served.get(version)!.lookUp(decode(name), version) !== undefined ||
     name === DESCRIPTION ||
-    describeReserved(name, authentication !== undefined) !== undefined ||
+    describeReserved(name, authentication?.paths) !== undefined ||
     isOfRoute(name, at, templates)
   )
 }

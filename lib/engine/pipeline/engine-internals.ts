@@ -8,7 +8,6 @@ import { ownsPath } from './owns-path.ts'
 import type { RequestRecorder } from './record-request.ts'
 import type { ScenarioWorld } from './scenarios.ts'
 import type { Snapshot } from './snapshot.ts'
-import { Authentication } from '../auth/auth.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
@@ -101,6 +100,11 @@ export class EngineInternals {
     return this.#parts.authentication?.describe(this.versions[0] ?? NO_VERSION).credentials
   }
 
+  /** Where a log-in is sent, below the version; undefined where there is none. */
+  get logInPath(): string | undefined {
+    return this.#parts.authentication?.paths.login
+  }
+
   /** Whether the log-in module is on. */
   get hasLogIn(): boolean {
     return this.#parts.authentication !== undefined
@@ -115,7 +119,7 @@ export class EngineInternals {
   isSession(method: string, target: string): boolean {
     const path = readPath(target)
     const segments = (this.versions.length === 0 ? path : path.slice(1)).split('/')
-    return this.#parts.authentication !== undefined && Authentication.isSession(method, segments)
+    return this.#parts.authentication?.isSession(method, segments) === true
   }
 
   /** Returns the links of relations, and foreign keys, that no index serves, in tables of more than so many rows. */

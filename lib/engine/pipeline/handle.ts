@@ -12,7 +12,7 @@ import { withDefaults } from '../../records/access/list-defaults.ts'
 import { findNewNames } from '../../records/access/find-new-names.ts'
 import { requireCanonical } from '../../records/access/canonical-path.ts'
 import { allowedMethods, checkMethod, findVersion, resolvePath } from '../../records/access/resolve-path.ts'
-import { Authentication } from '../auth/auth.ts'
+import type { Authentication } from '../auth/auth.ts'
 import { LazyClient, RequestAbort } from '../../foundation/base/abort.ts'
 import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
@@ -340,5 +340,5 @@ function withAllowedMethods(response: RestResponse, request: Request | undefined
 }
 
 function isReadOnly({ readOnly, segments }: Request, { authentication }: StageParts): boolean {
-  return readOnly && (authentication === undefined || !Authentication.isSession('POST', segments))
+  return readOnly && authentication?.isSession('POST', segments) !== true
 }

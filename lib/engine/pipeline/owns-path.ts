@@ -21,7 +21,7 @@ export function ownsPath(target: string, hasBase: boolean, { options, routes, se
   if (versions.length > 0) return versions.includes(first)
   const name = decodeURIComponent(first)
   return (
-    describeReserved(name, authentication !== undefined) !== undefined ||
+    describeReserved(name, authentication?.paths) !== undefined ||
     served.get(NO_VERSION)!.lookUp(name, NO_VERSION) !== undefined ||
     routes.listMethods([NO_VERSION, ...segments]).length > 0
   )

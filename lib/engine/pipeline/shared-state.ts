@@ -51,7 +51,7 @@ export function createSharedState(options: CheckedOptions, orm: MikroORM, first:
       return known
     },
     watched: listWatched(models),
-    secrets: new Secrets(models, options.auth?.options?.identifier, options.auth?.options?.password),
+    secrets: new Secrets(models, options.auth?.options),
     passwords: findPasswordKind(options, orm, notes),
     mayRunApplicationCode: runsApplicationCode(options, orm),
     notes,

@@ -20,6 +20,7 @@ import type { CheckedOptions } from './options.ts'
 import { NO_PARAMETERS, buildVocabulary } from '../../records/request/query-string.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
 import { NO_VERSION, listVersions } from '../../records/request/address.ts'
+import type { SessionPaths } from '../../records/request/session-paths.ts'
 import { describeReserved } from '../../records/request/reserved-paths.ts'
 import { ALL_RESERVED, RESERVED } from '../../records/request/reserved-parameters.ts'
 import type { Reserved } from '../../records/request/reserved-parameters.ts'
@@ -71,7 +72,7 @@ export function readVersions(
   const compiled = new Map<string, CompiledVersion>()
   for (const version of listVersions(options.versions)) {
     const model = readModel(orm, version, options.resources, surroundings)
-    if (version === NO_VERSION) checkResourceNames(model, options.auth !== undefined)
+    if (version === NO_VERSION) checkResourceNames(model, options.auth?.options?.paths)
     const vocabulary = buildVocabulary(renamed, model.flags, new Set(own.keys()))
     checkVocabulary(vocabulary)
     requireConditions(model)
@@ -167,10 +168,10 @@ function formatEntityName(entity: unknown): string {
 }
 
 /** Rejects resources in the place of what stands beside them. */
-function checkResourceNames({ resources }: Model, hasLogin: boolean): void {
+function checkResourceNames({ resources }: Model, session: SessionPaths | undefined): void {
   for (const resource of resources) {
     for (const name of [resource.plural, resource.singular, ...resource.accepted]) {
-      const what = describeReserved(name, hasLogin)
+      const what = describeReserved(name, session)
       if (what === undefined) continue
       const own = JSON.stringify(`own_${name.replaceAll(/\W|^_/g, '')}`)
       throw new TypeError(

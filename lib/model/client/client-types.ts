@@ -127,10 +127,24 @@ export interface RelatedClient<P> extends Pick<ResourceClient<P>, 'list' | 'page
 /** The entities of a client, by the name of their resource in paths. */
 export type ClientEntities = Readonly<Record<string, ClientEntity>>
 
+/** What a change of the token's user gives. */
+interface OwnChange<M extends ClientEntities> {
+  // oxlint-disable-next-line typescript/no-explicit-any -- the client does not know which of its entities is that of the users
+  readonly user: Readonly<Record<string, any>>
+  readonly api: Client<M>
+}
+
 /** Calls that concern no one resource. */
 export interface ClientMethods<M extends ClientEntities> {
   /** Logs in, and gives a client whose calls carry the token. */
   login(credentials: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<Client<M>>
+  /** Creates a user, and gives a client whose calls carry its token. The option `paths` says where. */
+  signUp(body: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<Client<M>>
+  /** The record of the token's user; the whole answer where the application decides what it is. The option `paths` says where. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- the client does not know which of its entities is that of the users
+  me(options?: CallOptions): Promise<Readonly<Record<string, any>>>
+  /** Changes the record of the token's user; gives it, and a client that stays logged in where the password has changed. */
+  updateMe(body: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<OwnChange<M>>
   /** Ends the token of this client. */
   logout(options?: CallOptions): Promise<void>
   /** Gives a client whose calls carry the token: of a log-in, or of `engine.token(user)`. */

@@ -20,18 +20,24 @@ export interface ClientOptions {
   readonly url?: string | URL
   /** Headers of every call. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Where the API logs in and out, below the version, as the option `paths` of `auth` says it: `{ login: 'users/login', me: 'user' }`. Default: `login`, `logout`. */
+  readonly paths?: SessionCallPaths
   /** The token of every call, as a log-in or `engine.token(user)` gives it. */
   readonly token?: string
 }
 
-const OPTIONS = ['version', 'url', 'headers', 'token']
+/** The paths of calls that concern no one resource. */
+export type SessionCallPaths = Readonly<Partial<Record<'login' | 'logout' | 'me' | 'signUp', string>>>
+
+const OPTIONS = ['version', 'url', 'headers', 'paths', 'token']
+const PATHS: readonly (keyof SessionCallPaths)[] = ['login', 'logout', 'me', 'signUp']
 
 /**
  * Makes a typed client. Names, operators and values of queries, bodies and records follow from the entities; a filter that is misspelt does not compile.
  *
  * @param target an engine, the URL of a server (with the path in front of the version), or a function like `fetch`
  * @param entities the entities by the names of their resources in paths; left out where types alone are imported: `client<{ users: typeof User }>(url)`
- * @returns the calls for each resource by its name, and `login`, `logout`, `withToken`, `withHeaders`
+ * @returns the calls for each resource by its name, and `login`, `logout`, `signUp`, `me`, `updateMe`, `withToken`, `withHeaders`
  * @throws TypeError for a wrong target, an unknown option, and a resource with the name of a method of the client. A call throws a `RestError` with
  * `status`, `code` and `errors` when the server refuses it, and the error of `fetch` when no answer comes.
  * @example
@@ -41,36 +47,83 @@ const OPTIONS = ['version', 'url', 'headers', 'token']
  */
 export function client<const M extends ClientEntities>(target: ClientTarget, entities?: M, options: ClientOptions = {}): Client<M> {
   checkNames(options, OPTIONS, 'client')
-  const { version, url, headers = {}, token } = options
+  const { version, url, headers = {}, paths, token } = options
   const names = entities === undefined ? undefined : Object.keys(entities)
   const taken = names?.find(name => METHODS.includes(name))
   if (taken !== undefined) throw new TypeError(`client: "${taken}" is a method of the client, and cannot be the name of a resource.`)
-  return makeClient(openTransport(target, { version, url }), names, mergeHeaders(headers, authorize(token)))
+  const wire = { transport: openTransport(target, { version, url }), paths: readPaths(paths) }
+  return makeClient(wire, names, mergeHeaders(headers, authorize(token)))
 }
 
 function authorize(token: string | undefined): Readonly<Record<string, string>> {
   return token === undefined ? {} : { authorization: `Bearer ${token}` }
 }
 
-const METHODS: readonly string[] = ['login', 'logout', 'withToken', 'withHeaders'] satisfies (keyof ClientMethods<ClientEntities>)[]
+const METHODS: readonly string[] = [
+  'login',
+  'logout',
+  'signUp',
+  'me',
+  'updateMe',
+  'withToken',
+  'withHeaders',
+] satisfies (keyof ClientMethods<ClientEntities>)[]
+
+/** How calls are sent, and where those that concern no one resource. */
+interface Wire {
+  readonly transport: Transport
+  readonly paths: SessionCallPaths
+}
+
+function readPaths(given: unknown): SessionCallPaths {
+  if (given === undefined) return { login: 'login', logout: 'logout' }
+  if (typeof given !== 'object' || given === null)
+    throw new TypeError('client: "paths" must be an object of paths: { login: "users/login" }.')
+  checkNames(given, PATHS, 'client: paths')
+  for (const [name, path] of Object.entries(given))
+    if (typeof path !== 'string' || !/[^/]/.test(path))
+      throw new TypeError(`client: paths: "${name}" must be a path below the version, such as "users/login".`)
+  return { login: 'login', logout: 'logout', ...given }
+}
 
 function makeClient<M extends ClientEntities>(
-  transport: Transport,
+  wire: Wire,
   names: readonly string[] | undefined,
   headers: Readonly<Record<string, string>>,
 ): Client<M> {
-  const withHeaders = (more: Readonly<Record<string, string>>): Client<M> => makeClient(transport, names, mergeHeaders(headers, more))
-  const send = (path: string, body: unknown, { signal, headers: own }: CallOptions = {}): Promise<Readonly<Record<string, unknown>>> =>
-    transport({ method: 'POST', segments: [path], body, headers: mergeHeaders(headers, own), signal, isFree: path === 'login' })
+  const withHeaders = (more: Readonly<Record<string, string>>): Client<M> => makeClient(wire, names, mergeHeaders(headers, more))
+  const { transport, paths } = wire
+  const send = (
+    method: string,
+    name: keyof SessionCallPaths,
+    body: unknown,
+    { signal, headers: own }: CallOptions = {},
+  ): Promise<Readonly<Record<string, unknown>>> => {
+    const path = paths[name]
+    if (path === undefined)
+      throw new TypeError(
+        `client: where "${name}" is must be said: client(target, entities, { paths: { ${name}: ... } }), as in the option "paths" of auth.`,
+      )
+    const segments = path.split('/').filter(segment => segment !== '')
+    return transport({ method, segments, body, headers: mergeHeaders(headers, own), signal, isFree: name !== 'logout' })
+  }
+  const begin = async (name: 'login' | 'signUp', body: unknown, callOptions: CallOptions | undefined): Promise<Client<M>> => {
+    const token = findToken(await send('POST', name, body, callOptions))
+    if (token === undefined)
+      throw new TypeError('client: the answer to the log-in has no token: get it by yourself, and write api.withToken(token).')
+    return withHeaders(authorize(token))
+  }
   const methods: ClientMethods<M> = {
-    login: async (credentials, callOptions) => {
-      const token = findToken(await send('login', credentials, callOptions))
-      if (token === undefined)
-        throw new TypeError('client: the answer to the log-in has no token: get it by yourself, and write api.withToken(token).')
-      return withHeaders(authorize(token))
-    },
+    login: async (credentials, callOptions) => begin('login', credentials, callOptions),
+    signUp: async (body, callOptions) => begin('signUp', body, callOptions),
     logout: async callOptions => {
-      await send('logout', undefined, callOptions)
+      await send('POST', 'logout', undefined, callOptions)
+    },
+    me: async callOptions => readUser(await send('GET', 'me', undefined, callOptions)),
+    updateMe: async (body, callOptions) => {
+      const answer = await send('PATCH', 'me', body, callOptions)
+      const token = findToken(answer)
+      return { user: readUser(answer), api: withHeaders(authorize(token)) }
     },
     withToken: token => withHeaders(authorize(token)),
     withHeaders,
@@ -79,6 +132,13 @@ function makeClient<M extends ClientEntities>(
   if (names === undefined) return withAnyName(methods, open) as unknown as Client<M>
   const calls = { ...methods, ...Object.fromEntries(names.map(name => [name, open(name)])) }
   return withAnyName(calls, name => new ResourceCalls(refuseName(name, names), headers, [name])) as unknown as Client<M>
+}
+
+/** Returns the record in the answer of the API's own form, else the whole answer. */
+function readUser(answer: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { resource } = answer
+  const record = typeof resource === 'string' ? answer[resource] : undefined
+  return typeof record === 'object' && record !== null ? (record as Readonly<Record<string, unknown>>) : answer
 }
 
 /** Finds the token in the answer to a log-in, which the application may have put elsewhere than in `auth_token`: it is a JSON Web Token. */

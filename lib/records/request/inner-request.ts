@@ -38,8 +38,9 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
   readonly passed: readonly object[]
   readonly end: RequestAbort | undefined
 
-  constructor({ request, principal, end, passed = [] }: OuterRequest<Caller>, isEngine: boolean) {
-    const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !OF_ONE_MESSAGE.test(name)))
+  /** @param isSame whether it is the request around it, at another path: all its headers are about it, too */
+  constructor({ request, principal, end, passed = [] }: OuterRequest<Caller>, isEngine: boolean, isSame = false) {
+    const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => isSame || !OF_ONE_MESSAGE.test(name)))
     super({ headers }, { base: request.base, readOnly: request.readOnly })
     this.principal = principal
     this.isEngine = isEngine
@@ -88,6 +89,26 @@ export async function askWithin<Caller extends object>(
   throw readRefusal(response)
 }
 
+/** A request that the engine itself makes of the one around it. */
+export interface InnerQuestion {
+  readonly method: string
+  /** Below the version. */
+  readonly path: string
+  readonly query?: QueryInput
+  readonly body?: unknown
+  /** See `InnerClient`. */
+  readonly isSame?: boolean
+}
+
+/** Answers a request as the caller of the one around it. */
+export function answerWithin<Caller extends object>(
+  outer: OuterRequest<Caller>,
+  { method, path, query, body, isSame }: InnerQuestion,
+): Promise<RestResponse> {
+  const root = formatRoot(outer.request.base, outer.version)
+  return outer.engine.handle(method, root + path, query, body, new InnerClient(outer, false, isSame))
+}
+
 function checkPath(path: unknown, root: string): asserts path is string {
   if (typeof path !== 'string' || !path.startsWith('/'))
     throw new TypeError(`ctx.ask: the path must begin with "/", got ${JSON.stringify(path)}.`)
@@ -96,14 +117,15 @@ function checkPath(path: unknown, root: string): asserts path is string {
 }
 
 /** Returns the records, the record or the value of an answer; the whole body of one that is not of the engine's form. */
-function readCarried(body: unknown): unknown {
+export function readCarried(body: unknown): unknown {
   if (!isObject(body) || body['success'] !== true || typeof body['resource'] !== 'string') return body
   const { resource } = body
   if (Object.hasOwn(body, resource)) return body[resource]
   return typeof body['attribute'] === 'string' && Object.hasOwn(body, 'value') ? body['value'] : body
 }
 
-function readRefusal(response: RestResponse): RestError {
+/** Returns the error that says what an answer says. */
+export function readRefusal(response: RestResponse): RestError {
   const { status, headers, body } = response
   const { 'content-type': _type, ...more } = headers
   const said: Readonly<Record<string, unknown>> = isObject(body) ? body : {}

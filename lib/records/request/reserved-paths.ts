@@ -1,6 +1,8 @@
 /**
  * Reserved paths: what stands beside the resources. Where paths have no version, these names are in the place of resources, and no resource may have one of them.
  */
+import { listSessionNames } from './session-paths.ts'
+import type { SessionPaths } from './session-paths.ts'
 
 /** The last segment of the path of a description. */
 export const DESCRIPTION = 'openapi.json'
@@ -11,12 +13,13 @@ export const TEST_CONTROLS = '_test'
 /** The first segment of the paths of the docs page, which have no version. A resource or a custom route of that name comes before it. */
 export const DOCS = 'docs'
 
-/** The last segments of the paths of the log-in module. */
-export const SESSION_PATHS = Object.freeze(['login', 'logout'])
-
-/** Returns what an engine without versions answers under a name that no resource may have; undefined for any other name. */
-export function describeReserved(name: string, hasLogin: boolean): string | undefined {
+/**
+ * Returns what an engine without versions answers under a name that no resource may have; undefined for any other name.
+ *
+ * @param session where the log-in module answers; undefined: it is off
+ */
+export function describeReserved(name: string, session: SessionPaths | undefined): string | undefined {
   if (name === TEST_CONTROLS) return 'the test controls of a server'
   if (name === DESCRIPTION) return 'the OpenAPI document'
-  return hasLogin && SESSION_PATHS.includes(name) ? 'the log-in module' : undefined
+  return session !== undefined && listSessionNames(session).includes(name) ? 'the log-in module' : undefined
 }

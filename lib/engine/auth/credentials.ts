@@ -1,0 +1,107 @@
+/**
+ * Credentials: finds them in the body of a log-in, and the user whose they are, unless there were too many failures.
+ * Refuses with login_failed, login_throttled, and with body_invalid and validation_failed for credentials that are not of their form.
+ */
+import { RestError, restError } from '../../foundation/base/errors.ts'
+import type { FieldError } from '../../foundation/base/errors.ts'
+import { isObject } from '../../foundation/base/json.ts'
+import type { Entity } from '../../model/entity-key.ts'
+import type { HookContext } from '../../model/hook-context.ts'
+import { isInEagerCircle } from '../../model/metadata/eager-cycles.ts'
+import type { AuthModule } from './auth-options.ts'
+import { verifyPassword } from './password.ts'
+import { failed } from './refusals.ts'
+import type { AuthServices } from './services.ts'
+import type { StateColumns } from './user-state.ts'
+
+/** What counts failures: see `LoginThrottle.run`. */
+interface Throttle {
+  run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined>
+}
+
+export class Credentials {
+  readonly #options: AuthModule['options']
+  readonly #services: AuthServices
+  readonly #throttle: Throttle
+
+  constructor(options: AuthModule['options'], services: AuthServices, throttle: Throttle) {
+    this.#options = options
+    this.#services = services
+    this.#throttle = throttle
+  }
+
+  /** The credentials in the body of a log-in, and the attributes in that of a sign-up. */
+  async read(body: unknown): Promise<unknown> {
+    const { credentials } = this.#options
+    if (credentials === undefined) return body
+    try {
+      return await credentials(body)
+    } catch (error) {
+      if (error instanceof RestError) throw error
+      // A client may send anything, and the function expects what it is to be.
+      throw restError('body_invalid', 'The body does not have the credentials where this log-in takes them.', { cause: error })
+    }
+  }
+
+  /**
+   * Finds the user of credentials, unless their identifier has failed too often.
+   *
+   * @param complete makes of the user what is needed; undefined where nobody is meant after all
+   */
+  async find<T>(credentials: unknown, ctx: HookContext, complete: (user: unknown) => Promise<T | undefined>): Promise<T> {
+    const check = async (): Promise<T | undefined> => complete(await this.#check(credentials, ctx))
+    const identifier = isObject(credentials) ? credentials[this.#options.identifier] : undefined
+    const found = typeof identifier === 'string' ? await this.#throttle.run(identifier, check) : await check()
+    return found ?? failed()
+  }
+
+  /** Returns the row with the password as it was when it was checked: a change meanwhile ends the token, too. */
+  withCheckedPassword(user: unknown, { password }: StateColumns, row: readonly unknown[]): readonly unknown[] {
+    const { authenticate, password: property } = this.#options
+    const checked = authenticate === undefined && password?.type.codec === undefined ? (user as Entity)[property] : undefined
+    return typeof checked === 'string' ? [checked, ...row.slice(1)] : row
+  }
+
+  /** The user whose credentials these are, or nothing. */
+  async #check(credentials: unknown, ctx: HookContext): Promise<unknown> {
+    const { authenticate, identifier, password } = this.#options
+    if (authenticate !== undefined) return authenticate(credentials, ctx)
+    const place = this.#options.credentials === undefined ? 'The body' : 'The credentials of the body'
+    if (!isObject(credentials)) throw restError('body_invalid', `${place} must be an object with "${identifier}" and "${password}".`)
+    const faults = [identifier, password].flatMap((name): FieldError[] => {
+      const value = credentials[name]
+      if (typeof value === 'string') return []
+      return [{ code: value === undefined ? 'required' : 'value_invalid', detail: `"${name}" must be a string.`, attribute: name }]
+    })
+    if (faults.length > 0) {
+      const others = Object.keys(credentials).filter(name => name !== identifier && name !== password)
+      const instead =
+        others.length === 0
+          ? ''
+          : ` ${place} ${place === 'The body' ? 'has' : 'have'} ${others
+              .slice(0, 5)
+              .map(name => `"${name.slice(0, 100)}"`)
+              .join(', ')} instead.`
+      throw restError('validation_failed', faults.map(({ detail }) => detail).join(' ') + instead, { errors: faults })
+    }
+    const user = await this.#find(credentials[identifier] as string)
+    const stored = (user as Entity | null | undefined)?.[password]
+    return (await verifyPassword(credentials[password] as string, stored)) ? user : undefined
+  }
+
+  async #find(identified: string): Promise<unknown> {
+    const { entity, identifier, password } = this.#options
+    const em = this.#services.orm().em.fork()
+    const where = { [identifier]: identified }
+    try {
+      // A password is often a lazy property.
+      return isInEagerCircle(em.getMetadata().get(entity))
+        ? (await em.find(entity, where, { fields: ['*', password], populate: false, limit: 1 } as never))[0]
+        : await em.findOne(entity, where, { populate: [password] as never })
+    } catch (error) {
+      // A text that the column cannot hold identifies nobody.
+      if (this.#services.refuses(error as Error)) return undefined
+      throw error
+    }
+  }
+}

@@ -1,0 +1,95 @@
+/** Users: the entity of the users as a resource of each version, their keys and records, and the columns that tokens depend on. */
+import { withArticle } from '../../foundation/base/article.ts'
+import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
+import { formatScalar } from '../../foundation/values/scalar-type.ts'
+import { keyOfEntity } from '../../model/entity-key.ts'
+import type { Entity } from '../../model/entity-key.ts'
+import { keyFromText, keyToSegment, textOfPart } from '../../model/key.ts'
+import type { KeyValues } from '../../model/key.ts'
+import type { Resource } from '../../model/model.ts'
+import type { JsonRecord } from '../../records/read/run-read.ts'
+import type { AuthModule } from './auth-options.ts'
+import type { AuthServices } from './services.ts'
+import { findStateColumns } from './user-state.ts'
+import type { StateColumns } from './user-state.ts'
+
+export class Users {
+  readonly #entity: AuthModule['options']['entity']
+  readonly #services: AuthServices
+  /** The name of the password in records of each version. */
+  readonly #passwordNames: ReadonlyMap<Resource, string>
+  /** By version. */
+  readonly #state: ReadonlyMap<Resource, StateColumns>
+
+  /** @throws TypeError when the entity is not served, or has no such properties. */
+  constructor({ entity, identifier, password, authenticate }: AuthModule['options'], services: AuthServices) {
+    this.#entity = entity
+    this.#services = services
+    const meta = services.orm().getMetadata().get(entity)
+    const resources = [...services.versions.values()].flatMap(({ model }) => model.byEntity.get(meta.class) ?? [])
+    if (resources.length === 0) throw new TypeError(`auth: ${meta.className} is not served in any version.`)
+    for (const name of authenticate === undefined ? [identifier, password] : []) {
+      if (name in meta.properties) continue
+      const near = formatHint(findNearest(name, Object.keys(meta.properties)))
+      throw new TypeError(
+        `auth: ${meta.className} has no property "${name}".${near} The options "identifier" (default "email") and "password" (default "password") name the properties of the log-in.`,
+      )
+    }
+    this.#passwordNames = new Map(
+      resources.flatMap((resource): [Resource, string][] => {
+        const attribute = resource.attributes.find(({ property }) => property === password)
+        return attribute === undefined ? [] : [[resource, attribute.name]]
+      }),
+    )
+    this.#state = new Map(resources.map(each => [each, findStateColumns(each, password, identifier)]))
+  }
+
+  /** The user entity as a resource of a version, or of the first one in which it is served. */
+  resource(version: string): Resource {
+    const { orm, versions } = this.#services
+    const entity = orm().getMetadata().get(this.#entity).class
+    const own = versions.get(version)?.model.byEntity.get(entity)
+    return own ?? [...versions.values()].map(({ model }) => model.byEntity.get(entity)).find(resource => resource !== undefined)!
+  }
+
+  /** The user entity as a resource of a version; undefined where it is not served in it. */
+  resourceOf(version: string): Resource | undefined {
+    return this.#services.versions.get(version)?.model.byEntity.get(this.#services.orm().getMetadata().get(this.#entity).class)
+  }
+
+  /** The columns that make up the state of a user. */
+  columns(resource: Resource): StateColumns {
+    return this.#state.get(resource)!
+  }
+
+  /** The hash is for nobody, should the model forget to hide it. */
+  withoutPassword(resource: Resource, record: JsonRecord): JsonRecord {
+    const name = this.#passwordNames.get(resource)
+    if (name === undefined || !(name in record)) return record
+    const { [name]: _, ...others } = record
+    return others
+  }
+
+  /** @throws TypeError for an entity of another kind. */
+  readKey(user: unknown, resource: Resource): KeyValues | undefined {
+    if (typeof user === 'object' && user !== null) {
+      const record = user as Entity & { readonly __meta?: { readonly class?: unknown; readonly className?: string } }
+      const { __meta: meta } = record
+      if (meta !== undefined && meta.class !== resource.entity)
+        throw new TypeError(`auth: a user must be ${withArticle(resource.className)}, not ${withArticle(String(meta.className))}.`)
+      const complete = resource.keyNames.every(name => (record[resource.byName.get(name)!.property] ?? undefined) !== undefined)
+      return complete ? keyOfEntity(resource, record) : undefined
+    }
+    const isId = typeof user === 'string' || typeof user === 'number' || typeof user === 'bigint'
+    return isId ? keyFromText(String(user), resource) : undefined
+  }
+}
+
+/** The ID as `sub` carries it: that of records, as text. */
+export function keyToSub(key: KeyValues, resource: Resource): string {
+  return key.length === 1 ? keyToTexts(key, resource)[0]! : keyToSegment(key, resource)
+}
+
+export function keyToTexts(key: KeyValues, { key: parts }: Resource): string[] {
+  return key.map((part, index) => textOfPart(formatScalar(part, parts[index]!.type)))
+}

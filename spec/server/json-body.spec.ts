@@ -55,12 +55,12 @@ describe('JSON faults', () => {
 
 describe('JSON bodies', () => {
   it('are undefined when empty', () => {
-    assert.equal(new JsonBody({}, 10).value(), undefined)
-    assert.equal(new JsonBody({ 'content-type': 'text/plain' }, 10).value(), undefined)
+    assert.equal(new JsonBody({}, { maxBytes: 10 }).value(), undefined)
+    assert.equal(new JsonBody({ 'content-type': 'text/plain' }, { maxBytes: 10 }).value(), undefined)
   })
 
   it('keep a name like __proto__ as data', () => {
-    const body = new JsonBody(JSON_TYPE, 100)
+    const body = new JsonBody(JSON_TYPE, { maxBytes: 100 })
     body.add(Buffer.from('{"__proto__":{"a":1}}'))
     assert.deepEqual(Object.keys(body.value() as object), ['__proto__'])
   })
@@ -75,7 +75,7 @@ describe('JSON bodies', () => {
       [`{"a":[${'9'.repeat(400)}]}`, false],
       [`${'9'.repeat(250)}e99`, false],
     ] as const) {
-      const body = new JsonBody(JSON_TYPE, 1_000)
+      const body = new JsonBody(JSON_TYPE, { maxBytes: 1_000 })
       body.add(Buffer.from(text))
       if (isTaken) assert.deepEqual(body.value(), JSON.parse(text))
       else assert.throws(() => body.value(), { code: 'json_malformed' }, text)

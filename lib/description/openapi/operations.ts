@@ -16,6 +16,8 @@ import type { Schema } from './schema.ts'
 import type { ApiSource } from './source.ts'
 import { ATTRIBUTE, ValueOperations, isPlain } from './value-operations.ts'
 
+const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data']
+
 /** The body of a QUERY. */
 const QUERY_CONTENT: Schema = {
   'application/json': {
@@ -127,7 +129,7 @@ export class Operations {
       ...(options.attributes ? { description: description ?? `${summary}.` } : {}),
       ...(parameters.length === 0 ? {} : { parameters }),
       ...(parts.filter === undefined ? {} : { 'x-default-filter': parts.filter }),
-      ...(body === undefined ? {} : { requestBody: this.#requestBody(body) }),
+      ...(body === undefined ? {} : { requestBody: this.#requestBody(body, parts.hasNames === true && source.forms) }),
       ...(asked === undefined ? {} : { security: asked }),
       responses: { [String(status)]: success, ...unmodified, ...failures.of([...parts.failures, ...login], parts.listed) },
     }
@@ -162,11 +164,12 @@ export class Operations {
   }
 
   /** A body that is one component is named as that. */
-  #requestBody(schema: Schema): Schema {
+  #requestBody(schema: Schema, isForm: boolean): Schema {
     const { $ref, ...others } = schema
-    const body = { required: true, content: { 'application/json': { schema } } }
+    const types = ['application/json', ...(isForm ? FORM_TYPES : [])]
+    const body = { required: true, content: Object.fromEntries(types.map(type => [type, { schema }])) }
     if (typeof $ref !== 'string' || Object.keys(others).length > 0) return body
-    return this.#describers.components.refer('requestBodies', $ref.slice($ref.lastIndexOf('/') + 1), $ref, () => body)
+    return this.#describers.components.refer('requestBodies', $ref.slice($ref.lastIndexOf('/') + 1), `${$ref} ${types.join()}`, () => body)
   }
 
   /** A GET whose parameters stand in the body, which OpenAPI 3.1 has no place for. */
@@ -209,6 +212,7 @@ export class Operations {
       description: 'Relations take IDs, which link, and objects, which make records of their own in the same transaction.',
       parameters: parameters.ofRecords(resource),
       body: bodies.creation(resource),
+      hasNames: true,
       status: source.createdStatus,
       success: answers.created(resource, linksTo(resource, options)),
       failures: [409, ...OF_BODY],
@@ -248,6 +252,7 @@ export class Operations {
       summary: `Change a ${singular}`,
       description: 'The given attributes change, the others stay. PUT and PATCH are the same.',
       body: bodies.referChange(resource),
+      hasNames: true,
       success: answers.changed(resource),
       failures: [404, ...failures, ...OF_BODY],
     }

@@ -60,6 +60,7 @@ export class RelationOperations {
           summary: `Create a ${target.singular} in ${of}`,
           parameters: [...parameters.below(target), ...conditions],
           body: bodies.creation(target, given),
+          hasNames: true,
           status: source.createdStatus,
           success: answers.created(target, linksTo(target, options)),
           failures: [404, ...failures, ...OF_BODY],
@@ -105,7 +106,7 @@ export class RelationOperations {
       }
     }
     if (method !== 'PUT' || attribute.readOnly) return undefined
-    return { ...this.replacing(resource), id: `set${name}`, summary: `Set ${of}`, body: bodies.linked(attribute) }
+    return { ...this.replacing(resource), id: `set${name}`, summary: `Set ${of}`, body: bodies.linked(attribute), hasNames: true }
   }
 
   #polymorphic(method: Method, { resource, attribute, name, of }: RelationPlace<ToOneOfAttribute>): OperationParts | undefined {

@@ -43,6 +43,8 @@ export interface ApiSource {
   /** Whether every answer of GET has an entity tag of its content. */
   readonly tagsContent: boolean
   readonly readOnly: boolean
+  /** Whether a form may stand for JSON. */
+  readonly forms: boolean
   readonly serverTiming: boolean
   /** Whether functions of the application take part in answers, which may refuse with codes of their own. */
   readonly runsApplicationCode: boolean

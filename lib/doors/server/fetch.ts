@@ -5,7 +5,7 @@ import { originForm, written } from './transport.ts'
 import type { ReceivedRequest, TransportEngine, TransportResponse } from './transport.ts'
 import { RestError, isConnectionLost } from '../../foundation/base/errors.ts'
 import { takesBody } from '../../foundation/base/http-methods.ts'
-import { JsonBody } from './json-body.ts'
+import { JsonBody, rulesOf } from './json-body.ts'
 
 /**
  * Answers a `Request` with the engine. Everything that a client may get wrong is an answer; the promise rejects when the request's signal
@@ -20,7 +20,7 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
   let body: unknown
   if (request.body !== null && takesBody(request.method)) {
     try {
-      body = await readBody(request.body, new JsonBody(headers, engine.limits.maxBodyBytes, request.method))
+      body = await readBody(request.body, new JsonBody(headers, rulesOf(engine, request.method)))
     } catch (error) {
       if (error instanceof RestError) return write(engine, engine.respondFailure(error, received), received)
       throw error

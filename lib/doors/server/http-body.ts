@@ -1,18 +1,19 @@
 /** Bodies over HTTP: reads the body of a request from its socket, and answers a client that is still sending one. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LazyClient } from '../../foundation/base/abort.ts'
-import { JsonBody } from './json-body.ts'
+import { JsonBody, rulesOf } from './json-body.ts'
+import type { BodyTaker } from './json-body.ts'
 import type { MountedRequest } from './mount.ts'
 
 /** How long a refused upload is read on. */
 const LINGER_MS = 1_000
 
 /** Reads the JSON value of a request's body, or takes what a parser has made of it. Rejects when the client goes away before the end. */
-export function readBody(request: MountedRequest, client: LazyClient, maxBytes: number): Promise<unknown> {
+export function readBody(request: MountedRequest, client: LazyClient, taker: BodyTaker): Promise<unknown> {
   // A parser that has come to the end of an empty body has read nothing of it.
-  if (request.readableDidRead || request.readableEnded) return takeParsed(request, maxBytes)
+  if (request.readableDidRead || request.readableEnded) return takeParsed(request, taker)
   return new Promise((resolve, reject) => {
-    const body = new JsonBody(request.headers, maxBytes, request.method)
+    const body = new JsonBody(request.headers, rulesOf(taker, request.method))
     const add = (chunk: Uint8Array): void => {
       try {
         body.add(chunk)
@@ -34,9 +35,9 @@ export function readBody(request: MountedRequest, client: LazyClient, maxBytes: 
 }
 
 /** Takes a body that somebody else has read: bytes and texts are JSON texts, anything else is the JSON value. */
-async function takeParsed({ body, headers, method }: MountedRequest, maxBytes: number): Promise<unknown> {
+async function takeParsed({ body, headers, method }: MountedRequest, taker: BodyTaker): Promise<unknown> {
   const { 'content-encoding': _, ...decoded } = headers
-  const json = new JsonBody(decoded, maxBytes, method)
+  const json = new JsonBody(decoded, rulesOf(taker, method))
   if (body instanceof Uint8Array || typeof body === 'string') {
     json.add(typeof body === 'string' ? Buffer.from(body) : body)
     return json.value()

@@ -1,6 +1,6 @@
 /**
  * JSON body: the one rule for request bodies, whichever transport they come through.
- * Takes the request's headers and its chunks as they arrive; gives the JSON value, or undefined for an empty body.
+ * Takes the request's headers and its chunks as they arrive; gives the JSON value, or undefined for an empty body, or a FormBody where forms are taken.
  * Refuses with body_too_large while the bytes are counted, and with media_type_unsupported or json_malformed at the end.
  */
 import { restError } from '../../foundation/base/errors.ts'
@@ -8,6 +8,8 @@ import { QUERY_TYPES } from '../../foundation/base/http-methods.ts'
 import { assertJson, parseJson } from '../../foundation/base/json.ts'
 import { describePosition, findJsonError } from '../../foundation/base/json-position.ts'
 import { HOW_TO_QUERY } from '../../records/request/parse-request.ts'
+import { FormBody } from '../../foundation/base/form-body.ts'
+import { isForm, readForm, takeForm } from './read-form.ts'
 
 /** The headers that the rule reads, lower-case names. */
 export interface BodyHeaders {
@@ -24,16 +26,17 @@ export class JsonBody {
   readonly #headers: BodyHeaders
   readonly #maxBytes: number
   readonly #isQuery: boolean
+  /** The header `Content-Type` of a form that is taken. */
+  readonly #form: string | undefined
   #chunks: Uint8Array[] = []
   #bytes = 0
 
   /**
    * Refuses at once when the declared length is over the limit.
-   *
-   * @param method of the request: a QUERY may have the text of a query, too
    */
-  constructor(headers: BodyHeaders, maxBytes: number, method?: string) {
+  constructor(headers: BodyHeaders, { maxBytes, method, takesForms = false }: BodyRules) {
     this.#isQuery = method === 'QUERY'
+    this.#form = takesForms && !this.#isQuery && isForm(mediaType(headers)) ? headers['content-type'] : undefined
     this.#headers = headers
     this.#maxBytes = maxBytes
     if (Number(headers['content-length'] ?? 0) > maxBytes) throw this.#tooLarge()
@@ -51,17 +54,19 @@ export class JsonBody {
 
   /** The value of the complete body. */
   value(): unknown {
-    const isForm = this.#isQuery && isFormType(this.#headers)
-    if (this.#bytes === 0) return isForm ? '' : undefined
+    const isQueryForm = this.#isQuery && isFormType(this.#headers)
+    if (this.#bytes === 0) return isQueryForm ? '' : this.#form === undefined ? undefined : new FormBody()
     this.#checkMediaType()
     const [first] = this.#chunks
     const bytes = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#bytes)
-    return isForm ? readText(bytes) : this.#checkQuery(readJson(bytes))
+    if (this.#form !== undefined) return readForm(this.#form, bytes, readText)
+    return isQueryForm ? readText(bytes) : this.#checkQuery(readJson(bytes))
   }
 
   /** Takes a value that a parser of the app has made. */
   take(value: unknown): unknown {
     this.#checkMediaType()
+    if (this.#form !== undefined) return takeForm(value)
     if (this.#isQuery && isFormType(this.#headers)) return writeForm(value)
     let text: string | undefined
     try {
@@ -75,7 +80,8 @@ export class JsonBody {
   }
 
   #checkMediaType(): void {
-    if (!this.#isQuery) checkMediaType(this.#headers)
+    if (this.#form !== undefined) checkEncoding(this.#headers)
+    else if (!this.#isQuery) checkMediaType(this.#headers)
     else if (!isFormType(this.#headers)) checkQueryType(this.#headers)
   }
 
@@ -90,11 +96,36 @@ export class JsonBody {
   }
 }
 
+/** What a body is held to. */
+export interface BodyRules {
+  readonly maxBytes: number
+  /** Of the request: a QUERY may have the text of a query, too. */
+  readonly method?: string | undefined
+  /** Whether a form may stand for JSON. */
+  readonly takesForms?: boolean
+}
+
+/** Who takes bodies. */
+export interface BodyTaker {
+  readonly limits: { readonly maxBodyBytes: number }
+  /** Whether a form may stand for JSON. */
+  readonly takesForms?: boolean
+}
+
+export function rulesOf({ limits, takesForms = false }: BodyTaker, method?: string): BodyRules {
+  return { maxBytes: limits.maxBodyBytes, method, takesForms }
+}
+
+function mediaType({ 'content-type': type }: BodyHeaders): string {
+  return type?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+}
+
 const ACCEPTED = { 'accept-query': QUERY_TYPES }
 const FORM = 'application/x-www-form-urlencoded'
 
-function isFormType({ 'content-type': type, 'content-encoding': encoding }: BodyHeaders): boolean {
-  return type?.split(';', 1)[0]?.trim().toLowerCase() === FORM && (encoding === undefined || encoding.trim().toLowerCase() === 'identity')
+function isFormType(headers: BodyHeaders): boolean {
+  const { 'content-encoding': encoding } = headers
+  return mediaType(headers) === FORM && (encoding === undefined || encoding.trim().toLowerCase() === 'identity')
 }
 
 /** Refuses the body of a QUERY that is not JSON: without a type with 400, of another type with 415, as RFC 10008 asks for. */
@@ -128,13 +159,20 @@ const HOW = 'send JSON with the header "Content-Type: application/json"'
  * JSON type only after a preflight (Fetch standard, "CORS-safelisted request-header").
  */
 function checkMediaType(headers: BodyHeaders): void {
-  const encoding = headers['content-encoding']
-  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    throw restError('media_type_unsupported', `The body has the content encoding "${encoding.slice(0, 100)}"; send it without one.`)
-  }
+  checkEncoding(headers)
   const header = headers['content-type']
   if (header === 'application/json') return
   if (header === undefined || header.trim() === '') throw restError('media_type_unsupported', `The body has no media type; ${HOW}.`)
+  checkJsonType(header)
+}
+
+function checkEncoding({ 'content-encoding': encoding }: BodyHeaders): void {
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    throw restError('media_type_unsupported', `The body has the content encoding "${encoding.slice(0, 100)}"; send it without one.`)
+  }
+}
+
+function checkJsonType(header: string): void {
   const type = header.split(';', 1)[0]?.trim() ?? ''
   if (!/^(?:application\/json|[\w!#$&^.+-]+\/[\w!#$&^.+-]+\+json)$/i.test(type)) {
     const hint = type.toLowerCase() === 'application/x-www-form-urlencoded' ? ` (curl: -H 'Content-Type: application/json')` : ''

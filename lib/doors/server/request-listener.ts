@@ -291,7 +291,7 @@ export class RequestListener {
       return world.use(async () => this.#askEngine(internalsOf(world.engine), sent))
     }
     const { method = '', headers } = request
-    const body = takesBody(method) ? await readBody(request, client, this.#engine.limits.maxBodyBytes) : undefined
+    const body = takesBody(method) ? await readBody(request, client, { limits: this.#engine.limits }) : undefined
     const { signal } = client
     return controls.answer({ method, target: below!, base, body, headers, signal })
   }
@@ -352,7 +352,7 @@ export class RequestListener {
   }
 
   async #askWithBody(engine: EngineInternals, sent: SentRequest): Promise<TransportResponse> {
-    const body = await readBody(sent.request, sent.client, this.#engine.limits.maxBodyBytes)
+    const body = await readBody(sent.request, sent.client, engine)
     try {
       return await this.#askFor(engine, sent, body)
     } catch (cause) {

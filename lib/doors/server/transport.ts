@@ -29,6 +29,8 @@ interface WholeSender {
 /** What a transport asks of the internals of an engine. */
 export interface TransportEngine {
   readonly limits: { readonly maxBodyBytes: number }
+  /** Whether a form may stand for JSON. */
+  readonly takesForms: boolean
   /** Answers as `handle` does, for a sender that a transport has made: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */
   ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient | WholeSender): Awaitable<TransportResponse>
   /** Returns the answer to an error of the transport. */

@@ -229,7 +229,7 @@ export class Descriptions {
     examples: ReadonlyMap<Resource, JsonRecord>,
   ): Omit<ApiSource, 'base'> {
     const { options } = this.#parts
-    const { limits, createdStatus, validationStatus, etag, readOnly, serverTiming, routes } = options
+    const { limits, createdStatus, validationStatus, etag, readOnly, forms, serverTiming, routes } = options
     return {
       model,
       version,
@@ -241,6 +241,7 @@ export class Descriptions {
       validationStatus,
       tagsContent: etag === 'answer',
       readOnly,
+      forms,
       serverTiming,
       routes,
       login,

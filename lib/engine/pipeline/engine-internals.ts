@@ -51,6 +51,11 @@ export class EngineInternals {
     return this.#parts.options.limits
   }
 
+  /** Whether a form may stand for JSON. */
+  get takesForms(): boolean {
+    return this.#parts.options.forms
+  }
+
   get versions(): readonly string[] {
     return this.#parts.options.versions
   }

@@ -11,6 +11,7 @@ import { readParameters } from '../../records/access/check-parameters.ts'
 import { withDefaults } from '../../records/access/list-defaults.ts'
 import { findNewNames } from '../../records/access/find-new-names.ts'
 import { requireCanonical } from '../../records/access/canonical-path.ts'
+import { typeForm } from '../../records/access/type-form.ts'
 import { allowedMethods, checkMethod, findVersion, resolvePath } from '../../records/access/resolve-path.ts'
 import type { Authentication } from '../auth/auth.ts'
 import { LazyClient, RequestAbort } from '../../foundation/base/abort.ts'
@@ -18,6 +19,7 @@ import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import { QUERY_TYPES, WRITE_METHODS, keepReadingMethods, readOnlyError, takesBody } from '../../foundation/base/http-methods.ts'
+import { FormBody } from '../../foundation/base/form-body.ts'
 import { assertJson } from '../../foundation/base/json.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
@@ -127,7 +129,8 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
     if (route !== undefined) {
       trace?.enter('handler')
       const version = segments[0] ?? options.versions[0] ?? NO_VERSION
-      const answering = answerRoute(route, { arrival, request, principal, version, end }, parts)
+      const asked = request.body instanceof FormBody ? withBody(request, request.body.plain(), arrival) : request
+      const answering = answerRoute(route, { arrival, request: asked, principal, version, end }, parts)
       return withAllowedMethods(yield* wait(answering), request, parts)
     }
     const version = findVersion(request, options.versions, parts.model)
@@ -136,7 +139,7 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
     const resolved = resolveRequest(versioned, parts.served.get(version)!, parts)
     const more =
       resolved.services.model.isOpen && WRITE_METHODS.includes(method) && takesBody(method)
-        ? findNewNames(asked.body, resolved.target)
+        ? findNewNames(resolved.versioned.request.body, resolved.target)
         : undefined
     const answering = more === undefined ? answerRequest(resolved, parts) : answerGrown(versioned, parts.grow(more), parts)
     const response = withAllowedMethods(yield* wait(answering), request, parts)
@@ -188,7 +191,15 @@ function resolveRequest(versioned: VersionedRequest, services: Services, parts: 
   const allowed = checkMethod(method, target, customMethods)
   const given = readParameters(request, target, services.vocabulary, parts.options.limits)
   const parameters = services.defaults.size === 0 ? given : withDefaults(given, method, target, services.defaults)
-  return { versioned, services, target, allowed, parameters, actions: findActions(method, target) }
+  const { body } = request
+  const typed = body instanceof FormBody ? { ...versioned, request: withBody(request, typeForm(body, method, target), arrival) } : versioned
+  return { versioned: typed, services, target, allowed, parameters, actions: findActions(method, target) }
+}
+
+/** The request with the JSON that its form means, for the journal as well. */
+function withBody(request: Request, body: unknown, { record }: Arrival): Request {
+  if (record !== undefined) record.body = keepBody(body)
+  return replaceBody(request, body)
 }
 
 /** Answers a request by a model with the names that it adds. Other requests are served by that model once this one has been written. */
@@ -289,6 +300,8 @@ export function readRequest(arrival: Arrival, { options, queries }: Pick<StagePa
   const request = parse(arrival, findAddress(context, options), takesNoWrites(context, options), queries)
   record?.parsed(request)
   if (takesBody(request.method)) {
+    // What the fields of a form mean is known with the target.
+    if (request.body instanceof FormBody) return request
     assertJson(request.body ?? null, 'handle: body')
     if (record !== undefined) record.body = keepBody(request.body)
   }

@@ -67,6 +67,11 @@ export interface EngineOptions {
   readonly routes?: readonly Route[]
   /** Renames a reserved parameter (`{ limit: 'per_page' }`), or adds one: a function of its value that gives a MikroORM FilterQuery. */
   readonly parameters?: Readonly<Record<string, string | CustomParameter>>
+  /**
+   * Takes forms as bodies of POST, PUT and PATCH, over HTTP, `fetch` and interception: `application/x-www-form-urlencoded`, and the text fields of
+   * `multipart/form-data`. Default: false; a form is 415 then. A page of any site can send one, so a cookie alone must not let it write.
+   */
+  readonly forms?: boolean
   /** Log-in by token. Default: off. */
   readonly auth?: AuthModule
   /** Records for empty tables, by resource name, loaded before `create` resolves. A table that has rows is left alone, with a note. Default: none. */
@@ -129,6 +134,7 @@ const OPTIONS = [
   'limits',
   'routes',
   'parameters',
+  'forms',
   'auth',
   'seed',
   'scenarios',
@@ -186,6 +192,7 @@ const DEFAULTS = {
   resources: [],
   routes: [],
   parameters: {},
+  forms: false,
   base: '',
   scenarios: {},
   versions: ['v1'],
@@ -261,6 +268,7 @@ function checkForms(options: CheckedOptions): void {
   if (!Number.isSafeInteger(journal) || journal < 0)
     throw new RangeError(`RestEngine.create: "journal" must be an integer of 0 or more, got ${String(journal)}.`)
   requireBoolean('serverTiming', serverTiming)
+  requireBoolean('forms', options.forms)
   requireBoolean('canonicalPaths', options.canonicalPaths)
   if (!Array.isArray(notes) || !notes.every(note => typeof note === 'string'))
     throw new TypeError('RestEngine.create: "notes" must be an array of strings.')

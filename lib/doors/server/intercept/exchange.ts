@@ -15,7 +15,7 @@ import { builtin } from '../../../foundation/base/builtins.ts'
 import { RestError } from '../../../foundation/base/errors.ts'
 import type { TextStream } from '../../../foundation/base/text-stream.ts'
 import { takesBody } from '../../../foundation/base/http-methods.ts'
-import { JsonBody } from '../json-body.ts'
+import { JsonBody, rulesOf } from '../json-body.ts'
 
 /** Answers one request with the engine. It does not throw: errors go to the handler. */
 export function dispatch(engine: TransportEngine, { origin, base }: InterceptedAddress, options: DispatchOptions, handler: Handler): void {
@@ -117,7 +117,7 @@ class Exchange {
     let value: unknown
     const { method } = this.#head
     try {
-      const json = new JsonBody(this.#head.headers, this.#engine.limits.maxBodyBytes, method)
+      const json = new JsonBody(this.#head.headers, rulesOf(this.#engine, method))
       await this.#receive(body, chunk => json.add(chunk))
       value = json.value()
     } catch (error) {

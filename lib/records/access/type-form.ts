@@ -1,0 +1,93 @@
+/**
+ * Type a form: the texts of a form become the JSON body that they mean, by the model. Takes the form and the target of the request; a text that is no value of
+ * its attribute stays a text, which is refused where bodies are. Refuses with body_invalid a form where the body is a bare value.
+ */
+import { restError } from '../../foundation/base/errors.ts'
+import { itemsOf, plainField } from '../../foundation/base/form-body.ts'
+import type { FormBody, FormField } from '../../foundation/base/form-body.ts'
+import { parseScalar } from '../../foundation/values/scalar-type.ts'
+import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+import { isIds } from '../../model/ids-name.ts'
+import type { Attribute, Resource } from '../../model/model.ts'
+import type { Target } from './resolve-path.ts'
+
+type ByName = ReadonlyMap<string, Attribute>
+
+/** Returns the body of a request that has a form. */
+export function typeForm(form: FormBody, method: string, target: Target): unknown {
+  if (target.kind === 'collection' || target.kind === 'record') return typeRecord(form.fields, target.resource.byName)
+  if (target.kind !== 'attribute') return form.plain()
+  const { attribute } = target
+  if (attribute.kind === 'embedded' && !attribute.array) return typeRecord(form.fields, attribute.byName)
+  if (attribute.kind === 'toOne' || (attribute.kind === 'toMany' && method === 'POST'))
+    return typeRecord(form.fields, attribute.target.byName)
+  if (attribute.kind === 'toOneOf') return form.plain()
+  throw restError(
+    'body_invalid',
+    `A form has names, and the body here is the value of "${attribute.name}": send JSON, or the form to the record.`,
+  )
+}
+
+function typeRecord(fields: ReadonlyMap<string, FormField>, byName: ByName): Readonly<Record<string, unknown>> {
+  return Object.fromEntries([...fields].map(([name, field]) => [name, typeField(field, byName.get(name))]))
+}
+
+function typeField(field: FormField, attribute: Attribute | undefined): unknown {
+  switch (attribute?.kind) {
+    case undefined:
+    case 'toOneOf':
+      return plainField(field)
+    case 'scalar':
+      return typeScalar(field, attribute.type, attribute.nullable)
+    case 'embedded':
+      return attribute.array
+        ? (listOf(field)?.map(item => typeObject(item, attribute.byName)) ?? plainField(field))
+        : typeObject(field, attribute.byName)
+    case 'toOne':
+      return typeLink(field, attribute.target, attribute.nullable, isIds(attribute))
+    case 'toMany':
+      return (listOf(field) ?? []).map(item => typeLink(item, attribute.target, false, isIds(attribute)))
+  }
+}
+
+/** The members of a list: those with numbers, or the values, of which an empty one alone is none. */
+function listOf(field: FormField): FormField[] | undefined {
+  const { texts, members } = field
+  if (members.size > 0) return itemsOf(field) ?? [field]
+  if (texts.length === 1 && texts[0] === '') return []
+  return texts.map(text => ({ texts: [text], isList: false, members: new Map() }))
+}
+
+function typeObject(field: FormField, byName: ByName): unknown {
+  if (field.members.size > 0) return typeRecord(field.members, byName)
+  return field.texts.length === 1 && field.texts[0] === '' ? null : plainField(field)
+}
+
+/** An ID, or an object that makes or changes a record. */
+function typeLink(field: FormField, target: Resource, nullable: boolean, isId: boolean): unknown {
+  if (field.members.size > 0 && !isId) return typeRecord(field.members, target.byName)
+  if (target.key.length > 1) return nullable && field.texts[0] === '' ? null : plainField(field)
+  return typeScalar(field, target.key[0]!.type, nullable)
+}
+
+function typeScalar(field: FormField, type: ScalarType, nullable: boolean): unknown {
+  if (type.kind === 'array') return (listOf(field) ?? []).map(item => typeText(item.texts[0] ?? '', { ...type, kind: 'any' }, false))
+  if (field.isList || field.texts.length !== 1) return plainField(field)
+  return typeText(field.texts[0]!, type, nullable)
+}
+
+/** Kinds whose values in bodies are no texts. */
+const TYPED = new Set(['integer', 'float', 'boolean'])
+
+function typeText(text: string, type: ScalarType, nullable: boolean): unknown {
+  const { kind, items, asNumber } = type
+  if (items !== undefined && text !== '') return items.find(item => String(item) === text) ?? text
+  // An input that is left empty has no value; a text may be empty.
+  if (nullable && kind !== 'text' && (text === '' || text === 'null')) return null
+  if (kind === 'boolean' && text === 'on') return true
+  if (TYPED.has(kind) || asNumber === true) {
+    const value = parseScalar(text, type)
+    return typeof value === 'bigint' ? Number(value) : typeof value === 'string' && asNumber === true ? Number(value) : (value ?? text)
+  }
+  return text
+}

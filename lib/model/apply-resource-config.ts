@@ -10,7 +10,7 @@ import { restError } from '../foundation/base/errors.ts'
 import type { Attribute, EmbeddedAttribute, ResourceRules, ScalarAttribute, SqlText } from './model.ts'
 import { readIdsName } from './ids-name.ts'
 import { isResourceName } from './resource-names.ts'
-import type { AccessRule, ComputedAttribute, ComputedGroup, ResourceConfig } from './resource-config.ts'
+import type { AccessRule, ComputedAttribute, ComputedGroup, ResourceConfig, SqlFragment } from './resource-config.ts'
 import type { ScalarKind, ScalarType } from '../foundation/values/scalar-type.ts'
 import { checkNames, formatHint, findNearest } from '../foundation/base/suggest.ts'
 
@@ -38,7 +38,7 @@ const CONFIG = [
   'update',
   'delete',
 ]
-const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortable', 'ids']
+const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortable', 'ids', 'fill']
 export const ACTIONS: readonly Action[] = ['list', 'get', 'create', 'update', 'delete']
 
 /** Returns the attributes of a resource with the application's rules, followed by its computed attributes. */
@@ -65,9 +65,21 @@ function checkAttributeRules(rules: unknown, where: string): void {
   checkNames(rules, ATTRIBUTE_RULES, where)
   for (const [name, value] of Object.entries(rules)) {
     if (value === undefined) continue
+    if (name === 'fill') {
+      checkFill(value, where)
+      continue
+    }
     const due = name === 'render' ? 'function' : name === 'ids' ? 'string' : 'boolean'
     if (typeof value !== due) throw new TypeError(`${where}: "${name}" must be ${withArticle(due)}.`)
   }
+}
+
+function checkFill(fill: unknown, where: string): void {
+  if (typeof fill === 'function') return
+  requireObject(fill, `${where}: "fill"`)
+  checkNames(fill, ['create', 'update'], `${where}: fill`)
+  for (const [mode, give] of Object.entries(fill))
+    if (give !== undefined && typeof give !== 'function') throw new TypeError(`${where}: fill.${mode} must be a function.`)
 }
 
 function requireObject(value: unknown, where: string): asserts value is object {
@@ -76,7 +88,12 @@ function requireObject(value: unknown, where: string): asserts value is object {
 
 function applyRules(attribute: Attribute, rules: NonNullable<Config['attributes']>[string]): Attribute {
   if (rules === undefined) return attribute
-  const readOnly = attribute.readOnly || rules.readOnly === true
+  const { fill } = rules
+  if (fill !== undefined && (attribute.readOnly || (attribute.kind !== 'scalar' && attribute.kind !== 'toOne')))
+    throw new TypeError(
+      `resource: "${attribute.name}" cannot be filled: it is ${attribute.readOnly ? 'made by the database' : 'more than a value or a link'}.`,
+    )
+  const readOnly = attribute.readOnly || rules.readOnly === true || fill !== undefined
   const filterable = rules.filterable ?? (rules.render === undefined && attribute.filterable)
   const sortable = rules.sortable ?? (rules.render === undefined && attribute.sortable)
   const changed = {
@@ -86,6 +103,7 @@ function applyRules(attribute: Attribute, rules: NonNullable<Config['attributes'
     filterable,
     sortable,
     render: rules.render ?? attribute.render,
+    ...(fill === undefined ? {} : { fill: typeof fill === 'function' ? { create: fill } : fill }),
   }
   if (attribute.kind === 'toOneOf') {
     const branches = attribute.branches.map(branch => {
@@ -196,12 +214,27 @@ function readComputedScalar(where: string, computed: ComputedAttribute, common: 
   const { sql } = computed
   const source = {
     kind: 'formula' as const,
+    asksCaller: () => asksCaller(sql),
     sql: (alias: string): SqlText => {
       const text = sql(alias)
       return typeof text === 'string' ? { sql: text, values: [] } : { sql: text.sql, values: text.params }
     },
   }
   return Object.freeze({ kind: 'scalar', ...common, type, source, primary: false, version: false } as const)
+}
+
+/** Whether values of an expression depend on the request. */
+function asksCaller(sql: ComputedAttribute['sql']): boolean {
+  let text: string | SqlFragment
+  try {
+    text = sql('t0')
+  } catch {
+    // The check of the expression says so, with its place.
+    return false
+  }
+  return (
+    typeof text !== 'string' && Array.isArray(text.params) && text.params.some(value => typeof value === 'function' && value.length > 0)
+  )
 }
 
 /** Returns the rules of a resource beside its attributes: those of the application and the filters of MikroORM. */

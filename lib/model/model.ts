@@ -12,8 +12,8 @@ export type Source =
   | { readonly kind: 'column'; readonly column: string; readonly rawDefault: boolean; readonly generated: boolean }
   /** Inside a JSON document, by its keys: an embedded object that is stored as JSON. */
   | { readonly kind: 'document'; readonly column: string; readonly keys: readonly string[] }
-  /** An SQL expression of the model's own. */
-  | { readonly kind: 'formula'; readonly sql: Formula }
+  /** An SQL expression of the model's own; `asksCaller`: whether its values depend on the request. */
+  | { readonly kind: 'formula'; readonly sql: Formula; readonly asksCaller?: () => boolean }
   /** A fixed text in every row whose column is not NULL; NULL in all others. */
   | { readonly kind: 'tag'; readonly column: string; readonly value: string }
   /** Inside a JSON value, by names that a request gives or has given before. */
@@ -52,6 +52,8 @@ interface AttributeBase {
   readonly flag: string | undefined
   /** Gives another value in answers. */
   readonly render: Renderer | undefined
+  /** What the engine gives to a new or a changed record, which clients may not. */
+  readonly fill?: { readonly [mode in 'create' | 'update']?: Fill }
   /** Of a relation: the name of its IDs, where they have one of their own (`userId`); `idsOf`: the relation's, of what `byName` has under that. */
   readonly ids?: string | undefined
   readonly idsOf?: string
@@ -62,6 +64,9 @@ interface AttributeBase {
   /** Whether the class of a row decides on it: other classes have something else of that name, or in one of its columns. */
   readonly byClass?: boolean
 }
+
+/** See `AttributeRules.fill`. */
+export type Fill = (ctx: HookContext, body: Readonly<Record<string, unknown>>) => unknown
 
 /** See `AttributeRules.render`. */
 export type Renderer = (value: unknown, record: Readonly<Record<string, unknown>>, ctx: HookContext) => unknown

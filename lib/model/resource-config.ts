@@ -13,6 +13,13 @@ export type JsonOf<V> = V extends Date | bigint | Uint8Array
     ? Exclude<V, undefined>
     : unknown
 
+/**
+ * Gives the value of an attribute to a record, in its JSON form. Undefined: none.
+ *
+ * @param body the body of the record, as the client has sent it
+ */
+export type FillRule = (ctx: HookContext, body: Readonly<Record<string, unknown>>) => unknown
+
 /** How one attribute is treated. */
 export interface AttributeRules<E, K extends PropertyName<E>> {
   /**
@@ -31,16 +38,24 @@ export interface AttributeRules<E, K extends PropertyName<E>> {
   /** Whether it can be sorted by its stored value. Default: true, but false when it is rendered. */
   readonly sortable?: boolean
   /**
+   * What the engine gives to a new record, or `{ create, update }` to a new and to a changed one: a value as a body would have it, `ctx => ctx.user.id`. A body that
+   * names the attribute is refused, as one that names a `readOnly` attribute.
+   */
+  readonly fill?: FillRule | { readonly create?: FillRule; readonly update?: FillRule }
+  /**
    * Of a relation: a name for its IDs, such as `userId` for `user` or `tagIds` for `tags`. Records show them, and bodies, filters and sort keys take them, under
    * this name; the relation itself is shown where it is expanded or at depth 2. Default: one name for both.
    */
   readonly ids?: string
 }
 
-/** SQL with bound values: `?` stands for each. A value that is a function is asked for the value by every request. MikroORM's `raw('...', [...])` is one. */
+/** A value that is bound to SQL, or a function that gives it to each request: `ctx => ctx.user?.id`. NULL where it gives nothing, and where nobody asks. */
+export type SqlParameter = {} | null | undefined | ((ctx: HookContext) => unknown)
+
+/** SQL with bound values: `?` stands for each. MikroORM's `raw('...', [...])` is one. */
 export interface SqlFragment {
   readonly sql: string
-  readonly params: readonly unknown[]
+  readonly params: readonly SqlParameter[]
 }
 
 /** A computed attribute: an SQL expression over the columns of the resource's table, which goes by the given alias. */

@@ -41,7 +41,18 @@ export async function makeBody(maker: BodyMaker, resource: Resource, random: Ran
       if (value !== undefined) overrides[name] = value
     }
   }
-  return maker.complete(resource, overrides, random.between(1, 1_000_000_000))
+  return omitFilled(await maker.complete(resource, overrides, random.between(1, 1_000_000_000)), resource)
+}
+
+/** Leaves out what the engine gives, which clients may not. */
+function omitFilled(body: Readonly<Record<string, unknown>>, { byName }: Resource): Record<string, unknown> {
+  const left = Object.entries(body).filter(([name]) => byName.get(name)?.fill === undefined)
+  const omit = (attribute: Attribute | undefined, value: unknown): unknown => {
+    if (attribute?.kind !== 'toOne' && attribute?.kind !== 'toMany') return value
+    if (Array.isArray(value)) return value.map((member: unknown) => omit(attribute, member))
+    return isObject(value) ? omitFilled(value, attribute.target) : value
+  }
+  return Object.fromEntries(left.map(([name, value]) => [name, omit(byName.get(name), value)]))
 }
 
 /** Whether an optional value is given: neither a key nor a version, which bodies hold for other reasons. */

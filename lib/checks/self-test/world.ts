@@ -38,7 +38,8 @@ export async function createTestedWorld(
     },
     restore: () => world.restore(beginning),
     complete: (resource, overrides, seed) => given.complete(resource, overrides, seed),
-    isSetOnUpdate({ entity }, { property }) {
+    isSetOnUpdate({ entity }, { property, fill }) {
+      if (fill?.update !== undefined) return true
       return connection.orm.getMetadata().get(entity as EntityName).properties[property as never]?.['onUpdate'] !== undefined
     },
     async logIn() {

@@ -151,7 +151,7 @@ export class Operations {
       if (actions.some(({ resource, action }) => resource.rules.access[action] === false)) return []
       const parts = describe(method)
       if (parts === undefined) return []
-      const isRefused = actions.some(isRestricted) || (!isReading(method) && actions.length > 0 && hasWriteRules(source.model))
+      const isRefused = actions.some(isRestricted) || (!isReading(method) && actions.length > 0 && mayRefuseRows(source.model))
       const refused = isRefused ? [403] : []
       const isConditional = method === 'GET' && (source.tagsContent || (target.kind === 'record' && showsVersion(target.resource)))
       const all = { ...parts, isConditional, failures: [...parts.failures, ...refused] }
@@ -290,9 +290,11 @@ function isRestricted({ resource: { rules }, action }: ReturnType<typeof findAct
   return typeof rules.access[action] === 'function' || rules.scopes.length > 0
 }
 
-/** Whether rules of the application may refuse a row that a write touches, which may be one of any resource. */
-function hasWriteRules({ resources }: Model): boolean {
-  return resources.some(({ rules }) => rules.write !== undefined)
+/** Whether rules of the application may refuse a row that a write touches, which may be one of any resource, or a new one lack what it is given. */
+function mayRefuseRows({ resources }: Model): boolean {
+  return resources.some(
+    ({ rules, attributes }) => rules.write !== undefined || attributes.some(({ fill, needed }) => fill?.create !== undefined && needed),
+  )
 }
 
 /** Nothing where the whole document says it, and both with and without a token for what is public. */

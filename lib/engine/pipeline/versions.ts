@@ -27,7 +27,7 @@ import type { Reserved } from '../../records/request/reserved-parameters.ts'
 import { bindParameters } from '../../records/database/bind.ts'
 import { PasswordHashes } from '../../records/write/hash-passwords.ts'
 import type { PasswordKind } from '../../records/write/hash-passwords.ts'
-import { HashingWriter } from '../../records/write/hashing-writer.ts'
+import { makeWriter } from '../../records/write/preparing-writer.ts'
 import { planRead } from '../../records/plan/plan.ts'
 import { readModel } from '../../model/metadata/read-model.ts'
 import type { Secret } from '../../model/metadata/read-model.ts'
@@ -38,7 +38,6 @@ import type { ResourceLookup } from '../../records/access/resolve-path.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
 import { translateDatabaseError } from '../../records/write/database-errors.ts'
-import { Writer } from '../../records/write/writer.ts'
 
 /** One version as the engine and all its forks serve it: what follows from the model and the options alone. */
 export interface CompiledVersion {
@@ -111,8 +110,7 @@ export function serveVersions(
     served.set(version, {
       ...parts,
       reader,
-      writer:
-        hashes === undefined ? new Writer(connection, reader, parts.model) : new HashingWriter(connection, reader, parts.model, hashes),
+      writer: makeWriter(connection, reader, parts.model, hashes),
       hashes,
       clock,
       limits,

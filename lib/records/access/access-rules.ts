@@ -77,7 +77,7 @@ class Caller implements Visibility {
   readonly writing: Writer | undefined
   shape: string
   where: readonly Condition[] = []
-  readonly #ctx: HookContext
+  readonly ctx: HookContext
   readonly #isEngine: boolean
   readonly #answers = new Map<Resource, Partial<Record<Action, Awaitable<boolean>>>>()
   readonly #scopes = new Map<Resource, Awaitable<ReadScope>>()
@@ -88,14 +88,14 @@ class Caller implements Visibility {
     this.flags = new Set(flags)
     this.shape = `${isEngine ? 'engine' : 'caller'}\0${flags.toSorted().join()}\0`
     this.#isEngine = isEngine
-    this.#ctx = ctx
+    this.ctx = ctx
   }
 
   async narrow(root: Resource | undefined, parameters: Parameters, own: ReadonlyMap<string, CustomParameter>): Promise<this> {
     const reader = new FilterQueryReader(undefined)
     const where: Condition[] = []
     for (const { name, value } of parameters.own) {
-      const query: unknown = await own.get(name)!(value, this.#ctx)
+      const query: unknown = await own.get(name)!(value, this.ctx)
       if (query !== undefined && query !== null && root !== undefined) where.push(reader.read(query, root, `parameter "${name}"`))
     }
     this.where = where
@@ -110,7 +110,7 @@ class Caller implements Visibility {
     if (typeof rule === 'boolean') return rule
     let answers = this.#answers.get(resource)
     if (answers === undefined) this.#answers.set(resource, (answers = {}))
-    return (answers[action] ??= settled<boolean, boolean>(rule(this.#ctx, action), Boolean, answer => void (answers[action] = answer)))
+    return (answers[action] ??= settled<boolean, boolean>(rule(this.ctx, action), Boolean, answer => void (answers[action] = answer)))
   }
 
   readonly allows = (resource: Resource, action: 'get' | 'list'): boolean => {
@@ -158,7 +158,7 @@ class Caller implements Visibility {
     }
     const readFrom = (first: number): Awaitable<ReadScope> => {
       for (let index = first; index < scopes.length; index++) {
-        const query = scopes[index]!(this.#ctx)
+        const query = scopes[index]!(this.ctx)
         if (isThenable(query)) return Promise.resolve(query).then(given => (add(given, index), readFrom(index + 1)))
         add(query, index)
       }
@@ -184,11 +184,11 @@ class Writer implements Visibility {
   readonly allows = EVERYTHING.allows
   readonly permits = EVERYTHING.permits
   readonly writing = undefined
-  readonly #ctx: HookContext
+  readonly ctx: HookContext
   readonly #rules = new Map<Resource, Awaitable<ReadScope>>()
 
   constructor(ctx: HookContext) {
-    this.#ctx = ctx
+    this.ctx = ctx
   }
 
   readonly restricts = ({ rules }: Resource): boolean => rules.write !== undefined
@@ -212,7 +212,7 @@ class Writer implements Visibility {
     const { write } = resource.rules
     if (write === undefined) return WHOLE
     const rule = settled(
-      write(this.#ctx),
+      write(this.ctx),
       given => readWriteRule(given, resource),
       given => void this.#rules.set(resource, given),
     )

@@ -11,6 +11,7 @@ import { parameterError } from '../../foundation/base/errors.ts'
 import { suggestValue } from '../request/habits.ts'
 import { isFolded } from '../request/operators.ts'
 import { describeKey, describeTypedKey, keyFromText, typedKeyFromText } from '../../model/key.ts'
+import type { HookContext } from '../../model/hook-context.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Renderer, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import type { RawFilter, RawValue } from '../request/query-string.ts'
@@ -34,6 +35,8 @@ export interface Arguments {
   readonly pending?: PendingRender[]
   /** The values of a resource's scope, or of custom parameters. */
   readonly findValues?: (resource: Resource | undefined) => readonly unknown[]
+  /** The request, for functions of the application that give a value to it; undefined where the engine reads for itself. */
+  readonly ctx?: HookContext | undefined
   /** The values that the engine itself asks for. */
   readonly given?: readonly unknown[]
   /** The limits of the answer; undefined where the engine reads for itself. */
@@ -85,8 +88,7 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
     case 'link':
       return given.link![binding.part]
     case 'literal':
-      // A function gives a value of its own to each request, such as today's date.
-      return typeof binding.value === 'function' ? (binding.value as () => unknown)() : binding.value
+      return typeof binding.value === 'function' ? askForValue(binding.value as ValueOfRequest, given.ctx) : binding.value
     case 'scope':
       return encode(given.findValues!(binding.of)[binding.index], binding, dialect)
     case 'scopeKey':
@@ -112,6 +114,18 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
       return key === undefined ? null : encode(key[part], { type: resource.key[part]!.type, form }, dialect)
     }
   }
+}
+
+/** A function gives a value of its own to each request, such as the ID of its user. Where there is no request, there is none that depends on it. */
+type ValueOfRequest = (ctx: HookContext | undefined) => unknown
+
+function askForValue(value: ValueOfRequest, ctx: HookContext | undefined): unknown {
+  if (ctx === undefined && value.length > 0) return null
+  const given = value(ctx)
+  // A driver takes no undefined, and PostgreSQL's says nothing of a promise.
+  if (given instanceof Promise)
+    throw new TypeError('A function in "params" of a computed attribute must give its value at once, got a promise.')
+  return given ?? null
 }
 
 /** The parameter of a value in the form of a binding. */

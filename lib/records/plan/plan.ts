@@ -55,7 +55,7 @@ export interface PlanContext {
 /** The plan of a record's stored plain attributes and the IDs it links. */
 export function planStored(resource: Resource): ReadPlan {
   const fields = resource.attributes.flatMap((attribute): Field[] => {
-    if (!existsFor(attribute, EVERYTHING) || attribute.flag !== undefined || attribute.kind === 'toMany') return []
+    if (!isStored(attribute) || attribute.kind === 'toMany') return []
     return [storedField(attribute)]
   })
   return {
@@ -70,13 +70,19 @@ export function planStored(resource: Resource): ReadPlan {
   }
 }
 
+/** Whether an attribute has a value whoever asks. */
+function isStored(attribute: Attribute): boolean {
+  if (!existsFor(attribute, EVERYTHING) || attribute.flag !== undefined) return false
+  return attribute.kind !== 'scalar' || attribute.source.kind !== 'formula' || attribute.source.asksCaller?.() !== true
+}
+
 function storedField(attribute: Exclude<Attribute, { kind: 'toMany' }>): Field {
   const plain = { ...attribute, render: undefined }
   if (plain.kind === 'toOne') return { kind: 'reference', attribute: plain }
   if (plain.kind === 'toOneOf')
     return { kind: 'oneOf', attribute: plain, shown: plain.branches.map(branch => ({ branch, node: undefined })) }
   if (plain.kind === 'scalar') return { kind: 'scalar', attribute: plain }
-  const shown = plain.attributes.filter(child => existsFor(child, EVERYTHING) && child.flag === undefined)
+  const shown = plain.attributes.filter(isStored)
   return { kind: 'embedded', attribute: plain, fields: shown.map(storedField) }
 }
 

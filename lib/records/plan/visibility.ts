@@ -9,7 +9,7 @@ import { withArticle } from '../../foundation/base/article.ts'
 import { shownName } from '../../model/ids-name.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { Action } from '../../model/hook-context.ts'
+import type { Action, HookContext } from '../../model/hook-context.ts'
 import type { Attribute, PolymorphicTarget, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import { isRelation, isValue, listTargets } from '../../model/model.ts'
 import type { Condition, ScopeLookup } from './read-plan.ts'
@@ -33,6 +33,8 @@ export class RuleNotEvaluated extends Error {
 export interface Visibility {
   /** What it is about: all there is, what exists for a caller, or what the caller may write. */
   readonly kind: 'everything' | 'caller' | 'writer'
+  /** The request; undefined where the engine asks for itself. */
+  readonly ctx: HookContext | undefined
   /** All that a plan depends on beside the rules, as a text: whether there are rules at all, flags, custom parameters. */
   readonly shape: string
   /** Conditions of custom parameters, on the resource that the request reads. */
@@ -60,6 +62,7 @@ const NO_VALUES: readonly unknown[] = Object.freeze([])
 /** Everything exists, for the engine's own use and for models without rules. */
 export const EVERYTHING: Visibility = Object.freeze({
   kind: 'everything',
+  ctx: undefined,
   // Unlike that of any caller: a plan that was made without rules must not be found by those who have some.
   shape: 'everything',
   where: [],

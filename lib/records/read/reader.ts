@@ -214,7 +214,7 @@ export class Reader {
     const targets = yield* wait(retryWithRules(visibility, () => branchesFor(relation, visibility)))
     const keys: CompiledRead[] = []
     for (const branch of targets) keys.push(yield* wait(this.#planKeys(owner, branch, NO_PARAMETERS, visibility)))
-    const own: Arguments = { filters: [], key, findValues: visibility.findValues, ...WHOLE }
+    const own: Arguments = { filters: [], key, findValues: visibility.findValues, ctx: view.ctx, ...WHOLE }
     const planned = new Map<PolymorphicTarget, { readonly read: CompiledRead; readonly given: RenderArguments }>()
     const running: { pending?: PendingRender[] } = {}
     for (;;) {
@@ -248,9 +248,9 @@ export class Reader {
   }
 
   /** Reads the keys of the related records that meet the filters. */
-  relatedKeys(owner: Resource, key: KeyValues, relation: RelationAttribute, { parameters, visibility }: View): Awaitable<KeyValues[]> {
+  relatedKeys(owner: Resource, key: KeyValues, relation: RelationAttribute, { parameters, visibility, ctx }: View): Awaitable<KeyValues[]> {
     const { dialect } = this.#connection
-    const given: Arguments = { filters: parameters.filters, key, findValues: visibility.findValues, ...WHOLE }
+    const given: Arguments = { filters: parameters.filters, key, findValues: visibility.findValues, ctx, ...WHOLE }
     return chain(this.#planKeys(owner, relation, parameters, visibility), read =>
       chain(
         this.#connection.read((): Reading<readonly unknown[]> => readRecords(read, given, dialect)),
@@ -292,7 +292,14 @@ export class Reader {
     return chain(statement, known => {
       if (known === undefined) return undefined
       const { parameter } = dialect.encodeLinks(keys, { from: [0], parts: resource.key })
-      const given: Arguments = { filters: [], key: NO_KEY, findValues: visibility.findValues, links: parameter, ...WHOLE }
+      const given: Arguments = {
+        filters: [],
+        key: NO_KEY,
+        findValues: visibility.findValues,
+        ctx: visibility.ctx,
+        links: parameter,
+        ...WHOLE,
+      }
       return chain(
         this.#connection.read(() => readRows(known, given, dialect)),
         rows => new Set(rows.map(([key]) => String(key))),
@@ -310,19 +317,20 @@ export class Reader {
     return this.#isThere(statement, key, EVERYTHING)
   }
 
-  #isThere(statement: Statement, key: KeyValues, { findValues }: Visibility): Awaitable<boolean> {
+  #isThere(statement: Statement, key: KeyValues, { findValues, ctx }: Visibility): Awaitable<boolean> {
     const { dialect } = this.#connection
-    const given: Arguments = { filters: [], key, findValues, ...WHOLE }
+    const given: Arguments = { filters: [], key, findValues, ctx, ...WHOLE }
     return this.#connection.read(() => readExists(statement, given, dialect))
   }
 
-  #arguments(read: CompiledRead, key: KeyValues, window: PageRange, { parameters, visibility, end, tally }: View): RenderArguments {
+  #arguments(read: CompiledRead, key: KeyValues, window: PageRange, { parameters, visibility, end, tally, ctx }: View): RenderArguments {
     const given = {
       filters: parameters.filters,
       key,
       limit: window.limit,
       offset: window.offset,
       findValues: visibility.findValues,
+      ctx,
       room: new AnswerBudget(this.limits, this.#vocabulary, parameters.pairs, tally),
       end,
       misfits: parameters.filters.length > 0 && this.#connection.mayHoldMisfits ? {} : undefined,

@@ -210,7 +210,7 @@ function* findMissing(change: RecordInput, check: Check): Reading<ReadonlySet<Re
     const name = nameOwn(target, ref.key)
     let exists = found.get(name)
     if (exists === undefined) {
-      const given = { ...WHOLE, key: ref.key, findValues: visibility.findValues }
+      const given = { ...WHOLE, key: ref.key, findValues: visibility.findValues, ctx: visibility.ctx }
       exists = visibility.allows(target, 'get') && (yield* readExists(lookForOne(target, visibility, dialect), given, dialect))
       found.set(name, exists)
     }
@@ -266,7 +266,8 @@ function* findListed(references: readonly Reference[], { visibility, dialect, fo
       [...keys.keys()].map(key => [key]),
       { from: [0], parts: target.key },
     )
-    const rows = yield* readRows(statement, { ...WHOLE, key: [], findValues: visibility.findValues, links: parameter }, dialect)
+    const given = { ...WHOLE, key: [], findValues: visibility.findValues, ctx: visibility.ctx, links: parameter }
+    const rows = yield* readRows(statement, given, dialect)
     for (const name of keys.values()) found.set(name, false)
     for (const [key] of rows) found.set(keys.get(String(key))!, true)
   }

@@ -36,6 +36,8 @@ export interface RowShape {
   readonly row: RowPlan
   readonly names: readonly string[]
   readonly fields: readonly Field[]
+  /** Those of the names that the engine gives (`AttributeRules.fill`). */
+  readonly filled: readonly string[]
   readonly link: LinkField | undefined
   /** The columns of the fields, and of a new row those behind them: of what functions of the model make, and of the defaults. */
   readonly columns: readonly StoredColumn[]
@@ -76,6 +78,8 @@ export function makeRowShape(resource: Resource, names: readonly string[], mode:
   let link: LinkField | undefined
   for (const name of names) {
     const attribute = resource.byName.get(name)!
+    // What clients may not give only the engine does: `RowShapes` asks who has.
+    if (attribute.readOnly && attribute.fill === undefined) return undefined
     const field = makeField(attribute, properties.get(name), resource, mode, connection)
     // Several links are looked for together.
     if (field === undefined || (isLinkField(field) && link !== undefined)) return undefined
@@ -93,7 +97,8 @@ export function makeRowShape(resource: Resource, names: readonly string[], mode:
   const statement = mode === 'insert' ? writing.insert(stored, columns) : writing.update(stored, columns, true)
   const counting = mode === 'insert' && resource.generatedKey ? writing.insert(stored, [...columns, stored.key[0]!]) : undefined
   const mayBeShown = mode === 'update' && (connection.mayHoldMisfits || names.some(name => mayHaveForms(resource.byName.get(name)!)))
-  return { row, names, fields, link, ...rest, columns, statement, counting, mayBeShown, callsEarly: isUnique && !keepsUnique }
+  const filled = names.filter(name => resource.byName.get(name)!.readOnly)
+  return { row, names, filled, fields, link, ...rest, columns, statement, counting, mayBeShown, callsEarly: isUnique && !keepsUnique }
 }
 
 function findProperties(row: RowPlan, mode: WriteMode, { mayHoldMisfits }: Connection): ReadonlyMap<string, StoredProperty> | undefined {
@@ -165,8 +170,7 @@ function makeField(
   mode: WriteMode,
   { dialect }: Connection,
 ): Field | undefined {
-  if (property === undefined || property.convertsNull || property.columns.length > 1 || attribute.readOnly || isIds(attribute))
-    return undefined
+  if (property === undefined || property.convertsNull || property.columns.length > 1 || isIds(attribute)) return undefined
   if ((attribute.kind !== 'scalar' && attribute.kind !== 'toOne') || attribute === resource.version || attribute.render !== undefined)
     return undefined
   if (attribute.primary && (mode === 'update' || attribute.kind === 'toOne')) return undefined

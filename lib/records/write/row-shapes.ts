@@ -7,6 +7,7 @@ import { keyFromCount } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { Connection, Statement } from '../database/dialect.ts'
+import { isFilled } from './fill-body.ts'
 import { compute } from './made-values.ts'
 import type { MadeValues } from './made-values.ts'
 import { makeRowShape, toParameter } from './row-shape.ts'
@@ -70,15 +71,21 @@ export class RowShapes {
     const key = names.join('\0')
     let shape = shapes.get(key)
     if (shape === undefined) shapes.set(key, (shape = makeRowShape(resource, names, mode, this.#connection) ?? 'none'))
-    return shape === 'none' ? undefined : shape
+    return shape === 'none' || !isAllowed(body, shape) ? undefined : shape
   }
 }
 
 /** Whether a body has the names of a shape, in their order. */
-export function hasNames(body: JsonObject, { names }: RowShape): boolean {
+export function hasNames(body: JsonObject, shape: RowShape): boolean {
+  const { names } = shape
   let at = 0
   for (const name in body) if (name !== names[at++] || body[name] === undefined) return false
-  return at === names.length
+  return at === names.length && isAllowed(body, shape)
+}
+
+/** Whether the engine has given what clients may not give. */
+function isAllowed(body: JsonObject, { filled }: RowShape): boolean {
+  return filled.every(name => isFilled(body, name))
 }
 
 /** Whether the link of a body is that to a record which is there, whichever that is. */

@@ -25,6 +25,7 @@ import { branchesFor, hasVisibleTarget } from '../plan/visibility.ts'
 import { readScalar } from '../../foundation/values/scalar-type.ts'
 import { findFixed } from './fixed-attributes.ts'
 import type { ImpliedLink } from './fixed-attributes.ts'
+import { isFilled } from './fill-body.ts'
 import { findAskedClass, isOfClass } from './record-class.ts'
 import { filledSide, owningAttribute, owningName } from './relation-sides.ts'
 import { requireAttributes } from './required-attributes.ts'
@@ -75,7 +76,7 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
     const value = body[name]
     if (value === undefined) continue
     const place = context.at(name)
-    const named = findAttribute(name, resource, implied, place)
+    const named = findAttribute(name, body, { resource, implied }, place)
     if (named === undefined) continue
     const attribute = withoutIds(named, resource.byName)
     if (isIds(named) && !takesIds(named, body, place)) continue
@@ -127,12 +128,12 @@ function isIdOrNull(value: unknown, target: Resource): boolean {
 /** Returns the attribute of a name that a body may give; adds an error where there is none, or where it cannot be written. */
 function findAttribute(
   name: string,
-  resource: Resource,
-  implied: ImpliedLink | undefined,
+  body: JsonObject,
+  { resource, implied }: { readonly resource: Resource; readonly implied: ImpliedLink | undefined },
   context: ValidationContext,
 ): Attribute | undefined {
   const attribute = resource.byName.get(name)
-  const isOpen = context.seeding && attribute !== undefined && isStored(attribute)
+  const isOpen = attribute !== undefined && (isFilled(body, name) || (context.seeding && isStored(attribute)))
   if (
     attribute === undefined ||
     (attribute.hidden && attribute.readOnly && !isOpen) ||

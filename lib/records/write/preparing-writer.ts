@@ -1,0 +1,90 @@
+/** Preparing writer: the writer of a model whose bodies are prepared: passwords are hashed before the transaction of the write begins, and what the engine gives is filled in. */
+import { chain, runCoroutine } from '../../foundation/base/awaitable.ts'
+import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
+import type { JsonObject } from '../../foundation/base/json.ts'
+import type { Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
+import type { Connection } from '../database/dialect.ts'
+import type { Reader, View } from '../read/reader.ts'
+import { NO_PARAMETERS } from '../request/query-string.ts'
+import { fillBody, hasFills } from './fill-body.ts'
+import type { FillMode } from './fill-body.ts'
+import type { PasswordHashes } from './hash-passwords.ts'
+import { Writer } from './writer.ts'
+import type { Address, Written } from './written.ts'
+
+/** Returns the writer of a model. */
+export function makeWriter(connection: Connection, reader: Reader, model: Model, hashes: PasswordHashes | undefined): Writer {
+  return hashes === undefined && !hasFills(model)
+    ? new Writer(connection, reader, model)
+    : new PreparingWriter(connection, reader, model, hashes)
+}
+
+class PreparingWriter extends Writer {
+  readonly #reader: Reader
+  readonly #hashes: PasswordHashes | undefined
+  readonly #fills: boolean
+
+  constructor(connection: Connection, reader: Reader, model: Model, hashes: PasswordHashes | undefined) {
+    super(connection, reader, model)
+    this.#reader = reader
+    this.#hashes = hashes
+    this.#fills = hasFills(model)
+  }
+
+  override create(resource: Resource, body: unknown, view: View): Awaitable<Written> {
+    return chain(this.#prepare(body, resource, 'create', view), ready => super.create(resource, ready, view))
+  }
+
+  override createAll(resource: Resource, bodies: readonly unknown[], view: View): Awaitable<readonly Written[] | undefined> {
+    return chain(this.#hash(bodies, resource, view), hashed =>
+      chain(runCoroutine(this.#fillAll(hashed as readonly unknown[], resource, view)), ready => super.createAll(resource, ready, view)),
+    )
+  }
+
+  override append(owner: Address, attribute: ToManyAttribute, body: unknown, view: View): Awaitable<Written> {
+    return chain(this.#prepare(body, attribute.target, 'create', view), ready => super.append(owner, attribute, ready, view))
+  }
+
+  protected override change(address: Address, body: JsonObject, view: View): Awaitable<Written> {
+    return chain(this.#prepare(body, address.resource, 'update', view), ready => super.change(address, ready as JsonObject, view))
+  }
+
+  protected override changeLinked(address: Address, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
+    const { target } = attribute
+    const linked = this.#fills
+      ? this.#reader.relatedKeys(address.resource, address.key, attribute, { ...view, parameters: NO_PARAMETERS })
+      : []
+    return chain(linked, ({ length }) =>
+      chain(this.#prepare(body, target, length === 0 ? 'create' : 'update', view), ready =>
+        super.changeLinked(address, attribute, ready as JsonObject, view),
+      ),
+    )
+  }
+
+  protected override changeOneOf(address: Address, attribute: ToOneOfAttribute, body: JsonObject, view: View): Awaitable<Written> {
+    return chain(this.#hash({ [attribute.name]: body }, address.resource, view), hashed =>
+      super.changeOneOf(address, attribute, (hashed as JsonObject)[attribute.name] as JsonObject, view),
+    )
+  }
+
+  protected override filled(body: JsonObject, resource: Resource, mode: FillMode, { ctx }: View): Coroutine<JsonObject> {
+    return fillBody(body, resource, mode, ctx) as Coroutine<JsonObject>
+  }
+
+  #prepare(body: unknown, resource: Resource, mode: FillMode, view: View): Awaitable<unknown> {
+    return chain(this.#hash(body, resource, view), hashed =>
+      this.#fills ? runCoroutine(fillBody(hashed, resource, mode, view.ctx)) : hashed,
+    )
+  }
+
+  #hash(body: unknown, resource: Resource, { end }: View): Awaitable<unknown> {
+    return this.#hashes === undefined ? body : this.#hashes.inBody(body, resource, end)
+  }
+
+  *#fillAll(bodies: readonly unknown[], resource: Resource, { ctx }: View): Coroutine<readonly unknown[]> {
+    if (!this.#fills) return bodies
+    const filled: unknown[] = []
+    for (const body of bodies) filled.push(yield* fillBody(body, resource, 'create', ctx))
+    return filled
+  }
+}

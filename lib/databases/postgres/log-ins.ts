@@ -34,21 +34,26 @@ export class LogIns implements LogInStore {
     this.mayWrite = !host.readOnly
   }
 
-  *read({ id, user }: StoredToken): Reading<TokenState> {
+  *read({ id, user, family = id }: StoredToken): Reading<TokenState> {
     const { ended, tokens } = this.tables
     const removal = removalOf(user)
-    const sql = `select id, at::text from ${ended} where id in ($1::text, $2::text) union all select null, mark from ${tokens} where id = $1::text`
-    const [rows] = yield [{ statement: { sql, bindings: [] }, parameters: [id, removal] }]
+    const sql = `select id, at::text from ${ended} where id in ($1::text, $2::text, $3::text) union all select null, mark from ${tokens} where id = $1::text`
+    const [rows] = yield [{ statement: { sql, bindings: [] }, parameters: [id, removal, family] }]
     const find = (wanted: string | null): string | undefined => rows!.find(([found]) => found === wanted)?.[1] as string | undefined
     const removed = find(removal)
-    return { hasEnded: find(id) !== undefined, removed: removed === undefined ? undefined : Number(removed), mark: find(null) }
+    return {
+      hasEnded: (find(id) ?? find(family)) !== undefined,
+      removed: removed === undefined ? undefined : Number(removed),
+      mark: find(null),
+    }
   }
 
-  async end(id: string, expires: number, now: number): Promise<void> {
+  async end(id: string, expires: number, now: number): Promise<boolean> {
     const { ended } = this.tables
     // Tokens that have expired need not be kept. Users who are removed are noted by other IDs.
     await this.#write(`delete from ${ended} where at <= $1 and id not like 'user %'`, [Math.floor(now)])
-    await this.#write(`insert into ${ended} (id, at) values ($1, $2) on conflict (id) do nothing`, [id, Math.ceil(expires)])
+    const insert = `insert into ${ended} (id, at) values ($1, $2) on conflict (id) do nothing returning 1`
+    return (await this.#write(insert, [id, Math.ceil(expires)])).length > 0
   }
 
   async keepMark(id: string, mark: string, expires: number, now: number): Promise<void> {

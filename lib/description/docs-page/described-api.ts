@@ -83,7 +83,7 @@ export function readApi(document: OpenApiDocument, diagram: Diagram): PageApi {
 
 const LOG_IN = 'logIn'
 /** The operations of the server, which may stand beside a resource of the name of their tag. */
-const OF_SERVER: ReadonlySet<string> = new Set([LOG_IN, 'getDescription', 'logOut', 'signUp', 'getMe', 'updateMe', 'patchMe'])
+const OF_SERVER: ReadonlySet<string> = new Set([LOG_IN, 'getDescription', 'logOut', 'refresh', 'signUp', 'getMe', 'updateMe', 'patchMe'])
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 interface FoundOperation extends PageOperation {
   readonly id: string

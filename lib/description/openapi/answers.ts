@@ -6,7 +6,7 @@ import { header } from './failures.ts'
 import type { RecordSchemas } from './record-schemas.ts'
 import { anyOf, describeObject, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
-import type { ApiSource, DescribeOptions } from './source.ts'
+import type { ApiSource, DescribeOptions, DescribedLogin } from './source.ts'
 
 const SUCCESS: Members = { success: { const: true }, timestamp: { type: 'string', format: 'date-time' } }
 const OK: Members = { status: { const: 'OK' } }
@@ -97,11 +97,13 @@ export class Answers {
   }
 
   /** The record of the caller after a change, which may have ended their token. */
-  own(resource: Resource): Schema {
+  own(resource: Resource, login: DescribedLogin): Schema {
     const description = `The ${resource.singular} as it is now; with \`auth_token\`, where a new password has ended the token.`
     const status = this.#mayBeOrphan(resource) ? OK : {}
-    const members = { ...this.#envelope(resource), ...status, auth_token: { type: 'string' } }
-    return this.#refer(resource, 'Own', description, members, { headers: this.#tag(resource), optional: ['status', 'auth_token'] })
+    const text = { type: 'string' }
+    const members = { ...this.#envelope(resource), ...status, auth_token: text, ...(login.refreshes ? { refreshToken: text } : {}) }
+    const headers = { ...this.#tag(resource), ...this.cookies(login) }
+    return this.#refer(resource, 'Own', description, members, { headers, optional: ['status', 'auth_token', 'refreshToken'] })
   }
 
   /** A relation to the class of a hierarchy is one to those below it. */
@@ -110,6 +112,11 @@ export class Answers {
       this.#orphans.has(resource) ||
       (resource.hierarchy !== undefined && [...this.#orphans].some(({ hierarchy }) => hierarchy !== undefined))
     )
+  }
+
+  /** The header of an answer that sets or removes the cookies of the log-in, where there are such. */
+  cookies({ cookie }: DescribedLogin): Schema {
+    return cookie === undefined ? {} : { 'Set-Cookie': this.#header('Set-Cookie', 'The cookies of the log-in.') }
   }
 
   /** The header that says where a new record is. */

@@ -15,6 +15,7 @@ import { RecordSchemas, withIds } from './record-schemas.ts'
 import type { Schema } from './schema.ts'
 import { NO_VERSION, formatRoot } from '../../records/request/address.ts'
 import { describedVisibility, findSegment } from './source.ts'
+import { listSecurity } from './source.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'
 import { isOpen } from '../../records/plan/visibility.ts'
 
@@ -73,7 +74,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
     openapi: VERSIONS[options.openapi],
     info: describeInfo(source, options, named.length),
     servers: [{ url: source.base === '' ? '/' : source.base, description: 'The server of this document.' }],
-    security: source.login === undefined ? [] : [{ bearer: [] }],
+    security: source.login === undefined ? [] : listSecurity(source.login),
     tags: listTags(named, source, paths.all),
     paths: paths.all,
     components: { ...components.sections, ...securitySchemes(source) },
@@ -141,14 +142,24 @@ function isOfRoutes(member: unknown): boolean {
   return isObject(member) && Array.isArray(member.tags) && member.tags.includes('routes')
 }
 
+function describeCookie(name: string): Schema {
+  return {
+    type: 'apiKey',
+    in: 'cookie',
+    name,
+    description: 'The cookie that a log-in sets. What writes by it must come from a page of the server.',
+  }
+}
+
 function securitySchemes({ login }: ApiSource): Schema {
   if (login === undefined) return {}
-  const { answers, scheme } = login
+  const { answers, scheme, cookie } = login
   const token = answers ? 'The `auth_token` that the log-in answers with.' : 'The token that the log-in answers with.'
   const also = scheme === undefined ? '' : ` \`${scheme}\` may stand for \`Bearer\`.`
   return {
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: token + also },
+      ...(cookie === undefined ? {} : { cookie: describeCookie(cookie) }),
     },
   }
 }

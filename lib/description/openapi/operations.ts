@@ -13,6 +13,7 @@ import { METHODS, OF_BODY, changeOf, linksTo } from './operation.ts'
 import type { Describers, Method, OperationParts } from './operation.ts'
 import { RelationOperations } from './relation-operations.ts'
 import type { Schema } from './schema.ts'
+import { listSecurity } from './source.ts'
 import type { ApiSource } from './source.ts'
 import { ATTRIBUTE, ValueOperations, isPlain } from './value-operations.ts'
 
@@ -118,7 +119,9 @@ export class Operations {
     const { source, options, failures, answers, parameters: described } = this.#describers
     const { id, tag, summary, description, body, isConditional = false, status = 200, success, security } = parts
     const asked = security ?? findSecurity(source, method, path)
-    const login = source.login === undefined ? [] : [401]
+    // A page of another origin may not write by a cookie.
+    const ofCookie = source.login?.cookie !== undefined && !isReading(method) ? [403] : []
+    const login = source.login === undefined ? [] : [401, ...ofCookie]
     const parameters = [...(parts.parameters ?? []), ...(isConditional ? [described.freshness()] : [])]
     const unmodified = isConditional && !options.brief ? { 304: answers.notModified() } : {}
     return {
@@ -299,5 +302,5 @@ function mayRefuseRows({ resources }: Model): boolean {
 
 /** Nothing where the whole document says it, and both with and without a token for what is public. */
 function findSecurity({ login }: ApiSource, method: string, path: string): readonly Schema[] | undefined {
-  return login?.isPublic(method, path) === true ? [{}, { bearer: [] }] : undefined
+  return login?.isPublic(method, path) === true ? [{}, ...listSecurity(login)] : undefined
 }

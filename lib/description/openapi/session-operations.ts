@@ -6,6 +6,7 @@ import type { PlacedOperation } from './extra-operations.ts'
 import type { RecordSchemas } from './record-schemas.ts'
 import { describeObject, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
+import { listSecurity } from './source.ts'
 import type { DescribedLogin } from './source.ts'
 
 type SessionDescribers = Pick<Describers, 'source' | 'options' | 'answers' | 'bodies' | 'parameters'> & { readonly records: RecordSchemas }
@@ -17,29 +18,63 @@ export function sessionOperations(root: string, describers: SessionDescribers): 
   const { source, answers } = describers
   const { login } = source
   if (login === undefined) return []
-  const left = answers.plain('The token has ended.', { message: { type: 'string' }, status: { const: 'OK' } })
-  const common = { tag: 'session' }
-  const free = { ...common, security: [] }
+  const members = { message: { type: 'string' }, status: { const: 'OK' } }
+  const left = answers.plain('The token has ended.', members, answers.cookies(login))
+  const parts = {
+    tag: 'session',
+    id: 'logOut',
+    summary: 'Log out',
+    success: left,
+    failures: [413, 415],
+  }
+  return [
+    describeLogIn(root, login, describers),
+    { method: 'POST', path: `${root}/${login.paths.logout}`, parts },
+    ...describeRefresh(root, login, describers),
+    ...(source.readOnly ? [] : describeSignUp(root, login, describers)),
+    ...describeOwnRecord(root, login, describers),
+  ]
+}
+
+function describeLogIn(root: string, login: DescribedLogin, describers: SessionDescribers): PlacedOperation {
+  return {
+    method: 'POST',
+    path: `${root}/${login.paths.login}`,
+    parts: {
+      tag: 'session',
+      id: 'logIn',
+      summary: 'Log in',
+      body: describeCredentials(login),
+      success: describeToken(login, describers),
+      failures: [413, 415, 422, 429],
+      security: [],
+    },
+  }
+}
+
+function describeRefresh(root: string, login: DescribedLogin, describers: SessionDescribers): PlacedOperation[] {
+  const { paths, cookie } = login
+  if (paths.refresh === undefined) return []
+  const also = cookie === undefined ? '' : ' It may come in the cookie that the log-in has set, instead.'
   return [
     {
       method: 'POST',
-      path: `${root}/${login.paths.login}`,
+      path: `${root}/${paths.refresh}`,
       parts: {
-        ...free,
-        id: 'logIn',
-        summary: 'Log in',
-        body: describeCredentials(login),
+        tag: 'session',
+        id: 'refresh',
+        summary: 'Get new tokens',
+        description: `The refresh token is good for one time. Where it comes a second time, all tokens of its log-in end.${also}`,
+        body: describeObject({
+          properties: { refreshToken: { type: 'string', writeOnly: true } },
+          required: cookie === undefined ? ['refreshToken'] : [],
+          isOpen: true,
+        }),
         success: describeToken(login, describers),
-        failures: [413, 415, 422, 429],
+        failures: [401, 413, 415, 422],
+        security: [],
       },
     },
-    {
-      method: 'POST',
-      path: `${root}/${login.paths.logout}`,
-      parts: { ...common, id: 'logOut', summary: 'Log out', success: left, failures: [413, 415] },
-    },
-    ...(source.readOnly ? [] : describeSignUp(root, login, describers)),
-    ...describeOwnRecord(root, login, describers),
   ]
 }
 
@@ -52,22 +87,22 @@ function describeCredentials({ credentials: names }: DescribedLogin): Schema {
   })
 }
 
-function describeToken({ user, answers: isUsual }: DescribedLogin, { answers, records }: SessionDescribers, headers: Schema = {}): Schema {
+function describeToken(login: DescribedLogin, { answers, records }: SessionDescribers, more: Schema = {}): Schema {
+  const { user, answers: isUsual, refreshes, cookie } = login
+  const headers = { ...answers.cookies(login), ...more }
   if (!isUsual)
     return {
       description: `${ABOUT_TOKEN} The application decides where it stands.`,
       ...(Object.keys(headers).length === 0 ? {} : { headers }),
       content: { 'application/json': { schema: {} } },
     }
-  return answers.plain(
-    ABOUT_TOKEN,
-    {
-      auth_token: { type: 'string' },
-      message: { type: 'string' },
-      user: orNull(user === undefined ? { type: 'object' } : records.refer(user)),
-    },
-    headers,
-  )
+  const members = {
+    auth_token: { type: 'string' },
+    ...(refreshes && cookie === undefined ? { refreshToken: { type: 'string' } } : {}),
+    message: { type: 'string' },
+    user: orNull(user === undefined ? { type: 'object' } : records.refer(user)),
+  }
+  return answers.plain(ABOUT_TOKEN, members, headers)
 }
 
 function describeSignUp(root: string, login: DescribedLogin, describers: SessionDescribers): PlacedOperation[] {
@@ -98,18 +133,15 @@ const OF_APPLICATION: Schema = {
   description: 'The attributes of the record, where the application takes the credentials of a log-in.',
 }
 
-function describeOwnRecord(
-  root: string,
-  { user, paths, nests, answers: isUsual }: DescribedLogin,
-  describers: SessionDescribers,
-): PlacedOperation[] {
+function describeOwnRecord(root: string, login: DescribedLogin, describers: SessionDescribers): PlacedOperation[] {
+  const { user, paths, nests, answers: isUsual } = login
   if (paths.me === undefined || user === undefined) return []
   const { answers, bodies, parameters, source } = describers
   const path = `${root}/${paths.me}`
   const own = { description: 'The user, in the form of the application.', content: { 'application/json': { schema: {} } } }
   const common = {
     tag: 'session',
-    security: [{ bearer: [] }],
+    security: listSecurity(login),
     parameters: parameters.ofRecords(user),
     success: isUsual ? answers.record(user) : own,
   }
@@ -135,7 +167,7 @@ function describeOwnRecord(
       description: 'The given attributes change, the others stay. A new password ends older tokens, and is answered with a new one.',
       body: nests ? OF_APPLICATION : bodies.referChange(user),
       parameters: [...common.parameters, ...conditions],
-      success: isUsual ? answers.own(user) : own,
+      success: isUsual ? answers.own(user, login) : own,
       failures: [403, 404, ...failures, ...OF_BODY],
     },
   })

@@ -25,6 +25,15 @@ export interface DescribedLogin {
   readonly paths: SessionPaths
   /** Whether the application says where in a body the attributes of a user stand. */
   readonly nests: boolean
+  /** The name of the cookie that may carry the token. */
+  readonly cookie: string | undefined
+  /** Whether a log-in gives a refresh token, too. */
+  readonly refreshes: boolean
+}
+
+/** The ways to send a token, as the document names them; one of them is enough. */
+export function listSecurity({ cookie }: DescribedLogin): readonly Readonly<Record<string, unknown>>[] {
+  return [{ bearer: [] }, ...(cookie === undefined ? [] : [{ cookie: [] }])]
 }
 
 export interface ApiSource {

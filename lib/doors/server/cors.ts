@@ -15,6 +15,8 @@ const MAX_AGE = '600'
 
 /** The policy of one server. */
 export class Cors {
+  /** Tells whether pages of an origin may do what those of the server may; undefined where no others may send the cookies of the user. */
+  readonly trusts: ((origin: string) => boolean) | undefined
   /** Undefined: every origin. */
   readonly #origins: ReadonlySet<string> | undefined
   readonly #methods: string
@@ -28,6 +30,7 @@ export class Cors {
     const open = credentials ? list.find(origin => origin === '*' || origin === 'null') : undefined
     if (open !== undefined) throw new TypeError(describeOpen(open, origins === true))
     this.#credentials = credentials
+    this.trusts = credentials ? origin => this.allows(origin) : undefined
     this.#origins = list.includes('*') ? undefined : new Set(list)
     this.#methods = methods.join(', ')
   }

@@ -3,8 +3,10 @@
  */
 import { originForm, written } from './transport.ts'
 import type { ReceivedRequest, TransportEngine, TransportResponse } from './transport.ts'
+import { WholeClient } from '../../foundation/base/abort.ts'
 import { RestError, isConnectionLost } from '../../foundation/base/errors.ts'
 import { takesBody } from '../../foundation/base/http-methods.ts'
+import { splitSetCookies } from '../../foundation/base/set-cookie.ts'
 import { JsonBody, rulesOf } from './json-body.ts'
 
 /**
@@ -27,7 +29,11 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
     }
   }
   try {
-    return write(engine, await engine.ask(request.method, target, undefined, body, { headers, signal: request.signal }), received)
+    return write(
+      engine,
+      await engine.ask(request.method, target, undefined, body, new WholeClient(headers, request.signal, request.url.startsWith('https:'))),
+      received,
+    )
   } catch (cause) {
     // As the real one says it.
     throw isConnectionLost(cause) ? new TypeError('fetch failed', { cause }) : cause
@@ -48,10 +54,18 @@ function write(engine: TransportEngine, answer: TransportResponse, request: Rece
   const { status, headers, text, stream } = written(engine, answer, request)
   try {
     // Undefined for HEAD and 204, to which the constructor allows no body.
-    return new Response(stream === undefined ? (text ?? null) : ReadableStream.from(stream.bytes()), { status, headers })
+    const all = headers['set-cookie'] === undefined ? headers : listHeaders(headers)
+    return new Response(stream === undefined ? (text ?? null) : ReadableStream.from(stream.bytes()), { status, headers: all })
   } catch (error) {
     // A status or a header that no Response takes.
     const refusal = engine.respondFailure(error, request)
     return new Response(JSON.stringify(refusal.body), { status: refusal.status, headers: refusal.headers })
   }
+}
+
+/** The headers as pairs: cookies are no list. */
+function listHeaders(headers: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    name === 'set-cookie' ? splitSetCookies(value).map(cookie => [name, cookie]) : [[name, value]],
+  )
 }

@@ -56,3 +56,8 @@ function readPath(target: string): string {
 export function findOrigin({ headers: { host = 'localhost' }, socket }: IncomingMessage): string {
   return `${'encrypted' in socket ? 'https' : 'http'}://${host}`
 }
+
+/** Whether a request has come by https. A proxy in front of the server is not seen. */
+export function isEncrypted({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
+  return 'encrypted' in socket && socket.encrypted === true
+}

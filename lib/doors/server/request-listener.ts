@@ -5,6 +5,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { LazyClient } from '../../foundation/base/abort.ts'
+import { separateCookies } from '../../foundation/base/set-cookie.ts'
 import type { HeaderSource } from '../../foundation/base/abort.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
@@ -21,7 +22,7 @@ import { answerDocs, isDocsPath } from './docs-pages.ts'
 import { linger, readBody } from './http-body.ts'
 import { loseConnection } from './http-connection.ts'
 import type { HttpConnection } from './http-connection.ts'
-import { findAddress, findOrigin } from './mount.ts'
+import { findAddress, findOrigin, isEncrypted } from './mount.ts'
 import type { MountedRequest } from './mount.ts'
 import { OriginGuard } from './origin-guard.ts'
 import type { RequestTarget } from './origin-guard.ts'
@@ -120,7 +121,8 @@ export class RequestListener {
       return
     }
     // Of all request headers only Set-Cookie comes as a list, and no request has a use for it.
-    const client = new LazyClient(request as HeaderSource, { budget: HTTP_TIMEOUT, base, readOnly: this.#readOnly })
+    const own = { budget: HTTP_TIMEOUT, base, readOnly: this.#readOnly }
+    const client = new LazyClient(request as HeaderSource, { ...own, isSecure: isEncrypted(request), trusts: this.#cors?.trusts })
     const sent = { request, response, client, started, target, base, below }
     const writes = WRITE_METHODS.includes(request.method ?? '')
     // Comes once.
@@ -364,7 +366,7 @@ export class RequestListener {
   #write(sent: SentRequest, given: TransportResponse, unread: boolean): number {
     const { request, response } = sent
     const answer = written(this.#internals, given, new Received(request, sent.target))
-    const headers: OutgoingHttpHeaders = { ...answer.headers }
+    const headers: OutgoingHttpHeaders = { ...separateCookies(answer.headers) }
     if (this.#isClosing || unread) headers['connection'] = 'close'
     if (this.#cors !== undefined) this.#cors.mark(request.method, request.headers, headers)
     const { status, text, stream } = answer

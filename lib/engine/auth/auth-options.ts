@@ -1,6 +1,8 @@
 /** Auth options: what the application gives `auth({ … })`, checked and completed with defaults. Unknown names are refused with the nearest known one. */
 import type { EntityName } from '@mikro-orm/core'
 import { checkNames } from '../../foundation/base/suggest.ts'
+import { readCookie } from './cookies.ts'
+import type { CookieOptions } from './cookies.ts'
 import { readSessionPaths } from '../../records/request/session-paths.ts'
 import type { SessionAction, SessionPaths } from '../../records/request/session-paths.ts'
 import type { HookContext } from '../../model/hook-context.ts'
@@ -31,15 +33,25 @@ export interface AuthOptions {
   // oxlint-disable-next-line typescript/no-explicit-any -- what a client sends has no type yet
   readonly credentials?: (body: any) => unknown
   /**
-   * Makes the body of a log-in's answer of the user as this user sees it, and the new token. Default: `{ auth_token, message, success, timestamp, user }`.
+   * Makes the body of a log-in's answer of the user as this user sees it, and the new token; a refresh token comes fourth. Default: `{ auth_token, message, success, timestamp, user }`.
    */
   // oxlint-disable-next-line typescript/no-explicit-any -- a record, whose attributes follow from the model
-  readonly answer?: (user: any, token: string, ctx: HookContext) => unknown
+  readonly answer?: (user: any, token: string, ctx: HookContext, refreshToken: string | undefined) => unknown
   /**
    * Where the module answers, below the version: `{ login: 'users/login', me: 'user', signUp: 'users' }`. `me` answers GET, PUT and PATCH with the record of the
    * token's user; `signUp` creates one as a POST of the resource does, without a token, and answers as a log-in does. Default: `login` and `logout`, no others.
    */
   readonly paths?: Readonly<Partial<Record<SessionAction, string>>>
+  /**
+   * The name of a cookie that carries the token, or `{ name, sameSite, secure }`: log-in sets it (HttpOnly), log-out removes it, and it counts where no header
+   * `Authorization` stands. What writes by it must come from a page of the server. `sameSite`: `'Lax'` (the default), `'Strict'` or `'None'`; `secure`: whether it is
+   * sent by https alone, by default where the log-in came by https. Default: no cookie.
+   */
+  readonly cookie?: string | { readonly name: string; readonly sameSite?: 'Lax' | 'Strict' | 'None'; readonly secure?: boolean }
+  /**
+   * Log-in answers a refresh token, too, of this life in seconds: `{ ttl: 30 * 24 * 3600 }`. `POST /{version}/refresh` takes it, once, and gives a new pair. Default: none.
+   */
+  readonly refresh?: { readonly ttl: number }
   /** A name that the header `Authorization` may have before the token, beside `Bearer`: `Token`. Default: none. */
   readonly scheme?: string
   /**
@@ -51,10 +63,11 @@ export interface AuthOptions {
 
 /** The authentication module, for the option `auth`. */
 export interface AuthModule {
-  readonly options: Required<Omit<AuthOptions, Optional | 'paths'>> & Pick<AuthOptions, Optional> & { readonly paths: SessionPaths }
+  readonly options: Required<Omit<AuthOptions, Optional | 'paths' | 'cookie'>> &
+    Pick<AuthOptions, Optional> & { readonly paths: SessionPaths; readonly cookie?: CookieOptions }
 }
 
-type Optional = 'hash' | 'secret' | 'authenticate' | 'credentials' | 'answer' | 'scheme'
+type Optional = 'refresh' | 'hash' | 'secret' | 'authenticate' | 'credentials' | 'answer' | 'scheme'
 
 const OPTIONS = [
   'entity',
@@ -67,6 +80,8 @@ const OPTIONS = [
   'credentials',
   'answer',
   'paths',
+  'cookie',
+  'refresh',
   'scheme',
   'public',
 ]
@@ -102,12 +117,35 @@ export function auth(options: AuthOptions): AuthModule {
     if (options[name] !== undefined && typeof options[name] !== 'function') throw new TypeError(`auth: "${name}" must be a function.`)
   }
   if (options.hash !== undefined && typeof options.hash !== 'boolean') throw new TypeError('auth: "hash" must be true or false.')
+  checkRefresh(options.refresh)
   checkScheme(options.scheme)
   for (const [name, value] of Object.entries({ identifier, password })) {
     if (typeof value !== 'string' || value === '') throw new TypeError(`auth: "${name}" must be the name of a property.`)
   }
   checkPatterns(open)
-  return { options: { ...options, entity, identifier, password, ttl, paths: readSessionPaths(options.paths), public: open } }
+  const { cookie: given, ...others } = options
+  const cookie = readCookie(given)
+  return {
+    options: {
+      ...others,
+      entity,
+      identifier,
+      password,
+      ttl,
+      paths: readSessionPaths(options.paths, options.refresh !== undefined),
+      ...(cookie === undefined ? {} : { cookie }),
+      public: open,
+    },
+  }
+}
+
+function checkRefresh(refresh: unknown): void {
+  if (refresh === undefined) return
+  if (typeof refresh !== 'object' || refresh === null)
+    throw new TypeError('auth: "refresh" must be { ttl }: refresh: { ttl: 30 * 24 * 3600 }.')
+  checkNames(refresh, ['ttl'], 'auth: refresh', { expiresIn: 'ttl', maxAge: 'ttl' })
+  const { ttl } = refresh as { readonly ttl?: unknown }
+  if (!Number.isFinite(ttl) || (ttl as number) <= 0) throw new RangeError('auth: refresh: "ttl" must be a number of seconds above 0.')
 }
 
 /** A scheme is a token of HTTP (RFC 9110 section 11.1). */

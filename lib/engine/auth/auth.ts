@@ -12,6 +12,7 @@ import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { Stored } from '../../records/read/run-read.ts'
 import type { AuthModule } from './auth-options.ts'
+import { TokenCookies, requireOwnPage } from './cookies.ts'
 import { Credentials } from './credentials.ts'
 import { PublicRequests } from './public-requests.ts'
 import { missing, refuseUser } from './refusals.ts'
@@ -28,6 +29,7 @@ import { SharedThrottle } from './shared-throttle.ts'
 import { LoginThrottle } from './throttle.ts'
 import type { FailedLogins } from './throttle.ts'
 import { TokenMarks } from './token-marks.ts'
+import { TokenPairs, isRefresh } from './token-pairs.ts'
 import { SigningKey, Tokens } from './tokens.ts'
 import { Removals, computeState, isOfState, readIssueTime } from './user-state.ts'
 import type { RemovalState } from './user-state.ts'
@@ -52,6 +54,8 @@ export class Authentication {
   readonly #options: AuthModule['options']
   readonly #services: AuthServices
   readonly #public: PublicRequests
+  /** Undefined: tokens travel in the header alone. */
+  readonly #cookies: TokenCookies | undefined
   /** The header `Authorization`. */
   readonly #header: RegExp
   readonly #throttle: LoginThrottle
@@ -80,6 +84,7 @@ export class Authentication {
     this.tokens = new Tokens(services.clock, key)
     this.#users = new Users(options, services)
     this.#public = new PublicRequests(options.public)
+    this.#cookies = options.cookie && new TokenCookies(options.cookie, options.paths.refresh)
     const schemes = ['Bearer', ...(options.scheme === undefined ? [] : [options.scheme])]
     this.#header = new RegExp(`^(?:${schemes.map(escapeRegExp).join('|')}) +(\\S+) *$`, 'i')
   }
@@ -121,7 +126,7 @@ export class Authentication {
   /** Whether a request logs in or out, which writes nothing to the data. The first segment is the version. */
   isSession(method: string, segments: readonly string[]): boolean {
     const action = findSession(this.paths, method, segments.slice(1))
-    return action === 'login' || action === 'logout'
+    return action === 'login' || action === 'logout' || action === 'refresh'
   }
 
   /** The routes of the module. */
@@ -131,13 +136,11 @@ export class Authentication {
       services: this.#services,
       users: this.#users,
       credentials: new Credentials(this.#options, this.#services, this.#shared ?? this.#throttle),
-      mint: (sub, state) => {
-        const token = this.tokens.mint(sub, state, this.#options.ttl)
-        return { token, claims: this.tokens.verify(token) }
-      },
-      tokenOf: headers => this.#header.exec(headers['authorization'] ?? '')?.[1],
-      isValid: async (claims, version) => this.#isValid(claims, version),
-      end: async claims => this.#end(claims),
+      pairs: new TokenPairs(this.#options, this.tokens, this.#written),
+      tokens: this.tokens,
+      cookies: this.#cookies,
+      tokenOf: request => this.#findToken(request)?.token,
+      check: async (claims, version) => void (await this.#findPrincipal(claims, version)),
     }).routes
   }
 
@@ -150,8 +153,10 @@ export class Authentication {
     readonly scheme: string | undefined
     readonly paths: SessionPaths
     readonly nests: boolean
+    readonly cookie: string | undefined
+    readonly refreshes: boolean
   } {
-    const { authenticate, credentials, answer, scheme, identifier, password, paths } = this.#options
+    const { authenticate, credentials, answer, scheme, identifier, password, paths, cookie, refresh } = this.#options
     return {
       credentials: authenticate === undefined && credentials === undefined ? [identifier, password] : undefined,
       user: this.#users.resourceOf(version),
@@ -160,27 +165,56 @@ export class Authentication {
       scheme,
       paths,
       nests: credentials !== undefined,
+      cookie: cookie?.name,
+      refreshes: refresh !== undefined,
     }
   }
 
   /** Who sends the request. Without a token nobody, where that is allowed. */
   async authenticate(request: Request): Promise<Principal | undefined> {
     // Who logs in may well send the token that has expired.
-    if (this.#isFree(request)) return undefined
-    const header = request.headers['authorization']
-    if (header === undefined || header === '') {
+    if (this.#isFree(request)) {
+      // A page of another site could log its visitor in as somebody else.
+      if (this.#cookies !== undefined) requireOwnPage(request, true)
+      return undefined
+    }
+    const found = this.#findToken(request)
+    if (found === undefined) {
       if (this.#isPublic(request)) return undefined
       throw missing()
     }
-    const match = this.#header.exec(header)
-    if (match === null) {
-      const { scheme } = this.#options
-      const names = scheme === undefined ? '"Bearer"' : `"Bearer" or "${scheme}"`
-      throw restError('token_malformed', `The header "Authorization" must be ${names} and a token.`, {
-        headers: { 'www-authenticate': 'Bearer error="invalid_request"' },
-      })
+    const version = request.segments[0] ?? ''
+    if (!found.isCookie) return this.#findPrincipal(this.#verify(found.token), version)
+    requireOwnPage(request)
+    try {
+      return await this.#findPrincipal(this.#verify(found.token), version)
+    } catch (error) {
+      // A browser goes on sending a cookie that is worth nothing any more.
+      if (error instanceof RestError && error.status === 401 && this.#isPublic(request)) return undefined
+      throw error
     }
-    return this.#findPrincipal(this.tokens.verify(match[1]!), request.segments[0] ?? '')
+  }
+
+  /** Finds the token of a request: in the header, else in the cookie. */
+  #findToken(request: Request): { readonly token: string; readonly isCookie: boolean } | undefined {
+    const header = request.headers['authorization']
+    if (header === undefined || header === '') {
+      const token = this.#cookies?.read(request)
+      return token === undefined || token === '' ? undefined : { token, isCookie: true }
+    }
+    const match = this.#header.exec(header)
+    if (match !== null) return { token: match[1]!, isCookie: false }
+    const { scheme } = this.#options
+    const names = scheme === undefined ? '"Bearer"' : `"Bearer" or "${scheme}"`
+    throw restError('token_malformed', `The header "Authorization" must be ${names} and a token.`, {
+      headers: { 'www-authenticate': 'Bearer error="invalid_request"' },
+    })
+  }
+
+  #verify(token: string): Claims {
+    const claims = this.tokens.verify(token)
+    if (isRefresh(claims)) throw refuseUser('token_invalid', 'This is a refresh token, which is good for new tokens alone.')
+    return claims
   }
 
   async #findPrincipal(claims: Claims, version: string): Promise<Principal> {
@@ -200,7 +234,8 @@ export class Authentication {
     const { store, stored, storedBeside } = this.#services
     const { columns } = this.#users.columns(resource)
     if (store === undefined) return { user: await stored(resource, key, columns), mark: await this.#marks.remembered(claims) }
-    const token = { id: claims.jti, user: keyToTexts(key, resource) }
+    const { fam } = claims
+    const token = { id: claims.jti, user: keyToTexts(key, resource), family: typeof fam === 'string' ? fam : undefined }
     return this.#marks.read(claims, async () => {
       const [user, known] = await storedBeside(resource, key, columns, () => store.read(token))
       return { user, known }
@@ -210,7 +245,7 @@ export class Authentication {
   /** Whether a request gets a token, so that one that is sent along says nothing. */
   #isFree({ method, segments }: Request): boolean {
     const action = findSession(this.paths, method, segments.slice(1))
-    return action === 'login' || action === 'signUp'
+    return action === 'login' || action === 'signUp' || action === 'refresh'
   }
 
   #isPublic(request: Request): boolean {
@@ -237,25 +272,10 @@ export class Authentication {
     const columns = this.#users.columns(resource)
     const row = this.#services.columns(resource, key, columns.columns)
     const sub = keyToSub(key, resource)
-    if (!(row instanceof Promise)) return this.tokens.mint(sub, computeState(columns, row), ttl)
+    if (!(row instanceof Promise)) return this.tokens.mint(sub, computeState(columns, row), ttl).token
     const { token, claims } = this.tokens.mintUnmarked(sub, ttl)
     const state = row.then(found => computeState(columns, found))
     this.#marks.keep(claims, state, this.tokens.now())
     return token
-  }
-
-  async #isValid(claims: Claims, version: string): Promise<boolean> {
-    try {
-      await this.#findPrincipal(claims, version)
-      return true
-    } catch (error) {
-      if (error instanceof RestError && error.status === 401) return false
-      throw error
-    }
-  }
-
-  async #end(claims: Claims): Promise<void> {
-    if (this.#written === undefined) this.tokens.revoke(claims)
-    else await this.#written.end(claims.jti, claims.exp, this.tokens.now())
   }
 }

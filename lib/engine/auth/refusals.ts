@@ -18,3 +18,11 @@ export function refuseUser(code: 'token_invalid' | 'token_revoked', detail: stri
 export function failed(): never {
   throw restError('login_failed', 'The log-in is wrong.', { headers: { 'www-authenticate': 'Bearer' } })
 }
+
+/** Returns the error for a refresh without a token. */
+export function missingRefresh(byCookie: boolean): RestError {
+  const where = byCookie ? ', or in the cookie of the log-in' : ''
+  return restError('token_missing', `This needs a refresh token: send it as { "refreshToken": "..." }${where}.`, {
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+}

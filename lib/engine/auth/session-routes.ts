@@ -2,7 +2,11 @@
  * Session routes: log-in, log-out, sign-up and the user of the token, as custom routes at the paths that the option `paths` says. What they do to the
  * record of a user is a request to its resource, by the rules of that.
  */
-import type { Claims, HandlerResponse, HookContext } from '../../model/hook-context.ts'
+import { RestError, restError } from '../../foundation/base/errors.ts'
+import type { FieldError } from '../../foundation/base/errors.ts'
+import { isObject } from '../../foundation/base/json.ts'
+import { joinSetCookies } from '../../foundation/base/set-cookie.ts'
+import type { Claims, HandlerResponse } from '../../model/hook-context.ts'
 import { keyFromText, keyToSegment } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
@@ -10,18 +14,26 @@ import type { RestResponse } from '../../foundation/base/response.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
 import type { Route } from '../../records/request/custom-routes.ts'
 import { answerWithin, readCarried, readRefusal } from '../../records/request/inner-request.ts'
+import type { Request } from '../../records/request/parse-request.ts'
 import type { RequestContext } from '../../records/request/request-context.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { AuthModule } from './auth-options.ts'
 import type { Credentials } from './credentials.ts'
-import { missing } from './refusals.ts'
+import { requireOwnPage } from './cookies.ts'
+import type { TokenCookies } from './cookies.ts'
+import { missing, missingRefresh, refuseUser } from './refusals.ts'
 import type { AuthServices } from './services.ts'
 import { keyToSub } from './users.ts'
 import type { Users } from './users.ts'
-import { computeState } from './user-state.ts'
+import { isRefresh } from './token-pairs.ts'
+import type { Issued, TokenPairs } from './token-pairs.ts'
+import type { Tokens } from './tokens.ts'
+import { computeState, isOfState } from './user-state.ts'
 
 /** No cache may keep a token (RFC 6749 section 5.1). */
 const NO_STORE = Object.freeze({ 'cache-control': 'no-store' })
+
+const NO_TEXT: FieldError = Object.freeze({ code: 'value_invalid', detail: '"refreshToken" must be a string.', attribute: 'refreshToken' })
 
 /** What the routes use of the module. */
 export interface SessionParts {
@@ -29,14 +41,14 @@ export interface SessionParts {
   readonly services: AuthServices
   readonly users: Users
   readonly credentials: Credentials
-  /** Makes a token for a user in a state, and its claims. */
-  readonly mint: (sub: string, state: string) => { readonly token: string; readonly claims: Claims }
+  readonly pairs: TokenPairs
+  readonly tokens: Tokens
+  /** Undefined where tokens travel in the header alone. */
+  readonly cookies: TokenCookies | undefined
   /** Returns the token that a request has sent. */
-  readonly tokenOf: (headers: HookContext['headers']) => string | undefined
-  /** Whether a token is still taken. */
-  readonly isValid: (claims: Claims, version: string) => Promise<boolean>
-  /** Ends a token. */
-  readonly end: (claims: Claims) => Promise<void>
+  readonly tokenOf: (request: Request) => string | undefined
+  /** Throws a RestError where a token is not taken any more. */
+  readonly check: (claims: Claims, version: string) => Promise<void>
 }
 
 /** A user, as stored. */
@@ -57,18 +69,19 @@ export class SessionRoutes {
   get routes(): Route[] {
     const { options, services } = this.#parts
     const root = services.versions.has(NO_VERSION) ? '' : '/{version}'
-    const { login, logout, me, signUp } = options.paths
-    const route = (method: string, path: string | undefined, handler: Route['handler']): Route[] =>
-      path === undefined ? [] : [{ method, path: `${root}/${path}`, transaction: false, handler }]
+    const { login, logout, refresh, me, signUp } = options.paths
+    const route = (method: string, path: string | undefined, handler: (ctx: RequestContext) => Promise<HandlerResponse>): Route[] =>
+      path === undefined ? [] : [{ method, path: `${root}/${path}`, transaction: false, handler: ctx => handler(ctx as RequestContext) }]
     return [
       ...route('POST', login, ctx => this.#logIn(ctx)),
       ...route('POST', logout, ctx => this.#logOut(ctx)),
+      ...route('POST', refresh, ctx => this.#refresh(ctx)),
       ...route('POST', signUp, ctx => this.#signUp(ctx)),
-      ...['GET', 'PUT', 'PATCH'].flatMap(method => route(method, me, ctx => this.#ownRecord(ctx as RequestContext))),
+      ...['GET', 'PUT', 'PATCH'].flatMap(method => route(method, me, ctx => this.#ownRecord(ctx))),
     ]
   }
 
-  async #logIn(ctx: HookContext): Promise<HandlerResponse> {
+  async #logIn(ctx: RequestContext): Promise<HandlerResponse> {
     const { services, users, credentials } = this.#parts
     const resource = users.resource(ctx.version)
     const columns = users.columns(resource)
@@ -87,28 +100,92 @@ export class SessionRoutes {
     return this.#begin(known, ctx, 'Logged in.')
   }
 
-  /** Answers with a new token for a user. */
-  async #begin({ resource, key, record: stored, state }: KnownUser, ctx: HookContext, message: string): Promise<HandlerResponse> {
-    const { options, services, users, mint } = this.#parts
-    const { token, claims } = mint(keyToSub(key, resource), state)
+  /**
+   * Answers with new tokens for a user.
+   *
+   * @param family that of the refresh token that is taken for them; undefined: a new one
+   */
+  async #begin(
+    { resource, key, record: stored, state }: KnownUser,
+    ctx: RequestContext,
+    message: string,
+    family?: string,
+  ): Promise<HandlerResponse> {
+    const { options, services, users, pairs, cookies } = this.#parts
+    const issued = pairs.issue(keyToSub(key, resource), state, family)
+    const { token, claims } = issued
     const record = await services.shown(resource, key, { claims, user: users.withoutPassword(resource, stored) }, ctx)
     const user = record === undefined ? null : users.withoutPassword(resource, record)
-    if (options.answer !== undefined) return { headers: NO_STORE, body: await options.answer(user, token, ctx) }
-    return { headers: NO_STORE, body: { auth_token: token, message, success: true, timestamp: this.#timestamp(), user } }
+    const headers = { ...NO_STORE, ...this.#setCookies(issued, ctx) }
+    // That of a cookie is for the browser alone.
+    const refreshToken = cookies === undefined ? issued.refreshToken : undefined
+    if (options.answer !== undefined) return { headers, body: await options.answer(user, token, ctx, refreshToken) }
+    const more = refreshToken === undefined ? {} : { refreshToken }
+    return { headers, body: { auth_token: token, ...more, message, success: true, timestamp: this.#timestamp(), user } }
   }
 
-  async #logOut(ctx: HookContext): Promise<HandlerResponse> {
+  /** The cookies of new tokens. */
+  #setCookies({ token, refreshToken }: Issued, ctx: RequestContext): { readonly 'set-cookie'?: string } {
+    const { options, cookies } = this.#parts
+    if (cookies === undefined) return {}
+    const { request } = ctx.parts
+    const own = cookies.write(token, options.ttl, request)
+    if (refreshToken === undefined) return { 'set-cookie': own }
+    return { 'set-cookie': joinSetCookies([own, cookies.writeRefresh(refreshToken, options.refresh!.ttl, request, ctx.version)]) }
+  }
+
+  async #logOut(ctx: RequestContext): Promise<HandlerResponse> {
     if (ctx.claims === undefined) throw missing()
-    await this.#parts.end(ctx.claims)
-    return { body: { success: true, timestamp: this.#timestamp(), message: 'Logged out.', status: 'OK' } }
+    const { options, pairs, cookies } = this.#parts
+    await pairs.end(ctx.claims)
+    const { request } = ctx.parts
+    const removed = cookies === undefined ? [] : [cookies.write('', 0, request)]
+    if (cookies !== undefined && options.refresh !== undefined) removed.push(cookies.writeRefresh('', 0, request, ctx.version))
+    const headers = removed.length === 0 ? {} : { 'set-cookie': joinSetCookies(removed) }
+    return { headers, body: { success: true, timestamp: this.#timestamp(), message: 'Logged out.', status: 'OK' } }
+  }
+
+  /** Takes a refresh token for new tokens. */
+  async #refresh(ctx: RequestContext): Promise<HandlerResponse> {
+    const { services, users, pairs, tokens, check } = this.#parts
+    const claims = tokens.read(this.#findRefreshToken(ctx))
+    if (!isRefresh(claims)) throw refuseUser('token_invalid', 'The token is not a refresh token.')
+    const ended = (): RestError => refuseUser('token_revoked', 'The refresh token has been used, or its log-in has ended: log in again.')
+    try {
+      if (tokens.hasEnded(claims)) throw ended()
+      await check(claims, ctx.version)
+      const resource = users.resource(ctx.version)
+      const key = keyFromText(claims.sub, resource)!
+      const columns = users.columns(resource)
+      const stored = await services.stored(resource, key, columns.columns)
+      const state = computeState(columns, stored?.row)
+      // The password may have changed since it was checked.
+      if (stored === undefined || !isOfState(claims, state, tokens.key.markKey) || !(await pairs.use(claims))) throw ended()
+      return await this.#begin({ resource, key, record: stored.record, state }, ctx, 'Refreshed.', claims.fam)
+    } catch (error) {
+      // Who comes second, or the one before, has it from somebody else.
+      if (error instanceof RestError && error.code === 'token_revoked') await pairs.endFamily(claims.fam)
+      throw error
+    }
+  }
+
+  #findRefreshToken({ data, parts: { request } }: RequestContext): string {
+    const { cookies } = this.#parts
+    const given = isObject(data) ? data['refreshToken'] : undefined
+    if (typeof given === 'string') return given
+    if (given !== undefined) throw restError('validation_failed', '"refreshToken" must be a string.', { errors: [NO_TEXT] })
+    const token = cookies?.readRefresh(request)
+    if (token === undefined || token === '') throw missingRefresh(cookies !== undefined)
+    requireOwnPage(request)
+    return token
   }
 
   /** Creates a user as a POST of the resource does, for a caller without a token, and logs it in. */
-  async #signUp(ctx: HookContext): Promise<HandlerResponse> {
+  async #signUp(ctx: RequestContext): Promise<HandlerResponse> {
     const { services, users, credentials } = this.#parts
     const resource = users.resource(ctx.version)
     const attributes = await credentials.read(ctx.data)
-    const created = await answerWithin((ctx as RequestContext).parts, { method: 'POST', path: `/${resource.plural}`, body: attributes })
+    const created = await answerWithin(ctx.parts, { method: 'POST', path: `/${resource.plural}`, body: attributes })
     if (created.status >= 400) throw readRefusal(created)
     const segment = created.headers['location']?.split('/').at(-1)
     const key = segment === undefined ? undefined : keyFromText(segment, resource, true)
@@ -122,7 +199,7 @@ export class SessionRoutes {
 
   /** GET, PUT and PATCH of the user of the token: those of the record, by its rules. */
   async #ownRecord(ctx: RequestContext): Promise<HandlerResponse> {
-    const { options, users, credentials, isValid, tokenOf } = this.#parts
+    const { options, users, credentials, cookies, tokenOf } = this.#parts
     const { claims, method, version } = ctx
     if (claims === undefined) throw missing()
     const resource = users.resource(version)
@@ -133,21 +210,35 @@ export class SessionRoutes {
     const done = await answerWithin(ctx.parts, { method, path, query: ctx.query, body, isSame: true })
     if (done.status >= 400) throw readRefusal(done)
     // A new password has ended the token that it was sent with.
-    const renewed = isWrite && !(await isValid(claims, version)) ? await this.#renew(claims, resource, key) : undefined
+    const renewed = isWrite && !(await this.#isValid(claims, version)) ? await this.#renew(claims, resource, key) : undefined
+    const headers = renewed === undefined ? {} : { ...NO_STORE, ...this.#setCookies(renewed, ctx) }
+    const refreshToken = cookies === undefined ? renewed?.refreshToken : undefined
     if (options.answer !== undefined && done.body !== undefined) {
-      const answered = await options.answer(readCarried(done.body), renewed ?? tokenOf(ctx.headers) ?? '', ctx)
-      return { status: done.status, headers: NO_STORE, body: answered }
+      const token = renewed?.token ?? tokenOf(ctx.parts.request) ?? ''
+      const body = await options.answer(readCarried(done.body), token, ctx, refreshToken)
+      return { status: done.status, headers: { ...NO_STORE, ...headers }, body }
     }
     const own = passOn(done)
     if (renewed === undefined) return own
-    return { ...own, headers: { ...own.headers, ...NO_STORE }, body: { ...(done.body as object), auth_token: renewed } }
+    const more = refreshToken === undefined ? {} : { refreshToken }
+    return { ...own, headers: { ...own.headers, ...headers }, body: { ...(done.body as object), auth_token: renewed.token, ...more } }
   }
 
-  async #renew({ sub }: Claims, resource: Resource, key: KeyValues): Promise<string | undefined> {
-    const { services, users, mint } = this.#parts
+  async #isValid(claims: Claims, version: string): Promise<boolean> {
+    try {
+      await this.#parts.check(claims, version)
+      return true
+    } catch (error) {
+      if (error instanceof RestError && error.status === 401) return false
+      throw error
+    }
+  }
+
+  async #renew({ sub }: Claims, resource: Resource, key: KeyValues): Promise<Issued | undefined> {
+    const { services, users, pairs } = this.#parts
     const columns = users.columns(resource)
     const row = await services.columns(resource, key, columns.columns)
-    return row === undefined ? undefined : mint(sub, computeState(columns, row)).token
+    return row === undefined ? undefined : pairs.issue(sub, computeState(columns, row))
   }
 
   #timestamp(): string {

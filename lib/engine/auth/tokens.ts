@@ -82,6 +82,20 @@ export class SigningKey {
   }
 }
 
+/** A token and its claims. */
+export interface Minted {
+  readonly token: string
+  readonly claims: Claims
+}
+
+/** Claims beyond those of every token. */
+export interface MoreClaims {
+  /** The family of tokens that began with one log-in, and end together. */
+  readonly fam?: string
+  /** A refresh token says so, and is no other. */
+  readonly use?: 'refresh'
+}
+
 export class Tokens {
   readonly key: SigningKey
   readonly #clock: Clock
@@ -115,18 +129,18 @@ export class Tokens {
    * @param state the state of the user; the token is refused once it differs
    * @param ttl seconds; a negative one makes an expired token
    */
-  mint(sub: string, state: string, ttl: number): string {
-    return this.#sign(sub, createTokenId(sub, state, this.key.markKey), ttl).token
+  mint(sub: string, state: string, ttl: number, more: MoreClaims = {}): Minted {
+    return this.#sign(sub, createTokenId(sub, state, this.key.markKey), ttl, more)
   }
 
   /** Issues a token for a user whose state is about to be read: its mark is kept beside it. */
-  mintUnmarked(sub: string, ttl: number): { readonly token: string; readonly claims: Claims } {
-    return this.#sign(sub, createUnmarkedId(), ttl)
+  mintUnmarked(sub: string, ttl: number): Minted {
+    return this.#sign(sub, createUnmarkedId(), ttl, {})
   }
 
-  #sign(sub: string, jti: string, ttl: number): { readonly token: string; readonly claims: Claims } {
+  #sign(sub: string, jti: string, ttl: number, more: MoreClaims): Minted {
     const iat = this.now()
-    const claims: Claims = Object.freeze({ sub, iat, exp: iat + ttl, jti })
+    const claims: Claims = Object.freeze({ sub, iat, exp: iat + ttl, jti, ...more })
     const signed = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
     const token = `${signed}.${Buffer.from(nacl.sign.detached(Buffer.from(signed), this.key.secretKey)).toString('base64url')}`
     this.#remember(token, claims)
@@ -134,6 +148,18 @@ export class Tokens {
   }
 
   verify(token: string): Claims {
+    const claims = this.read(token)
+    if (this.hasEnded(claims)) throw refuseToken('token_revoked', 'The token has been revoked: log in again.')
+    return claims
+  }
+
+  /** Whether a token, or its family, has ended, as far as that is kept here. */
+  hasEnded({ jti, fam }: Claims): boolean {
+    return this.#revoked.has(jti) || (typeof fam === 'string' && this.#revoked.has(fam))
+  }
+
+  /** Verifies a token that may have ended before its time. */
+  read(token: string): Claims {
     if (token.length > MAX_LENGTH) throw refuseToken('token_malformed', `The token is longer than ${MAX_LENGTH} characters.`)
     let claims = this.key.verified.get(token)
     if (claims === undefined) {
@@ -144,7 +170,6 @@ export class Tokens {
     if (claims.exp <= now) throw refuseToken('token_expired', 'The token has expired: log in again.')
     // The clock was set back, or the token is of an engine whose clock is ahead.
     if (claims.iat > now) throw refuseToken('token_invalid', 'The token was issued in the future.')
-    if (this.#revoked.has(claims.jti)) throw refuseToken('token_revoked', 'The token has been revoked: log in again.')
     return claims
   }
 
@@ -182,10 +207,18 @@ export class Tokens {
     return Object.freeze({ ...claims, sub, iat, exp, jti })
   }
 
-  revoke({ jti, exp }: Claims): void {
+  /**
+   * Ends a token, or a family of tokens.
+   *
+   * @param expires when it would end by itself, in seconds since 1970
+   * @returns whether it had not ended before
+   */
+  revoke(id: string, expires: number): boolean {
     const now = this.now()
     for (const [other, end] of this.#revoked) if (end <= now) this.#revoked.delete(other)
-    this.#revoked.set(jti, exp)
+    const isNew = !this.#revoked.has(id)
+    this.#revoked.set(id, expires)
+    return isNew
   }
 }
 

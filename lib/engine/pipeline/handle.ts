@@ -14,7 +14,7 @@ import { requireCanonical } from '../../records/access/canonical-path.ts'
 import { typeForm } from '../../records/access/type-form.ts'
 import { allowedMethods, checkMethod, findVersion, resolvePath } from '../../records/access/resolve-path.ts'
 import type { Authentication } from '../auth/auth.ts'
-import { LazyClient, RequestAbort } from '../../foundation/base/abort.ts'
+import { LazyClient, RequestAbort, WholeClient } from '../../foundation/base/abort.ts'
 import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
@@ -290,7 +290,8 @@ function createTogether(
 function limitTime({ context }: Arrival, { options, life }: StageParts): RequestAbort {
   if (context instanceof InnerClient && context.end !== undefined) return context.end
   const isTransport = context instanceof LazyClient
-  if (context !== NO_CONTEXT && !isTransport) checkNames(context, ['headers', 'signal'], 'handle: context')
+  if (context !== NO_CONTEXT && !isTransport && !(context instanceof WholeClient))
+    checkNames(context, ['headers', 'signal'], 'handle: context')
   return new RequestAbort(context, life.generation, options.limits.timeout ?? (isTransport ? context.budget : undefined) ?? 0)
 }
 

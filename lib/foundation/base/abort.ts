@@ -13,15 +13,36 @@ export interface HeaderSource {
   readonly rawHeaders?: readonly string[]
 }
 
+/** What a way in knows of the connection that a request has come by. */
+export interface Connected {
+  /** Whether it is encrypted. Default: no. */
+  readonly isSecure?: boolean
+  /** Whether pages of this origin, which is not the server's own, may do what its own pages may. Default: no. */
+  readonly trusts?: ((origin: string) => boolean) | undefined
+}
+
+/** A client that has sent all that it sends. */
+export class WholeClient implements Client, Connected {
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+  readonly isSecure: boolean
+
+  constructor(headers: Readonly<Record<string, string>>, signal: AbortSignal, isSecure: boolean) {
+    this.headers = headers
+    this.signal = signal
+    this.isSecure = isSecure
+  }
+}
+
 /** What a way in to the engine says of its clients. */
-interface WayIn {
+interface WayIn extends Connected {
   readonly budget?: number
   readonly base?: string | undefined
   readonly readOnly?: boolean
 }
 
 /** A client whose signal and headers are made on first use, since most requests are answered without either. */
-export class LazyClient implements Client {
+export class LazyClient implements Client, Connected {
   readonly #source: HeaderSource
   #controller: AbortController | undefined
   #reason: unknown
@@ -34,9 +55,13 @@ export class LazyClient implements Client {
   readonly base: string | undefined
   /** Whether its way in takes no writes, whatever the engine does. */
   readonly readOnly: boolean
+  readonly isSecure: boolean
+  readonly trusts: Connected['trusts']
 
-  constructor(source: HeaderSource, { budget, base, readOnly = false }: WayIn = {}) {
+  constructor(source: HeaderSource, { budget, base, readOnly = false, isSecure = false, trusts }: WayIn = {}) {
     this.#source = source
+    this.isSecure = isSecure
+    this.trusts = trusts
     this.budget = budget
     this.base = base
     this.readOnly = readOnly

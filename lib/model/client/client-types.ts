@@ -145,6 +145,8 @@ export interface ClientMethods<M extends ClientEntities> {
   me(options?: CallOptions): Promise<Readonly<Record<string, any>>>
   /** Changes the record of the token's user; gives it, and a client that stays logged in where the password has changed. */
   updateMe(body: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<OwnChange<M>>
+  /** Takes the refresh token of the log-in that has given this client, or that of the browser's cookie, for new tokens; gives a client with them. It works once. */
+  refresh(options?: CallOptions): Promise<Client<M>>
   /** Ends the token of this client. */
   logout(options?: CallOptions): Promise<void>
   /** Gives a client whose calls carry the token: of a log-in, or of `engine.token(user)`. */

@@ -6,6 +6,8 @@ import { checkNames, findNearest, formatHint } from '../../foundation/base/sugge
 import type { CallOptions, Client, ClientEntities, ClientMethods } from './client-types.ts'
 import { mergeHeaders } from './merge-headers.ts'
 import { ResourceCalls } from './resource-calls.ts'
+import { findToken, readPaths, readUser, sendSession, withRefreshToken, writeRefresh } from './session-calls.ts'
+import type { SessionCallPaths, Wire } from './session-calls.ts'
 import { openTransport } from './transport.ts'
 import type { ClientTarget, Transport } from './transport.ts'
 
@@ -26,18 +28,14 @@ export interface ClientOptions {
   readonly token?: string
 }
 
-/** The paths of calls that concern no one resource. */
-export type SessionCallPaths = Readonly<Partial<Record<'login' | 'logout' | 'me' | 'signUp', string>>>
-
 const OPTIONS = ['version', 'url', 'headers', 'paths', 'token']
-const PATHS: readonly (keyof SessionCallPaths)[] = ['login', 'logout', 'me', 'signUp']
 
 /**
  * Makes a typed client. Names, operators and values of queries, bodies and records follow from the entities; a filter that is misspelt does not compile.
  *
  * @param target an engine, the URL of a server (with the path in front of the version), or a function like `fetch`
  * @param entities the entities by the names of their resources in paths; left out where types alone are imported: `client<{ users: typeof User }>(url)`
- * @returns the calls for each resource by its name, and `login`, `logout`, `signUp`, `me`, `updateMe`, `withToken`, `withHeaders`
+ * @returns the calls for each resource by its name, and `login`, `logout`, `refresh`, `signUp`, `me`, `updateMe`, `withToken`, `withHeaders`
  * @throws TypeError for a wrong target, an unknown option, and a resource with the name of a method of the client. A call throws a `RestError` with
  * `status`, `code` and `errors` when the server refuses it, and the error of `fetch` when no answer comes.
  * @example
@@ -62,6 +60,7 @@ function authorize(token: string | undefined): Readonly<Record<string, string>> 
 const METHODS: readonly string[] = [
   'login',
   'logout',
+  'refresh',
   'signUp',
   'me',
   'updateMe',
@@ -69,89 +68,46 @@ const METHODS: readonly string[] = [
   'withHeaders',
 ] satisfies (keyof ClientMethods<ClientEntities>)[]
 
-/** How calls are sent, and where those that concern no one resource. */
-interface Wire {
-  readonly transport: Transport
-  readonly paths: SessionCallPaths
-}
-
-function readPaths(given: unknown): SessionCallPaths {
-  if (given === undefined) return { login: 'login', logout: 'logout' }
-  if (typeof given !== 'object' || given === null)
-    throw new TypeError('client: "paths" must be an object of paths: { login: "users/login" }.')
-  checkNames(given, PATHS, 'client: paths')
-  for (const [name, path] of Object.entries(given))
-    if (typeof path !== 'string' || !/[^/]/.test(path))
-      throw new TypeError(`client: paths: "${name}" must be a path below the version, such as "users/login".`)
-  return { login: 'login', logout: 'logout', ...given }
-}
-
 function makeClient<M extends ClientEntities>(
   wire: Wire,
   names: readonly string[] | undefined,
   headers: Readonly<Record<string, string>>,
 ): Client<M> {
   const withHeaders = (more: Readonly<Record<string, string>>): Client<M> => makeClient(wire, names, mergeHeaders(headers, more))
-  const { transport, paths } = wire
   const send = (
     method: string,
     name: keyof SessionCallPaths,
     body: unknown,
-    { signal, headers: own }: CallOptions = {},
-  ): Promise<Readonly<Record<string, unknown>>> => {
-    const path = paths[name]
-    if (path === undefined)
-      throw new TypeError(
-        `client: where "${name}" is must be said: client(target, entities, { paths: { ${name}: ... } }), as in the option "paths" of auth.`,
-      )
-    const segments = path.split('/').filter(segment => segment !== '')
-    return transport({ method, segments, body, headers: mergeHeaders(headers, own), signal, isFree: name !== 'logout' })
-  }
-  const begin = async (name: 'login' | 'signUp', body: unknown, callOptions: CallOptions | undefined): Promise<Client<M>> => {
-    const token = findToken(await send('POST', name, body, callOptions))
+    options: CallOptions = {},
+  ): Promise<Readonly<Record<string, unknown>>> =>
+    sendSession(wire, method, name, body, { ...options, headers: mergeHeaders(headers, options.headers) })
+  const begin = async (name: 'login' | 'signUp' | 'refresh', body: unknown, callOptions: CallOptions | undefined): Promise<Client<M>> => {
+    const answer = await send('POST', name, body, callOptions)
+    const token = findToken(answer)
     if (token === undefined)
       throw new TypeError('client: the answer to the log-in has no token: get it by yourself, and write api.withToken(token).')
-    return withHeaders(authorize(token))
+    return makeClient(withRefreshToken(wire, answer), names, mergeHeaders(headers, authorize(token)))
   }
   const methods: ClientMethods<M> = {
     login: async (credentials, callOptions) => begin('login', credentials, callOptions),
     signUp: async (body, callOptions) => begin('signUp', body, callOptions),
+    refresh: async callOptions => begin('refresh', writeRefresh(wire), callOptions),
     logout: async callOptions => {
       await send('POST', 'logout', undefined, callOptions)
     },
     me: async callOptions => readUser(await send('GET', 'me', undefined, callOptions)),
     updateMe: async (body, callOptions) => {
       const answer = await send('PATCH', 'me', body, callOptions)
-      const token = findToken(answer)
-      return { user: readUser(answer), api: withHeaders(authorize(token)) }
+      const own = mergeHeaders(headers, authorize(findToken(answer)))
+      return { user: readUser(answer), api: makeClient<M>(withRefreshToken(wire, answer), names, own) }
     },
     withToken: token => withHeaders(authorize(token)),
     withHeaders,
   }
-  const open = (name: string): ResourceCalls => new ResourceCalls(transport, headers, [name])
+  const open = (name: string): ResourceCalls => new ResourceCalls(wire.transport, headers, [name])
   if (names === undefined) return withAnyName(methods, open) as unknown as Client<M>
   const calls = { ...methods, ...Object.fromEntries(names.map(name => [name, open(name)])) }
   return withAnyName(calls, name => new ResourceCalls(refuseName(name, names), headers, [name])) as unknown as Client<M>
-}
-
-/** Returns the record in the answer of the API's own form, else the whole answer. */
-function readUser(answer: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { resource } = answer
-  const record = typeof resource === 'string' ? answer[resource] : undefined
-  return typeof record === 'object' && record !== null ? (record as Readonly<Record<string, unknown>>) : answer
-}
-
-/** Finds the token in the answer to a log-in, which the application may have put elsewhere than in `auth_token`: it is a JSON Web Token. */
-function findToken(answer: unknown): string | undefined {
-  if (typeof answer === 'string') return /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(answer) ? answer : undefined
-  if (typeof answer !== 'object' || answer === null) return undefined
-  const { auth_token: own } = answer as { readonly auth_token?: unknown }
-  if (typeof own === 'string') return own
-  for (const member of Object.values(answer)) {
-    const token = findToken(member)
-    if (token !== undefined) return token
-  }
-  return undefined
 }
 
 /** Refuses the calls of a name that is not among the entities: in JavaScript nobody else says so. */

@@ -9,11 +9,13 @@ export interface StoredToken {
   readonly id: string
   /** The key of its user, each part as text. */
   readonly user: readonly string[]
+  /** The ID that all tokens of one log-in share; undefined for a token by itself. */
+  readonly family?: string | undefined
 }
 
 /** What the store knows of a token. */
 export interface TokenState {
-  /** Whether its user has logged out. */
+  /** Whether it, or its family, has ended. */
   readonly hasEnded: boolean
   /** When a user of this key was removed last, in microseconds since 1970. */
   readonly removed: number | undefined
@@ -42,8 +44,13 @@ export interface LogInStore {
   readonly mayWrite: boolean
   /** Reads what is known of a token. */
   read(token: StoredToken): Reading<TokenState>
-  /** Ends a token. @param expires when it would end by itself, in seconds since 1970 */
-  end(id: string, expires: number, now: number): Promise<void>
+  /**
+   * Ends a token, or a family of tokens.
+   *
+   * @param expires when it would end by itself, in seconds since 1970
+   * @returns whether it had not ended before: of several who end it at once, one
+   */
+  end(id: string, expires: number, now: number): Promise<boolean>
   /** Keeps the mark of a token that does not carry it. */
   keepMark(id: string, mark: string, expires: number, now: number): Promise<void>
   /**

@@ -41,7 +41,10 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
   /** @param isSame whether it is the request around it, at another path: all its headers are about it, too */
   constructor({ request, principal, end, passed = [] }: OuterRequest<Caller>, isEngine: boolean, isSame = false) {
     const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => isSame || !OF_ONE_MESSAGE.test(name)))
-    super({ headers }, { base: request.base, readOnly: request.readOnly })
+    super(
+      { headers },
+      { base: request.base, readOnly: request.readOnly, isSecure: request.connected.isSecure === true, trusts: request.connected.trusts },
+    )
     this.principal = principal
     this.isEngine = isEngine
     this.passed = passed

@@ -2,7 +2,8 @@
  * Parse: method, path and query become a Request: the intent, of which nobody knows yet whether it makes sense.
  * Refuses with path_malformed, query_malformed and path_unknown.
  */
-import { LazyClient } from '../../foundation/base/abort.ts'
+import { LazyClient, WholeClient } from '../../foundation/base/abort.ts'
+import type { Connected } from '../../foundation/base/abort.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import { QUERY_TYPES } from '../../foundation/base/http-methods.ts'
 import { formatHint } from '../../foundation/base/suggest.ts'
@@ -31,6 +32,8 @@ export interface Request {
   readonly query: ParsedQuery
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>>
+  /** What is known of the connection. */
+  readonly connected: Connected
   /** Returns one header, without making the others. The name is in lower case. */
   header(name: string): string | undefined
 }
@@ -49,6 +52,8 @@ export interface RequestParts {
   readonly context: HeaderSource
 }
 
+type RequestTexts = Omit<Request, 'headers' | 'header' | 'connected'>
+
 /** Its headers are looked at when somebody asks for them: most requests are answered without. */
 class ParsedRequest implements Request {
   readonly method: string
@@ -61,7 +66,7 @@ class ParsedRequest implements Request {
   readonly #sender: HeaderSource
   #headers: Readonly<Record<string, string>> | undefined
 
-  constructor({ method, path, base, readOnly, segments, query, body }: Omit<Request, 'headers' | 'header'>, sender: HeaderSource) {
+  constructor({ method, path, base, readOnly, segments, query, body }: RequestTexts, sender: HeaderSource) {
     this.method = method
     this.path = path
     this.base = base
@@ -76,10 +81,18 @@ class ParsedRequest implements Request {
     return (this.#headers ??= lowerCase(this.#sender.headers ?? NO_HEADERS))
   }
 
+  get connected(): Connected {
+    const sender = this.#sender
+    return sender instanceof LazyClient || sender instanceof WholeClient ? sender : NOT_CONNECTED
+  }
+
   header(name: string): string | undefined {
     return readHeader(this.#sender, name)
   }
 }
+
+/** A request within the process. */
+const NOT_CONNECTED: Connected = Object.freeze({})
 
 /** Returns the same request with another body. */
 export function replaceBody({ method, path, base, readOnly, segments, query, headers }: Request, body: unknown): Request {

@@ -5,12 +5,12 @@
 import { checkNames } from '../../foundation/base/suggest.ts'
 
 /** What the log-in module does at a path. */
-export type SessionAction = 'login' | 'logout' | 'me' | 'signUp'
+export type SessionAction = 'login' | 'logout' | 'refresh' | 'me' | 'signUp'
 
 /** The paths by action, as they follow the version: `users/login`. Undefined: there is none. */
 export type SessionPaths = Readonly<Record<'login' | 'logout', string>> & Readonly<Partial<Record<SessionAction, string>>>
 
-const ACTIONS: readonly SessionAction[] = ['login', 'logout', 'me', 'signUp']
+const ACTIONS: readonly SessionAction[] = ['login', 'logout', 'refresh', 'me', 'signUp']
 
 /** The names that other libraries give the paths. */
 const HABITS: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ const HABITS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['signup', 'sign_up', 'register', 'registration'].map(name => [name, 'signUp'])),
 }
 
-const DEFAULTS = { login: 'login', logout: 'logout' } as const
+const DEFAULTS: SessionPaths = Object.freeze({ login: 'login', logout: 'logout' })
 
 /** What a segment of a path may be without being encoded (RFC 3986 section 2.3). */
 const PATH = /^[\w.~-]+(?:\/[\w.~-]+)*$/
@@ -29,6 +29,7 @@ const PATH = /^[\w.~-]+(?:\/[\w.~-]+)*$/
 const METHODS: Readonly<Record<SessionAction, readonly string[]>> = {
   login: ['POST'],
   logout: ['POST'],
+  refresh: ['POST'],
   me: ['GET', 'HEAD', 'PUT', 'PATCH'],
   signUp: ['POST'],
 }
@@ -36,14 +37,16 @@ const METHODS: Readonly<Record<SessionAction, readonly string[]>> = {
 /**
  * Completes the option `paths`.
  *
+ * @param refreshes whether there are refresh tokens
  * @throws TypeError for what is no path, and for two actions at one place
  */
-export function readSessionPaths(given: unknown): SessionPaths {
-  if (given === undefined) return DEFAULTS
+export function readSessionPaths(given: unknown, refreshes: boolean): SessionPaths {
+  const defaults = refreshes ? { ...DEFAULTS, refresh: 'refresh' } : DEFAULTS
+  if (given === undefined) return defaults
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw new TypeError('auth: "paths" must be an object of paths: { login: "users/login", me: "user" }.')
   checkNames(given, ACTIONS, 'auth: paths', HABITS)
-  const paths: Partial<Record<SessionAction, string>> = { ...DEFAULTS }
+  const paths: Partial<Record<SessionAction, string>> = { ...defaults }
   for (const action of ACTIONS) {
     const path = (given as Readonly<Record<string, unknown>>)[action]
     if (path === undefined) continue
@@ -58,6 +61,8 @@ export function readSessionPaths(given: unknown): SessionPaths {
     ([one, other]) => paths[one] !== undefined && paths[one] === paths[other] && METHODS[one].some(each => METHODS[other].includes(each)),
   )
   if (twice !== undefined) throw new TypeError(`auth: paths: "${twice[0]}" and "${twice[1]}" cannot have one path, "${paths[twice[0]]}".`)
+  if (paths.refresh !== undefined && !refreshes)
+    throw new TypeError('auth: paths: "refresh" is for refresh tokens: refresh: { ttl: 30 * 24 * 3600 }.')
   return Object.freeze(paths as SessionPaths)
 }
 
@@ -72,6 +77,6 @@ function isAt(path: string | undefined, below: readonly string[]): boolean {
 }
 
 /** The names in the place of resources that only the module answers: no resource may have one where paths have no version. */
-export function listSessionNames({ login, logout }: SessionPaths): readonly string[] {
-  return [login, logout].filter(path => !path.includes('/'))
+export function listSessionNames({ login, logout, refresh }: SessionPaths): readonly string[] {
+  return [login, logout, refresh].filter(path => path !== undefined).filter(path => !path.includes('/'))
 }

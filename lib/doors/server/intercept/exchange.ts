@@ -14,6 +14,7 @@ import { LazyClient } from '../../../foundation/base/abort.ts'
 import { builtin } from '../../../foundation/base/builtins.ts'
 import { RestError } from '../../../foundation/base/errors.ts'
 import type { TextStream } from '../../../foundation/base/text-stream.ts'
+import { separateCookies } from '../../../foundation/base/set-cookie.ts'
 import { takesBody } from '../../../foundation/base/http-methods.ts'
 import { JsonBody, rulesOf } from '../json-body.ts'
 
@@ -37,6 +38,7 @@ interface Head {
   /** Lower-case names; repeated ones are joined as `node:http` joins them. */
   readonly headers: Record<string, string>
   readonly body: RequestBody | undefined
+  readonly isSecure: boolean
   /** The length of the body by the client's headers. */
   readonly declaredBytes: number | undefined
 }
@@ -66,7 +68,7 @@ class Exchange {
     this.#engine = engine
     this.#head = head
     this.#handler = handler
-    this.#client = new LazyClient(head, { base })
+    this.#client = new LazyClient(head, { base, isSecure: head.isSecure })
   }
 
   begin(headersTimeout: number): void {
@@ -162,7 +164,7 @@ class Exchange {
   #write(answer: TransportResponse): void {
     const { status, headers, text, stream } = written(this.#engine, answer, this.#head)
     const chunk = text === undefined ? undefined : Buffer.from(text)
-    const all: Record<string, string> = { ...headers }
+    const all: Record<string, string | string[]> = { ...separateCookies(headers) }
     if (chunk !== undefined) all['content-length'] = String(chunk.byteLength)
     else if (stream === undefined && this.#head.method !== 'HEAD' && status !== 204 && status !== 304) all['content-length'] = '0'
     const handler = this.#handler
@@ -243,7 +245,14 @@ function readHead(origin: string, options: DispatchOptions): Head {
   headers['host'] ??= origin.slice(origin.indexOf('//') + 2)
   const declared = headers['content-length']
   const body = readBody(options.body, headers)
-  return { method, path, headers, body, declaredBytes: declared === undefined ? undefined : Number(declared) }
+  return {
+    method,
+    path,
+    headers,
+    body,
+    isSecure: origin.startsWith('https:'),
+    declaredBytes: declared === undefined ? undefined : Number(declared),
+  }
 }
 
 /** Headers of which Node's parser keeps the first when they are repeated. It joins others. */

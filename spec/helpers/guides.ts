@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
@@ -56,27 +56,35 @@ async function makeProject(folder: string, root: string, packages: readonly stri
 
 /** @param mounting the guides for apps, with which the examples of both are run */
 export function describeApps(readme: string, mounting: string, root: string, installed: () => Installed): void {
-  const examples = [readme, mounting].flatMap(page => markedBlocks(page).filter(({ marker }) => marker === 'run'))
+  const shown = [readme, mounting].flatMap(page => markedBlocks(page).filter(({ marker }) => marker === 'run'))
 
   describe('the examples of the guides', { timeout: 600_000 }, () => {
     it('run in a project of npm init -y', async t => {
       const { folder, offline } = installed()
       if (offline !== undefined) return t.skip(offline)
       const project = await makeProject(folder, root, APPS)
-      const modules = examples.filter(({ language }) => language === 'js')
+      const modules = shown.filter(({ language }) => language === 'js')
       assert.ok(modules.length > 8)
-      for (const [index, { text, line }] of modules.entries()) {
-        await writeFile(join(project, `example-${index}.mjs`), text)
-        const { code, output } = await run(`node example-${index}.mjs`, project, folder, root)
-        assert.equal(code, 0, `line ${line}: ${output}`)
+      // In one process, which loads the packages once.
+      const examples = modules.map(({ text, line }, index) => ({ text, line, file: join(project, `example-${index}.mjs`) }))
+      for (const { file, text } of examples) await writeFile(file, text)
+      const notes = join(project, 'notes')
+      const script = join(root, 'spec/docs/run-examples.ts')
+      const { code, output } = await run(['node', script, notes, ...examples.map(({ file }) => file)].join(' '), project, folder, root)
+      const noted = (await readFile(notes, 'utf8')).trimEnd().split('\n')
+      const errors = new Map(noted.map(line => JSON.parse(line) as { file: string; error?: string }).map(({ file, error }) => [file, error]))
+      for (const { file, line } of examples) {
+        assert.ok(errors.has(file), `line ${line}, or the example before it, has ended the process: ${output}`)
+        assert.equal(errors.get(file), undefined, `line ${line}`)
       }
+      assert.equal(code, 0, output)
     })
 
     it('run in NestJS as the page says', async t => {
       const { folder, offline } = installed()
       if (offline !== undefined) return t.skip(offline)
       const project = await makeProject(folder, root, APPS)
-      const [nest] = examples.filter(({ text }) => text.includes('@nestjs/core'))
+      const [nest] = shown.filter(({ text }) => text.includes('@nestjs/core'))
       await writeFile(join(project, 'main.mts'), nest!.text)
       const command = /^echo .* > tsconfig\.json\nnpx tsx main\.mts$/m.exec(mounting)![0]
       const { code, output } = await run(command, project, folder, root)

@@ -47,7 +47,7 @@ export class Conformity {
     this.#document = document
     this.operations = operationsOf(document)
     this.#isShort = this.operations.some(({ node }) => '4XX' in (node['responses'] as Node))
-    this.#ajv = new Ajv2020.default({ strict: false, allErrors: true, validateSchema: false })
+    this.#ajv = new Ajv2020.default({ strict: false, allErrors: true, validateSchema: false, inlineRefs: false, code: { optimize: false } })
     addFormats.default(this.#ajv)
     this.#ajv.addSchema({ $id: 'api:document', ...document }, 'api:document')
   }

@@ -1,7 +1,7 @@
 /**
- * Runs the specs: the named files, or all of `spec/`. As many processes as there are processors, at most four, take file after file from one queue: a process a file
- * costs twice the time. A file that does not come to its end fails, and its process is replaced. Specs of both databases run on a PostgreSQL server, too, which is
- * started where none answers; `SPEC_POSTGRES=0` leaves it out. Node strips the types of the specs itself. Options that begin with `--test-` are passed on; `--quick` runs
+ * Runs the specs: the named files, or all of `spec/`. One process more than there are processors, at most five, take file after file from one queue: a third of
+ * the time is waiting, and a process a file costs twice the time. A file that does not come to its end fails, and its process is replaced. Specs of both
+ * databases run on a PostgreSQL server, too, which is started where none answers; `SPEC_POSTGRES=0` leaves it out. Node strips the types of the specs itself. Options that begin with `--test-` are passed on; `--quick` runs
  * those of the API, in memory alone; `--brief` prints a line a file where a single one is run, too, and `--times`
  * those files at the end that cost a processor most. All specs together have the same seeds each time.
  */
@@ -26,6 +26,8 @@ const PRELOADED = ['./scripts/specs/spare-promises.ts', './scripts/load-decorato
 const OWN = ['--quick', '--brief', '--times']
 /** Files that `--times` prints. */
 const DEAREST = 40
+/** Lines of a failing test at the end. */
+const SHOWN = 25
 const args = process.argv.slice(2)
 const options = args.filter(arg => arg.startsWith('--') && !OWN.includes(arg))
 const isQuick = args.includes('--quick')
@@ -60,7 +62,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     for (const worker of workers) worker.kill(signal)
   })
 try {
-  const count = Math.min(files.length, Math.max(2, Math.min(availableParallelism(), 4)))
+  const count = Math.min(files.length, Math.min(availableParallelism(), 4) + 1)
   await Promise.all(Array.from({ length: count }, work))
 } finally {
   await server.stop()
@@ -130,7 +132,8 @@ function fail(failure: string): void {
 function finish(): void {
   const known = failures.join('')
   for (const file of isFiltered ? [] : files) if (!ended.has(file) && !known.includes(file)) fail(`✖ ${file} did not run`)
-  if (!isAlone && failures.length > 0) console.log(`\n✖ failing tests:\n${failures.map(failure => failure.split('\n')[0]).join('\n')}\n`)
+  // With their errors, once more: a log that is long keeps its end alone.
+  if (!isAlone && failures.length > 0) console.log(`\n✖ failing tests:\n${failures.map(shorten).join('\n')}\n`)
   if (args.includes('--times')) printDearest()
   const [duration_ms, processor_ms] = [performance.now() - began, processorTime()].map(Math.round)
   const lines = Object.entries({ ...total, files: ended.size, duration_ms, processor_ms })
@@ -138,6 +141,14 @@ function finish(): void {
   mkdirSync(cache, { recursive: true })
   writeFileSync(join(cache, 'spec-times.json'), JSON.stringify(times))
   process.exitCode = failures.length === 0 ? 0 : 1
+}
+
+/** The first lines of a failure: its name, its error, and where that comes from. */
+function shorten(failure: string): string {
+  const lines = failure.trimEnd().split('\n')
+  return lines.length <= SHOWN
+    ? lines.join('\n')
+    : [...lines.slice(0, SHOWN), `    ... ${lines.length - SHOWN} more lines above`].join('\n')
 }
 
 function printDearest(): void {

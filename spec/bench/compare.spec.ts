@@ -18,7 +18,9 @@ interface Ended {
 
 function compare(...words: string[]): Promise<Ended> {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  const args = ['--import', import.meta.resolve('tsx'), 'bench/compare.ts', ...words]
+  // tsx would transform all sources again: it keeps its work in the folder for temporary files, which is new.
+  const loader = process.features.typescript === false ? ['--import', import.meta.resolve('tsx')] : []
+  const args = [...loader, 'bench/compare.ts', ...words]
   return new Promise(resolve => {
     execFile(process.execPath, args, { cwd: root, env: { ...env, TMPDIR: temporary, TEMP: temporary } }, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), stdout, stderr }),

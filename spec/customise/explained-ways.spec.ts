@@ -59,18 +59,23 @@ async function writesOf(engine: RestEngine, method: string, path: string, body?:
 }
 
 describeStores('the explained way of a write', store => {
+  /** Explains writes. On a server each of them is tried in a copy of the database, which takes a second: one of each kind tells that it is the same there. */
+  async function assertWays(engine: RestEngine, all: readonly (readonly [string, string, unknown, readonly string[]])[]): Promise<void> {
+    for (const [method, path, body, expected] of store.name === 'memory' ? all : all.slice(0, 1))
+      assert.deepEqual(await writesOf(engine, method, path, body), expected, `${method} ${path}`)
+  }
+
   it('is that of statements, for plain records, lists and nested bodies, or nothing for a reading', async () => {
     await using engine = await world()
     assert.deepEqual(await writesOf(engine, 'GET', 'people/1'), [])
-    for (const [method, path, body] of [
-      ['POST', 'people', { name: 'n' }],
-      ['PATCH', 'people/1', { name: 'n', place: null }],
-      ['POST', 'places/1/people', { name: 'n' }],
-      ['PATCH', 'places/1', { people: [1, { name: 'n' }] }],
-      ['DELETE', 'timeds/1'],
-      ['POST', 'people', [{ name: 'a' }, { name: 'b' }]],
-    ] as const)
-      assert.deepEqual(await writesOf(engine, method, path, body), PLAN, `${method} ${path}`)
+    await assertWays(engine, [
+      ['PATCH', 'places/1', { people: [1, { name: 'n' }] }, PLAN],
+      ['POST', 'people', { name: 'n' }, PLAN],
+      ['PATCH', 'people/1', { name: 'n', place: null }, PLAN],
+      ['POST', 'places/1/people', { name: 'n' }, PLAN],
+      ['DELETE', 'timeds/1', undefined, PLAN],
+      ['POST', 'people', [{ name: 'a' }, { name: 'b' }], PLAN],
+    ])
   })
 
   it('is that of statements under rules', async () => {
@@ -81,18 +86,21 @@ describeStores('the explained way of a write', store => {
 
   it('is that of the unit of work for a reason of the model', async () => {
     await using engine = await world()
-    assert.deepEqual(await writesOf(engine, 'PATCH', 'pets/1', { name: 'n' }), unit('Pet has a hook (beforeUpdate)'))
-    assert.deepEqual(await writesOf(engine, 'POST', 'stamps', { text: 'n' }), unit('"of" of Stamp has an onCreate that takes the entity'))
-    assert.deepEqual(await writesOf(engine, 'PATCH', 'timeds/1', { text: 'n' }), unit('the version of Timed is a time'))
-    assert.deepEqual(await writesOf(engine, 'DELETE', 'people/1'), unit('other records go, or lose a link, with a Person'))
+    await assertWays(engine, [
+      ['PATCH', 'timeds/1', { text: 'n' }, unit('the version of Timed is a time')],
+      ['PATCH', 'pets/1', { name: 'n' }, unit('Pet has a hook (beforeUpdate)')],
+      ['POST', 'stamps', { text: 'n' }, unit('"of" of Stamp has an onCreate that takes the entity')],
+      ['DELETE', 'people/1', undefined, unit('other records go, or lose a link, with a Person')],
+    ])
   })
 
   it('is that of the unit of work for a reason of the body', async () => {
     await using engine = await world()
-    assert.deepEqual(await writesOf(engine, 'PATCH', 'places/1', { name: 'n', adults: [] }), unit('"adults" is a list with a condition'))
-    const linked = { name: 'n', liked: { type: 'place', id: 1 } }
-    assert.deepEqual(await writesOf(engine, 'PATCH', 'people/1', linked), unit('"liked" is a link to one of several entities'))
-    assert.deepEqual(await writesOf(engine, 'DELETE', 'people/1/place'), unit('the record that "place" links is removed with the link'))
+    await assertWays(engine, [
+      ['PATCH', 'people/1', { name: 'n', liked: { type: 'place', id: 1 } }, unit('"liked" is a link to one of several entities')],
+      ['PATCH', 'places/1', { name: 'n', adults: [] }, unit('"adults" is a list with a condition')],
+      ['DELETE', 'people/1/place', undefined, unit('the record that "place" links is removed with the link')],
+    ])
   })
 
   it('is that of the unit of work where somebody listens', async () => {

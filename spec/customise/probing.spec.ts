@@ -7,7 +7,7 @@ import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { resource } from '../../lib/index.ts'
 import type { QueryInput, ResourceConfig } from '../../lib/index.ts'
-import { data, Crate, Item, Label, rows, Shop, start } from './world.ts'
+import { data, Crate, Item, Label, rows, Shop, start, startOnce } from './world.ts'
 import type { Answer, Asked } from './world.ts'
 
 /** An answer without what differs between any two requests: its time, and the name or value asked for. */
@@ -30,17 +30,16 @@ describe('a private attribute', () => {
       others: () => p.oneToMany(Safe).mappedBy('other'),
     },
   })
-  const world = (): Promise<Asked> =>
-    start({
-      entities: [Safe],
-      seed: {
-        safes: [
-          { id: 1, name: 'a', zzzzzzzzq: 'open', zzzzzzzzh: 'open' },
-          { id: 2, name: 'b', zzzzzzzzq: null, other: 1 },
-        ],
-      },
-      resources: [resource(Safe, { attributes: { zzzzzzzzq: { private: true }, zzzzzzzzr: { private: true, readOnly: true } } })],
-    })
+  const world = startOnce({
+    entities: [Safe],
+    seed: {
+      safes: [
+        { id: 1, name: 'a', zzzzzzzzq: 'open', zzzzzzzzh: 'open' },
+        { id: 2, name: 'b', zzzzzzzzq: null, other: 1 },
+      ],
+    },
+    resources: [resource(Safe, { attributes: { zzzzzzzzq: { private: true }, zzzzzzzzr: { private: true, readOnly: true } } })],
+  })
 
   const probes: [string, (asked: Asked, name: string) => Promise<Answer>][] = [
     ['a filter', ({ get }, name) => get('/v1/safes', { [name]: 'open' })],
@@ -131,8 +130,7 @@ describe('a private attribute', () => {
 })
 
 describe('a row out of scope', () => {
-  const scoped = (more: Omit<ResourceConfig<{ id: number }>, 'write'> = {}): Promise<Asked> =>
-    start({ resources: [resource(Item, { ...more, scope: () => ({ name: { $ne: 'banana' } }) })] })
+  const scoped = startOnce({ resources: [resource(Item, { scope: () => ({ name: { $ne: 'banana' } }) })] })
 
   const probes: [string, (asked: Asked, id: number) => Promise<Answer>][] = [
     ['its path', ({ get }, id) => get(`/v1/items/${id}`)],
@@ -322,12 +320,14 @@ describe('a resource without access', () => {
   for (const [what, config] of rules) {
     it(`${what} tells nothing of its records`, async () => {
       const resources = [resource(Item, config as never)]
+      await using full = await start({ resources })
+      await using bare = await start({
+        resources,
+        seed: { ...data, items: [], labels: data.labels.map(label => ({ ...label, item: null })) },
+      })
       for (const [method, path, query, body] of requests) {
-        await using asked = await start({ resources })
-        await using empty = await start({
-          resources,
-          seed: { ...data, items: [], labels: data.labels.map(label => ({ ...label, item: null })) },
-        })
+        await using asked = await full.fork()
+        await using empty = await bare.fork()
         const [one, other] = [await asked.call(method, path, query, body), await empty.call(method, path, query, body)]
         const text = `${method} ${path} ${JSON.stringify(query)} ${JSON.stringify(body)}: ${JSON.stringify(one.body)}`
         assert.equal(likeness(one), likeness(other), text)

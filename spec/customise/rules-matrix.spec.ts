@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { resource } from '../../lib/index.ts'
 import type { Action, EngineOptions, QueryInput, ResourceConfig } from '../../lib/index.ts'
-import { data, Item, rows, start } from './world.ts'
+import { data, Item, rows, start, startOnce } from './world.ts'
 import type { Asked } from './world.ts'
 
 type Cells = [place: string, test: (asked: Asked) => Promise<void>][]
@@ -14,9 +14,10 @@ type Cells = [place: string, test: (asked: Asked) => Promise<void>][]
 function matrix(kinds: [string, Partial<EngineOptions>][], cells: Cells): void {
   for (const [kind, options] of kinds) {
     describe(kind, () => {
+      const fork = startOnce(options)
       for (const [place, test] of cells) {
         it(place, async () => {
-          await using asked = await start(options)
+          await using asked = await fork()
           await test(asked)
         })
       }

@@ -41,14 +41,14 @@ export function runs(usual: number): number {
   return readNumber('FC_RUNS') ?? usual
 }
 
-/** How often to run a property that costs much, before `check` halves it: a quarter of the runs where all specs run, all of them by itself and in `npm run hunt`. */
+/** How often to run a property that costs much, before `check` takes its third: a sixth of the runs where all specs run, all of them by itself and in `npm run hunt`. */
 export const costly = (all: number): number => (isUsual ? Math.ceil(all / 2) : all)
 
-/** Runs that are made where all specs run, whatever the half of them is. */
-const AT_LEAST = 10
+/** Runs that are made where all specs run, whatever the third of them is. */
+const AT_LEAST = 6
 
-/** All specs together have the same seeds each time, so that more of the same runs find little: they make half of them, and `npm run hunt` all. */
-const halved = (all: number): number => (isUsual ? Math.max(Math.ceil(all / 2), Math.min(all, AT_LEAST)) : all)
+/** All specs together have the same seeds each time, so that more of the same runs find little: they make a third of them, and `npm run hunt` all. */
+const reduced = (all: number): number => (isUsual ? Math.max(Math.ceil(all / 3), Math.min(all, AT_LEAST)) : all)
 
 interface CheckOptions<T> {
   readonly label: string
@@ -59,7 +59,7 @@ interface CheckOptions<T> {
 
 /** Checks one property. `label` names it in the line with the seed. `usualSeed` is used without FC_SEED. */
 export async function check<T>(property: IAsyncProperty<T> | IProperty<T>, options: CheckOptions<T>): Promise<void> {
-  const usual = halved(options.runs ?? 100)
+  const usual = reduced(options.runs ?? 100)
   // Many make engines, which takes a server a hundred times as long.
   const numRuns = runs(isOnServer() ? Math.max(Math.ceil(usual / SERVER_SHARE), Math.min(usual, 4)) : usual)
   const used = given ?? options.usualSeed ?? seed

@@ -58,6 +58,7 @@ describe('a run of specs', () => {
       /^✖ \S+lost\.spec\.ts .*\n +Error \[ERR_MODULE_NOT_FOUND\]/m,
       /^✖ \S+changes\.spec\.ts leaves the process as it was .*\n[^]*?process\.env\.CHANGED/m,
       /^✔ \S+good\.spec\.ts \(3 tests/m,
+      /^✖ failing tests:\n[^]*^✖ false > fails \(.*\n +Error: so it is/m,
       /^ℹ skipped 1$/m,
       /^ℹ files 6$/m,
     ])

@@ -65,15 +65,22 @@ export function describeApps(readme: string, mounting: string, root: string, ins
       const project = await makeProject(folder, root, APPS)
       const modules = shown.filter(({ language }) => language === 'js')
       assert.ok(modules.length > 8)
-      // In one process, which loads the packages once.
       const examples = modules.map(({ text, line }, index) => ({ text, line, file: join(project, `example-${index}.mjs`) }))
       for (const { file, text } of examples) await writeFile(file, text)
+      // A test ends with its process. All others run in one, which loads the packages once.
+      const [tests, others] = [true, false].map(isTest => examples.filter(({ text }) => text.includes('node:test') === isTest))
+      for (const { file, line } of tests!) {
+        const { code, output } = await run(`node ${file}`, project, folder, root)
+        assert.equal(code, 0, `line ${line}: ${output}`)
+      }
       const notes = join(project, 'notes')
       const script = join(root, 'spec/docs/run-examples.ts')
-      const { code, output } = await run(['node', script, notes, ...examples.map(({ file }) => file)].join(' '), project, folder, root)
+      const { code, output } = await run(['node', script, notes, ...others!.map(({ file }) => file)].join(' '), project, folder, root)
       const noted = (await readFile(notes, 'utf8')).trimEnd().split('\n')
-      const errors = new Map(noted.map(line => JSON.parse(line) as { file: string; error?: string }).map(({ file, error }) => [file, error]))
-      for (const { file, line } of examples) {
+      const errors = new Map(
+        noted.map(line => JSON.parse(line) as { file: string; error?: string }).map(({ file, error }) => [file, error]),
+      )
+      for (const { file, line } of others!) {
         assert.ok(errors.has(file), `line ${line}, or the example before it, has ended the process: ${output}`)
         assert.equal(errors.get(file), undefined, `line ${line}`)
       }

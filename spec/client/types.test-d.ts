@@ -304,6 +304,11 @@ client(engine, { users: 'User' })
 // @ts-expect-error -- no such option
 client(engine, { users: User }, { versoin: 'v1' })
 ;(await (await api.login({ email: 'a', password: 'b' })).users.list()).count satisfies number
+;(await (await (await api.signUp({ email: 'a' })).refresh()).users.list()).count satisfies number
+;(await (await api.updateMe({ name: 'Ann' })).api.users.list()).count satisfies number
+client(engine, { users: User }, { paths: { login: 'users/login', me: 'user' } })
+// @ts-expect-error -- no such path
+client(engine, { users: User }, { paths: { logn: 'users/login' } })
 
 // IDs under a name of their own are plain values; the relation is in the type where it is shown.
 {

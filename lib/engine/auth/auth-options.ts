@@ -6,11 +6,13 @@ import type { CookieOptions } from './cookies.ts'
 import { readSessionPaths } from '../../records/request/session-paths.ts'
 import type { SessionAction, SessionPaths } from '../../records/request/session-paths.ts'
 import type { HookContext } from '../../model/hook-context.ts'
+import type { PropertyName } from '../../model/resource-config.ts'
 
 /** Options of the authentication module. */
-export interface AuthOptions {
+// oxlint-disable-next-line typescript/no-explicit-any -- of any entity
+export interface AuthOptions<E extends object = any> {
   /** The entity of the users. */
-  readonly entity: EntityName
+  readonly entity: EntityName<E>
   /** Property by which a user logs in; must be unique. Default `email`. */
   readonly identifier?: string
   /** Property that holds the scrypt hash of the password. Default `password`. */
@@ -61,6 +63,11 @@ export interface AuthOptions {
   readonly public?: readonly string[]
 }
 
+/** The names of properties are those of the entity, unless a check of the application's own knows others. */
+type NamedProperties<E> =
+  | { readonly authenticate: NonNullable<AuthOptions['authenticate']> }
+  | { readonly identifier?: PropertyName<E>; readonly password?: PropertyName<E>; readonly authenticate?: undefined }
+
 /** The authentication module, for the option `auth`. */
 export interface AuthModule {
   readonly options: Required<Omit<AuthOptions, Optional | 'paths' | 'cookie'>> &
@@ -103,7 +110,7 @@ const HABITS: Readonly<Record<string, string>> = {
  * @throws TypeError, RangeError for options that are unknown or not of their form.
  * @example RestEngine.create({ entities, auth: auth({ entity: User, public: ['GET /v1/posts*'] }) })
  */
-export function auth(options: AuthOptions): AuthModule {
+export function auth<E extends object>(options: AuthOptions<E> & NamedProperties<E>): AuthModule {
   const isEntity = typeof options === 'function' || '_meta' in ((options as object | null | undefined) ?? {})
   if (typeof options !== 'object' || options === null || isEntity)
     throw new TypeError('auth: the options must be an object: { entity: User }.')

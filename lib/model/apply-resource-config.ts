@@ -20,6 +20,7 @@ const CONFIG = [
   'name',
   'singular',
   'single',
+  'key',
   'versions',
   'depth',
   'expand',

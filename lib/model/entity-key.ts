@@ -1,6 +1,6 @@
 /** Entity keys: the key of a record, between the engine's form (key.ts) and the one that entities and the entity manager hold. */
 import { Reference } from '@mikro-orm/core'
-import type { KeyValues } from './key.ts'
+import type { KeyValues, RecordKey } from './key.ts'
 import type { Resource, ScalarAttribute } from './model.ts'
 import { fromProperty, toProperty } from '../foundation/values/scalar-type.ts'
 
@@ -37,6 +37,12 @@ export function keyOfEntity(resource: Resource, entity: Entity): KeyValues {
     if (attribute.holdsKey) return [...keyOfProperty(attribute.target, value)]
     return [...keyOfEntity(attribute.target, Reference.unwrapReference(value as object) as Entity)]
   })
+}
+
+/** The ID by which clients know the record of an entity that is loaded. */
+export function idOfEntity(resource: Resource, entity: Entity): RecordKey {
+  const { shownKey } = resource
+  return shownKey === undefined ? keyOfEntity(resource, entity) : { shown: fromProperty(entity[shownKey.property], shownKey.part.type) }
 }
 
 /** The key that a property with `mapToPk` holds, in the form that `toPrimaryKey` gives. */

@@ -1,16 +1,46 @@
 /**
  * Key: the ID of a record, in its three forms. As text in a path or a filter, as JSON in a body or a record, and as the values of the key's parts.
  * A composite key is its parts joined by `~`, each percent-encoded (RFC 3986 section 2.1, and `~` itself as %7E).
+ * Where the option `key` puts another attribute in the place of the primary key, the ID of a client is the value of that one (`ShownKey`); rows are linked by the
+ * primary key (`KeyValues`) nevertheless.
  */
 import { withArticle } from '../foundation/base/article.ts'
 import { restError } from '../foundation/base/errors.ts'
 import type { RestError } from '../foundation/base/errors.ts'
-import type { PolymorphicTarget, Resource, ToOneOfAttribute } from './model.ts'
+import type { KeyPart, PolymorphicTarget, Resource, ToOneOfAttribute } from './model.ts'
 import { readScalar, parseScalar, formatScalar } from '../foundation/values/scalar-type.ts'
 import type { ScalarKind, ScalarValue } from '../foundation/values/scalar-type.ts'
 
 /** The values of a key's parts, in the order of `resource.key`. */
 export type KeyValues = readonly ScalarValue[]
+
+/** The value of the attribute that takes the place of the primary key for clients. */
+export interface ShownKey {
+  readonly shown: ScalarValue
+}
+
+/** The key that an ID of a client stands for: that of the row, or the value that the row is to be found by. */
+export type RecordKey = KeyValues | ShownKey
+
+/** Whether the row of a key is yet to be found. */
+export function isShownKey(key: RecordKey): key is ShownKey {
+  return 'shown' in key
+}
+
+/** The values of a key's parts, in the order of `idParts`. */
+export function idValues(key: RecordKey): readonly ScalarValue[] {
+  return isShownKey(key) ? [key.shown] : key
+}
+
+/** The parts of the ID by which clients know the records of a resource: those of the key, or another unique attribute. */
+export function idParts({ key, shownKey }: Resource): readonly KeyPart[] {
+  return shownKey === undefined ? key : [shownKey.part]
+}
+
+/** The public names of the attributes that make the ID. */
+export function idNames({ keyNames, shownKey }: Resource): readonly string[] {
+  return shownKey === undefined ? keyNames : [shownKey.name]
+}
 
 /** The order of keys: numbers as numbers, anything else by its characters. */
 export function compareKeys(a: KeyValues, b: KeyValues): number {
@@ -36,10 +66,22 @@ function decodePart(text: string): string | undefined {
  * The key that an ID text stands for, or undefined when it cannot be a key of the resource.
  * `encoded`: the text is a raw path segment, of which a single key too is still percent-encoded.
  */
+export function idFromText(text: string, resource: Resource, encoded = false): RecordKey | undefined {
+  const { shownKey } = resource
+  if (shownKey === undefined) return keyFromText(text, resource, encoded)
+  const shown = readPart(text, shownKey.part, encoded)
+  return shown === undefined ? undefined : { shown }
+}
+
+function readPart(text: string, { type }: KeyPart, encoded: boolean): ScalarValue | undefined {
+  const part = encoded ? decodePart(text) : text
+  return part === undefined ? undefined : parseScalar(part, type)
+}
+
+/** As `idFromText`, for the primary key. */
 export function keyFromText(text: string, resource: Resource, encoded = false): KeyValues | undefined {
   if (resource.key.length === 1) {
-    const part = encoded ? decodePart(text) : text
-    const value = part === undefined ? undefined : parseScalar(part, resource.key[0]!.type)
+    const value = readPart(text, resource.key[0]!, encoded)
     return value === undefined ? undefined : [value]
   }
   const parts = text.split('~').map(decodePart)
@@ -54,6 +96,14 @@ export function keyFromText(text: string, resource: Resource, encoded = false): 
 }
 
 /** The key that an ID in a body stands for, or undefined when it cannot be one. */
+export function idFromJson(json: unknown, resource: Resource): RecordKey | undefined {
+  const { shownKey } = resource
+  if (shownKey === undefined) return keyFromJson(json, resource)
+  const shown = json === null ? undefined : readScalar(json, shownKey.part.type)
+  return shown === undefined ? undefined : { shown }
+}
+
+/** As `idFromJson`, for the primary key. */
 export function keyFromJson(json: unknown, resource: Resource): KeyValues | undefined {
   if (resource.key.length > 1) return typeof json === 'string' ? keyFromText(json, resource) : undefined
   const value = json === null ? undefined : readScalar(json, resource.key[0]!.type)
@@ -100,9 +150,15 @@ export function textOfPart(value: unknown): string {
   return typeof value === 'string' ? value : String(value)
 }
 
-/** The ID as text, for error texts and for `Location` (a path segment, percent-encoded). */
+/** The primary key as text: a path segment, percent-encoded. */
 export function keyToSegment(values: KeyValues, resource: Resource): string {
   return joinKey(values.map((value, part) => formatScalar(value, resource.key[part]!.type)))
+}
+
+/** The ID of a client as text, for error texts and for `Location` (a path segment, percent-encoded). */
+export function idToSegment(key: RecordKey, resource: Resource): string {
+  const parts = idParts(resource)
+  return joinKey(idValues(key).map((value, part) => formatScalar(value, parts[part]!.type)))
 }
 
 /** A composite key, from its parts as JSON renders them, as the ID in records. */
@@ -115,8 +171,8 @@ function partToSegment(part: unknown): string {
 }
 
 /** Describes the IDs of the resource, for error texts. */
-export function describeKey({ key }: Resource): string {
-  const parts = key.map(({ type }) => PARTS[type.kind] ?? withArticle(type.kind))
+export function describeKey(resource: Resource): string {
+  const parts = idParts(resource).map(({ type }) => PARTS[type.kind] ?? withArticle(type.kind))
   return parts.length === 1 ? parts[0]! : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)!}, joined by "~"`
 }
 

@@ -320,6 +320,8 @@ export interface Resource {
   readonly key: readonly KeyPart[]
   /** Public names of the attributes that make the key. */
   readonly keyNames: readonly string[]
+  /** The unique attribute that takes the place of the key wherever clients meet one; undefined: they meet the key itself. */
+  readonly shownKey: TargetKey | undefined
   /** The columns of the default order: the key, or, without one, the column of the order in which rows were inserted. Empty where there is neither. */
   readonly order: readonly string[]
   /** The key is one integer that the database counts up. */

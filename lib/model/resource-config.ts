@@ -101,6 +101,12 @@ export interface ResourceConfig<E> {
    * change it, `/v1/profile/name` is its attribute; POST and DELETE are not allowed.
    */
   readonly single?: string | number
+  /**
+   * A property whose value takes the place of the ID wherever clients meet one: in paths, links, relations, bodies, filters by relation, `seed`, `given`, the
+   * journal. It must be a plain value that is unique and never null. Foreign keys hold the primary key as before, which stays a plain attribute; a change may
+   * set another value. Default: the primary key.
+   */
+  readonly key?: PropertyName<E>
   /** The versions that this applies to and the resource exists in. Default: all. */
   readonly versions?: readonly string[]
   /** Depth of a request that names none. Default 1. */

@@ -3,6 +3,7 @@
  * of the application listens. Where a value does not fit, seed.ts inserts the whole seed record by record and reports what is wrong.
  */
 import type { TableRows } from './table-rows.ts'
+import { isRelation } from './model.ts'
 import type { Attribute, Model, Resource } from './model.ts'
 
 /** Records by resource name, as `engine.seed` takes them. */
@@ -71,6 +72,8 @@ interface Plan {
 function planRows(resource: Resource): Plan | undefined {
   const [key, ...others] = resource.key
   if (key === undefined || others.length > 0 || resource.source.kind !== 'table' || resource.hierarchy !== undefined) return undefined
+  // A seed links records by the keys that clients know them by.
+  if (resource.attributes.some(attribute => isRelation(attribute) && attribute.target.shownKey !== undefined)) return undefined
   const cells: Cell[] = []
   const lists: Plan['lists'][number][] = []
   for (const attribute of resource.attributes) {

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine, resource } from '../../lib/index.ts'
-import type { ResourceConfig } from '../../lib/index.ts'
 import { entities, Item, Label, Shop, start } from './world.ts'
 
 const WRONG: [string, unknown, RegExp][] = [
@@ -61,8 +60,7 @@ const WRONG: [string, unknown, RegExp][] = [
 
 describe('an option of resource', () => {
   for (const [what, config, message] of WRONG) {
-    it(`is refused: ${what}`, () =>
-      assert.rejects(RestEngine.create({ entities, resources: [resource(Item, config as ResourceConfig<never>)] }), message))
+    it(`is refused: ${what}`, () => assert.rejects(RestEngine.create({ entities, resources: [resource(Item, config as never)] }), message))
   }
 
   it('may be left undefined', async () => {

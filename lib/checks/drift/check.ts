@@ -2,6 +2,7 @@
  * Check: sends the real backend the requests that a fake has answered, and reports where the two differ. It sends GET alone, unless writes are asked for. Throws
  * TypeError for options that are unknown or not of their form.
  */
+import { idNames } from '../../model/key.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { Resource } from '../../model/model.ts'
 import { textOfPair } from '../../records/request/query-string.ts'
@@ -151,7 +152,7 @@ class Drift {
     const created = this.#created.get(`${resource.plural} ${decodeURIComponent(id)}`)
     const record = created === undefined ? await this.#findRecord(resource, place) : undefined
     const real = created ?? (record === undefined ? undefined : findId(record, resource))
-    return real === undefined ? undefined : resource.keyNames.length === 1 ? encodeURIComponent(real) : real
+    return real === undefined ? undefined : idNames(resource).length === 1 ? encodeURIComponent(real) : real
   }
 
   /** The first record of a resource that the real backend shows. */

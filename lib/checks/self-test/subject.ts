@@ -2,6 +2,7 @@
  * Subject: a resource of a version that is tested: its paths, its operations in the OpenAPI document, and the records that it has at the beginning. Gives paths
  * with their queries, for all checks.
  */
+import { idNames } from '../../model/key.ts'
 import type { Conformity, DescribedOperation } from '../../description/conformity/conformity.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
@@ -123,7 +124,7 @@ export class Subject {
     if (this.resource.rules.single !== undefined) return this.path
     const id = findId(record, this.resource)
     if (id === undefined || id === '') return undefined
-    return `${this.path}/${this.resource.keyNames.length === 1 ? encodeURIComponent(id) : id}`
+    return `${this.path}/${idNames(this.resource).length === 1 ? encodeURIComponent(id) : id}`
   }
 
   /** The records of a list in an answer; undefined where a wrapper has answered something else. */

@@ -2,6 +2,7 @@
  * Values: compares values of attributes as the API shows them: with what was sent, with each other, and with the text of a filter. Knows the forms that a value
  * may be sent in, not the database.
  */
+import { idNames } from '../../model/key.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import { isText } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
@@ -28,14 +29,16 @@ export function isDeepEqual(a: unknown, b: unknown): boolean {
 }
 
 /** Returns the ID of a record as bodies have it; undefined where the record does not show its key. */
-export function findId(record: ShownRecord, { keyNames, byName }: Resource): string | undefined {
-  const parts = keyNames.map(name => {
+export function findId(record: ShownRecord, resource: Resource): string | undefined {
+  const { byName } = resource
+  const names = idNames(resource)
+  const parts = names.map(name => {
     const value = record[name]
     if (value === undefined || value === null) return undefined
     const attribute = byName.get(name)
     if (attribute?.kind === 'toOne') return findLinkedId(value, attribute.target)
     if (isObject(value)) return undefined
-    return keyNames.length === 1 ? toText(value) : encodeURIComponent(toText(value)).replaceAll('~', '%7E')
+    return names.length === 1 ? toText(value) : encodeURIComponent(toText(value)).replaceAll('~', '%7E')
   })
   return parts.length === 0 || parts.includes(undefined) ? undefined : parts.join('~')
 }

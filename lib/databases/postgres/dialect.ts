@@ -24,7 +24,7 @@ export function createDialect(flavour: Flavour): Dialect {
     // Where a row stands; a changed row stands elsewhere. Nothing else says in which order rows came.
     insertionOrder: 'ctid',
     compile: plan => compileRead(plan, flavour),
-    exists: (resource, scopeOf, list) => compileExists(flavour, resource, scopeOf, list),
+    exists: (resource, scopeOf, list, shown) => compileExists(flavour, resource, scopeOf, list, shown),
     existing: (resource, scopeOf) => compileExisting(flavour, resource, scopeOf),
     columns: (resource, columns) => compileColumns(flavour, resource, columns),
     decode: decodeBare,

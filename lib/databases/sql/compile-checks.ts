@@ -1,4 +1,5 @@
 /** Compile the checks: the small statements by which a write is judged: does a record exist, is a value taken, who refers to a record. */
+import { idParts } from '../../model/key.ts'
 import type { Statement } from '../../records/database/dialect.ts'
 import type { Attribute, KeyPart, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { ScopeLookup } from '../../records/plan/read-plan.ts'
@@ -9,14 +10,21 @@ import { Select, existing, isExact, isKey, selected } from './select.ts'
 import { bind, join, literal, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
-/** A statement that gives one row when the record of the request's key exists, and meets the condition of a list, if one is given. */
-export function compileExists(flavour: Flavour, resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute): Statement {
+/** See `Dialect.exists`. */
+export function compileExists(
+  flavour: Flavour,
+  resource: Resource,
+  scopeOf: ScopeLookup,
+  list?: ToManyAttribute,
+  shown = false,
+): Statement {
   const select = new Select(flavour, scopeOf)
   const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   select.columns.push(text('1'))
   select.from = sql`${formatTable(resource)} as ${scope.alias}`
   const listed = list === undefined ? undefined : scope.tables.meets(list, scope.alias)
-  select.where = [isKey(scope.key, resource.key, flavour), ...existing(scope), ...(listed === undefined ? [] : [listed])]
+  const isRecord = shown ? isKey(scope.id, idParts(resource), flavour) : isKey(scope.key, resource.key, flavour)
+  select.where = [isRecord, ...existing(scope), ...(listed === undefined ? [] : [listed])]
   return select.finish()
 }
 

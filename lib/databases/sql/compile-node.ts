@@ -2,6 +2,7 @@
  * Compile a node: the columns that are read of its records, the function that makes a record of a row, and a statement for each relation that is shown, which
  * has a node of its own.
  */
+import { idParts } from '../../model/key.ts'
 import { putInside } from '../../foundation/base/json.ts'
 import type { Builder, CompiledChild, CompiledNode, CompiledRender, Row } from '../../records/database/dialect.ts'
 import { referredParts, tableColumns, findTargetKey } from '../../model/model.ts'
@@ -12,7 +13,7 @@ import { compileStatements } from './child-statements.ts'
 import { decodeDocument, documentAt } from './decode-document.ts'
 import { sortTerm } from './sort-term.ts'
 import { FromClause, discriminatorCondition, startList, formatTable } from './from-clause.ts'
-import { addKey, keyExpression, keyThere } from './row-key.ts'
+import { addKey, isRecalled, keyExpression, keyThere } from './row-key.ts'
 import { VALUE_BYTES, estimateBytes, isLong, scalarExpression } from './scalar-value.ts'
 import type { NodeContext } from './scalar-value.ts'
 import { existing, isExact, keyOrder } from './select.ts'
@@ -131,7 +132,7 @@ function oneOfExpression({ attribute, shown }: Field & { kind: 'oneOf' }, contex
     }
     // The image of a row shows what stands in it, whatever has become of the record.
     const key = scope.tables.recall !== undefined ? scope.columns(branch.columns).map(text) : keyThere(branch, scope)
-    const id = keyExpression(key, branch.target, select, source)
+    const id = keyExpression(key, branch.target.key, select, source)
     const tagged = source.object([
       [attribute.typeName, JSON.stringify(branch.target.singular)],
       ['id', 'id'],
@@ -145,8 +146,11 @@ function referenceExpression(attribute: ToOneAttribute, { scope, select, source 
   const isHere = attribute.owner && attribute.targetKey === undefined
   // The image of a row shows what stands in it, whatever has become of the record.
   const isImage = scope.tables.recall !== undefined
-  const columns = isHere ? (isImage ? scope.foreignKey(attribute) : scope.toOne(attribute).key).map(text) : keyThere(attribute, scope)
-  return keyExpression(columns, attribute.target, select, source)
+  const columns =
+    !isHere || (isImage && isRecalled(attribute))
+      ? keyThere(attribute, scope)
+      : (isImage ? scope.foreignKey(attribute) : scope.toOne(attribute).id).map(text)
+  return keyExpression(columns, idParts(attribute.target), select, source)
 }
 
 /** All stored plain attributes of a record, private ones too: what renderers may look at. Getters are given the keys of what the record links as well. */
@@ -270,7 +274,7 @@ function listChild(field: Field & { kind: 'references' | 'records' }, { scope, s
   const select = above.inside()
   const opened = startList(attribute, undefined, select.tables, select.joins)
   const to = addKey(opened.links, parts, select)
-  const compiled = field.kind === 'references' ? compileIds(opened.scope, select) : compileNode(field.node, opened.scope, select)
+  const compiled = field.kind === 'references' ? compileIds(opened.scope, select, true) : compileNode(field.node, opened.scope, select)
   const order = field.order.map(term => sortTerm(term, opened.scope))
   const position = via.kind === 'pivot' && via.orderColumn !== undefined ? [text(`${opened.alias}.${name(via.orderColumn)}`)] : []
   select.from = opened.from
@@ -295,17 +299,22 @@ function listChild(field: Field & { kind: 'references' | 'records' }, { scope, s
   }
 }
 
-/** Returns the column of the key where what a statement reads of it is the ID as it is shown, and short. */
-function findBareId({ key: [column], resource, tables: { flavour } }: FromClause): Sql | undefined {
-  const [part] = resource.key
-  if (!flavour.readsBare || resource.key.length > 1 || isExact(part!)) return undefined
+/** Returns the column of the ID where what a statement reads of it is the ID as it is shown, and short. */
+function findBareId({ id: [column], resource, tables: { flavour } }: FromClause): Sql | undefined {
+  const [part, ...others] = idParts(resource)
+  if (!flavour.readsBare || others.length > 0 || isExact(part!)) return undefined
   return isLong(part!.type) || flavour.findDecoder(part!.type) !== undefined ? undefined : text(column!)
 }
 
-/** Compiles the IDs of records, where nothing else of them is read. */
-export function compileIds(scope: FromClause, select: Select): CompiledNode {
+/**
+ * Compiles the keys of records, where nothing else of them is read.
+ *
+ * @param shown whether clients are shown them
+ */
+export function compileIds(scope: FromClause, select: Select, shown = false): CompiledNode {
   const source = new BuilderSource()
-  const key = keyExpression(scope.key.map(text), scope.resource, select, source)
+  const [columns, parts] = shown ? [scope.id, idParts(scope.resource)] : [scope.key, scope.resource.key]
+  const key = keyExpression(columns.map(text), parts, select, source)
   return {
     build: source.finish(key),
     renders: [],

@@ -1,8 +1,9 @@
 /** Where: the conditions of a plan as SQL: which records it starts from, which exist for the caller, and what its filters say. */
-import type { Condition, ReadPlan } from '../../records/plan/read-plan.ts'
+import { idParts } from '../../model/key.ts'
+import type { Anchor, Condition, ReadPlan } from '../../records/plan/read-plan.ts'
 import { condition } from './condition.ts'
-import { conjunction, discriminatorCondition, formatTable } from './from-clause.ts'
-import type { FromClause } from './from-clause.ts'
+import type { Flavour } from './flavour.ts'
+import { FromClause, conjunction, discriminatorCondition, formatTable } from './from-clause.ts'
 import { existing, isKey } from './select.ts'
 import { name, sql, tableName, tuple, withLiterals } from './sql.ts'
 import type { Sql } from './sql.ts'
@@ -38,39 +39,55 @@ export function compileWhere(plan: ReadPlan, root: FromClause): Sql[] {
   const wide = asksAll(plan, root)
   const filters = [...scoped, ...plan.where.map(part => condition(part, root, wide))]
   if (anchor.kind === 'collection') return filters
-  if (anchor.kind === 'record') return [isKey(root.key, plan.resource.key, flavour), ...filters]
-  if (anchor.kind === 'keys') return [flavour.isInLinks(root.key, plan.resource.key), ...filters]
+  if (anchor.kind === 'record') return [isRecord(root, anchor, flavour), ...filters]
+  if (anchor.kind === 'keys') {
+    const [columns, parts] = anchor.shown === undefined ? [root.key, plan.resource.key] : [root.id, idParts(plan.resource)]
+    return [flavour.isInLinks(columns, parts), ...filters]
+  }
   const { relation, owner } = anchor
   const listed = relation.kind === 'toMany' ? root.tables.meets(relation, root.alias) : undefined
   if (listed !== undefined) filters.push(listed)
-  const alias = root.tables.next()
-  const own = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
+  const links = new FromClause(owner, root.tables, root.tables.next())
+  const own = (columns: readonly string[]): readonly string[] => links.columns(columns)
   if (relation.kind === 'toMany' && relation.via.kind === 'pivot') {
     const { table, ownerColumns, targetColumns, discriminator } = relation.via
     const isOwner = conjunction(
-      isKey(own(ownerColumns), owner.key, flavour),
-      discriminatorCondition(discriminator, column => own([column])[0]!),
+      isOwnerKey(own(ownerColumns), anchor, root),
+      discriminatorCondition(discriminator, column => links.column(column)),
     )
-    const related = sql`select ${own(targetColumns).join(', ')} from ${tableName(table)} as ${alias} where ${isOwner}`
+    const related = sql`select ${own(targetColumns).join(', ')} from ${tableName(table)} as ${links.alias} where ${isOwner}`
     return [sql`${tuple(root.key)} in (${related})`, ...filters]
   }
   if (relation.kind === 'toOne' && relation.owner) {
-    const key = own(owner.key.map(part => part.column))
     const isOwner = conjunction(
-      isKey(key, owner.key, flavour),
-      discriminatorCondition(relation.discriminator, column => own([column])[0]!),
+      isRecord(links, anchor, flavour),
+      discriminatorCondition(relation.discriminator, column => links.column(column)),
     )
     const held =
-      relation.formula === undefined ? own(relation.columns) : [`(${withLiterals(relation.formula(alias, name), flavour.formatBoolean)})`]
-    const related = sql`select ${held.join(', ')} from ${formatTable(owner)} as ${alias} where ${isOwner}`
+      relation.formula === undefined
+        ? own(relation.columns)
+        : [`(${withLiterals(relation.formula(links.alias, name), flavour.formatBoolean)})`]
+    const related = sql`select ${held.join(', ')} from ${formatTable(owner)} as ${links.alias} where ${isOwner}`
     return [sql`${tuple(root.referred(relation.targetKey))} in (${related})`, ...filters]
   }
   const { columns, targetKey, discriminator } =
     relation.kind === 'toMany' ? (relation.via as typeof relation.via & { kind: 'foreign' }) : relation
   const isMeant = discriminatorCondition(discriminator, column => root.column(column))
   if (isMeant !== undefined) filters.push(isMeant)
-  if (targetKey === undefined) return [isKey(root.columns(columns), owner.key, flavour), ...filters]
-  const key = own(owner.key.map(part => part.column))
-  const referred = sql`select ${own([targetKey.part.column])[0]!} from ${formatTable(owner)} as ${alias} where ${isKey(key, owner.key, flavour)}`
+  if (targetKey === undefined) return [isOwnerKey(root.columns(columns), anchor, root), ...filters]
+  const referred = sql`select ${links.referred(targetKey)[0]!} from ${formatTable(owner)} as ${links.alias} where ${isRecord(links, anchor, flavour)}`
   return [sql`${root.column(columns[0]!)} in (${referred})`, ...filters]
+}
+
+/** The row is the record that the request names. */
+function isRecord(scope: FromClause, { shown }: { readonly shown?: true }, flavour: Flavour): Sql {
+  return shown === undefined ? isKey(scope.key, scope.resource.key, flavour) : isKey(scope.id, idParts(scope.resource), flavour)
+}
+
+/** The columns hold the primary key of the record that the request names. */
+function isOwnerKey(columns: readonly string[], { owner, shown }: Anchor & { kind: 'related' }, { tables }: FromClause): Sql {
+  if (shown === undefined) return isKey(columns, owner.key, tables.flavour)
+  const there = new FromClause(owner, tables, tables.next())
+  const named = sql`select ${there.key.join(', ')} from ${formatTable(owner)} as ${there.alias} where ${isRecord(there, { shown }, tables.flavour)}`
+  return sql`${tuple(columns)} = (${named})`
 }

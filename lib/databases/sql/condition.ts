@@ -42,13 +42,13 @@ export function condition(node: Condition, scope: FromClause, wide = false): Sql
         ' or ',
       )})`
     case 'linked':
-      return keyIn(compileLink(node.hops, node.relation, scope), node.keys, flavour)
+      return keyIn(compileLink(node.hops, node.relation, scope), node.keys, scope.tables)
     case 'some':
       return compileSome(node, scope, wide)
     case 'class':
       return text(isOfClass(node, scope.through(node.hops)))
     case 'key':
-      return keyIn(scope.key, node.keys, flavour)
+      return keyIn(scope.key, node.keys, scope.tables)
   }
 }
 

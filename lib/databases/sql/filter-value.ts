@@ -1,10 +1,12 @@
 /** Filter value: the values and keys of a filter as parameters, one by one or as one list. */
+import { idParts } from '../../model/key.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { ValueForm } from '../../records/database/value-form.ts'
-import type { ScalarAttribute } from '../../model/model.ts'
+import type { KeyPart, ScalarAttribute } from '../../model/model.ts'
+import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { KeyRef, ValueRef } from '../../records/plan/read-plan.ts'
 import type { Flavour } from './flavour.ts'
-import { bind, join, joinEvenly, sql, text } from './sql.ts'
+import { bind, join, joinEvenly, name, sql, tableName, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** One value of a filter. */
@@ -24,25 +26,45 @@ export function compileIsOneOf(value: Sql, parameters: readonly Sql[]): Sql {
   return parameters.length === 1 ? sql`${value} = ${parameters[0]!}` : sql`${value} in (${join(parameters, ', ')})`
 }
 
-/** A key is one of several. */
-export function keyIn(columns: readonly string[], keys: readonly KeyRef[], flavour: Flavour): Sql {
+/** A key is one of several. IDs of a request may be those of another attribute, by which the records of the keys are found. */
+export function keyIn(columns: readonly string[], keys: readonly KeyRef[], tables: AliasSource): Sql {
+  const [{ from, resource }] = keys as [KeyRef]
+  const { flavour } = tables
+  const { shownKey } = resource
+  if (from !== 'filter' || shownKey === undefined) return idIn(columns, keys, flavour)
+  const alias = tables.next()
+  const own = (part: KeyPart): string => `${alias}.${name(part.column)}`
+  const found = sql`select ${resource.key.map(own).join(', ')} from ${tableName(resource.table)} as ${alias} where ${idIn([own(shownKey.part)], keys, flavour)}`
+  // One record: an index then gives its rows in their order.
+  return keys.length === 1 ? sql`${tuple(columns)} = (${found})` : sql`${tuple(columns)} in (${found})`
+}
+
+/** What a condition with a table of its own needs of its statement. */
+interface AliasSource {
+  readonly flavour: Flavour
+  readonly next: () => string
+}
+
+function idIn(columns: readonly string[], keys: readonly KeyRef[], flavour: Flavour): Sql {
+  const typeOf = (key: KeyRef, index: number): ScalarType => (key.from === 'filter' ? idParts(key.resource) : key.resource.key)[index]!.type
   const part = (key: KeyRef, index: number): Sql[] => {
     const value = (form: ValueForm): Sql =>
       bind(
         key.from === 'filter'
           ? { ...key, from: 'filterKey', part: index, form }
           : key.from === 'model'
-            ? { from: 'model', value: key.key[index], type: key.resource.key[index]!.type, form, inDocument: false }
-            : { from: 'scopeKey', of: key.of, index: key.index, part: index, type: key.resource.key[index]!.type, form },
+            ? { from: 'model', value: key.key[index], type: typeOf(key, index), form, inDocument: false }
+            : { from: 'scopeKey', of: key.of, index: key.index, part: index, type: typeOf(key, index), form },
       )
-    return flavour.keyForms(key.resource.key[index]!.type).map(value)
+    return flavour.keyForms(typeOf(key, index)).map(value)
   }
-  const compared = (column: string, index: number): Sql => text(flavour.compared(column, keys[0]!.resource.key[index]!.type))
+  const compared = (column: string, index: number): Sql => text(flavour.compared(column, typeOf(keys[0]!, index)))
   if (columns.length === 1) {
-    const [{ from, resource }] = keys as [KeyRef]
-    if (keys.length > thresholds.listedValues && from === 'filter' && areOfOneFilter(keys) && resource.key[0]!.type.codec === undefined) {
-      const { filter, oneOf } = keys[0] as KeyRef & { from: 'filter' }
-      const forms = flavour.keyForms(resource.key[0]!.type)
+    const [first] = keys as [KeyRef]
+    const type = typeOf(first, 0)
+    if (keys.length > thresholds.listedValues && first.from === 'filter' && areOfOneFilter(keys) && type.codec === undefined) {
+      const { filter, oneOf, resource } = first
+      const forms = flavour.keyForms(type)
       return flavour.isInKeys(columns[0]!, { from: 'filterKeys', filter, resource, forms, ...(oneOf === undefined ? {} : { oneOf }) })
     }
     return compileIsOneOf(

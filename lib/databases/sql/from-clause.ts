@@ -113,9 +113,10 @@ export function formatTable({ table, source }: Resource): string {
  * Returns a part of the key of a linked record that may have gone.
  *
  * @param found the part while the record is there
- * @param column the column that links it by another key than the primary one
+ * @param referred the table and column that the link refers to: see `referredColumn`
+ * @param column the column that links it
  */
-export type Recall = (found: Sql, attribute: ToOneAttribute, part: number, column: string) => Sql
+export type Recall = (found: Sql, referred: string, part: number, column: string) => Sql
 
 type CompileCondition = (condition: Condition, scope: FromClause) => Sql
 
@@ -157,6 +158,12 @@ export class FromClause implements ColumnScope {
   /** The expressions of the primary key. */
   get key(): readonly string[] {
     return this.#key ?? this.resource.key.map(part => this.column(part.column))
+  }
+
+  /** The expressions of the ID by which clients know the record. */
+  get id(): readonly string[] {
+    const { shownKey } = this.resource
+    return shownKey === undefined ? this.key : [this.column(shownKey.part.column)]
   }
 
   /** The expressions of what foreign keys to the record hold: the primary key, or another one. */

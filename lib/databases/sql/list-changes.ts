@@ -5,7 +5,8 @@ import type { ChangeSink, ListChange, RowChange, WatchedList } from '../../recor
 import type { Builder, CompiledRead, Dialect, Reading, Row } from '../../records/database/dialect.ts'
 import { keyFromJson } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
-import type { Resource } from '../../model/model.ts'
+import type { Resource, ScalarAttribute } from '../../model/model.ts'
+import type { Field } from '../../records/plan/read-plan.ts'
 import { planListOrder } from '../../records/plan/order.ts'
 import { readBefore, readRecords, readRows } from '../../records/read/run-read.ts'
 import type { ScalarValue } from '../../foundation/values/scalar-type.ts'
@@ -13,7 +14,8 @@ import { compileRead } from './compile-read.ts'
 import type { Flavour } from './flavour.ts'
 import { compileListOrder } from './list-order.ts'
 import type { CompiledListOrder } from './list-order.ts'
-import { compileLink } from './row-image.ts'
+import type { Recall } from './from-clause.ts'
+import { compileLink, compileShownLink } from './row-image.ts'
 import { name } from './sql.ts'
 
 /** The bytes of a change, and those of an ID in it. */
@@ -29,6 +31,8 @@ export interface CompiledList {
   readonly target: Builder
   /** Position of the column that orders the list among those that are handed over; undefined: there is none. */
   readonly position: number | undefined
+  /** Where clients know the members by another key: what makes it, and its position among the columns that are handed over. */
+  readonly shown: { readonly id: Builder; readonly at: number } | undefined
   /** Reads the IDs in the list of a record, in the order of the list. */
   readonly read: CompiledRead
   /** Finds the place of members that have left; undefined where their IDs show it. */
@@ -42,6 +46,8 @@ export interface LinkChange {
   readonly inserted: boolean
   readonly owner: string | number
   readonly target: string | number
+  /** The ID by which clients know the target, where that is another one. */
+  readonly shown: unknown
   /** The columns that link the target, and the one that orders the list. */
   readonly row: Row
 }
@@ -53,23 +59,25 @@ export interface PendingChange {
 }
 
 /** @param alias that of the row of the pivot table */
-export function compileList(list: WatchedList, flavour: Flavour, alias: string): CompiledList {
+export function compileList(list: WatchedList, flavour: Flavour, alias: string, recall: Recall): CompiledList {
   const { attribute, table } = list
   const { via } = attribute
   const owner = compileLink(table.resource, alias, via.ownerColumns, flavour)
   const target = compileLink(attribute.target, alias, via.targetColumns, flavour)
+  const shown = compileShownLink(attribute.target, memberColumn(list, alias), flavour, recall)
   return {
     list,
     owner: owner.id,
     from: owner.columns.length,
     target: target.id,
     position: via.orderColumn === undefined ? undefined : target.columns.length,
+    shown: shown && { id: shown.id, at: target.columns.length + (via.orderColumn === undefined ? 0 : 1) },
     order: compileListOrder(list, flavour),
     read: compileRead(
       {
         resource: table.resource,
         anchor: { kind: 'record' },
-        node: { resource: table.resource, fields: [{ kind: 'references', attribute, order: planListOrder(attribute) }] },
+        node: { resource: table.resource, fields: [makeListField(attribute), ...makeKeyFields(table.resource, ['shown'])] },
         where: [],
         scopeOf: () => undefined,
         order: [],
@@ -81,13 +89,38 @@ export function compileList(list: WatchedList, flavour: Flavour, alias: string):
   }
 }
 
+/** The IDs of a list; where clients know its members by another key, each with both. */
+function makeListField(attribute: WatchedList['attribute']): Field {
+  const { target } = attribute
+  const order = planListOrder(attribute)
+  const fields = makeKeyFields(target, ['key', 'shown'])
+  return fields.length === 0
+    ? { kind: 'references', attribute, order }
+    : { kind: 'records', attribute, order, node: { resource: target, fields } }
+}
+
+/** The primary key of a record, and the key that clients know it by; none where these are the same. */
+function makeKeyFields({ byName, keyNames, shownKey }: Resource, names: readonly ('key' | 'shown')[]): Field[] {
+  if (shownKey === undefined) return []
+  return names.map(as => {
+    const attribute = byName.get(as === 'key' ? keyNames[0]! : shownKey.name) as ScalarAttribute
+    return { kind: 'scalar', attribute: { ...attribute, name: as, render: undefined } }
+  })
+}
+
+function memberColumn({ attribute: { via } }: WatchedList, alias: string): string {
+  return `${alias}.${name(via.targetColumns[0]!)}`
+}
+
 /** Returns the columns of a row of a pivot table that are handed over. */
-export function linkColumns({ attribute, table }: WatchedList, alias: string, flavour: Flavour): readonly string[] {
+export function linkColumns(list: WatchedList, alias: string, flavour: Flavour, recall: Recall): readonly string[] {
+  const { attribute, table } = list
   const { ownerColumns, targetColumns, orderColumn } = attribute.via
   return [
     ...compileLink(table.resource, alias, ownerColumns, flavour).columns,
     ...compileLink(attribute.target, alias, targetColumns, flavour).columns,
     ...(orderColumn === undefined ? [] : [`${alias}.${name(orderColumn)}`]),
+    ...(compileShownLink(attribute.target, memberColumn(list, alias), flavour, recall)?.columns ?? []),
   ]
 }
 
@@ -96,7 +129,9 @@ export function readLink(compiled: CompiledList, row: Row, inserted: boolean): L
   const owner = compiled.owner(row) as string | number | null
   const linked = row.slice(compiled.from)
   const target = compiled.target(linked) as string | number | null
-  return owner === null || target === null ? undefined : { kind: 'link', compiled, inserted, owner, target, row: linked }
+  if (owner === null || target === null) return undefined
+  const shown = compiled.shown?.id(linked.slice(compiled.shown.at)) ?? undefined
+  return { kind: 'link', compiled, inserted, owner, target, shown, row: linked }
 }
 
 /** A list of a record whose rows have changed. */
@@ -116,6 +151,9 @@ export interface ListNow {
   readonly ids: readonly unknown[]
   /** What its members, and those that have left it, are ordered by; undefined where their IDs show it. */
   readonly places: ReadonlyMap<unknown, number> | undefined
+  /** The IDs by which clients know its members, where these are others; and the record that has the list. */
+  readonly shown?: ReadonlyMap<unknown, unknown> | undefined
+  readonly owner?: unknown
 }
 
 /** Returns the lists that changed rows of pivot tables belong to. */
@@ -138,9 +176,12 @@ export function* readListNow({ compiled, key, left }: TouchedList, dialect: Dial
   if (key === undefined) return { ids: [], places: undefined }
   const given = { filters: [], key, limit: 1, offset: 0 }
   const [record] = yield* readBefore(readRecords(compiled.read, given, dialect))
-  const ids = (Object.values(record ?? {})[0] ?? []) as readonly unknown[]
+  const members = (Object.values(record ?? {})[0] ?? []) as readonly unknown[]
+  const pairs = compiled.shown === undefined ? undefined : (members as readonly { key: unknown; shown: unknown }[])
+  const ids = pairs?.map(({ key: id }) => id) ?? members
+  const known = { ids, shown: pairs && new Map(pairs.map(each => [each.key, each.shown])), owner: record?.['shown'] }
   const { order, target } = compiled
-  if (order === undefined || left.length === 0) return { ids, places: undefined }
+  if (order === undefined || left.length === 0) return { ...known, places: undefined }
   const rows = [...(yield* readRows(order.members, given, dialect)), ...left]
   const places = new Map<unknown, number>()
   if (order.ranks === undefined) {
@@ -151,13 +192,15 @@ export function* readListNow({ compiled, key, left }: TouchedList, dialect: Dial
     const ranked = yield* readRows(order.ranks.statement, { ...given, links: parameter }, dialect)
     for (const [place, row] of ranked.entries()) places.set(order.ranks.id(row), place)
   }
-  return { ids, places }
+  return { ...known, places }
 }
 
 /** What becomes of a list. */
 interface ListState {
   ids: Set<unknown>
   readonly places: Map<unknown, number> | undefined
+  readonly shown: Map<unknown, unknown>
+  readonly owner: unknown
   readonly left: Map<ChangeSink | undefined, { count: number; after?: unknown[] }>
 }
 
@@ -177,8 +220,9 @@ export function gatherLists(
     const list = touched.get(change.compiled)!.get(change.owner)!
     let state = states.get(list)
     if (state === undefined) {
-      const { ids, places } = findNow(list)
-      states.set(list, (state = { ids: new Set(ids), places: places && new Map(places), left: new Map() }))
+      const { ids, places, shown, owner } = findNow(list)
+      state = { ids: new Set(ids), places: places && new Map(places), shown: new Map(shown), owner, left: new Map() }
+      states.set(list, state)
     }
     state.left.set(sink, { count: (state.left.get(sink)?.count ?? 0) + 1 })
   }
@@ -191,7 +235,8 @@ export function gatherLists(
     const { compiled, owner } = change
     const state = states.get(touched.get(compiled)!.get(owner)!)!
     const mine = state.left.get(sink)!
-    mine.after ??= [...state.ids]
+    mine.after ??= listShown(state.ids, state)
+    if (change.shown !== undefined && !state.shown.has(change.target)) state.shown.set(change.target, change.shown)
     undo(change, state)
     if (--mine.count > 0) continue
     const { list } = compiled
@@ -199,9 +244,15 @@ export function gatherLists(
     // Whoever has changed the list earlier has left it in this order.
     state.ids = new Set(before)
     const bytes = LIST_BYTES + ID_BYTES * (before.length + mine.after.length)
-    result.push({ sink, change: { kind: 'list', list, bytes, id: owner, before, after: mine.after } })
+    const own = state.owner === undefined ? {} : { shown: state.owner as string | number }
+    result.push({ sink, change: { kind: 'list', list, bytes, id: owner, ...own, before: listShown(before, state), after: mine.after } })
   }
   return result.reverse()
+}
+
+/** The IDs of members as clients know them. */
+function listShown(ids: Iterable<unknown>, { shown }: ListState): unknown[] {
+  return shown.size === 0 ? [...ids] : Array.from(ids, id => shown.get(id) ?? id)
 }
 
 /** Puts a list back to what it was before a row came or went. */

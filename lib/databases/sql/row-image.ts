@@ -1,16 +1,19 @@
 /** Row image: a row as a trigger hands it over, and what makes a record of it, by the same code that reads one. */
+import { idParts } from '../../model/key.ts'
 import { isObject } from '../../foundation/base/json.ts'
+import type { WatchedList } from '../../records/database/changes.ts'
 import type { Builder } from '../../records/database/dialect.ts'
+import { referredParts } from '../../model/model.ts'
 import type { Resource } from '../../model/model.ts'
 import type { RecordNode } from '../../records/plan/read-plan.ts'
 import { BuilderSource } from './builder-source.ts'
 import { compileIds, compileNode } from './compile-node.ts'
 import type { Flavour } from './flavour.ts'
-import { FromClause } from './from-clause.ts'
+import { FromClause, formatTable } from './from-clause.ts'
 import type { Recall } from './from-clause.ts'
-import { keyExpression, referredColumn, tableWith } from './row-key.ts'
+import { isRecalled, keyExpression, referredColumn, tableWith } from './row-key.ts'
 import { Select } from './select.ts'
-import { name, text } from './sql.ts'
+import { name, sql, text } from './sql.ts'
 
 /** The columns of a row that a trigger hands over, and what makes a value of them. */
 export interface CompiledImage {
@@ -52,7 +55,7 @@ export function compileLink(
   const select = new Select(flavour)
   const source = new BuilderSource()
   const key = columns.map(column => text(`${alias}.${name(column)}`))
-  return { id: source.finish(keyExpression(key, resource, select, source)), columns: select.columns.map(column => column.text) }
+  return { id: source.finish(keyExpression(key, resource.key, select, source)), columns: select.columns.map(column => column.text) }
 }
 
 /** What triggers must remember of records that go, or get another key, so that those that link them by it still have an ID. */
@@ -63,14 +66,43 @@ export interface RecalledKey {
   readonly key: readonly string[]
 }
 
-/** The keys by which the records of a node are linked otherwise than by the primary one. */
-export function recalledKeys({ fields }: RecordNode): RecalledKey[] {
+/** The IDs that the records of a node show of linked records, where the rows themselves hold others. */
+export function recalledKeys({ fields }: Pick<RecordNode, 'fields'>): RecalledKey[] {
   return fields.flatMap(field => {
-    if (field.kind !== 'reference' || field.attribute.targetKey === undefined) return []
+    if (field.kind === 'embedded') return recalledKeys({ fields: field.fields })
+    if (field.kind !== 'reference' || !isRecalled(field.attribute)) return []
     const { target, targetKey } = field.attribute
-    const { column } = targetKey.part
+    const { column } = referredParts(target, targetKey)[0]!
     const table = tableWith(target, column)
     const key = target.source.kind === 'joined' ? target.source.tables.find(part => part.table === table)!.key : undefined
-    return [{ name: referredColumn(field.attribute), table, column, key: key ?? target.key.map(part => part.column) }]
+    return [{ name: referredColumn(field.attribute), table, column, key: key ?? idParts(target).map(part => part.column) }]
   })
+}
+
+/** The IDs of the members of a list that clients know by another key than the pivot table holds. */
+export function recalledMembers({ attribute: { target } }: WatchedList): RecalledKey[] {
+  const { shownKey, table } = target
+  if (shownKey === undefined) return []
+  return [{ name: memberName(target), table, column: target.key[0]!.column, key: [shownKey.part.column] }]
+}
+
+function memberName({ table, key }: Resource): string {
+  return `${table}.${key[0]!.column}`
+}
+
+/** The ID that clients know a record by which a column of another row holds the primary key of, as a trigger sees it; undefined where that is the primary key. */
+export function compileShownLink(
+  target: Resource,
+  link: string,
+  flavour: Flavour,
+  recall: Recall,
+): Omit<CompiledImage, 'record'> | undefined {
+  const { shownKey, key } = target
+  if (shownKey === undefined) return undefined
+  const select = new Select(flavour)
+  const source = new BuilderSource()
+  const there = new FromClause(target, select.tables, select.tables.next())
+  const found = sql`(select ${there.id[0]!} from ${formatTable(target)} as ${there.alias} where ${there.column(key[0]!.column)} = ${link})`
+  const column = recall(found, memberName(target), 0, link)
+  return { id: source.finish(keyExpression([column], [shownKey.part], select, source)), columns: select.columns.map(each => each.text) }
 }

@@ -1,5 +1,6 @@
 /** Row key: the keys of records and of what they link, in the columns of a statement and in the records that are made of its rows. */
-import { joinKey } from '../../model/key.ts'
+import { idParts, joinKey } from '../../model/key.ts'
+import { referredParts } from '../../model/model.ts'
 import type { KeyPart, Resource, ToOneAttribute } from '../../model/model.ts'
 import type { BuilderSource } from './builder-source.ts'
 import { FromClause, conjunction, discriminatorCondition, equal, formatTable } from './from-clause.ts'
@@ -9,14 +10,14 @@ import type { Select } from './select.ts'
 import { join, name, sql, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
-/** An ID: a single key as it is, a composite one joined. */
-export function keyExpression(columns: readonly Sql[], target: Resource, select: Select, source: BuilderSource): string {
+/** An ID of these parts: a single one as it is, several joined. */
+export function keyExpression(columns: readonly Sql[], keyParts: readonly KeyPart[], select: Select, source: BuilderSource): string {
   const { flavour } = select.tables
-  const places = columns.map((column, index) => select.add(selected(column, isExact(target.key[index]!), flavour)))
-  for (const [index, at] of places.entries()) if (isLong(target.key[index]!.type)) source.long.add(at)
+  const places = columns.map((column, index) => select.add(selected(column, isExact(keyParts[index]!), flavour)))
+  for (const [index, at] of places.entries()) if (isLong(keyParts[index]!.type)) source.long.add(at)
   const raw = places.map(at => `r[${at}]`)
   const parts = raw.map((part, index) => {
-    const decoder = flavour.findDecoder(target.key[index]!.type)
+    const decoder = flavour.findDecoder(keyParts[index]!.type)
     return decoder === undefined ? part : `${source.helper(decoder)}(${part})`
   })
   if (parts.length === 1) return parts[0] === raw[0] ? raw[0]! : `(${raw[0]!}===null?null:${parts[0]!})`
@@ -30,9 +31,9 @@ export function addKey(columns: readonly string[], parts: readonly KeyPart[], se
   return columns.map((column, index) => select.add(selected(text(column), isText(parts[index]!), flavour)))
 }
 
-/** The key that a to-one links where it stands in the target's table alone: on an inverse side, and where another key links. At most one row has it. */
+/** The ID that a to-one links where it stands in the target's table alone: on an inverse side, and where another key links. At most one row has it. */
 export function keyThere(attribute: ToOneAttribute, scope: FromClause): Sql[] {
-  const { owner, columns, targetKey } = attribute
+  const { owner, columns, targetKey, target } = attribute
   const alias = scope.tables.next()
   const rows = new FromClause(attribute.target, scope.tables, alias)
   const linked = owner
@@ -43,16 +44,24 @@ export function keyThere(attribute: ToOneAttribute, scope: FromClause): Sql[] {
     discriminatorCondition(attribute.discriminator, column => (owner ? scope : rows).column(column)),
   )
   const where = join([on, ...existing(rows)], ' and ')
-  return attribute.target.key.map((part, index) => {
-    const found = sql`(select ${alias}.${name(part.column)} from ${formatTable(attribute.target)} as ${alias} where ${where})`
+  return idParts(target).map((part, index) => {
+    const found = sql`(select ${alias}.${name(part.column)} from ${formatTable(target)} as ${alias} where ${where})`
     const { recall } = scope.tables
-    return recall === undefined || targetKey === undefined || !owner ? found : recall(found, attribute, index, scope.column(columns[0]!))
+    return recall === undefined || !isRecalled(attribute)
+      ? found
+      : recall(found, referredColumn(attribute), index, scope.foreignKey(attribute)[0]!)
   })
 }
 
-/** The table and column that a link by another key than the primary one refers to, as one name. */
+/** Whether the ID that a to-one shows is not the foreign key that the row holds, so that it goes with the linked record. */
+export function isRecalled({ owner, targetKey, target }: ToOneAttribute): boolean {
+  return owner && (targetKey !== undefined || target.shownKey !== undefined)
+}
+
+/** The table and column that a link refers to, as one name. */
 export function referredColumn({ target, targetKey }: ToOneAttribute): string {
-  return `${tableWith(target, targetKey!.part.column)}.${targetKey!.part.column}`
+  const { column } = referredParts(target, targetKey)[0]!
+  return `${tableWith(target, column)}.${column}`
 }
 
 /** The table of a resource that has a column. */

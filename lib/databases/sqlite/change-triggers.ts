@@ -9,9 +9,8 @@ import { discriminatorCondition } from '../sql/from-clause.ts'
 import type { Recall } from '../sql/from-clause.ts'
 import { compileList, linkColumns } from '../sql/list-changes.ts'
 import type { CompiledList } from '../sql/list-changes.ts'
-import { compileImage, recalledKeys } from '../sql/row-image.ts'
+import { compileImage, recalledKeys, recalledMembers } from '../sql/row-image.ts'
 import type { CompiledImage, RecalledKey } from '../sql/row-image.ts'
-import { referredColumn } from '../sql/row-key.ts'
 import { literal, name, sql } from '../sql/sql.ts'
 import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 
@@ -27,8 +26,8 @@ export const DELETE = 2
 const MAX_COLUMNS = 490
 
 /** The key of a record that may have gone, by a function of the recorder. */
-const recall: Recall = (found, attribute, part, column) =>
-  sql`ifnull(${found}, mikro_gone(${literal(referredColumn(attribute))}, ${String(part)}, ${column}))`
+const recall: Recall = (found, referred, part, column) =>
+  sql`ifnull(${found}, mikro_gone(${literal(referred)}, ${String(part)}, ${column}))`
 
 /** A table whose changed rows are handed over. */
 export interface CompiledTable {
@@ -57,13 +56,14 @@ const compiledWatches = new WeakMap<Watched, CompiledWatch>()
 export function compileWatch(watched: Watched): CompiledWatch {
   let compiled = compiledWatches.get(watched)
   if (compiled !== undefined) return compiled
-  const recalled = new Map(watched.tables.flatMap(({ resource, fields }) => recalledKeys({ resource, fields })).map(key => [key.name, key]))
+  const keys = [...watched.tables.flatMap(recalledKeys), ...watched.lists.flatMap(recalledMembers)]
+  const recalled = new Map(keys.map(key => [key.name, key]))
   compiled = {
     tables: watched.tables.map(table => ({
       table,
       image: compileImage({ resource: table.resource, fields: table.fields }, NEW, SQLITE_FLAVOUR, recall),
     })),
-    lists: watched.lists.map(list => compileList(list, SQLITE_FLAVOUR, NEW)),
+    lists: watched.lists.map(list => compileList(list, SQLITE_FLAVOUR, NEW, recall)),
     triggers: [
       ...watched.tables.map(({ resource, fields }, index) => {
         const columns = (alias: string): readonly string[] => compileImage({ resource, fields }, alias, SQLITE_FLAVOUR, recall).columns
@@ -73,7 +73,7 @@ export function compileWatch(watched: Watched): CompiledWatch {
         compileTriggers(
           list.attribute.via.table,
           watched.tables.length + index,
-          { old: linkColumns(list, OLD, SQLITE_FLAVOUR), new: linkColumns(list, NEW, SQLITE_FLAVOUR) },
+          { old: linkColumns(list, OLD, SQLITE_FLAVOUR, recall), new: linkColumns(list, NEW, SQLITE_FLAVOUR, recall) },
           list.attribute.via.discriminator,
         ),
       ),

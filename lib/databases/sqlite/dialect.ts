@@ -21,7 +21,7 @@ import * as lists from './sql/write-lists.ts'
 export const SQLITE: Dialect = {
   insertionOrder: 'rowid',
   compile: plan => compileRead(plan, SQLITE_FLAVOUR),
-  exists: (resource, scopeOf, list) => compileExists(SQLITE_FLAVOUR, resource, scopeOf, list),
+  exists: (resource, scopeOf, list, shown) => compileExists(SQLITE_FLAVOUR, resource, scopeOf, list, shown),
   existing: (resource, scopeOf) => compileExisting(SQLITE_FLAVOUR, resource, scopeOf),
   columns: (resource, columns) => compileColumns(SQLITE_FLAVOUR, resource, columns),
   decode: value => value,

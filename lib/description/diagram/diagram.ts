@@ -2,6 +2,7 @@
  * Diagram: the resources of a version with their attributes, and the relations between them, as plain data. It has what the OpenAPI document of the version has:
  * nothing that is hidden, and nothing that the rules forbid to everybody.
  */
+import { idNames } from '../../model/key.ts'
 import type { Attribute, InnerAttribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { describedVisibility } from '../openapi/source.ts'
 import { mayBeEmpty } from '../openapi/record-schemas.ts'
@@ -71,11 +72,11 @@ export function describeDiagram(model: Model, isNamed: (resource: Resource) => b
   }
 }
 
-function describeAttribute(attribute: Attribute, { keyNames }: Resource, visibility: Visibility): DiagramAttribute {
+function describeAttribute(attribute: Attribute, resource: Resource, visibility: Visibility): DiagramAttribute {
   const { name } = attribute
   const isRelation = attribute.kind !== 'scalar' && attribute.kind !== 'embedded'
   const isEmpty = attribute.kind === 'toOne' ? mayBeEmpty(attribute) : attribute.kind === 'toMany' || attribute.nullable
-  return { name, type: nameType(attribute, visibility), isKey: keyNames.includes(name), isRelation, mayBeEmpty: isEmpty }
+  return { name, type: nameType(attribute, visibility), isKey: idNames(resource).includes(name), isRelation, mayBeEmpty: isEmpty }
 }
 
 function nameType(attribute: Attribute, visibility: Visibility): string {

@@ -1,4 +1,5 @@
 /** Body schemas: the schemas of bodies of POST and PUT: writable attributes alone, relations as IDs or as objects that make new records. */
+import { idParts } from '../../model/key.ts'
 import { isIds } from '../../model/ids-name.ts'
 import { isRelation } from '../../model/model.ts'
 import type { Attribute, EmbeddedAttribute, InnerAttribute, RelationAttribute, Resource, ToOneOfAttribute } from '../../model/model.ts'
@@ -219,9 +220,10 @@ function isWritable({ served, readOnly, rules }: Resource): boolean {
   return served && !readOnly && rules.access.update !== false
 }
 
-function idInBody({ key }: Resource): Schema {
-  if (key.length > 1) return compositeKeySchema(key)
+function idInBody(resource: Resource): Schema {
+  const parts = idParts(resource)
+  if (parts.length > 1) return compositeKeySchema(parts)
   // A text that is too long for a key is an ID that no record has.
-  const { length: _, ...type } = key[0]!.type
+  const { length: _, ...type } = parts[0]!.type
   return exceptNull(bodySchema(type))
 }

@@ -2,6 +2,7 @@
  * Filter parameters: the filters of a list as parameters, each named without the `=` that ends its operator: generated clients add that, and encode the rest.
  * Own attributes, and those behind so many to-one relations as the options say.
  */
+import { idNames } from '../../model/key.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'
 import type { Attribute, Resource, ScalarAttribute } from '../../model/model.ts'
 import { isVisible } from '../../records/plan/visibility.ts'
@@ -101,7 +102,8 @@ export class FilterParameters {
       if (isIds(attribute)) return attribute.kind === 'toMany' ? [own] : [{ ...own, end: plainIds(attribute) }]
       if (attribute.kind !== 'toOne' || hops === 0) return [own]
       // The key of what is linked is what the relation itself is compared with.
-      const inside = attribute.target.attributes.filter(({ name }) => !attribute.target.keyNames.includes(name))
+      const names = idNames(attribute.target)
+      const inside = attribute.target.attributes.filter(({ name }) => !names.includes(name))
       return [own, ...this.#paths(inside, `${path}.`, hops - 1, false)]
     })
   }

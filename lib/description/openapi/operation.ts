@@ -1,4 +1,5 @@
 /** Operation: what an operation is made of before it is known where it stands, and what describes its parts. */
+import { idNames } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { Visibility } from '../../records/plan/visibility.ts'
 import { showsVersion } from './answers.ts'
@@ -67,13 +68,14 @@ interface ChangeParts {
 }
 
 /** From a new record to what can be done with it, which the names of operations say, too. */
-export function linksTo({ singular, keyNames, byName, rules, readOnly }: Resource, { attributes }: DescribeOptions): Schema {
-  const [name = ''] = keyNames
+export function linksTo(resource: Resource, { attributes }: DescribeOptions): Schema {
+  const { singular, byName, rules, readOnly } = resource
+  const [name = '', ...others] = idNames(resource)
   const key = byName.get(name)
   if (
     !attributes ||
     rules.single !== undefined ||
-    keyNames.length !== 1 ||
+    others.length > 0 ||
     key === undefined ||
     key.kind !== 'scalar' ||
     key.hidden ||

@@ -1,4 +1,6 @@
 /** Parameters: those of requests for records, apart from filters: reserved ones under the application's names, flags, custom parameters, headers. */
+import { idNames } from '../../model/key.ts'
+import { withArticle } from '../../foundation/base/article.ts'
 import type { Resource } from '../../model/model.ts'
 import { findParameterName } from '../../records/request/query-string.ts'
 import { ALL_RESERVED, PARAMETERS } from '../../records/request/reserved-parameters.ts'
@@ -36,13 +38,14 @@ export class Parameters {
   /** The ID of a path. */
   id(resource: Resource): Schema {
     if (this.#options.brief) return this.#anyId(idSchema(resource))
-    const example = this.#source.examples.get(resource)?.[resource.keyNames.length === 1 ? resource.keyNames[0]! : '']
+    const names = idNames(resource)
+    const example = this.#source.examples.get(resource)?.[names.length === 1 ? names[0]! : '']
     const isPlain = typeof example === 'string' || typeof example === 'number'
     return this.#components.refer('parameters', `${pascalCase(resource.singular)}Id`, `id ${resource.plural}`, () => ({
       name: 'id',
       in: 'path',
       required: true,
-      description: `The ID of a ${resource.singular}${resource.keyNames.length === 1 ? '' : `: ${resource.keyNames.join('~')}`}.`,
+      description: `The ID of ${withArticle(resource.singular)}${describeNames(resource)}.`,
       schema: idSchema(resource),
       ...(isPlain ? { example } : {}),
     }))
@@ -220,4 +223,11 @@ export class Parameters {
 
 function formatSort(sort: NonNullable<ListDefaults['sort']>): string {
   return sort.map(({ path, descending }) => `${path}.${descending ? 'desc' : 'asc'}`).join()
+}
+
+/** Says of which attributes the ID is made, where that is not the primary key alone. */
+function describeNames(resource: Resource): string {
+  const names = idNames(resource)
+  if (resource.shownKey !== undefined) return `: its "${names.join()}"`
+  return names.length === 1 ? '' : `: ${names.join('~')}`
 }

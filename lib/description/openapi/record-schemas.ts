@@ -1,4 +1,5 @@
 /** Record schemas: the schemas of records in answers: attributes that some caller may see, relations as IDs or as objects. */
+import { idParts } from '../../model/key.ts'
 import { isIds } from '../../model/ids-name.ts'
 import type { Attribute, EmbeddedAttribute, Resource, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { isRelation, listTargets } from '../../model/model.ts'
@@ -13,8 +14,9 @@ import { answerSchema, compositeKeySchema, keySchema } from './scalar-schemas.ts
 import type { ApiSource, DescribeOptions } from './source.ts'
 
 /** Returns the schema of the ID of a record: its key, or the parts of the key in one text. */
-export function idSchema({ key }: Resource): Schema {
-  return key.length === 1 ? keySchema(key[0]!.type) : compositeKeySchema(key)
+export function idSchema(resource: Resource): Schema {
+  const parts = idParts(resource)
+  return parts.length === 1 ? keySchema(parts[0]!.type) : compositeKeySchema(parts)
 }
 
 export class RecordSchemas {

@@ -4,7 +4,7 @@ import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Reading } from '../../records/database/dialect.ts'
 import type { LogInStore } from '../../records/database/log-in-store.ts'
-import type { KeyValues } from '../../model/key.ts'
+import type { KeyValues, RecordKey } from '../../model/key.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { JsonRecord, Stored } from '../../records/read/run-read.ts'
 import type { HookContext } from '../../model/hook-context.ts'
@@ -30,6 +30,9 @@ export interface AuthServices {
   readonly refuses: (error: Error) => boolean
   /** What the database keeps of log-ins; undefined where it is kept in memory. */
   readonly store: LogInStore | undefined
+  /** The key of the row that an ID of a client stands for, and the other way round; undefined where there is none. */
+  readonly rowKey: (resource: Resource, id: RecordKey) => Awaitable<KeyValues | undefined>
+  readonly id: (resource: Resource, key: KeyValues) => Awaitable<RecordKey | undefined>
   /** The user's record as the user sees it. */
   readonly shown: (resource: Resource, key: KeyValues, principal: Principal, ctx: HookContext) => Promise<JsonRecord | undefined>
 }

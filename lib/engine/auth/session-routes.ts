@@ -7,7 +7,7 @@ import type { FieldError } from '../../foundation/base/errors.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import { joinSetCookies } from '../../foundation/base/set-cookie.ts'
 import type { Claims, HandlerResponse } from '../../model/hook-context.ts'
-import { keyFromText, keyToSegment } from '../../model/key.ts'
+import { idFromText, idToSegment, keyFromText } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -188,7 +188,8 @@ export class SessionRoutes {
     const created = await answerWithin(ctx.parts, { method: 'POST', path: `/${resource.plural}`, body: attributes })
     if (created.status >= 400) throw readRefusal(created)
     const segment = created.headers['location']?.split('/').at(-1)
-    const key = segment === undefined ? undefined : keyFromText(segment, resource, true)
+    const id = segment === undefined ? undefined : idFromText(segment, resource, true)
+    const key = id && (await services.rowKey(resource, id))
     const columns = users.columns(resource)
     const stored = key === undefined ? undefined : await services.stored(resource, key, columns.columns)
     // A wrapper of the application may answer with anything.
@@ -199,14 +200,14 @@ export class SessionRoutes {
 
   /** GET, PUT and PATCH of the user of the token: those of the record, by its rules. */
   async #ownRecord(ctx: RequestContext): Promise<HandlerResponse> {
-    const { options, users, credentials, cookies, tokenOf } = this.#parts
+    const { services, options, users, credentials, cookies, tokenOf } = this.#parts
     const { claims, method, version } = ctx
     if (claims === undefined) throw missing()
     const resource = users.resource(version)
     const key = keyFromText(claims.sub, resource)!
     const isWrite = method === 'PUT' || method === 'PATCH'
     const body = isWrite ? await credentials.read(ctx.data) : undefined
-    const path = `/${resource.plural}/${keyToSegment(key, resource)}`
+    const path = `/${resource.plural}/${idToSegment((await services.id(resource, key)) ?? key, resource)}`
     const done = await answerWithin(ctx.parts, { method, path, query: ctx.query, body, isSame: true })
     if (done.status >= 400) throw readRefusal(done)
     // A new password has ended the token that it was sent with.

@@ -118,6 +118,8 @@ function listRowFields(field: Field): Field[] {
 interface State {
   readonly resource: string
   readonly id: string | number
+  /** The ID by which clients know it, where that is another one. */
+  shown: string | number | undefined
   /** Whether its own row has changed, and not only one of its lists. */
   row: boolean
   before: JsonRecord | null
@@ -134,18 +136,23 @@ export function computeNetChanges(raw: readonly RawChange[]): Change[] {
   const findState = (resource: string, id: string | number): State => {
     const key = `${resource}\0${id}`
     let state = states.get(key)
-    if (state === undefined) states.set(key, (state = { resource, id, row: false, before: {}, after: {}, lists: new Map() }))
+    if (state === undefined)
+      states.set(key, (state = { resource, id, shown: undefined, row: false, before: {}, after: {}, lists: new Map() }))
     return state
   }
   const moved = (table: WatchedTable, before: RowImage | undefined, after: RowImage | undefined): void => {
     const state = findState(table.name, (before ?? after)!.id)
     if (!state.row) state.before = before?.record ?? null
+    const { shownKey } = table.resource
+    if (shownKey !== undefined) state.shown = (after ?? before)!.record[shownKey.name] as string | number
     state.row = true
     state.after = after?.record ?? null
   }
   for (const change of raw) {
     if (change.kind === 'list') {
-      const { lists } = findState(change.list.table.name, change.id)
+      const state = findState(change.list.table.name, change.id)
+      state.shown ??= change.shown
+      const { lists } = state
       const { name } = change.list.attribute
       const known = lists.get(name)
       if (known === undefined) lists.set(name, { before: change.before, after: change.after })
@@ -164,7 +171,7 @@ export function computeNetChanges(raw: readonly RawChange[]): Change[] {
   return [...states.values()].flatMap(finishChanges)
 }
 
-function finishChanges({ resource, id, row, before, after, lists }: State): Change[] {
+function finishChanges({ resource, id, shown, row, before, after, lists }: State): Change[] {
   if (before === null && after === null) return []
   const own = { before: before === null ? null : { ...before }, after: after === null ? null : { ...after } }
   let differs = row
@@ -175,5 +182,5 @@ function finishChanges({ resource, id, row, before, after, lists }: State): Chan
     if (own.after !== null) own.after[name] = list.after
   }
   if (!differs) return []
-  return [{ type: before === null ? 'insert' : after === null ? 'delete' : 'update', resource, id, ...own }]
+  return [{ type: before === null ? 'insert' : after === null ? 'delete' : 'update', resource, id: shown ?? id, ...own }]
 }

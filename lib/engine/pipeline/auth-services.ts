@@ -7,6 +7,7 @@ import type { ChangeRecorder } from '../../records/database/changes.ts'
 import type { OpenDatabase } from '../../records/database/world-store.ts'
 import type { Resource } from '../../model/model.ts'
 import { NO_PARAMETERS } from '../../records/request/query-string.ts'
+import { findId, findRowKey } from '../../records/read/row-keys.ts'
 import { RequestContext } from '../../records/request/request-context.ts'
 import type { Services } from './operate.ts'
 
@@ -28,6 +29,8 @@ export function createAuthServices(
     refuses: error => connection.dialect.refusal(error) !== undefined,
     store: logIns,
     columns: (resource, key, columns) => findServices(resource).reader.asStored.columns(resource, key, columns),
+    rowKey: (resource, id) => findRowKey(resource, id, connection),
+    id: (resource, key) => findId(resource, key, connection),
     shown: async (resource, key, principal, ctx) => {
       const { model, reader } = findServices(resource)
       const own = new RequestContext({ ...(ctx as RequestContext).parts, principal })

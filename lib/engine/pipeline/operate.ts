@@ -7,13 +7,13 @@ import type { ResourceAction } from '../../records/access/actions.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { CustomParameter } from '../../records/access/access-rules.ts'
+import type { Connection } from '../../records/database/dialect.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Wrapper } from '../../model/hook-context.ts'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import { isReading } from '../../foundation/base/http-methods.ts'
 import type { HttpMethod } from '../../foundation/base/http-methods.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'
-import { keyToSegment } from '../../model/key.ts'
 import { formatRoot } from '../../records/request/address.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Model, Resource, ToOneOfAttribute } from '../../model/model.ts'
@@ -27,6 +27,7 @@ import type { ResourceLookup, Target } from '../../records/access/resolve-path.t
 import { applyCondition, findListedResource, mayBeConditional } from './conditional.ts'
 import type { EntityTags } from './conditional.ts'
 import { findListFormat } from './list-format.ts'
+import { findNewPath, formatSegment, locate } from './locate.ts'
 import type { ListFormat } from './list-format.ts'
 import { streamList } from './stream-list.ts'
 import {
@@ -48,9 +49,11 @@ import { listShownNames } from '../../records/plan/plan.ts'
 import { retryWithRules } from '../../records/plan/visibility.ts'
 import type { PasswordHashes } from '../../records/write/hash-passwords.ts'
 import type { Writer } from '../../records/write/writer.ts'
+import type { Written } from '../../records/write/written.ts'
 
 /** The services that operations of one version use. */
 export interface Services {
+  readonly connection: Connection
   readonly reader: Reader
   readonly writer: Writer
   /** What hashes passwords; undefined where none are. */
@@ -245,47 +248,58 @@ async function getPolymorphic(
 
 function post(operation: Operation, services: Services): Awaitable<RestResponse> {
   const { request, target, view } = operation
-  const { writer, createdStatus } = services
-  if (target.kind === 'collection') {
-    return chain(writer.create(target.resource, operation.ctx.body, view), ({ resource, key, record }) =>
-      respondCreated(resource, record, `${target.path}/${keyToSegment(key, resource)}`, createdStatus, formatTimestamp(services)),
+  const { writer, createdStatus, connection } = services
+  const respond = (written: Written, path: string): Awaitable<RestResponse> =>
+    chain(formatSegment(written, connection), segment =>
+      respondCreated(written.resource, written.record, `${path}/${segment}`, createdStatus, formatTimestamp(services)),
     )
-  }
+  if (target.kind === 'collection')
+    return chain(writer.create(target.resource, operation.ctx.body, view), written => respond(written, target.path))
   if (target.kind !== 'attribute' || target.attribute.kind !== 'toMany') throw new Error('post: not a list.')
-  return chain(writer.append(target, target.attribute, operation.ctx.body, view), ({ resource, key, record }) => {
-    const location = `${formatRoot(request.base, operation.ctx.version)}/${resource.plural}/${keyToSegment(key, resource)}`
-    return respondCreated(resource, record, location, createdStatus, formatTimestamp(services))
-  })
+  const list = target.attribute
+  return chain(locate(target, connection), owner =>
+    chain(writer.append(owner, list, operation.ctx.body, view), written =>
+      respond(written, `${formatRoot(request.base, operation.ctx.version)}/${written.resource.plural}`),
+    ),
+  )
 }
 
 function put(operation: Operation, services: Services): Awaitable<RestResponse> {
   const { target, view } = operation
-  const { writer } = services
+  const { writer, connection } = services
   if (target.kind !== 'record' && target.kind !== 'attribute') throw new Error('put: not a record.')
-  const written =
+  const written = chain(locate(target, connection), address =>
     target.kind === 'record'
-      ? writer.update(target, operation.ctx.body, view)
-      : writer.updateAttribute(target, target.attribute, operation.ctx.body, view)
-  return chain(written, ({ resource, record, removed }) =>
-    (removed === true ? respondDeleted : respondRecord)(resource, record, formatTimestamp(services)),
+      ? writer.update(address, operation.ctx.body, view)
+      : writer.updateAttribute(address, target.attribute, operation.ctx.body, view),
   )
+  return chain(written, result => {
+    const { resource, record, removed } = result
+    if (removed === true) return respondDeleted(resource, record, formatTimestamp(services))
+    const response = respondRecord(resource, record, formatTimestamp(services))
+    return chain(findNewPath(target, result, connection), path =>
+      path === undefined ? response : { ...response, headers: { ...response.headers, location: path } },
+    )
+  })
 }
 
 function remove(operation: Operation, services: Services): Awaitable<RestResponse> {
   const { target, view } = operation
   if (target.kind !== 'record') return removeRelated(operation, services)
-  return chain(services.writer.delete(target, view), ({ resource, record }) => respondDeleted(resource, record, formatTimestamp(services)))
+  const deleted = chain(locate(target, services.connection), address => services.writer.delete(address, view))
+  return chain(deleted, ({ resource, record }) => respondDeleted(resource, record, formatTimestamp(services)))
 }
 
 async function removeRelated({ target, view }: Operation, services: Services): Promise<RestResponse> {
-  const { writer } = services
+  const { writer, connection } = services
   if (target.kind !== 'attribute') throw new Error('remove: not a record.')
   const { resource: owner, attribute } = target
   await retryWithRules(view.visibility, () => refuseHidden(owner, attribute, view.visibility))
+  const address = await locate(target, connection)
   if (attribute.kind === 'toMany') {
-    return respondDeletedList(attribute.target, await writer.deleteRelated(target, attribute, view), formatTimestamp(services))
+    return respondDeletedList(attribute.target, await writer.deleteRelated(address, attribute, view), formatTimestamp(services))
   }
   if (attribute.kind !== 'toOne' && attribute.kind !== 'toOneOf') throw new Error('remove: not a relation.')
-  const { resource, record } = await writer.deleteLinked(target, attribute, view)
+  const { resource, record } = await writer.deleteLinked(address, attribute, view)
   return respondDeleted(resource, record, formatTimestamp(services))
 }

@@ -109,6 +109,7 @@ export function serveVersions(
     const hashes = passwords && users && new PasswordHashes(passwords, users, parts.model)
     served.set(version, {
       ...parts,
+      connection,
       reader,
       writer: makeWriter(connection, reader, parts.model, hashes),
       hashes,

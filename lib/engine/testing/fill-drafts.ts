@@ -76,7 +76,9 @@ function findPart(draft: RecordDraft, path: string): Part | 'free' | 'left out' 
     // The validation rejects a value that is wrong by itself.
     return typed === undefined ? 'free' : { kind: 'given', attribute, values: [typed] }
   }
-  const key = attribute.kind === 'toOne' && !isObject(value) ? keyFromJson(value, attribute.target) : undefined
+  // The row of an ID that is not its key is yet to be found.
+  const target = attribute.kind === 'toOne' && !isObject(value) && attribute.target.shownKey === undefined ? attribute.target : undefined
+  const key = target && keyFromJson(value, target)
   return key === undefined ? 'free' : { kind: 'given', attribute, values: key }
 }
 

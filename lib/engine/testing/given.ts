@@ -26,7 +26,9 @@ import { insertGraph } from '../../records/write/planned-graph.ts'
 import { insert } from '../../records/write/seed.ts'
 import { checkNames, formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { ValidationContext } from '../../records/write/validation-context.ts'
+import type { RecordInput } from '../../records/write/record-input.ts'
 import { validateRecord } from '../../records/write/validate-record.ts'
+import { validateTogether } from '../../records/write/validate-seed.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
 import { translateDatabaseError } from '../../records/write/database-errors.ts'
 
@@ -179,16 +181,13 @@ export class Given {
       return await connection.write(async (em: EntityManager) => {
         await filler.fill()
         drafts.resolve()
-        const faults = new FieldErrors(undefined, Infinity)
         const bodies = roots.map(({ body }) => body)
-        const changes = roots.map(({ body, path }) =>
-          validateRecord(
-            body,
-            resource,
-            { mode: 'create' },
-            new ValidationContext(faults, { dialect: connection.dialect, seeding: true }, path),
-          ),
-        )
+        const { changes, errors: faults } = await validateTogether(connection, rules => {
+          const errors = new FieldErrors(undefined, Infinity)
+          const validate = ({ body, path }: (typeof roots)[number]): RecordInput =>
+            validateRecord(body, resource, { mode: 'create' }, new ValidationContext(errors, rules, path))
+          return { changes: roots.map(validate), errors }
+        })
         const keys =
           (faults.listed.length === 0 ? await insertGraph(bodies, changes, connection) : undefined) ??
           (await insert(changes, faults, em, connection)).map(entity => keyOfEntity(resource, entity))

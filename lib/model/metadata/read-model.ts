@@ -14,6 +14,7 @@ import type { ResourceNames } from '../resource-names.ts'
 import { NOTHING_LEARNED, applyOpen } from '../open-attributes.ts'
 import type { LearnedNames } from '../open-attributes.ts'
 import { findHierarchyRoot, tableColumns } from '../model.ts'
+import { checkShownKeys, readShownKey } from './shown-key.ts'
 import { owningLinks, formatPath } from '../owning-links.ts'
 import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from '../model.ts'
 import { markFileNumbers } from './file-numbers.ts'
@@ -27,6 +28,7 @@ import type { Meta } from './unsupported.ts'
 import { addInherited, isConcrete, linkHierarchies, buildQuery } from './read-hierarchy.ts'
 import { findTableName } from './table-of.ts'
 import { readStoredTable } from './read-stored-table.ts'
+import { readUniques } from './read-uniques.ts'
 import type { ResourceConfig, ResourceDefinition } from '../resource-config.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
@@ -66,6 +68,7 @@ export function readModel(
   addReferrers([...drafts.values()])
   addInherited(drafts)
   for (const draft of drafts.values()) hideUnserved(draft)
+  checkShownKeys([...drafts.values()])
   for (const draft of drafts.values()) {
     draft.version = draft.attributes.find(attribute => attribute.kind === 'scalar' && attribute.version) as ScalarAttribute | undefined
     Object.freeze(draft)
@@ -89,6 +92,7 @@ function createDraft(meta: Meta, names: ResourceNames, orm: MikroORM): Omit<Muta
     byName: new Map(),
     key: [],
     keyNames: [],
+    shownKey: undefined,
     order: [],
     generatedKey: false,
     version: undefined,
@@ -373,6 +377,7 @@ function fill(
   draft.order = Object.freeze(findOrder(draft.key, meta))
   draft.generatedKey = others.length === 0 && only?.autoincrement === true
   draft.uniques = Object.freeze(readUniques(meta).map(names => Object.freeze(names.map(name => paths.get(name) ?? name))))
+  draft.shownKey = readShownKey(config.key, draft)
 }
 
 /**
@@ -382,16 +387,4 @@ function fill(
 function isOfDescendant(meta: Meta, prop: Meta['props'][number]): boolean {
   const hasAll = meta.root === meta || (meta.root.inheritanceType === 'sti' && meta.discriminatorValue === undefined)
   return (hasAll && prop.inherited === true) || prop.name === (meta.root as { tptDiscriminatorColumn?: string }).tptDiscriminatorColumn
-}
-
-function readUniques(meta: Meta): string[][] {
-  const single = meta.props
-    .filter(prop => prop.unique !== undefined && prop.unique !== false && prop.primary !== true)
-    .map(prop => [prop.name])
-  const several = meta.uniques.flatMap(unique => {
-    if (unique.properties === undefined) return []
-    return [Array.isArray(unique.properties) ? unique.properties : [unique.properties]]
-  })
-  const key = meta.primaryKeys.join()
-  return [...single, ...several].filter(names => names.join() !== key)
 }

@@ -3,7 +3,7 @@
  * engine sees. Refuses with path_unknown what names a resource, an ID or an attribute in another way: in the singular, or with characters that need no percent sign.
  */
 import { restError } from '../../foundation/base/errors.ts'
-import { keyToSegment } from '../../model/key.ts'
+import { idToSegment } from '../../model/key.ts'
 import { formatRoot } from '../request/address.ts'
 import type { Request } from '../request/parse-request.ts'
 import { isOpen } from '../plan/visibility.ts'
@@ -16,7 +16,7 @@ export function requireCanonical({ base, segments }: Request, target: Target, ve
   // A look-up of the application's own may know other names alone.
   const called = lookUp(resource.plural, version) === resource ? resource.plural : decodeURIComponent(name)
   const isAlone = resource.rules.single !== undefined
-  const id = isAlone || target.kind === 'collection' ? [] : [keyToSegment(target.key, resource)]
+  const id = isAlone || target.kind === 'collection' ? [] : [idToSegment(target.key, resource)]
   const attribute = target.kind === 'attribute' ? [encodeURIComponent(target.attribute.name)] : []
   const wanted = [encodeURIComponent(called), ...id, ...attribute]
   const given = [name, ...rest]

@@ -5,8 +5,8 @@
 import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
 import { RestError, restError } from '../../foundation/base/errors.ts'
 import type { HttpMethod } from '../../foundation/base/http-methods.ts'
-import { describeKey, keyFromText } from '../../model/key.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { describeKey, idFromText } from '../../model/key.ts'
+import type { RecordKey } from '../../model/key.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'
 import { isValue, listTargets } from '../../model/model.ts'
 import { NO_VERSION, formatRoot } from '../request/address.ts'
@@ -27,12 +27,12 @@ export type Target =
   /** A path where nothing but custom routes of the application is. */
   | { readonly kind: 'own' }
   | { readonly kind: 'collection'; readonly resource: Resource; readonly path: string }
-  | { readonly kind: 'record'; readonly resource: Resource; readonly path: string; readonly key: KeyValues; readonly id: string }
+  | { readonly kind: 'record'; readonly resource: Resource; readonly path: string; readonly key: RecordKey; readonly id: string }
   | {
       readonly kind: 'attribute'
       readonly resource: Resource
       readonly path: string
-      readonly key: KeyValues
+      readonly key: RecordKey
       readonly id: string
       readonly attribute: Attribute
     }
@@ -72,7 +72,7 @@ function resolve(request: RequestPath, version: string, model: Model, lookUp: Re
     )
   }
   const attribute = attributeName === undefined ? undefined : findAttribute(resource, decodeURIComponent(attributeName))
-  const key = keyFromText(id, resource, true)
+  const key = idFromText(id, resource, true)
   if (key === undefined) throw notFound(resource, id)
   return attribute === undefined ? { kind: 'record', resource, path, key, id } : { kind: 'attribute', resource, path, key, id, attribute }
 }
@@ -100,7 +100,7 @@ export function notFound(resource: Resource, id: string) {
   if (!isOpen(resource)) return restError('record_not_found', 'There is no such record.')
   if (resource.key.length === 0)
     return restError('record_not_found', `${withCapitalArticle(resource.singular)} has no ID: there is only the list of them.`)
-  const isId = keyFromText(id, resource) !== undefined
+  const isId = idFromText(id, resource) !== undefined
   const form = isId ? '' : `: an ID of ${withArticle(resource.singular)} is ${describeKey(resource)}`
   return restError('record_not_found', `There is no ${resource.singular} with the ID ${id.slice(0, 100)}${form}.`)
 }

@@ -8,6 +8,7 @@ import type { FormBody, FormField } from '../../foundation/base/form-body.ts'
 import { parseScalar } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { isIds } from '../../model/ids-name.ts'
+import { idParts } from '../../model/key.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import type { Target } from './resolve-path.ts'
 
@@ -66,8 +67,9 @@ function typeObject(field: FormField, byName: ByName): unknown {
 /** An ID, or an object that makes or changes a record. */
 function typeLink(field: FormField, target: Resource, nullable: boolean, isId: boolean): unknown {
   if (field.members.size > 0 && !isId) return typeRecord(field.members, target.byName)
-  if (target.key.length > 1) return nullable && field.texts[0] === '' ? null : plainField(field)
-  return typeScalar(field, target.key[0]!.type, nullable)
+  const [part, ...others] = idParts(target)
+  if (others.length > 0) return nullable && field.texts[0] === '' ? null : plainField(field)
+  return typeScalar(field, part!.type, nullable)
 }
 
 function typeScalar(field: FormField, type: ScalarType, nullable: boolean): unknown {

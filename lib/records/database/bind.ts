@@ -10,14 +10,14 @@ import type { RequestAbort } from '../../foundation/base/abort.ts'
 import { parameterError } from '../../foundation/base/errors.ts'
 import { suggestValue } from '../request/habits.ts'
 import { isFolded } from '../request/operators.ts'
-import { describeKey, describeTypedKey, keyFromText, typedKeyFromText } from '../../model/key.ts'
+import { idParts, describeKey, describeTypedKey, idFromText, idValues, typedKeyFromText } from '../../model/key.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Renderer, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import type { RawFilter, RawValue } from '../request/query-string.ts'
 import type { AnswerBudget } from '../plan/answer-limits.ts'
 import { describeScalar, parseScalar } from '../../foundation/values/scalar-type.ts'
-import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
 
 /** The values of one request. */
 export interface Arguments {
@@ -111,7 +111,7 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
       const filter = given.filters[binding.filter]!
       const key = parseKey(binding, filter, filter.values[binding.value]!)
       const { part, resource, form } = binding
-      return key === undefined ? null : encode(key[part], { type: resource.key[part]!.type, form }, dialect)
+      return key === undefined ? null : encode(key[part], { type: idParts(resource)[part]!.type, form }, dialect)
     }
   }
 }
@@ -139,25 +139,25 @@ function encode(
   return form.encode(value, type)
 }
 
-/** The key that a value of a filter is; undefined where it is one of another resource. */
+/** The ID that a value of a filter is; undefined where it is one of another resource. */
 function parseKey(
   { resource, oneOf }: { readonly resource: Resource; readonly oneOf?: ToOneOfAttribute },
   filter: RawFilter,
   value: RawValue,
-): KeyValues | undefined {
+): readonly ScalarValue[] | undefined {
   const text = unescape(value)
   if (oneOf !== undefined) {
     const typed = typedKeyFromText(text, oneOf)
     if (typed === undefined) throw wrongValue(filter, text, describeTypedKey(oneOf))
     return typed.branch.target === resource ? typed.key : undefined
   }
-  const key = keyFromText(text, resource)
+  const key = idFromText(text, resource)
   if (key === undefined) throw wrongValue(filter, text, `an ID of ${withArticle(resource.singular)} (${describeKey(resource)})`)
-  return key
+  return idValues(key)
 }
 
 function keysParameter(binding: Binding & { from: 'filterKeys' }, filter: RawFilter, dialect: Dialect): unknown {
-  const { type } = binding.resource.key[0]!
+  const { type } = idParts(binding.resource)[0]!
   const keys = filter.values.flatMap(value => (value.kind === 'text' ? (parseKey(binding, filter, value) ?? []) : []))
   const values = keys.flatMap(key => binding.forms.map(form => encode(key, { type, form }, dialect)))
   return dialect.encodeList(values, type)

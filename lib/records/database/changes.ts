@@ -45,6 +45,8 @@ export interface ListChange {
   readonly list: WatchedList
   readonly bytes: number
   readonly id: string | number
+  /** The ID by which clients know the record, where that is another one. */
+  readonly shown?: string | number
   readonly before: readonly unknown[]
   readonly after: readonly unknown[]
 }

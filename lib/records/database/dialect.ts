@@ -195,8 +195,8 @@ export interface Dialect {
   /** The column that every table has whose order is that in which rows were inserted. */
   readonly insertionOrder: string
   compile(plan: ReadPlan): CompiledRead
-  /** A statement that gives one row when the record of a key exists; with a list, when it meets the condition of that, too. */
-  exists(resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute): Statement
+  /** A statement that gives one row when the record of a key exists; with a list, when it meets the condition of that, too. `shown`: the key is a `ShownKey`. */
+  exists(resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute, shown?: boolean): Statement
   /** A statement that gives those keys of `Arguments.links` whose records exist; undefined where they cannot be compared as texts. */
   existing(resource: Resource, scopeOf: ScopeLookup): Statement | undefined
   /** A statement that gives the bare values of columns of the record of a key. */

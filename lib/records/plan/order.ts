@@ -38,13 +38,7 @@ export function planOrder(
   const declared = anchor.kind === 'related' && anchor.relation.kind === 'toMany' ? anchor.relation.orderBy : []
   const keys = given ?? declared
   if (resource.key.length === 0) return keylessOrder(resource, keys, { limits, visibility, vocabulary })
-  if (keys.length === 0)
-    return {
-      terms: [],
-      sort: keyPaths(resource)
-        .map(path => `${path}.asc`)
-        .join(),
-    }
+  if (keys.length === 0) return { terms: [], sort: formatKeyOrder(resource) }
   const isKey = keys.length === 1 && resource.key.length === 1 && keys[0]!.path === resource.keyNames[0] && !keys[0]!.descending
   return {
     terms: isKey
@@ -65,6 +59,15 @@ function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, vi
       : [],
   )
   return { terms: [...asked, ...all], sort: keys.map(key => `${key.path}.${key.descending ? 'desc' : 'asc'}`).join() }
+}
+
+/** The order by the primary key as the envelope shows it; nothing where clients know another key, and do not see this one. */
+function formatKeyOrder(resource: Resource): string {
+  const { shownKey, keyNames, byName } = resource
+  if (shownKey !== undefined && keyNames.some(name => byName.get(name)!.hidden)) return ''
+  return keyPaths(resource)
+    .map(path => `${path}.asc`)
+    .join()
 }
 
 /** The paths that sort by the primary key: a key that holds a relation goes by the key of its target. */

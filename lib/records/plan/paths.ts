@@ -1,4 +1,5 @@
 /** Plan paths: walks the dotted paths of filters, sort keys, attributes and expand through the model, and refuses with a hint what is not there. */
+import { idParts } from '../../model/key.ts'
 import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
 import { RestError, parameterError } from '../../foundation/base/errors.ts'
@@ -262,7 +263,11 @@ function walkClasses(
 function comparesAs(a: Attribute, b: Attribute): boolean {
   const kinds = (attribute: Attribute): string => {
     if (attribute.kind === 'scalar') return attribute.type.codec === undefined ? attribute.type.kind : 'codec'
-    return isRelation(attribute) ? attribute.target.key.map(({ type }) => type.kind).join() : attribute.kind
+    return isRelation(attribute)
+      ? idParts(attribute.target)
+          .map(({ type }) => type.kind)
+          .join()
+      : attribute.kind
   }
   return a === b || (isRelation(a) === isRelation(b) && kinds(a) === kinds(b) && kinds(a) !== 'codec')
 }

@@ -129,12 +129,12 @@ export type ScopeLookup = (resource: Resource) => Condition | undefined
 /** Which records a plan starts from. */
 export type Anchor =
   | { readonly kind: 'collection' }
-  /** The record of the request's key. */
-  | { readonly kind: 'record' }
-  /** The records of several keys, which a parameter lists. */
-  | { readonly kind: 'keys' }
+  /** The record of the request's key; with `shown`, of the value that stands for it. */
+  | { readonly kind: 'record'; readonly shown?: true }
+  /** The records of several keys, which a parameter lists; with `shown`, of the values that stand for them. */
+  | { readonly kind: 'keys'; readonly shown?: true }
   /** The records that the relation of the record of the request's key reaches. */
-  | { readonly kind: 'related'; readonly relation: RelationAttribute; readonly owner: Resource }
+  | { readonly kind: 'related'; readonly relation: RelationAttribute; readonly owner: Resource; readonly shown?: true }
 
 export interface ReadPlan {
   readonly resource: Resource

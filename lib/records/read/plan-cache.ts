@@ -51,6 +51,8 @@ export class Plans {
   })
   /** The last plan of one record of each resource. */
   readonly records = new Map<Resource, LastRead>()
+  /** The same, for records that are found by the value that stands for their key. */
+  readonly shownRecords = new Map<Resource, LastRead>()
   readonly stored = new Map<Resource, CompiledRead>()
   /** Statements that check whether a record meets the condition of a list. */
   readonly meets = new Map<ToManyAttribute, Statement>()

@@ -1,15 +1,14 @@
 /**
  * Read: puts the reading stages together: plan, compile, bind, run, render. Plans are cached by the shape of the request.
  */
-import type { RequestAbort } from '../../foundation/base/abort.ts'
 import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Stage, Trace } from '../../foundation/base/trace.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
 import type { CompiledRead, Connection, Reading, Statement } from '../database/dialect.ts'
-import { keyFromJson } from '../../model/key.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { idValues, isShownKey, keyFromJson } from '../../model/key.ts'
+import type { KeyValues, RecordKey } from '../../model/key.ts'
 import type {
   EmbeddedAttribute,
   PolymorphicTarget,
@@ -20,40 +19,32 @@ import type {
   ToOneOfAttribute,
 } from '../../model/model.ts'
 import { AnswerBudget } from '../plan/answer-limits.ts'
-import type { Tally } from '../plan/answer-limits.ts'
 import { planKeys, planRead, formatShape } from '../plan/plan.ts'
 import type { Anchor } from '../plan/read-plan.ts'
+import { COLLECTION, KEYS, RECORD, SHOWN_RECORD, relatedTo } from './anchors.ts'
 import { EVERYTHING, branchesFor, retryWithRules } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
-import type { HookContext } from '../../model/hook-context.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { Parameters, Vocabulary } from '../request/query-string.ts'
 import { estimateRead, findLast, findOrMake } from './plan-cache.ts'
 import type { CachedRead, Plans } from './plan-cache.ts'
-import { finishRender, readBranch, readExists, readFirst, readLinked, readPage, readRecords, readRows, readWithin } from './run-read.ts'
+import {
+  checkFound,
+  finishRender,
+  readBranch,
+  readExists,
+  readFirst,
+  readLinked,
+  readPage,
+  readRecords,
+  readRows,
+  readWithin,
+} from './run-read.ts'
 import type { JsonRecord, LinkedRecord, Page } from './run-read.ts'
 import { StoredReader } from './stored-reader.ts'
+import type { PageRange, View } from './view.ts'
 
-/** The parameters of a request, and the visibility for its caller. */
-export interface View {
-  readonly parameters: Parameters
-  readonly visibility: Visibility
-  readonly ctx: HookContext
-  /** Ends the request early: its deadline, or a client that hangs up. */
-  readonly end?: RequestAbort
-  /** Measures the stages of a traced request. */
-  readonly trace?: Trace | undefined
-  /** Counts the bytes of the answer. */
-  readonly tally?: Tally | undefined
-  /** See `Connection.read`. */
-  readonly behind?: (() => void) | undefined
-}
-
-/** The part of a list that is asked for. */
-export interface PageRange {
-  readonly limit: number
-  readonly offset: number
-}
+export type { PageRange, View }
 
 /** A page with the order that is in effect. */
 export type OrderedPage = Page & { readonly sort: string }
@@ -64,16 +55,6 @@ type RenderArguments = Arguments & { pending?: PendingRender[] }
 const NO_KEY: KeyValues = Object.freeze([])
 
 const WHOLE: PageRange = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 })
-
-const COLLECTION: Anchor = Object.freeze({ kind: 'collection' })
-
-const RECORD: Anchor = Object.freeze({ kind: 'record' })
-const KEYS: Anchor = Object.freeze({ kind: 'keys' })
-
-/** Refuses a value that is not of its attribute's type, unless some record holds it. */
-function checkFound(count: number, { misfits }: Arguments): void {
-  if (count === 0 && misfits?.refusal !== undefined) throw misfits.refusal
-}
 
 /** Reads records of one model from one connection. */
 export class Reader {
@@ -119,7 +100,7 @@ export class Reader {
   /** Reads a page of the records in a list attribute; undefined when its owner does not exist. */
   relatedPage(
     owner: Resource,
-    key: KeyValues,
+    key: RecordKey,
     relation: RelationAttribute,
     window: PageRange,
     view: View,
@@ -129,16 +110,15 @@ export class Reader {
 
   *#relatedPage(
     owner: Resource,
-    key: KeyValues,
+    key: RecordKey,
     relation: RelationAttribute,
     window: PageRange,
     view: View,
   ): Coroutine<OrderedPage | undefined> {
     const { dialect } = this.#connection
-    const anchor: Anchor = { kind: 'related', relation, owner }
-    const place = `related\0${owner.plural}\0${relation.name}\0${relation.target.plural}`
+    const { anchor, place } = relatedTo(owner, key, relation, 'related')
     const { read, sort } = yield* wait(this.#plan(relation.target, anchor, place, true, view))
-    const exists = yield* wait(this.#compileExists(owner, view.visibility))
+    const exists = yield* wait(this.#compileExists(owner, view.visibility, isShownKey(key)))
     const given = this.#arguments(read, key, window, view)
     const page = yield* wait(this.#finish(given, view, () => readWithin(exists, given, dialect, readPage(read, given, dialect))))
     if (page === undefined) return undefined
@@ -151,8 +131,8 @@ export class Reader {
    *
    * @param left whether to show a record that has just left the scope of the caller
    */
-  record(resource: Resource, key: KeyValues, view: View): Awaitable<JsonRecord | undefined> {
-    return chain(this.#planRecord(resource, view), ({ read }) => {
+  record(resource: Resource, key: RecordKey, view: View): Awaitable<JsonRecord | undefined> {
+    return chain(this.#planRecord(resource, view, isShownKey(key)), ({ read }) => {
       const given = this.#arguments(read, key, WHOLE, view)
       const { dialect } = this.#connection
       return this.#finish(given, view, () => readFirst(read, given, dialect))
@@ -175,16 +155,15 @@ export class Reader {
   }
 
   /** Reads the record that a to-one links; null when it is empty, undefined when its owner does not exist. */
-  relatedRecord(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<JsonRecord | null | undefined> {
+  relatedRecord(owner: Resource, key: RecordKey, relation: RelationAttribute, view: View): Awaitable<JsonRecord | null | undefined> {
     return runCoroutine(this.#relatedRecord(owner, key, relation, view))
   }
 
-  *#relatedRecord(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Coroutine<JsonRecord | null | undefined> {
+  *#relatedRecord(owner: Resource, key: RecordKey, relation: RelationAttribute, view: View): Coroutine<JsonRecord | null | undefined> {
     const { dialect } = this.#connection
-    const anchor: Anchor = { kind: 'related', relation, owner }
-    const place = `one\0${owner.plural}\0${relation.name}\0${relation.target.plural}`
+    const { anchor, place } = relatedTo(owner, key, relation, 'one')
     const { read } = yield* wait(this.#plan(relation.target, anchor, place, false, view))
-    const exists = yield* wait(this.#compileExists(owner, view.visibility))
+    const exists = yield* wait(this.#compileExists(owner, view.visibility, isShownKey(key)))
     const given = this.#arguments(read, key, WHOLE, view)
     return yield* wait(this.#finish(given, view, () => readWithin(exists, given, dialect, readLinked(read, given, dialect))))
   }
@@ -195,7 +174,7 @@ export class Reader {
    */
   linkedRecord(
     owner: Resource,
-    key: KeyValues,
+    key: RecordKey,
     relation: ToOneOfAttribute,
     view: View,
   ): Awaitable<LinkedRecord<PolymorphicTarget> | null | undefined> {
@@ -204,17 +183,17 @@ export class Reader {
 
   *#linkedRecord(
     owner: Resource,
-    key: KeyValues,
+    key: RecordKey,
     relation: ToOneOfAttribute,
     view: View,
   ): Coroutine<LinkedRecord<PolymorphicTarget> | null | undefined> {
     const { dialect } = this.#connection
     const { visibility } = view
-    const exists = yield* wait(this.#compileExists(owner, visibility))
+    const exists = yield* wait(this.#compileExists(owner, visibility, isShownKey(key)))
     const targets = yield* wait(retryWithRules(visibility, () => branchesFor(relation, visibility)))
     const keys: CompiledRead[] = []
-    for (const branch of targets) keys.push(yield* wait(this.#planKeys(owner, branch, NO_PARAMETERS, visibility)))
-    const own: Arguments = { filters: [], key, findValues: visibility.findValues, ctx: view.ctx, ...WHOLE }
+    for (const branch of targets) keys.push(yield* wait(this.#planKeys(owner, key, branch, NO_PARAMETERS, visibility)))
+    const own: Arguments = { filters: [], key: idValues(key), findValues: visibility.findValues, ctx: view.ctx, ...WHOLE }
     const planned = new Map<PolymorphicTarget, { readonly read: CompiledRead; readonly given: RenderArguments }>()
     const running: { pending?: PendingRender[] } = {}
     for (;;) {
@@ -223,8 +202,8 @@ export class Reader {
       if (found === undefined || found === null) return found
       if (found.record !== undefined) return found
       const { branch } = found
-      const place = `one\0${owner.plural}\0${branch.name}\0${branch.target.plural}`
-      const { read } = yield* wait(this.#plan(branch.target, { kind: 'related', relation: branch, owner }, place, false, view))
+      const { anchor, place } = relatedTo(owner, key, branch, 'one')
+      const { read } = yield* wait(this.#plan(branch.target, anchor, place, false, view))
       const given = this.#arguments(read, key, WHOLE, view)
       if (given.pending !== undefined) given.pending = running.pending ??= given.pending
       planned.set(branch, { read, given })
@@ -251,7 +230,7 @@ export class Reader {
   relatedKeys(owner: Resource, key: KeyValues, relation: RelationAttribute, { parameters, visibility, ctx }: View): Awaitable<KeyValues[]> {
     const { dialect } = this.#connection
     const given: Arguments = { filters: parameters.filters, key, findValues: visibility.findValues, ctx, ...WHOLE }
-    return chain(this.#planKeys(owner, relation, parameters, visibility), read =>
+    return chain(this.#planKeys(owner, key, relation, parameters, visibility), read =>
       chain(
         this.#connection.read((): Reading<readonly unknown[]> => readRecords(read, given, dialect)),
         ids => ids.map(id => keyFromJson(id, relation.target)!),
@@ -271,7 +250,7 @@ export class Reader {
   }
 
   /** Reads a plain attribute, as an object with nothing else; undefined when the record does not exist. Links inside an embedded object are shown by ID. */
-  value(resource: Resource, key: KeyValues, attribute: ScalarAttribute | EmbeddedAttribute, view: View): Awaitable<JsonRecord | undefined> {
+  value(resource: Resource, key: RecordKey, attribute: ScalarAttribute | EmbeddedAttribute, view: View): Awaitable<JsonRecord | undefined> {
     const { flags } = view.parameters
     return this.record(resource, key, {
       ...view,
@@ -323,10 +302,10 @@ export class Reader {
     return this.#connection.read(() => readExists(statement, given, dialect))
   }
 
-  #arguments(read: CompiledRead, key: KeyValues, window: PageRange, { parameters, visibility, end, tally, ctx }: View): RenderArguments {
+  #arguments(read: CompiledRead, key: RecordKey, window: PageRange, { parameters, visibility, end, tally, ctx }: View): RenderArguments {
     const given = {
       filters: parameters.filters,
-      key,
+      key: idValues(key),
       limit: window.limit,
       offset: window.offset,
       findValues: visibility.findValues,
@@ -348,14 +327,22 @@ export class Reader {
     return trace === undefined ? finished : backTo(before!, trace, finished)
   }
 
-  #compileExists(resource: Resource, visibility: Visibility): Awaitable<Statement> {
-    const place = `${resource.plural}\0${visibility.kind}`
-    return findOrMake(this.#plans.exists, place, visibility, ({ scopeOf }) => this.#connection.dialect.exists(resource, scopeOf))
+  #compileExists(resource: Resource, visibility: Visibility, shown = false): Awaitable<Statement> {
+    const place = `${resource.plural}\0${visibility.kind}${shown ? '\0shown' : ''}`
+    return findOrMake(this.#plans.exists, place, visibility, ({ scopeOf }) =>
+      this.#connection.dialect.exists(resource, scopeOf, undefined, shown),
+    )
   }
 
-  #planKeys(owner: Resource, relation: RelationAttribute, parameters: Parameters, visibility: Visibility): Awaitable<CompiledRead> {
-    const anchor: Anchor = { kind: 'related', relation, owner }
-    const shape = `keys\0${owner.plural}\0${relation.name}\0${relation.target.plural}\0${visibility.shape}\0${formatShape(parameters)}`
+  #planKeys(
+    owner: Resource,
+    key: RecordKey,
+    relation: RelationAttribute,
+    parameters: Parameters,
+    visibility: Visibility,
+  ): Awaitable<CompiledRead> {
+    const { anchor, place } = relatedTo(owner, key, relation, 'keys')
+    const shape = `${place}\0${visibility.shape}\0${formatShape(parameters)}`
     const found = findOrMake(this.#plans.reads, shape, visibility, known => {
       const context = { limits: this.limits, visibility: known, vocabulary: this.#vocabulary }
       const read = this.#connection.dialect.compile(planKeys(relation.target, anchor, parameters, context))
@@ -364,8 +351,10 @@ export class Reader {
     return chain(found, ({ read }) => read)
   }
 
-  #planRecord(resource: Resource, view: View): Awaitable<CachedRead> {
-    return findLast(this.#plans.records, resource, view, () => this.#plan(resource, RECORD, `record\0${resource.plural}`, false, view))
+  #planRecord(resource: Resource, view: View, shown = false): Awaitable<CachedRead> {
+    const [known, anchor] = shown ? [this.#plans.shownRecords, SHOWN_RECORD] : [this.#plans.records, RECORD]
+    const place = shown ? 'shown' : 'record'
+    return findLast(known, resource, view, () => this.#plan(resource, anchor, `${place}\0${resource.plural}`, false, view))
   }
 
   #plan(resource: Resource, anchor: Anchor, where: string, paged: boolean, view: View): Awaitable<CachedRead> {

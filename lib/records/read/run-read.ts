@@ -33,6 +33,11 @@ export interface Page {
   readonly count: number
 }
 
+/** Refuses a value that is not of its attribute's type, unless some record holds it. */
+export function checkFound(count: number, { misfits }: Arguments): void {
+  if (count === 0 && misfits?.refusal !== undefined) throw misfits.refusal
+}
+
 /** Reads the page of the limit and offset in the arguments. */
 export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<Page> {
   const statement = given.offset >= thresholds.deepOffset && read.deep !== undefined ? read.deep() : read.rows

@@ -2,10 +2,11 @@
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { CompiledRead, Connection, Reading, Row, Statement } from '../database/dialect.ts'
-import type { KeyValues } from '../../model/key.ts'
+import type { KeyValues, RecordKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { planStored } from '../plan/plan.ts'
 import type { Plans } from './plan-cache.ts'
+import { findId } from './row-keys.ts'
 import { readFirst, readRows, readStored, readTogether } from './run-read.ts'
 import type { JsonRecord, Stored } from './run-read.ts'
 
@@ -25,6 +26,11 @@ export class StoredReader {
     const { dialect } = this.#connection
     const read = this.#compileStored(resource)
     return this.#connection.read(() => readFirst(read, { filters: [], key, ...WHOLE }, dialect))
+  }
+
+  /** See `findId`. */
+  id(resource: Resource, key: KeyValues): Awaitable<RecordKey | undefined> {
+    return findId(resource, key, this.#connection)
   }
 
   /** Reads the same, with the bare values of some columns, which must be the same ones each time for one resource. */

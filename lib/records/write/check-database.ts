@@ -7,17 +7,17 @@ import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Connection, Dialect, Reading } from '../database/dialect.ts'
 import type { FieldErrors } from '../../foundation/base/body-errors.ts'
-import { keyToSegment, takeKeyParts, sameKey } from '../../model/key.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { idFromJson, idToSegment, keyToSegment, takeKeyParts, sameKey } from '../../model/key.ts'
+import type { KeyValues, RecordKey } from '../../model/key.ts'
 import { findHierarchyRoot } from '../../model/model.ts'
-import { formatPath } from '../../model/owning-links.ts'
 import type { Attribute, RelationAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import { readExists, readRows } from '../read/run-read.ts'
+import { findAttribute, findChange, findGivenValue } from './find-change.ts'
 import { lookForOne, lookForSome, lookForTaken } from './look-ups.ts'
 import { owningAttribute, owningName } from './relation-sides.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
-import type { LinkInput, RecordInput, RecordRef, ValueInput } from './record-input.ts'
+import type { RecordInput, RecordRef } from './record-input.ts'
 
 const WHOLE = { filters: [], limit: 1, offset: 0 } as const
 
@@ -43,6 +43,11 @@ export interface Checking {
 /** Returns a name that is unique to the record. */
 export function recordName(resource: Resource, key: KeyValues): string {
   return `${findHierarchyRoot(resource).className} ${keyToSegment(key, resource)}`
+}
+
+/** Says that there is no record of an ID, as the rest of a sentence. */
+export function formatMissing(id: RecordKey, target: Resource): string {
+  return `: there is no ${target.singular} with the ID ${idToSegment(id, target)}.`
 }
 
 /** Returns the key that a new record gives itself or gets from its owner, as far as it is known. */
@@ -188,7 +193,8 @@ function* checkRecord(change: RecordInput, check: Check): Reading<void> {
     if (missing.has(ref)) {
       errors.push({
         code: 'reference_not_found',
-        detail: `"${ref.path}": there is no ${target.singular} with the ID ${keyToSegment(ref.key, target)}.`,
+        // The ID that the body gives may be another one than the key.
+        detail: `"${ref.path}"${formatMissing(idFromJson(ref.given, target) ?? ref.key, target)}`,
         attribute: ref.path,
         value: ref.given,
       })
@@ -198,7 +204,7 @@ function* checkRecord(change: RecordInput, check: Check): Reading<void> {
 
 /** Finds the links to records that do not exist for the caller, among them those that they may not read. */
 function* findMissing(change: RecordInput, check: Check): Reading<ReadonlySet<RecordRef>> {
-  const { known, visibility, dialect, found } = check
+  const { visibility, dialect, found } = check
   const missing = new Set<RecordRef>()
   const self = check.self === undefined && check.mayLinkItself === true ? findSelfLinks(change, check.implied) : undefined
   const references = listReferences(change)
@@ -206,7 +212,7 @@ function* findMissing(change: RecordInput, check: Check): Reading<ReadonlySet<Re
   for (const { ref, relation } of references) {
     const { target } = relation
     if (self?.has(ref) === true && visibility.allows(target, 'get')) continue
-    if (ref.kind === 'new' || known?.has(recordName(target, ref.key)) === true) continue
+    if (ref.kind === 'new' || isKnown(ref, target, check)) continue
     const name = nameOwn(target, ref.key)
     let exists = found.get(name)
     if (exists === undefined) {
@@ -241,17 +247,28 @@ export function mayLinkItself({ owner, nullable, target, targetKey }: ToOneAttri
   )
 }
 
+/** Whether nothing need be looked for: the record of a reference comes with this one, or has just been found and exists for everybody. */
+function isKnown(ref: RecordRef & { readonly kind: 'existing' }, target: Resource, { known, visibility }: Check): boolean {
+  return (ref.isThere === true && visibility === EVERYTHING) || known?.has(nameReference(ref, target)) === true
+}
+
+/** Names the record that a reference links, as `Checking.known` does. */
+export function nameReference({ name, key }: RecordRef & { readonly kind: 'existing' }, target: Resource): string {
+  return name ?? recordName(target, key)
+}
+
 /** Names a record by the entity itself, not by its root: a record of another class is not one of these. */
 function nameOwn(target: Resource, key: KeyValues): string {
   return `${target.className} ${keyToSegment(key, target)}`
 }
 
 /** Looks for the records of each resource with one statement, however many a body links. */
-function* findListed(references: readonly Reference[], { visibility, dialect, found }: Check): Reading<void> {
+function* findListed(references: readonly Reference[], check: Check): Reading<void> {
+  const { visibility, dialect, found } = check
   const listed = new Map<Resource, Map<string, string>>()
   for (const { ref, relation } of references) {
-    if (ref.kind === 'new') continue
     const { target } = relation
+    if (ref.kind === 'new' || isKnown(ref, target, check)) continue
     const name = nameOwn(target, ref.key)
     const [key] = ref.key
     if (found.has(name) || typeof key === 'object') continue
@@ -290,8 +307,8 @@ interface UniquePart {
   readonly attribute: Attribute
   readonly given: boolean
   readonly values: readonly unknown[]
-  /** The owner that the place of the record gives: two records of one owner must differ. */
-  readonly made?: RecordInput
+  /** The path of the owner that the place of the record gives, or the name of a new record that it links: two records of one owner must differ. */
+  readonly made?: string
 }
 
 /**
@@ -335,7 +352,7 @@ function* checkUniques(
 }
 
 function formatPart({ values, made }: UniquePart): string {
-  if (made !== undefined) return `new ${made.path}`
+  if (made !== undefined) return `new ${made}`
   return values.map(value => JSON.stringify(typeof value === 'bigint' ? value.toString() : value)).join()
 }
 
@@ -356,45 +373,17 @@ function findUniqueParts(
       const { owner } = implied
       // The place of a record does not determine which of several resources it links: the database checks it.
       if (attribute.kind === 'toOneOf') return undefined
-      parts.push('resource' in owner ? { attribute, given: true, values: [], made: owner } : { attribute, given: true, values: owner })
+      parts.push('resource' in owner ? { attribute, given: true, values: [], made: owner.path } : { attribute, given: true, values: owner })
     } else if (found === undefined) {
       parts.push({ attribute, given: false, values: [] })
     } else if ('link' in found) {
       if (found.link === null || found.link.kind === 'new' || missing.has(found.link)) return undefined
-      parts.push({ attribute: found.attribute, given: true, values: found.link.key })
+      const { key, name } = found.link
+      parts.push({ attribute: found.attribute, given: true, values: key, ...(name === undefined ? {} : { made: name }) })
     } else {
       if (found.value === null) return undefined
       parts.push({ attribute, given: true, values: [found.value] })
     }
   }
   return parts
-}
-
-function findAttribute(resource: Resource, names: readonly string[]): Attribute | undefined {
-  let attribute = resource.byName.get(names[0]!)
-  for (const name of names.slice(1)) attribute = attribute?.kind === 'embedded' ? attribute.byName.get(name) : undefined
-  return attribute
-}
-
-function findChange(change: RecordInput, names: readonly string[]): ValueInput | LinkInput | undefined {
-  const link = change.links.find(({ attribute, within = [] }) => formatPath({ attribute, within }) === names.join('.'))
-  if (link !== undefined) return link
-  let values: readonly ValueInput[] = change.values
-  for (const [index, name] of names.entries()) {
-    const found = values.find(({ attribute }) => attribute.name === name)
-    if (found === undefined || index === names.length - 1 || found.value === null) return found
-    values = Array.isArray(found.value) ? (found.value as readonly ValueInput[]) : []
-  }
-  return undefined
-}
-
-/** Returns the value as the body gave it, for the error. */
-function findGivenValue(change: RecordInput, path: string): unknown {
-  const found = findChange(change, path.split('.'))
-  if (found === undefined) return undefined
-  if ('link' in found) return found.link?.kind === 'existing' ? found.link.given : undefined
-  const { value } = found
-  if (typeof value === 'bigint') return value.toString()
-  if (value instanceof Uint8Array) return undefined
-  return found.attribute.kind === 'scalar' && found.attribute.type.kind === 'datetime' ? new Date(value as number).toISOString() : value
 }

@@ -3,10 +3,11 @@
  */
 import { isObject } from '../../foundation/base/json.ts'
 import type { FieldError } from '../../foundation/base/errors.ts'
-import { keyFromJson, takeKeyParts, sameKey } from '../../model/key.ts'
+import { idFromJson, isShownKey, keyFromJson, takeKeyParts, sameKey } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Attribute, PolymorphicTarget, Resource, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { readScalar } from '../../foundation/values/scalar-type.ts'
+import type { References } from './references.ts'
 
 /** The link of a new record that its place sets: the path, or the record that it is nested in. */
 export interface ImpliedLink {
@@ -34,12 +35,17 @@ interface KnownRecord {
 }
 
 /** Returns why the body of a record cannot set an attribute; undefined where it can. */
-export function findFixed(attribute: Attribute, resource: Resource, { mode, key, implied }: KnownRecord): Fixed | undefined {
+export function findFixed(
+  attribute: Attribute,
+  resource: Resource,
+  { mode, key, implied }: KnownRecord,
+  references: References,
+): Fixed | undefined {
   if (implied?.name === attribute.name && (attribute.kind === 'toOneOf' || attribute.kind === 'toOne')) {
     return {
       code: 'conflict',
       text: 'is given by the place of the record, and cannot be another.',
-      isSame: value => isImplied(attribute, value, implied),
+      isSame: value => isImplied(attribute, value, implied, references),
     }
   }
   if (mode === 'create') return undefined
@@ -61,11 +67,17 @@ export function findFixed(attribute: Attribute, resource: Resource, { mode, key,
   return undefined
 }
 
-function isImplied(attribute: ToOneAttribute | ToOneOfAttribute, value: unknown, { key, link }: ImpliedLink): boolean {
+function isImplied(
+  attribute: ToOneAttribute | ToOneOfAttribute,
+  value: unknown,
+  { key, link }: ImpliedLink,
+  references: References,
+): boolean {
   if (key === undefined) return false
   if (attribute.kind === 'toOne') {
-    const given = keyFromJson(value, attribute.target)
-    return given !== undefined && sameKey(given, key)
+    const given = idFromJson(value, attribute.target)
+    if (given === undefined) return false
+    return isShownKey(given) ? references.isOf(attribute.target, given, key) : sameKey(given, key)
   }
   const given = parseBranchLink(attribute, value)
   return given !== undefined && given.branch.target === link?.target && sameKey(given.key, key)

@@ -18,6 +18,7 @@ import type { Reader, View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { bindRows, countTogether } from './bind-write.ts'
 import type { BoundInsert } from './bind-write.ts'
+import { isLinkedByShown, withRowKeys } from './link-rows.ts'
 import { keepForMember, valuesForMember } from './made-values.ts'
 import type { PlannedWrite } from './planned-write.ts'
 import type { RowShape } from './row-shape.ts'
@@ -47,21 +48,24 @@ export class FlatBulk {
     return { values: undefined, run: () => this.#insert(shape, resource, bodies as readonly JsonObject[], view) }
   }
 
-  *#insert(shape: RowShape, resource: Resource, bodies: readonly JsonObject[], view: View): Coroutine<readonly Written[] | undefined> {
+  *#insert(shape: RowShape, resource: Resource, given: readonly JsonObject[], view: View): Coroutine<readonly Written[] | undefined> {
+    const bodies = isLinkedByShown(shape) ? yield* withRowKeys(shape, given, this.#connection) : given
+    if (bodies === undefined) return undefined
     const fields = bodies.map(body => bindFields(shape, body))
     if (fields.includes(undefined) || !(yield* this.#linksExist(shape, bodies))) return undefined
-    const bound = bodies.map((body, index) => this.#bind(shape, resource, body, fields[index]!))
+    const bound = bodies.map((body, index) => this.#bind(shape, resource, body, fields[index]!, given[index]!))
     const keys = yield* this.#insertRows(bound, resource, view)
     const records = yield* this.#read(resource, keys, view)
     if (records.length !== keys.length) throw new Unplanned()
     return records.map((record, index) => ({ resource, key: keys[index]!, record }))
   }
 
-  #bind(shape: RowShape, resource: Resource, body: JsonObject, fields: unknown[]): BoundInsert {
+  /** @param member what the values are kept by that functions of the model give: the body as it was given */
+  #bind(shape: RowShape, resource: Resource, body: JsonObject, fields: unknown[], member: JsonObject): BoundInsert {
     const { row, columns, made } = shape
-    const values = made.length === 0 ? undefined : valuesForMember(body)
+    const values = made.length === 0 ? undefined : valuesForMember(member)
     values?.begin()
-    if (values !== undefined) keepForMember(body, values)
+    if (values !== undefined) keepForMember(member, values)
     const bound = bindNewRow({ shape, resource, body, fields, values }, this.#connection)
     if (bound === undefined) throw new Unplanned()
     return { ...bound, resource, stored: row.stored, columns: bound.key === undefined ? columns : [...columns, row.stored.key[0]!] }
@@ -104,7 +108,8 @@ export class FlatBulk {
   }
 
   *#linksExist({ link }: RowShape, bodies: readonly JsonObject[]): Coroutine<boolean> {
-    if (link === undefined) return true
+    // Those that clients name by another key have just been found.
+    if (link === undefined || link.attribute.target.shownKey !== undefined) return true
     const keys = new Map<string, KeyValues>()
     for (const { [link.name]: value } of bodies) {
       const key = link.readKey(value)

@@ -18,6 +18,7 @@ import { addTouched, bindDiffers, bindKey, bindUpdate } from './bind-write.ts'
 import { outsideScope } from './check-outcome.ts'
 import { findTaken } from './find-taken.ts'
 import type { RefusedBody } from './find-taken.ts'
+import { isLinkedByShown, withRowKey } from './link-rows.ts'
 import { MadeValues, valuesForMember } from './made-values.ts'
 import { planRows } from './plan-rows.ts'
 import type { PlannedWrite } from './planned-write.ts'
@@ -101,14 +102,16 @@ export class FlatWriter {
   *#insert(shape: RowShape, body: JsonObject, asked: RefusedBody, values: MadeValues | undefined): Coroutine<Written | undefined> {
     const { resource, view } = asked
     const before = view.trace?.enter('validate')
-    const parameters = bindFields(shape, body)
-    if (parameters === undefined || (body === asked.body && !(yield* this.#linkExists(shape, body, view))))
+    const isGiven = body === asked.body
+    const own = isGiven && isLinkedByShown(shape) ? yield* withRowKey(shape, body, this.#connection) : body
+    const parameters = own && bindFields(shape, own)
+    if (own === undefined || parameters === undefined || (isGiven && !(yield* this.#linkExists(shape, own, view))))
       return yield* this.#refuse(asked)
     if (before !== undefined) view.trace?.enter(before)
     yield* wait(this.#reader.prepare(resource, view))
     const writing = WriteRules.of(this.#reader, view)
     if (writing !== undefined) yield* wait(writing.prepare(resource))
-    const bound = bindNewRow({ shape, resource, body, fields: parameters, values }, this.#connection)
+    const bound = bindNewRow({ shape, resource, body: own, fields: parameters, values }, this.#connection)
     if (bound === undefined) return undefined
     const { rows, counted } = yield* this.#run(bound.statement, bound.parameters, shape, asked)
     // A trigger of the file has ignored it.
@@ -138,8 +141,10 @@ export class FlatWriter {
     yield* this.#versions.read(address, view, false)
     const before = view.trace?.enter('validate')
     const changed = shape.mayBeShown ? yield* this.#omitShown(shape, address, body) : { shape, body }
-    const parameters = changed.shape === undefined ? undefined : bindFields(changed.shape, changed.body)
-    if (parameters === undefined || !(yield* this.#linkExists(changed.shape!, changed.body, view))) {
+    const { shape: left } = changed
+    const own = left !== undefined && isLinkedByShown(left) ? yield* withRowKey(left, changed.body, this.#connection) : changed.body
+    const parameters = left === undefined || own === undefined ? undefined : bindFields(left, own)
+    if (parameters === undefined || !(yield* this.#linkExists(left!, own!, view))) {
       return yield* this.#refuse(asked, id)
     }
     if (before !== undefined) view.trace?.enter(before)
@@ -213,7 +218,9 @@ export class FlatWriter {
       const isSeen = yield* wait(retryWithRules(visibility, () => hasVisibleTarget(attribute, visibility)))
       if (!isSeen || (key !== undefined && !(yield* wait(visibility.permits(attribute.target, 'get'))))) return false
     }
-    return key === undefined || (yield* wait(this.#reader.exists(attribute.target, key, visibility)))
+    // One that clients name by another key has just been found.
+    if (key === undefined || (visibility === EVERYTHING && attribute.target.shownKey !== undefined)) return true
+    return yield* wait(this.#reader.exists(attribute.target, key, visibility))
   }
 
   /** Says what is wrong with a body. Of a record that does not exist nothing else is said. */

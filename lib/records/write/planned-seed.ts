@@ -19,6 +19,9 @@ import { isOneRow } from './record-input.ts'
 import { orderByLinks } from './seed-order.ts'
 import type { SeedData } from '../../model/seed-rows.ts'
 import type { RecordInput } from './record-input.ts'
+import { nameAllNew } from './references.ts'
+import { collectShown, divideByNames, withRowKeys } from './seed-stages.ts'
+import { findRowKeys } from '../read/row-keys.ts'
 import { Unplanned } from './unplanned.ts'
 
 /**
@@ -112,14 +115,29 @@ function* insertAll(
 ): Coroutine<void> {
   values.begin()
   const errors = new FieldErrors()
-  const checking = { known: nameAll(changes), uniquesLater: keepsUnique }
+  const names = nameAllNew(changes)
+  const checking = { known: new Set([...nameAll(changes), ...names]), uniquesLater: keepsUnique }
   yield* wait(checkChanges(changes, checking, connection, EVERYTHING, errors))
   if (errors.listed.length > 0) throw new Unplanned()
-  // One that is undone has drawn keys, which are not given again.
-  const ordered = connection.dialect.failsWhole ? orderByLinks(changes) : changes
-  if (ordered === undefined) throw new Unplanned()
   yield* wait(connection.deferReferences())
   const relations = new PlannedRelations(connection, values)
+  const there = new Set<string>()
+  for (let open = changes; open.length > 0;) {
+    const { ready, waiting } = names.size === 0 ? { ready: open, waiting: [] } : divideByNames(open, there)
+    // The unit of work sets links later that lead in a circle.
+    if (ready.length === 0) throw new Unplanned()
+    const wanted = names.size === 0 ? undefined : collectShown(ready)
+    const found = wanted === undefined || wanted.size === 0 ? undefined : yield* wait(findRowKeys(wanted, connection))
+    yield* insertStage(found === undefined ? ready : ready.map(change => withRowKeys(change, found)), relations, connection)
+    if (waiting.length > 0) for (const name of nameAllNew(ready)) there.add(name)
+    open = waiting
+  }
+}
+
+function* insertStage(changes: readonly RecordInput[], relations: PlannedRelations, { dialect }: Connection): Coroutine<void> {
+  // One that is undone has drawn keys, which are not given again.
+  const ordered = dialect.failsWhole ? orderByLinks(changes) : changes
+  if (ordered === undefined) throw new Unplanned()
   let rows: RecordInput[] = []
   for (const change of ordered) {
     if (isOneRow(change)) {

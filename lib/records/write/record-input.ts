@@ -17,7 +17,16 @@ export interface EmbeddedList {
 
 /** A record that a body refers to: an existing one by its key, or one to be created. */
 export type RecordRef =
-  | { readonly kind: 'existing'; readonly key: KeyValues; readonly path: string; readonly given: unknown }
+  | {
+      readonly kind: 'existing'
+      readonly key: KeyValues
+      readonly path: string
+      readonly given: unknown
+      /** Names a record that comes with the one that links it, whose key is not known yet (references.ts). */
+      readonly name?: string
+      /** Whether the record has just been found, whoever asks. */
+      readonly isThere?: true
+    }
   | { readonly kind: 'new'; readonly record: RecordInput }
 
 export interface LinkInput {

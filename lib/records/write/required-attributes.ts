@@ -2,6 +2,7 @@
  * Required attributes: finds those that a new record, or a new embedded object, was not given. Refuses with forbidden where one is a link that does not exist
  * for the caller: an error that asks for it would reveal it.
  */
+import { References } from './references.ts'
 import { shownName } from '../../model/ids-name.ts'
 import { FieldErrors } from '../../foundation/base/body-errors.ts'
 import { restError } from '../../foundation/base/errors.ts'
@@ -64,7 +65,8 @@ export function requireEmbedded(
     ...changes.map(change => [change.attribute.name, change.value]),
     ...own.map(link => [link.attribute.name, link.link]),
   ]) as JsonObject
-  const context = new ValidationContext(new FieldErrors(undefined, Infinity), { dialect: TAKES_ALL, visibility }, path)
+  const rules = { dialect: TAKES_ALL, visibility, references: new References() }
+  const context = new ValidationContext(new FieldErrors(undefined, Infinity), rules, path)
   requireAttributes(given, { attributes: attribute.attributes, action: `set "${path}"` }, context)
   return context.errors.listed
 }

@@ -2,32 +2,32 @@
  * Seed: inserts records by resource name, in any order, in one transaction, validated like bodies of POST. A record may link any other record of the seed by
  * its ID, also one that comes later, one nested in another, or one that links back.
  */
+import { idNames } from '../../model/key.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import { FlushMode } from '@mikro-orm/core'
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import { create } from './apply.ts'
-import { checkChanges, findGivenKey, recordName } from './check-database.ts'
+import { checkChanges, findGivenKey, nameReference, recordName } from './check-database.ts'
 import type { Implied } from './check-database.ts'
-import type { Connection, Dialect } from '../database/dialect.ts'
+import type { Connection } from '../database/dialect.ts'
 import { RestError, restError } from '../../foundation/base/errors.ts'
 import type { FieldError } from '../../foundation/base/errors.ts'
-import { FieldErrors } from '../../foundation/base/body-errors.ts'
+import type { FieldErrors } from '../../foundation/base/body-errors.ts'
 import { hasKey, linkedValue, needsKey, requireTargetKey, setLink } from './entity-links.ts'
 import { orderInserts } from './insert-order.ts'
 import type { EmbeddedAttribute, Model, RelationAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import { buildRows } from '../../model/seed-rows.ts'
 import type { SeedData } from '../../model/seed-rows.ts'
-import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { MadeValues } from './made-values.ts'
 import { insertPlanned } from './planned-seed.ts'
+import { nameNew } from './references.ts'
 import { load, reference } from './unit-of-work.ts'
 import type { Work } from './unit-of-work.ts'
-import { isObject } from '../../foundation/base/json.ts'
 import { writeOneSide } from './ordered-lists.ts'
 import { owningName } from './relation-sides.ts'
-import { ValidationContext, joinPath, nameByPlace } from './validation-context.ts'
-import { validateRecord } from './validate-record.ts'
+import { joinPath, nameByPlace } from './validation-context.ts'
+import { validateSeed } from './validate-seed.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { translateDatabaseError } from './database-errors.ts'
 import type { RecordInput, RecordRef } from './record-input.ts'
@@ -48,8 +48,7 @@ const WITHOUT_RULES = {
  */
 export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {
   if (await insertAsRows(data, model, connection)) return
-  const errors = new FieldErrors()
-  const changes = validateAll(data, model, errors, connection.dialect)
+  const { changes, errors } = await validateSeed(data, model, connection)
   try {
     const values = new MadeValues()
     if (errors.listed.length === 0 && (await insertPlanned(data, changes, model, connection, values))) return
@@ -104,7 +103,7 @@ export async function insert(
   connection: Connection,
 ): Promise<Entity[]> {
   const records = changes.flatMap(change => listRecords(change))
-  await checkChanges(changes, { known: new Set(records.flatMap(record => record.name ?? [])) }, connection, EVERYTHING, errors)
+  await checkChanges(changes, { known: new Set(records.flatMap(listNames)) }, connection, EVERYTHING, errors)
   const refusal = errors.refusal()
   if (refusal !== undefined) throw refusal
   // A query must not flush records that are not linked yet.
@@ -123,33 +122,11 @@ function suggestKey(path: string, data: SeedData, model: Model): string {
   const [name = '', , attributeName = ''] = path.split('.')
   const attribute = model.byName.get(name)?.byName.get(attributeName)
   if (attribute?.kind !== 'toOne' && attribute?.kind !== 'toMany') return ''
-  const { singular, keyNames } = attribute.target
+  const { singular } = attribute.target
+  const names = idNames(attribute.target)
   const records = Object.entries(data).flatMap(([other, list]) => (model.byName.get(other) === attribute.target ? list : []))
-  const lacks = records.some(record => keyNames.some(key => (record as Readonly<Record<string, unknown>>)[key] === undefined))
-  return lacks ? ` Give the ${singular} in the seed its "${keyNames.join('", "')}", so that others can refer to it.` : ''
-}
-
-function validateAll(data: SeedData, model: Model, errors: FieldErrors, dialect: Dialect): RecordInput[] {
-  const changes: RecordInput[] = []
-  for (const [name, records] of Object.entries(data)) {
-    const resource = model.byName.get(name)
-    if (resource === undefined) {
-      const suggestion = findNearest(
-        name,
-        model.resources.map(({ plural }) => plural),
-      )
-      throw restError('resource_unknown', `seed: there is no resource "${name}".${formatHint(suggestion)}`)
-    }
-    if (resource.readOnly) throw restError('method_not_allowed', `seed: the ${resource.plural} are read-only.`)
-    if (!Array.isArray(records)) throw restError('body_invalid', `seed: "${name}" must be an array of records.`)
-    for (const [index, record] of (records as unknown[]).entries()) {
-      const path = `${name}.${index}`
-      if (!isObject(record)) throw restError('body_invalid', `seed: "${path}" must be an object.`)
-      const context = new ValidationContext(errors, { dialect, seeding: true }, path)
-      changes.push(validateRecord(record, resource, { mode: 'create' }, context))
-    }
-  }
-  return changes
+  const lacks = records.some(record => names.some(key => (record as Readonly<Record<string, unknown>>)[key] === undefined))
+  return lacks ? ` Give the ${singular} in the seed its "${names.join('", "')}", so that others can refer to it.` : ''
 }
 
 /** A record of the seed, at the top level or nested in another one, which then sets one of its links. */
@@ -158,11 +135,18 @@ interface SeedRecord {
   readonly implied: (Implied & { readonly owner: RecordInput }) | undefined
   /** The name by which others link it, where its key is given. */
   readonly name: string | undefined
+  /** The same by the key that clients know it by, where that is another one. */
+  readonly shownName: string | undefined
+}
+
+function listNames({ name, shownName }: SeedRecord): string[] {
+  return [name, shownName].filter(each => each !== undefined)
 }
 
 function listRecords(change: RecordInput, implied?: SeedRecord['implied']): SeedRecord[] {
   const key = findGivenKey(change, implied)
-  const record: SeedRecord = { change, implied, name: key === undefined ? undefined : recordName(change.resource, key) }
+  const name = key === undefined ? undefined : recordName(change.resource, key)
+  const record: SeedRecord = { change, implied, name, shownName: nameNew(change) }
   return [
     record,
     ...listReferences(change).flatMap(({ relation, refs }) => {
@@ -240,7 +224,7 @@ class Loader {
     this.#records = records
     this.#work = work
     this.#byChange = new Map(records.map(record => [record.change, record]))
-    this.#byName = new Map(records.flatMap(record => (record.name === undefined ? [] : [[record.name, record]])))
+    this.#byName = new Map(records.flatMap(record => listNames(record).map(name => [name, record] as const)))
   }
 
   findEntity(change: RecordInput): Entity {
@@ -386,7 +370,7 @@ class Loader {
   }
 
   #findRecord(ref: RecordRef, relation: RelationAttribute): SeedRecord | undefined {
-    return ref.kind === 'new' ? this.#byChange.get(ref.record) : this.#byName.get(recordName(relation.target, ref.key))
+    return ref.kind === 'new' ? this.#byChange.get(ref.record) : this.#byName.get(nameReference(ref, relation.target))
   }
 
   /** Returns the entity of a reference: a record of the seed, once it is created, or one of the database. */

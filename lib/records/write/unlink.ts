@@ -3,9 +3,9 @@
  * Refuses with owner_required, validation_failed and forbidden.
  */
 import { restError } from '../../foundation/base/errors.ts'
-import { findClass, keyOfEntity } from '../../model/entity-key.ts'
+import { findClass, idOfEntity, keyOfEntity } from '../../model/entity-key.ts'
 import type { Entity } from '../../model/entity-key.ts'
-import { keyToSegment } from '../../model/key.ts'
+import { idToSegment } from '../../model/key.ts'
 import type { RelationAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import { recordName } from './check-database.ts'
 import { unwrap } from './entity-links.ts'
@@ -65,7 +65,7 @@ export async function unlinkFromOwner(member: Entity, relation: RelationAttribut
   await work.authorize(relation.target, relation.orphanRemoval ? 'delete' : 'update')
   if (relation.orphanRemoval) {
     if (work.named.has(record)) {
-      const id = keyToSegment(keyOfEntity(relation.target, member), relation.target)
+      const id = idToSegment(idOfEntity(relation.target, member), relation.target)
       const detail = `"${path}" would remove the ${relation.target.singular} ${id}, which the body links elsewhere.`
       throw restError('validation_failed', detail, { errors: [{ code: 'conflict', detail, attribute: path }] })
     }
@@ -78,7 +78,7 @@ export async function unlinkFromOwner(member: Entity, relation: RelationAttribut
     })
     work.touched.push({ resource: relation.target, entity: member, key: keyOfEntity(relation.target, member) })
   } else {
-    const id = keyToSegment(keyOfEntity(relation.target, member), relation.target)
+    const id = idToSegment(idOfEntity(relation.target, member), relation.target)
     throw restError(
       'owner_required',
       `"${path}": the ${relation.target.singular} ${id} would be left without its "${other.name}", which it needs.`,

@@ -3,7 +3,7 @@
  * Refuses with validation_failed, unique_conflict, forbidden and body_invalid.
  */
 import { authorize } from '../access/access-rules.ts'
-import { wait } from '../../foundation/base/awaitable.ts'
+import { chain, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import { FieldErrors } from '../../foundation/base/body-errors.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
@@ -20,6 +20,7 @@ import { requireNewEmbedded } from './assign-values.ts'
 import { checkChanges } from './check-database.ts'
 import type { Implied } from './check-database.ts'
 import { addContradictions } from './contradictions.ts'
+import { References } from './references.ts'
 import { checkShared } from './shared-columns.ts'
 import { givesStoredForms, listRefusedLinks, listRendered, omitUnchanged, omitUnchangedLinks } from './unchanged.ts'
 import { ValidationContext } from './validation-context.ts'
@@ -105,10 +106,18 @@ export class ChangeValidator {
   }
 
   #validateByModel(body: JsonObject, resource: Resource, validation: Validation, { visibility }: View): Awaitable<ValidatedInput> {
-    return retryWithRules(visibility, () => {
-      const errors = new FieldErrors(this.#reader.limits)
-      const context = new ValidationContext(errors, { dialect: this.#connection.dialect, visibility })
-      return { change: validateRecord(body, resource, validation, context), errors }
+    const references = new References()
+    const { dialect } = this.#connection
+    const run = (): Awaitable<ValidatedInput> =>
+      retryWithRules(visibility, () => {
+        references.begin()
+        const errors = new FieldErrors(this.#reader.limits)
+        const context = new ValidationContext(errors, { dialect, visibility, references })
+        return { change: validateRecord(body, resource, validation, context), errors }
+      })
+    return chain(run(), validated => {
+      if (!references.isOpen) return validated
+      return chain(references.resolve(this.#connection), () => (references.isSettled ? validated : run()))
     })
   }
 

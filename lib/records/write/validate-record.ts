@@ -8,8 +8,8 @@ import { restError } from '../../foundation/base/errors.ts'
 import { builtin } from '../../foundation/base/builtins.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
-import { describeKey, keyFromJson } from '../../model/key.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { describeKey, idFromJson, isShownKey, keyFromJson } from '../../model/key.ts'
+import type { KeyValues, RecordKey } from '../../model/key.ts'
 import type {
   Attribute,
   EmbeddedAttribute,
@@ -23,6 +23,7 @@ import type {
 } from '../../model/model.ts'
 import { branchesFor, hasVisibleTarget } from '../plan/visibility.ts'
 import { readScalar } from '../../foundation/values/scalar-type.ts'
+import { formatMissing } from './check-database.ts'
 import { findFixed } from './fixed-attributes.ts'
 import type { ImpliedLink } from './fixed-attributes.ts'
 import { isFilled } from './fill-body.ts'
@@ -80,7 +81,7 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
     if (named === undefined) continue
     const attribute = withoutIds(named, resource.byName)
     if (isIds(named) && !takesIds(named, body, place)) continue
-    const fixed = findFixed(attribute, resource, validation)
+    const fixed = findFixed(attribute, resource, validation, context.references)
     if (fixed !== undefined) {
       if (!fixed.isSame(value)) place.error(fixed.code, fixed.text, { value })
     } else if (attribute.kind === 'toMany') {
@@ -122,7 +123,7 @@ function takesIds(ids: RelationAttribute & { readonly idsOf: string }, body: Jso
 }
 
 function isIdOrNull(value: unknown, target: Resource): boolean {
-  return value === null || readKey(value, target) !== undefined
+  return value === null || readId(value, target) !== undefined
 }
 
 /** Returns the attribute of a name that a body may give; adds an error where there is none, or where it cannot be written. */
@@ -283,15 +284,25 @@ function validateReference(
     const validation = { mode: 'create', ...implied, linkedFrom: filledSide(attribute) } as const
     return { kind: 'new', record: validateRecord(value, target, validation, context) }
   }
-  const key = readKey(value, target)
-  if (key !== undefined) return { kind: 'existing', key, path: context.path, given: value }
+  const key = readId(value, target)
+  if (key !== undefined) return refer(key, value, target, context)
   const text = `must be the ID of ${withArticle(target.singular)} (${describeKey(target)}) or an object to create one.`
   return context.error('value_invalid', text, { value })
 }
 
-function readKey(value: unknown, target: Resource): KeyValues | undefined {
+function readId(value: unknown, target: Resource): RecordKey | undefined {
   // A lone surrogate cannot be stored: the database would take it for another character.
-  return typeof value === 'string' && !value.isWellFormed() ? undefined : keyFromJson(value, target)
+  return typeof value === 'string' && !value.isWellFormed() ? undefined : idFromJson(value, target)
+}
+
+/** Returns the reference to the record of an ID; adds an error where there is none. */
+function refer(id: RecordKey, given: unknown, target: Resource, context: ValidationContext): RecordRef | undefined {
+  const { path } = context
+  if (!isShownKey(id)) return { kind: 'existing', key: id, path, given }
+  const found = context.references.refer(target, id, given, path)
+  if (found === undefined)
+    context.errors.push({ code: 'reference_not_found', detail: `"${path}"${formatMissing(id, target)}`, attribute: path, value: given })
+  return found
 }
 
 /**
@@ -329,8 +340,8 @@ function validateBranchReference(rest: JsonObject, target: Resource, context: Va
   const isLink = Object.keys(rest).length === 1 && id !== undefined
   if (!isLink && !target.readOnly) return { kind: 'new', record: validateRecord(rest, target, { mode: 'create' }, context) }
   const place = context.at('id')
-  const key = readKey(id ?? null, target)
-  if (key !== undefined) return { kind: 'existing', key, path: place.path, given: id }
+  const key = readId(id ?? null, target)
+  if (key !== undefined) return refer(key, id, target, place)
   return place.error('value_invalid', `must be the ID of a ${target.singular} (${describeKey(target)}).`, { value: id })
 }
 

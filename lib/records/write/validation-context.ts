@@ -5,6 +5,7 @@ import type { FieldError } from '../../foundation/base/errors.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { Dialect } from '../database/dialect.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
+import type { References } from './references.ts'
 import { EVERYTHING, describeClosed, openNames } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 
@@ -16,6 +17,8 @@ export interface BodyRules {
   readonly seeding?: boolean
   /** The resources, rows and attributes that exist for the caller. A relation to any other is unknown. Default: everything. */
   readonly visibility?: Visibility
+  /** The records that the body links by another key than the primary one. */
+  readonly references: References
 }
 
 /** A place in a body. */
@@ -24,14 +27,16 @@ export class ValidationContext {
   readonly dialect: Pick<Dialect, 'describeUnstorable'>
   readonly seeding: boolean
   readonly visibility: Visibility
+  readonly references: References
   /** The dotted path of the place, empty for the body itself. */
   readonly path: string
 
-  constructor(errors: FieldErrors, { dialect, seeding = false, visibility = EVERYTHING }: BodyRules, path = '') {
+  constructor(errors: FieldErrors, { dialect, seeding = false, visibility = EVERYTHING, references }: BodyRules, path = '') {
     this.errors = errors
     this.dialect = dialect
     this.seeding = seeding
     this.visibility = visibility
+    this.references = references
     this.path = path
   }
 

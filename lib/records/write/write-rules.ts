@@ -8,7 +8,7 @@ import { chain, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
-import { keyToSegment } from '../../model/key.ts'
+import { idToSegment } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import { findHierarchyRoot } from '../../model/model.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
@@ -168,11 +168,12 @@ export class WriteRules {
     const { visibility, ctx } = this.#view
     requireLogIn(resource, what === 'change' ? 'update' : 'create', ctx)
     const isShown = yield* wait(this.#reader.exists(resource, key, visibility))
+    const id = yield* wait(this.#reader.asStored.id(resource, key))
     if (what === 'change')
       return restError(
         'forbidden',
         isShown
-          ? `You may not change the ${resource.singular} ${keyToSegment(key, resource)}.`
+          ? `You may not change the ${resource.singular} ${idToSegment(id ?? key, resource)}.`
           : `You may not change all ${resource.plural} that this changes.`,
       )
     return restError('forbidden', `The ${resource.singular} would be outside of what you may write.`)

@@ -5,9 +5,8 @@ import type { Recall } from '../../sql/from-clause.ts'
 import type { Flavour } from '../../sql/flavour.ts'
 import { compileList, linkColumns } from '../../sql/list-changes.ts'
 import type { CompiledList } from '../../sql/list-changes.ts'
-import { compileImage, recalledKeys } from '../../sql/row-image.ts'
-import type { CompiledImage } from '../../sql/row-image.ts'
-import { referredColumn } from '../../sql/row-key.ts'
+import { compileImage, recalledKeys, recalledMembers } from '../../sql/row-image.ts'
+import type { CompiledImage, RecalledKey } from '../../sql/row-image.ts'
 import { name, sql } from '../../sql/sql.ts'
 import { findLogged } from './change-log.ts'
 import type { ChangeLog, LoggedTable } from './change-log.ts'
@@ -56,7 +55,7 @@ export function compileWatch(watched: Watched, log: ChangeLog, flavour: Flavour)
 
 function compileTable(watched: WatchedTable, logged: LoggedTable, log: ChangeLog, flavour: Flavour): WatchedRows {
   const { resource, fields } = watched
-  const recall = createRecall(watched, log)
+  const recall = createRecall(recalledKeys({ fields }), log)
   const compile = (alias: string): CompiledImage => compileImage({ resource, fields }, alias, flavour, recall)
   const image = compile(NEW)
   return {
@@ -69,14 +68,15 @@ function compileTable(watched: WatchedTable, logged: LoggedTable, log: ChangeLog
 }
 
 function compileLinks(list: WatchedList, logged: LoggedTable, log: ChangeLog, flavour: Flavour): WatchedRows {
-  const [before, after] = [linkColumns(list, OLD, flavour), linkColumns(list, NEW, flavour)]
+  const recall = createRecall(recalledMembers(list), log)
+  const [before, after] = [linkColumns(list, OLD, flavour, recall), linkColumns(list, NEW, flavour, recall)]
   const meant = (alias: string): string | undefined =>
     discriminatorCondition(list.attribute.via.discriminator, column => `${alias}.${name(column)}`)?.text
   const isMeant = meant(OLD) === undefined ? '' : ` where case when l.op = 'I' then ${meant(NEW)!} else ${meant(OLD)!} end`
   return {
     kind: 'list',
     table: undefined,
-    list: compileList(list, flavour, NEW),
+    list: compileList(list, flavour, NEW, recall),
     width: after.length,
     sql: selectEntries(logged, log, [...before, ...after], isMeant),
   }
@@ -91,10 +91,10 @@ function selectEntries({ oid, quoted }: LoggedTable, log: ChangeLog, columns: re
 }
 
 /** The key of a record that has gone in the transaction, or is linked by another value since: the log has its old row. */
-function createRecall({ resource, fields }: WatchedTable, log: ChangeLog): Recall {
-  const recalled = new Map(recalledKeys({ resource, fields }).map(key => [key.name, key]))
-  return (found, attribute, part, column) => {
-    const key = recalled.get(referredColumn(attribute))
+function createRecall(keys: readonly RecalledKey[], log: ChangeLog): Recall {
+  const recalled = new Map(keys.map(key => [key.name, key]))
+  return (found, referred, part, column) => {
+    const key = recalled.get(referred)
     const logged = key === undefined ? undefined : findLogged(log, key.table)
     if (key === undefined || logged === undefined) return found
     const rows = `select old::${logged.quoted} as r from ${log.quoted} where n > $2::bigint and tx = pg_current_xact_id_if_assigned() and tbl = ${logged.oid} and old is not null offset 0`

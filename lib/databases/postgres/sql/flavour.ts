@@ -2,6 +2,7 @@
  * Flavour: the SQL of PostgreSQL (15 and later), as the compiler of `databases/sql/` asks for it. Rows come as texts. The session's time zone must be UTC and its
  * DateStyle ISO.
  */
+import { idParts } from '../../../model/key.ts'
 import type { KeyPart } from '../../../model/model.ts'
 import type { ValueForm } from '../../../records/database/value-form.ts'
 import type { Flavour } from '../../sql/flavour.ts'
@@ -44,7 +45,7 @@ export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> =
 
     compared: castColumn,
     keyForms: () => PLAIN_FORM,
-    isInKeys: (column, list) => sql`${castColumn(column, list.resource.key[0]!.type)} = any(${bind(list)})`,
+    isInKeys: (column, list) => sql`${castColumn(column, idParts(list.resource)[0]!.type)} = any(${bind(list)})`,
     isInLinks,
 
     order(value, descending, mayBeNull) {

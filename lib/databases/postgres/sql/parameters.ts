@@ -2,6 +2,7 @@
  * Parameters: the places of parameters in a statement, numbered and cast. An untyped parameter takes the type of the column that it is compared with, and a
  * value that does not fit that fails instead of finding nothing; so each is cast to the type of its own value.
  */
+import { idParts } from '../../../model/key.ts'
 import type { Binding } from '../../../records/database/binding.ts'
 import type { Statement } from '../../../records/database/dialect.ts'
 import type { Sql } from '../../sql/sql.ts'
@@ -78,11 +79,11 @@ function formatCast(binding: Binding): string {
     case 'filterList':
       return castTo(binding.type, '[]')
     case 'filterKeys':
-      return castTo(binding.resource.key[0]!.type, '[]')
+      return castTo(idParts(binding.resource)[0]!.type, '[]')
     case 'filterPatterns':
       return '::text[]'
     case 'filterKey':
-      return castTo(binding.resource.key[binding.part]!.type)
+      return castTo(idParts(binding.resource)[binding.part]!.type)
     case 'written':
       return binding.type === undefined ? '' : castTo(binding.type)
     case 'link':

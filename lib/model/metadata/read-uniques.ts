@@ -1,0 +1,14 @@
+/** Reads the sets of properties whose values together must be unique, apart from the key. */
+import type { Meta } from './unsupported.ts'
+
+export function readUniques(meta: Meta): string[][] {
+  const single = meta.props
+    .filter(prop => prop.unique !== undefined && prop.unique !== false && prop.primary !== true)
+    .map(prop => [prop.name])
+  const several = meta.uniques.flatMap(unique => {
+    if (unique.properties === undefined) return []
+    return [Array.isArray(unique.properties) ? unique.properties : [unique.properties]]
+  })
+  const key = meta.primaryKeys.join()
+  return [...single, ...several].filter(names => names.join() !== key)
+}

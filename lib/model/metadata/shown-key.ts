@@ -1,0 +1,78 @@
+/**
+ * Shown key: the option `key` puts a unique attribute in the place of the primary key wherever clients meet one. Rejects, when the engine is created, an attribute
+ * that does not name each record by a plain value, and a resource whose primary key clients would still meet elsewhere.
+ */
+import { withArticle } from '../../foundation/base/article.ts'
+import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
+import { KEY_KINDS } from './foreign-key.ts'
+import { isRelation } from '../model.ts'
+import type { Attribute, Resource, ScalarAttribute, TargetKey } from '../model.ts'
+
+/** What is known of a resource when its option is read. */
+type Keyed = Pick<Resource, 'attributes' | 'byName' | 'className' | 'hierarchy' | 'key' | 'keyNames' | 'uniques'>
+
+/**
+ * Returns the key that clients meet; undefined where it is the primary key.
+ *
+ * @throws TypeError for a property that cannot be it
+ */
+export function readShownKey(option: unknown, resource: Keyed): TargetKey | undefined {
+  if (option === undefined) return undefined
+  const where = `resource(${resource.className}): "key"`
+  const { attributes, keyNames, byName, key, hierarchy } = resource
+  if (typeof option !== 'string') throw new TypeError(`${where} must be the name of a property.`)
+  const attribute = attributes.find(({ property }) => property === option)
+  if (attribute === undefined) {
+    const properties = attributes.map(({ property }) => property)
+    throw new TypeError(`${where}: there is no property "${option}".${formatHint(findNearest(option, properties))}`)
+  }
+  if (keyNames.length === 1 && keyNames[0] === attribute.name) return undefined
+  const why = findFault(attribute, resource)
+  if (why !== undefined) throw new TypeError(`${where}: "${option}" ${why}.`)
+  if (key.length !== 1 || byName.get(keyNames[0]!)?.kind !== 'scalar')
+    throw new TypeError(`${where}: the primary key must be one plain property: its records are linked by ${keyNames.join(' and ')}.`)
+  if (hierarchy !== undefined)
+    throw new TypeError(`${where}: an entity that inherits from another, or is inherited from, keeps its primary key.`)
+  const { name, property, source, type } = attribute as ScalarAttribute & { source: { kind: 'column' } }
+  return Object.freeze({ name, property, part: Object.freeze({ column: source.column, type }) })
+}
+
+/** Returns why an attribute cannot name the records of a resource, as the rest of a sentence; undefined where it can. */
+function findFault(attribute: Attribute, { uniques }: Keyed): string | undefined {
+  if (attribute.kind !== 'scalar' || attribute.source.kind !== 'column') return 'is no plain value of the record itself'
+  const { kind, codec } = attribute.type
+  if (!KEY_KINDS.has(kind) || codec !== undefined) return `cannot be a key: it is ${withArticle(kind)}`
+  if (attribute.hidden) return 'is private or hidden: clients could not see it'
+  if (attribute.render !== undefined) return 'is rendered: clients would see another value than the stored one'
+  if (attribute.nullable) return 'can be null: each record needs a key'
+  if (!uniques.some(names => names.length === 1 && names[0] === attribute.name)) return 'is not unique: declare it so (unique: true)'
+  return undefined
+}
+
+/**
+ * Rejects links that show the primary key of a resource with another key.
+ *
+ * @throws TypeError
+ */
+export function checkShownKeys(resources: readonly Resource[]): void {
+  const keyed = resources.filter(({ shownKey }) => shownKey !== undefined)
+  for (const resource of keyed) {
+    const where = `resource(${resource.className}): "key"`
+    for (const { resource: holder, attribute, path } of resource.referrers) {
+      const link = `"${path}" of ${holder.className}`
+      if (attribute.primary) throw new TypeError(`${where}: ${link} is part of a primary key, in which the primary key is shown.`)
+      if (attribute.discriminator !== undefined) throw new TypeError(`${where}: ${link} links one of several entities (polymorphic).`)
+    }
+    for (const holder of resources) {
+      const shows = holder.attributes.find(attribute => showsKey(attribute, resource))
+      if (shows !== undefined) throw new TypeError(`${where}: "${shows.name}" of ${holder.className} shows the primary key.`)
+    }
+  }
+}
+
+/** Whether an attribute shows the primary keys of a resource as plain values. */
+function showsKey(attribute: Attribute, resource: Resource): boolean {
+  if (attribute.kind === 'embedded') return attribute.attributes.some(inner => showsKey(inner, resource))
+  if (attribute.kind === 'scalar') return attribute.links?.entity === resource.entity
+  return isRelation(attribute) && attribute.ids !== undefined && attribute.target === resource
+}

@@ -1,0 +1,113 @@
+/**
+ * Row keys: finds the primary keys of records by the values that stand for them where clients know another one (`Resource.shownKey`): of the record of a path, and of
+ * all that a body links, with one statement for each resource.
+ */
+import { chain } from '../../foundation/base/awaitable.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { idFromJson, idToSegment, idValues, isShownKey, keyFromJson } from '../../model/key.ts'
+import type { KeyValues, RecordKey, ShownKey } from '../../model/key.ts'
+import type { Resource, ScalarAttribute } from '../../model/model.ts'
+import type { CompiledRead, Connection, Dialect, Reading } from '../database/dialect.ts'
+import type { Anchor, Field } from '../plan/read-plan.ts'
+import { readBefore, readFirst, readRecords } from './run-read.ts'
+import type { JsonRecord } from './run-read.ts'
+
+/** How the rows of a resource are found: by one value, by several, and by the primary key. */
+interface Finding {
+  readonly one: CompiledRead
+  readonly several: CompiledRead
+  readonly byKey: CompiledRead
+}
+
+const findings = new WeakMap<Dialect, WeakMap<Resource, Finding>>()
+
+const WHOLE = Object.freeze({ filters: [], limit: Number.MAX_SAFE_INTEGER, offset: 0 })
+
+/** Values that are listed are compared as they are: another may have several forms in the database. */
+const LISTED: ReadonlySet<string> = new Set(['integer', 'bigint', 'text'])
+
+/** Returns the key of the row of a record, whether it exists for the caller or not; undefined where there is none. */
+export function findRowKey(resource: Resource, key: RecordKey, connection: Connection): Awaitable<KeyValues | undefined> {
+  if (!isShownKey(key)) return key
+  const { dialect } = connection
+  const { one } = findFinding(resource, dialect)
+  return chain(
+    connection.read(() => readFirst(one, { ...WHOLE, key: idValues(key) }, dialect)),
+    row => row && readKey(row, resource),
+  )
+}
+
+/** Returns the ID by which clients know the record of a row, whether it exists for the caller or not; undefined where there is none. */
+export function findId(resource: Resource, key: KeyValues, connection: Connection): Awaitable<RecordKey | undefined> {
+  if (resource.shownKey === undefined) return key
+  const { dialect } = connection
+  const { byKey } = findFinding(resource, dialect)
+  return chain(
+    connection.read(() => readFirst(byKey, { ...WHOLE, key }, dialect)),
+    row => row && idFromJson(row['shown'], resource),
+  )
+}
+
+/** The keys of rows, by resource and by the segment of the value that stands for each. */
+export type RowKeys = ReadonlyMap<Resource, ReadonlyMap<string, KeyValues>>
+
+/** Returns the keys of the rows of several records, of each that there is. */
+export function findRowKeys(wanted: ReadonlyMap<Resource, ReadonlyMap<string, ShownKey>>, connection: Connection): Awaitable<RowKeys> {
+  return connection.read(() => readKeys(wanted, connection.dialect))
+}
+
+function* readKeys(wanted: ReadonlyMap<Resource, ReadonlyMap<string, ShownKey>>, dialect: Dialect): Reading<RowKeys> {
+  const found = new Map<Resource, ReadonlyMap<string, KeyValues>>()
+  for (const [resource, keys] of wanted) {
+    const rows = yield* readBefore(readRowsOf(resource, [...keys.values()], dialect))
+    found.set(
+      resource,
+      new Map(rows.map(row => [idToSegment(idFromJson(row['shown'], resource)!, resource), readKey(row, resource)] as const)),
+    )
+  }
+  return found
+}
+
+function* readRowsOf(resource: Resource, keys: readonly ShownKey[], dialect: Dialect): Reading<readonly JsonRecord[]> {
+  const { one, several } = findFinding(resource, dialect)
+  const { part } = resource.shownKey!
+  if (keys.length > 1 && LISTED.has(part.type.kind) && part.type.loose !== true) {
+    const { parameter } = dialect.encodeLinks(keys.map(idValues), { from: [0], parts: [part] })
+    return yield* readRecords(several, { ...WHOLE, key: [], links: parameter }, dialect)
+  }
+  const rows: JsonRecord[] = []
+  for (const key of keys) {
+    const row = yield* readBefore(readFirst(one, { ...WHOLE, key: idValues(key) }, dialect))
+    if (row !== undefined) rows.push(row)
+  }
+  return rows
+}
+
+function readKey(row: JsonRecord, resource: Resource): KeyValues {
+  return keyFromJson(row['key'], resource)!
+}
+
+function findFinding(resource: Resource, dialect: Dialect): Finding {
+  let known = findings.get(dialect)
+  if (known === undefined) findings.set(dialect, (known = new WeakMap()))
+  let finding = known.get(resource)
+  if (finding === undefined) {
+    finding = {
+      one: compile(resource, { kind: 'record', shown: true }, dialect),
+      several: compile(resource, { kind: 'keys', shown: true }, dialect),
+      byKey: compile(resource, { kind: 'record' }, dialect),
+    }
+    known.set(resource, finding)
+  }
+  return finding
+}
+
+function compile(resource: Resource, anchor: Anchor, dialect: Dialect): CompiledRead {
+  const { keyNames, shownKey, byName } = resource
+  const take = (name: string, as: string): Field => {
+    const attribute = byName.get(name) as ScalarAttribute
+    return { kind: 'scalar', attribute: { ...attribute, name: as, render: undefined } }
+  }
+  const node = { resource, fields: [take(keyNames[0]!, 'key'), take(shownKey!.name, 'shown')] }
+  return dialect.compile({ resource, anchor, node, where: [], scopeOf: () => undefined, order: [], paged: false, sort: '' })
+}

@@ -1,0 +1,61 @@
+/**
+ * Link rows: puts the primary keys of linked records into bodies whose links are written by a shape (row-shape.ts), where clients know these records by another key.
+ */
+import { wait } from '../../foundation/base/awaitable.ts'
+import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import type { JsonObject } from '../../foundation/base/json.ts'
+import { idFromJson, idToSegment, isShownKey } from '../../model/key.ts'
+import type { KeyValues, RecordKey, ShownKey } from '../../model/key.ts'
+import type { Connection } from '../database/dialect.ts'
+import { findRowKey, findRowKeys } from '../read/row-keys.ts'
+import type { RowShape } from './row-shape.ts'
+
+type Link = NonNullable<RowShape['link']>
+
+/** Whether the link of a shape is given by another key than the primary one. */
+export function isLinkedByShown(shape: RowShape): shape is RowShape & { readonly link: Link } {
+  return shape.link?.attribute.target.shownKey !== undefined
+}
+
+/** Returns a body with the primary key of what it links; undefined where there is no such record. */
+export function* withRowKey(
+  { link }: { readonly link: Link },
+  body: JsonObject,
+  connection: Connection,
+): Coroutine<JsonObject | undefined> {
+  const id = readId(body[link.name], link)
+  if (id === null) return body
+  const key = id && (yield* wait(findRowKey(link.attribute.target, id, connection)))
+  return key && replaceLink(body, link, key)
+}
+
+/** Returns bodies with the primary keys of what they link, which one statement finds; undefined where a record is missing. */
+export function* withRowKeys(
+  { link }: { readonly link: Link },
+  bodies: readonly JsonObject[],
+  connection: Connection,
+): Coroutine<readonly JsonObject[] | undefined> {
+  const { target } = link.attribute
+  const ids = bodies.map(body => readId(body[link.name], link))
+  if (ids.includes(undefined)) return undefined
+  const wanted = new Map(
+    ids.flatMap(id => (id === null || id === undefined || !isShownKey(id) ? [] : [[idToSegment(id, target), id] as [string, ShownKey]])),
+  )
+  const found = (yield* wait(findRowKeys(new Map([[target, wanted]]), connection))).get(target)!
+  if (found.size < wanted.size) return undefined
+  return bodies.map((body, index) => {
+    const id = ids[index]
+    return id === null ? body : replaceLink(body, link, found.get(idToSegment(id!, target))!)
+  })
+}
+
+/** The ID that a body links; null where it links nothing, undefined for what cannot be one. */
+function readId(value: unknown, { attribute }: Link): RecordKey | null | undefined {
+  if (value === null) return null
+  if (typeof value === 'object' || (typeof value === 'string' && !value.isWellFormed())) return undefined
+  return idFromJson(value, attribute.target)
+}
+
+function replaceLink(body: JsonObject, { name }: Link, [key]: KeyValues): JsonObject {
+  return { ...body, [name]: typeof key === 'bigint' ? String(key) : key }
+}

@@ -1,0 +1,128 @@
+/**
+ * References: the records that a body links by another key than the primary one (`Resource.shownKey`). A validation that comes upon such IDs collects them, so that one
+ * statement for each resource looks for all of them. It is run again where one is missing.
+ */
+import { idToSegment, sameKey } from '../../model/key.ts'
+import type { KeyValues, ShownKey } from '../../model/key.ts'
+import type { Resource } from '../../model/model.ts'
+import { chain } from '../../foundation/base/awaitable.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { Connection } from '../database/dialect.ts'
+import { findRowKeys } from '../read/row-keys.ts'
+import { listNew } from './record-input.ts'
+import type { RecordInput, RecordRef } from './record-input.ts'
+
+type Existing = RecordRef & { readonly kind: 'existing' }
+
+/** A reference that is yet to be given the key of its row. */
+interface OpenReference {
+  readonly ref: { -readonly [K in keyof Existing]: Existing[K] }
+  readonly target: Resource
+  readonly segment: string
+}
+
+const NO_KEY: KeyValues = Object.freeze([])
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+export class References {
+  /** Those of the validation that has run last. */
+  #open: OpenReference[] = []
+  #wanted = new Map<Resource, Map<string, ShownKey>>()
+  readonly #found = new Map<Resource, ReadonlyMap<string, KeyValues>>()
+  /** The IDs that have been looked for. */
+  readonly #asked = new Set<string>()
+  #named = NO_NAMES
+  #isSettled = true
+
+  /** A validation begins. */
+  begin(): void {
+    if (this.#wanted.size === 0) return
+    this.#open = []
+    this.#wanted = new Map()
+    this.#isSettled = true
+  }
+
+  /** Whether there are IDs that have not been looked for. */
+  get isOpen(): boolean {
+    return this.#wanted.size > 0
+  }
+
+  /** Whether all that the validation came upon has its key by now; else it is to be run again, which finds what is missing. */
+  get isSettled(): boolean {
+    return this.#isSettled
+  }
+
+  /** Returns the reference to the record of an ID, whose key may come later; undefined where there is no such record. */
+  refer(target: Resource, id: ShownKey, given: unknown, path: string): Existing | undefined {
+    const found = this.#look(target, id)
+    if (found === undefined) return undefined
+    const ref = { kind: 'existing', key: NO_KEY, path, given } as const
+    if (found !== 'open') return { ...ref, ...found }
+    const segment = idToSegment(id, target)
+    const open = { ...ref }
+    this.#open.push({ ref: open, target, segment })
+    return open
+  }
+
+  /** Whether an ID is that of the record of a key; true while nothing has been looked for: the validation is run again then. */
+  isOf(target: Resource, id: ShownKey, key: KeyValues): boolean {
+    const found = this.#look(target, id)
+    if (found === 'open') this.#isSettled = false
+    return found === 'open' || (found !== undefined && sameKey(found.key, key))
+  }
+
+  #look(target: Resource, id: ShownKey): Pick<Existing, 'key' | 'name' | 'isThere'> | 'open' | undefined {
+    const segment = idToSegment(id, target)
+    const name = nameShown(target, segment)
+    if (this.#named.has(name)) return { key: NO_KEY, name }
+    const key = this.#found.get(target)?.get(segment)
+    if (key !== undefined) return { key, isThere: true }
+    if (this.#asked.has(name)) return undefined
+    const wanted = this.#wanted.get(target) ?? new Map<string, ShownKey>()
+    this.#wanted.set(target, wanted.set(segment, id))
+    return 'open'
+  }
+
+  /** Makes the records known that come with those that refer to them, as `nameNew` calls them. */
+  know(names: ReadonlySet<string>): void {
+    this.#named = names
+    for (const { ref, target, segment } of this.#open) {
+      const name = nameShown(target, segment)
+      if (!names.has(name)) continue
+      ref.name = name
+      this.#wanted.get(target)!.delete(segment)
+    }
+  }
+
+  /** Looks for the records of all IDs that were come upon, and gives the references their keys. */
+  resolve(connection: Connection): Awaitable<void> {
+    const wanted = this.#wanted
+    return chain(findRowKeys(wanted, connection), found => {
+      for (const [resource, keys] of found) this.#found.set(resource, new Map([...(this.#found.get(resource) ?? []), ...keys]))
+      for (const [resource, keys] of wanted) for (const segment of keys.keys()) this.#asked.add(nameShown(resource, segment))
+      for (const { ref, target, segment } of this.#open) {
+        if (ref.name !== undefined) continue
+        const key = found.get(target)?.get(segment)
+        if (key === undefined) this.#isSettled = false
+        else Object.assign(ref, { key, isThere: true })
+      }
+    })
+  }
+}
+
+function nameShown({ className }: Resource, segment: string): string {
+  return `${className}=${segment}`
+}
+
+/** Returns the name by which a body refers to a new record, where its own body gives the key that clients know it by. */
+export function nameNew({ resource, values }: RecordInput): string | undefined {
+  const { shownKey } = resource
+  if (shownKey === undefined) return undefined
+  const given = values.find(({ attribute }) => attribute.name === shownKey.name)
+  return given === undefined ? undefined : nameShown(resource, idToSegment({ shown: given.value as KeyValues[number] }, resource))
+}
+
+/** Returns the names of all records that changes make, those nested in them included. */
+export function nameAllNew(changes: readonly RecordInput[]): ReadonlySet<string> {
+  return new Set(changes.flatMap(change => listNew(change).flatMap(each => nameNew(each) ?? [])))
+}

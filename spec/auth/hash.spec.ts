@@ -253,7 +253,13 @@ describe('the option hash', () => {
   it('is on where the property is hidden, by the entity or by the resource', async () => {
     assert.deepEqual(await tried(hidden), [true, []])
     assert.deepEqual(await tried({ password: p.text().hidden() }), [true, []])
-    assert.deepEqual(await tried({ password: p.string() }), [false, []])
+    const [isHashed, notes] = await tried({ password: p.string() })
+    assert.equal(isHashed, false)
+    assert.match(
+      notes.join(),
+      /^One\.password: passwords of bodies are stored as they come, since it is not hidden: declare it hidden, or say/,
+    )
+    assert.deepEqual(await tried({ password: p.string() }, { hash: false }), [false, []])
     assert.deepEqual(await tried({ password: p.string() }, { hash: true }), [true, []])
     assert.deepEqual(await tried(hidden, { hash: false }), [false, []])
     await using engine = await RestEngine.create({
@@ -301,9 +307,13 @@ describe('the option hash', () => {
   })
 
   it('refuses a column that cannot hold a hash, and what is no password', async () => {
-    await assert.rejects(
-      tried({ password: p.string().length(60).hidden() }),
-      /One\.password holds 60 characters at most, and a hash has 86/,
+    const short = { password: p.string().length(60).hidden() }
+    await assert.rejects(tried(short, { hash: true }), /One\.password holds 60 characters at most, and a hash has 86/)
+    const [isHashed, notes] = await tried(short)
+    assert.equal(isHashed, false)
+    assert.match(
+      notes.join(),
+      /are stored as they come, since it holds 60 characters at most, and a hash has 86: give it more, or say hash: false/,
     )
     assert.deepEqual(await tried({ password: p.string().length(60).hidden() }, { hash: false }), [false, []])
     assert.equal((await hashPassword('any')).length, 86)

@@ -40,21 +40,36 @@ export function findPasswordKind(
   }
   if (options.hash === undefined) {
     // Whoever checks passwords stores them, too.
-    if (options.authenticate !== undefined || !isHidden(property, meta, resources)) return undefined
-    const other = findOther(property, meta, [...subscribers])
-    if (other !== undefined) {
-      notes.add(
-        `${where}: passwords of bodies are stored as they come, since ${other} may hash them: say auth({ hash: true }) where it does not, else hash: false.`,
-      )
+    if (options.authenticate !== undefined) return undefined
+    const doubt = findDoubt(property, meta, { resources, subscribers })
+    if (doubt !== undefined) {
+      notes.add(`${where}: passwords of bodies are stored as they come, since ${doubt}.`)
       return undefined
     }
   }
-  const { length } = property
-  if (length !== undefined && length < HASH_LENGTH)
-    throw new TypeError(
-      `auth: ${where} holds ${length} characters at most, and a hash has ${HASH_LENGTH}: give it more, or say hash: false.`,
-    )
+  if (isTooShort(property)) throw new TypeError(`auth: ${where} ${describeLength(property)}, or leave out hash: true.`)
   return { entity: meta.class, property: options.password, hash: hashPassword, isHash: isPasswordHash }
+}
+
+/** Returns why it cannot be known that a plain value is to be hashed, and what to do. */
+function findDoubt(
+  property: EntityProperty,
+  meta: EntityMetadata,
+  { resources, subscribers }: Pick<HashingParts, 'resources'> & HashingParts['orm'],
+): string | undefined {
+  if (!isHidden(property, meta, resources))
+    return 'it is not hidden: declare it hidden, or say auth({ hash: true }), or hash: false where hashes come alone'
+  if (isTooShort(property)) return `it ${describeLength(property)}, or say hash: false`
+  const other = findOther(property, meta, [...(subscribers ?? [])])
+  return other === undefined ? undefined : `${other} may hash them: say auth({ hash: true }) where it does not, else hash: false`
+}
+
+function isTooShort({ length }: EntityProperty): boolean {
+  return length !== undefined && length < HASH_LENGTH
+}
+
+function describeLength({ length }: EntityProperty): string {
+  return `holds ${length} characters at most, and a hash has ${HASH_LENGTH}: give it more`
 }
 
 /** Whether the application says that nobody is to see it. */

@@ -14,7 +14,7 @@ export type { FaultRequest, RequestMatch } from './engine/testing/fault-request.
 export { client } from './model/client/client.ts'
 export type { ClientOptions } from './model/client/client.ts'
 export type { Client, ClientEntities, Page, ResourceClient } from './model/client/client-types.ts'
-export type { ClientEntity, WithIds } from './model/client/entity-types.ts'
+export type { ClientEntity, WithIds, WithKeys } from './model/client/entity-types.ts'
 export type { ResourceNames } from './model/client/resource-names.ts'
 export { literal } from './model/client/query-text.ts'
 export type { ClientTarget } from './model/client/transport.ts'

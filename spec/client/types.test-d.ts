@@ -6,7 +6,7 @@ import { Collection, defineEntity, p } from '@mikro-orm/core'
 import type { Hidden, Ref } from '@mikro-orm/core'
 import type { Page } from '../../lib/model/client/index.ts'
 import { RestEngine, client } from '../../lib/index.ts'
-import type { WithIds } from '../../lib/index.ts'
+import type { WithIds, WithKeys } from '../../lib/index.ts'
 
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- two generic functions are the same type only when their bodies are
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
@@ -309,6 +309,23 @@ client(engine, { users: User }, { versoin: 'v1' })
 client(engine, { users: User }, { paths: { login: 'users/login', me: 'user' } })
 // @ts-expect-error -- no such path
 client(engine, { users: User }, { paths: { logn: 'users/login' } })
+
+// A relation to a resource with another key shows that one.
+{
+  const engine = await RestEngine.create({ entities: [User] })
+  const api = client(engine, { posts: Post as WithKeys<typeof Post, { user: 'name'; editor: 'name'; labels: 'code' }> })
+  const plain = await api.posts.get('a')
+  same<(typeof plain)['user'], string>()
+  same<(typeof plain)['editor'], string | null>()
+  same<(typeof plain)['labels'], string[]>()
+  const deep = await api.posts.get('a', { depth: 2 })
+  void deep.user.name
+  await api.posts.list({ user: 'Ann' })
+  await api.posts.create({ title: 'x', user: 'Ann' })
+  await api.posts.create({ title: 'x', user: { name: 'x' } })
+  // @ts-expect-error -- its key is a text
+  await api.posts.create({ title: 'x', user: 1 })
+}
 
 // IDs under a name of their own are plain values; the relation is in the type where it is shown.
 {

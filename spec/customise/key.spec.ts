@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { defineEntity, p, type EntitySchema } from '@mikro-orm/sqlite'
-import { RestEngine, auth, resource } from '../../lib/index.ts'
+import Database from 'better-sqlite3'
+import { RestEngine, auth, client, resource } from '../../lib/index.ts'
 import type { EngineOptions, Explanation, RestResponse } from '../../lib/index.ts'
 import { thresholds } from '../../lib/foundation/base/thresholds.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
@@ -356,6 +357,13 @@ describeStores('a key of the application', () => {
     assert.equal((await ask(engine, 'PUT', '/authors', { age: 9 })).body.me.age, 9)
   })
 
+  it('is what the client takes', async () => {
+    await using engine = await start()
+    const api = client(engine, { articles: Article })
+    assert.equal((await api.articles.get('a b/c~%'))['author'], 'bob')
+    assert.equal((await api.articles.update('how-to', { author: 'bob' }))['author'], 'bob')
+  })
+
   it('passes the self-test', async () => {
     await using engine = await start()
     await engine.given.many('comment', 3)
@@ -375,6 +383,34 @@ describe('a key of the application', () => {
         const changed = await ask(engine, 'PUT', '/articles/how-to', { title: 'second', author: 'bob', tags: ['dragons'] })
         assert.deepEqual([changed.body.article.author, changed.body.article.tags], ['bob', ['dragons']])
       }
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  it('shows a link to nothing, as the file of another program may have one, as none, and finds it as such', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'key-'))
+    try {
+      const database = join(folder, 'a.sqlite')
+      const file = new Database(database)
+      file.pragma('foreign_keys = off')
+      file.exec(`create table users (id integer primary key, name text not null unique);
+        create table posts (id integer primary key, slug text not null unique, user_id integer references users (id));
+        insert into users values (1, 'ann'); insert into posts values (1, 'a', 1), (2, 'b', 7), (3, 'c', null)`)
+      file.close()
+      await using engine = await RestEngine.create({
+        database,
+        resources: [resource('users', { key: 'name' }), resource('posts', { key: 'slug' })],
+      })
+      const { posts } = (await ask(engine, 'GET', '/posts')).body
+      assert.deepEqual(
+        posts.map(({ user }: { user: unknown }) => user),
+        ['ann', null, null],
+      )
+      const found = async (query: string): Promise<unknown> =>
+        (await ask(engine, 'GET', `/posts?${query}`)).body.posts.map(({ slug }: { slug: string }) => slug)
+      assert.deepEqual([await found('user=null'), await found('!user=null'), await found('user=ann')], [['b', 'c'], ['a'], ['a']])
+      assert.equal((await ask(engine, 'PUT', '/posts/b', { user: 'ann' })).body.post.user, 'ann')
     } finally {
       await rm(folder, { recursive: true })
     }

@@ -136,6 +136,7 @@ const TYPES = [
   'StoredTime',
   'TestControlOptions',
   'WithIds',
+  'WithKeys',
   'Wrapper',
 ]
 

@@ -38,7 +38,11 @@ export function condition(node: Condition, scope: FromClause, wide = false): Sql
       return flavour.like(node, scope)
     case 'unlinked':
       return sql`(${join(
-        compileLink(node.hops, node.relation, scope).map(column => text(`${column} is null`)),
+        // A link to nothing, as a file may have one, is shown as none where it is shown by another key.
+        scope
+          .through(node.hops)
+          .toOne(node.relation)
+          .id.map(column => text(`${column} is null`)),
         ' or ',
       )})`
     case 'linked':

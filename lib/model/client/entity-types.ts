@@ -28,10 +28,34 @@ export type Id = number | string | bigint
  */
 export type WithIds<S, I extends Readonly<Record<string, string>>> = S & { readonly '~ids': I }
 
+/**
+ * An entity whose relations lead to resources with another key, as `resource(User, { key: 'name' })` gives it to users: each relation with the property that it shows.
+ *
+ * @example
+ * const api = client(engine, { articles: Article as WithKeys<typeof Article, { author: 'name'; tags: 'name' }> })
+ */
+export type WithKeys<S, K extends Readonly<Record<string, string>>> = S & { readonly '~keys': K }
+
 /** Properties by name, each as its builder. */
 export type PropertiesIn<S> = S extends { readonly '~ids': infer I extends Readonly<Record<string, string>> }
-  ? IdsProperties<EntityProperties<S>, I>
+  ? IdsProperties<KeyedIn<S>, I>
+  : KeyedIn<S>
+
+type KeyedIn<S> = S extends { readonly '~keys': infer K extends Readonly<Record<string, string>> }
+  ? KeyedProperties<EntityProperties<S>, K>
   : EntityProperties<S>
+
+/** The properties, with relations that show another key. */
+type KeyedProperties<P, K> = { [N in keyof P]: N extends keyof K ? Keyed<P[N], K[N]> : P[N] }
+
+interface Keyed<P, N> {
+  readonly '~type'?: { value: ValueIn<P> }
+  readonly '~options': OptionsIn<P> & { readonly key: N }
+}
+
+/** The ID that a relation shows: the key of what it leads to, or another property of it. */
+export type LinkedKey<P> =
+  OptionsIn<P> extends { readonly key: infer N } ? (N extends keyof ValueIn<P> ? KeyValue<ValueIn<P>[N]> : never) : KeyOf<ValueIn<P>>
 
 /** The properties, with the IDs of relations as plain values under their own names. */
 type IdsProperties<P, I extends Readonly<Record<string, string>>> = {

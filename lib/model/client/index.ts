@@ -2,7 +2,7 @@
 export { client } from './client.ts'
 export type { ClientOptions } from './client.ts'
 export type { CallOptions, Client, ClientEntities, ClientMethods, Deleted, Page, RelatedClient, ResourceClient } from './client-types.ts'
-export type { ClientEntity, Id, PropertiesIn, WithIds } from './entity-types.ts'
+export type { ClientEntity, Id, PropertiesIn, WithIds, WithKeys } from './entity-types.ts'
 export { literal } from './query-text.ts'
 export type { Filters, FreeParameters, ListQuery, RecordQuery, SortKey } from './query-types.ts'
 export type { RecordBody, ShownRecord } from './record-types.ts'

@@ -1,7 +1,18 @@
 /**
  * Record types: the type of a record in an answer, by its entity and by the parameters of the request: `depth`, `expand`, `attributes`.
  */
-import type { Id, IsNullable, Json, KeyOf, KindIn, OptionsIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
+import type {
+  Id,
+  IsNullable,
+  Json,
+  KindIn,
+  LinkedKey,
+  OptionsIn,
+  PropertiesOf,
+  RelationName,
+  ValueIn,
+  VisibleName,
+} from './entity-types.ts'
 
 /** How relations are shown: 0 not at all, 1 as IDs, 2 as objects. */
 export type Depth = 0 | 1 | 2
@@ -64,9 +75,9 @@ type SelectedBehind<A extends string, K extends string> =
 
 type ShownValue<P, D extends Depth, X extends string, A extends string, K extends string> =
   | (KindIn<P> extends 'toMany'
-      ? Related<ValueIn<P>, D, X, A, K>[]
+      ? Related<P, D, X, A, K>[]
       : KindIn<P> extends 'toOne'
-        ? Related<ValueIn<P>, D, X, A, K>
+        ? Related<P, D, X, A, K>
         : KindIn<P> extends 'embedded'
           ? OptionsIn<P> extends { readonly array: true }
             ? Embedded<ValueIn<P>, A, K>[]
@@ -80,12 +91,12 @@ type Embedded<E, A extends string, K extends string> = E extends unknown
   ? ShownRecord<PropertiesOf<E>, 2, never, SelectedBehind<A, K>>
   : never
 
-type Related<E, D extends Depth, X extends string, A extends string, K extends string> =
+type Related<P, D extends Depth, X extends string, A extends string, K extends string> =
   IsNamed<K, X> extends true
-    ? Expanded<E, D, Behind<X, K>, SelectedBehind<A, K>>
+    ? Expanded<ValueIn<P>, D, Behind<X, K>, SelectedBehind<A, K>>
     : D extends 2
-      ? Expanded<E, 1, never, SelectedBehind<A, K>>
-      : Link<E>
+      ? Expanded<ValueIn<P>, 1, never, SelectedBehind<A, K>>
+      : Link<P>
 
 /** A related record. One of several entities says which by its `type`. */
 type Expanded<E, D extends Depth, X extends string, A extends string> =
@@ -96,7 +107,7 @@ type Expanded<E, D extends Depth, X extends string, A extends string> =
     : ShownRecord<PropertiesOf<E>, D, X, A>
 
 /** The ID of a related record. */
-type Link<E> = IsUnion<E> extends true ? { type: string; id: Id } : KeyOf<E>
+type Link<P> = IsUnion<ValueIn<P>> extends true ? { type: string; id: Id } : LinkedKey<P>
 
 type IsUnion<E, Whole = E> = E extends unknown ? ([Whole] extends [E] ? false : true) : never
 
@@ -113,9 +124,9 @@ type WritableName<P> = {
 /** The value of an attribute in a body: an ID links a record, an object makes one. */
 export type BodyValue<P> =
   | (KindIn<P> extends 'toMany'
-      ? readonly LinkBody<ValueIn<P>>[]
+      ? readonly LinkBody<P>[]
       : KindIn<P> extends 'toOne'
-        ? LinkBody<ValueIn<P>>
+        ? LinkBody<P>
         : KindIn<P> extends 'embedded'
           ? OptionsIn<P> extends { readonly array: true }
             ? readonly EmbeddedBody<ValueIn<P>>[]
@@ -125,10 +136,10 @@ export type BodyValue<P> =
             : BodyJson<ValueIn<P>>)
   | (IsNullable<P> extends true ? null : never)
 
-type LinkBody<E> =
-  IsUnion<E> extends true ? { readonly type: string; readonly [name: string]: unknown } : KeyBody<E> | RecordBody<PropertiesOf<E>>
-
-type KeyBody<E> = KeyOf<E>
+type LinkBody<P> =
+  IsUnion<ValueIn<P>> extends true
+    ? { readonly type: string; readonly [name: string]: unknown }
+    : LinkedKey<P> | RecordBody<PropertiesOf<ValueIn<P>>>
 
 type EmbeddedBody<E> = E extends unknown ? RecordBody<PropertiesOf<E>> : never
 

@@ -76,6 +76,10 @@ await using accessed = await RestEngine.create({
   resources: [resource(Article, { access }), resource(Channel, { access })],
 })
 await using scoped = await RestEngine.create({ ...options, resources: [resource(Article, { scope: () => ({ status: 'published' }) })] })
+await using shaped = await RestEngine.create({
+  ...options,
+  envelope: { list: { '{plural}': 'records', '{plural}Count': 'count' }, record: { '{singular}': 'record' } },
+})
 await using owned = await RestEngine.create({
   ...options,
   auth: auth({ entity: User }),
@@ -140,6 +144,14 @@ const WRITES: readonly { readonly name: string; readonly run: Requests }[] = [
 const refused: Requests = async (engine, call) => {
   const { status } = await engine.handle('PATCH', `/v1/articles/${1 + 10 * (call % 90)}`, undefined, { views: 'many' })
   assert.equal(status, 422)
+}
+
+/** Reads the records of an answer, whatever stands around them. */
+const reads = (path: string): Requests => {
+  return async engine => {
+    const { status, body } = await engine.handle('GET', path)
+    assert.ok(status === 200 && ('article' in body || body.articles.length === 100))
+  }
 }
 
 const RULES = [
@@ -259,6 +271,22 @@ const TRIALS: readonly Trial[] = [
     own: { engine: guarded, headers: { authorization: `Bearer ${guarded.token(1, { ttl: 1e6 })}` } },
     batch: 200,
     excess: 10,
+  },
+  {
+    name: 'list of 100, an envelope of the application',
+    path: reads('/v1/articles?limit=100&sort=views.desc'),
+    base: { engine: plain },
+    own: { engine: shaped },
+    batch: 10,
+    aim: 1.15,
+  },
+  {
+    name: 'one record, an envelope of the application',
+    path: reads('/v1/articles/5'),
+    base: { engine: plain },
+    own: { engine: shaped },
+    batch: 200,
+    aim: 1.15,
   },
   {
     name: 'update, refused for a value of a wrong type',

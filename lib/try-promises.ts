@@ -45,5 +45,5 @@ export async function describeFake(engine: object, tries: boolean): Promise<Fake
     const query = readPairs(target, undefined).map(({ name, operator, value }) => [name + operator, value] as const)
     return { method: 'GET', path: readPath(target), query, status, response }
   })
-  return { base: options.base, versions, conforms, readings }
+  return { base: options.base, versions, envelope: options.envelope, conforms, readings }
 }

@@ -100,6 +100,7 @@ export class Conformity {
     )
     const more = lacking.map(name => `${operation.operationId} ${status}: the header "${name}" is not described`)
     if (method === 'HEAD') return more
+    if (body === undefined && node['content'] === undefined) return more
     const type = (headers['content-type'] ?? 'application/json').split(';', 1)[0]!
     const contents = (node['content'] ?? {}) as Node
     if (!(type in contents)) return [...more, `${operation.operationId} ${status}: the media type ${type} is not described`]

@@ -11,6 +11,8 @@ import { findId, isObject } from '../self-test/values.ts'
 import type { ShownRecord } from '../self-test/values.ts'
 import { compareAnswers } from './compare.ts'
 import type { RealAnswer } from './compare.ts'
+import { findRecordsPath, findTemplate, toOwnForm } from './own-form.ts'
+import type { FakeEnvelope } from './own-form.ts'
 import { Exchange } from './exchange.ts'
 import type { Send } from './exchange.ts'
 import { Differences, formatDrift, printable } from './report.ts'
@@ -38,6 +40,8 @@ export interface DriftOptions {
 export interface Fake {
   readonly base: string
   readonly versions: readonly FakeVersion[]
+  /** The form of its answers; undefined: the engine's own. */
+  readonly envelope?: FakeEnvelope | undefined
   conforms(request: { readonly method: string; readonly path: string }, response: RealAnswer): Promise<string[]>
 }
 
@@ -132,13 +136,19 @@ class Drift {
       this.#differences.add({ ...found, kind: 'answer', attribute: undefined, parameter: undefined, message: real })
       return
     }
-    const bare = findBare(real, place)
+    const template = findTemplate(this.#fake.envelope, place, asked.method)
+    const bare = template === undefined ? findBare(real, place) : undefined
     if (bare !== undefined)
       this.#differences.add({ ...found, kind: 'type', attribute: undefined, parameter: undefined, message: bare.message })
     const held = bare === undefined ? real : { ...real, body: bare.body }
     const faults = await this.#fake.conforms({ method: asked.method, path: this.#fake.base + target }, held)
-    for (const difference of compareAnswers({ place, asked, query, real: held, faults })) this.#differences.add({ ...found, ...difference })
-    if (asked.method === 'POST' && place.resource !== undefined) this.#learn(place.resource, asked, real)
+    const isOther = asked.status >= 400 && this.#fake.envelope?.error !== undefined
+    const own = { ...asked, response: isOther ? undefined : toOwnForm(asked.response, template, place) }
+    const shown = { ...held, body: toOwnForm(held.body, template, place) }
+    const recordsAt = findRecordsPath(template, place)
+    for (const difference of compareAnswers({ place, asked: own, query, real: shown, faults, recordsAt }))
+      this.#differences.add({ ...found, ...difference })
+    if (asked.method === 'POST' && place.resource !== undefined) this.#learn(place.resource, own, shown)
   }
 
   #below(path: string): string {
@@ -156,14 +166,17 @@ class Drift {
   }
 
   /** The first record of a resource that the real backend shows. */
-  #findRecord(resource: Resource, { version }: Place): Promise<ShownRecord | undefined> {
+  #findRecord(resource: Resource, place: Place): Promise<ShownRecord | undefined> {
     const known = this.#records.get(resource)
     if (known !== undefined) return known
+    const { version } = place
     const root = version.name === '' ? '' : `/${version.name}`
     const finding = this.#ask('GET', `${root}/${encodeURIComponent(resource.plural)}`, undefined).then(answer => {
-      const body = typeof answer === 'object' ? answer.body : undefined
-      const list: unknown = isObject(body) ? body[resource.plural] : body
-      return Array.isArray(list) ? list.find(isObject) : undefined
+      const given = typeof answer === 'object' ? answer.body : undefined
+      const list = { ...place, answered: resource, isList: true }
+      const body = toOwnForm(given, findTemplate(this.#fake.envelope, list, 'GET'), list)
+      const records: unknown = isObject(body) ? body[resource.plural] : body
+      return Array.isArray(records) ? records.find(isObject) : undefined
     })
     this.#records.set(resource, finding)
     return finding

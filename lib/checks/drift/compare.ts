@@ -27,6 +27,8 @@ export interface Comparison {
   readonly real: RealAnswer
   /** What of the real answer is not as the document of the fake says. */
   readonly faults: readonly string[]
+  /** The keys that lead to the records of an answer. Default: the name of their resource. */
+  readonly recordsAt?: readonly string[] | undefined
 }
 
 /** The resource is given where it is another one than that of the request. */
@@ -36,7 +38,7 @@ export function compareAnswers(comparison: Comparison): Found[] {
   const { asked, real } = comparison
   if (asked.status !== real.status) return [compareStatus(comparison)]
   if (real.status >= 400) return compareRefusals(comparison)
-  return [...comparison.faults.flatMap(fault => describeFault(fault, comparison.place)), ...compareBehaviour(comparison)]
+  return [...comparison.faults.flatMap(fault => describeFault(fault, comparison)), ...compareBehaviour(comparison)]
 }
 
 function compareStatus({ asked, real, place, query }: Comparison): Found {
@@ -70,7 +72,7 @@ function compareRefusals({ asked, real, query, place }: Comparison): Found[] {
 /** A fault in the words of the document: `listUsers 200: /users/0/age is string ("3"), not integer`. */
 const FAULT = /^(?:\S+ )?(?:\d{3}: )?(?<pointer>\/\S*|the body) (?<what>.*)$/s
 
-function describeFault(fault: string, place: Place): Found[] {
+function describeFault(fault: string, { place, recordsAt }: Comparison): Found[] {
   const { answered } = place
   const { pointer, what } = FAULT.exec(fault)?.groups ?? {}
   if (pointer === undefined || what === undefined) {
@@ -84,21 +86,23 @@ function describeFault(fault: string, place: Place): Found[] {
           .split('/')
           .slice(1)
           .filter(name => !/^\d+$/.test(name))
-  const isRecord = answered !== undefined && (inside[0] === answered.plural || inside[0] === answered.singular)
+  const names = answered === undefined ? [] : [[answered.plural], [answered.singular]]
+  const start = (recordsAt === undefined ? names : [recordsAt]).find(keys => keys.every((key, index) => inside[index] === key))
+  const isRecord = answered !== undefined && start !== undefined
   const lacking = /^lacks "(.*)"$/s.exec(what)?.[1]
   const more = /^has "(.*)", which is not described$/s.exec(what)?.[1]
   const member = lacking ?? more
-  const path = [...(isRecord ? inside.slice(1) : nameMembers(inside, place)), ...(member === undefined ? [] : [member])]
-  const { resource, names } = isRecord ? findOwner(answered, path) : { resource: undefined, names: path }
+  const path = [...(isRecord ? inside.slice(start.length) : nameMembers(inside, place)), ...(member === undefined ? [] : [member])]
+  const { resource, names: shown } = isRecord ? findOwner(answered, path) : { resource: undefined, names: path }
   const found = {
     ...(resource === undefined ? {} : { resource: resource.plural }),
-    attribute: names.join('.') || undefined,
+    attribute: shown.join('.') || undefined,
     parameter: undefined,
   }
   if (lacking !== undefined)
     return [{ ...found, kind: 'missing', message: `The real backend does not show "${lacking}"${isRecord ? '' : ' in its answer'}.` }]
   if (more !== undefined) return [{ ...found, kind: 'unknown', message: `The real backend shows "${more}", which the fake does not have.` }]
-  return [{ ...found, kind: 'type', message: `In the real backend ${names.length === 0 ? 'the body' : 'it'} ${what}.` }]
+  return [{ ...found, kind: 'type', message: `In the real backend ${shown.length === 0 ? 'the body' : 'it'} ${what}.` }]
 }
 
 /** Follows a path of a record through the relations in it, to the resource that has the attribute. */

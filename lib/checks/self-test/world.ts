@@ -2,6 +2,9 @@
 import type { EntityName } from '@mikro-orm/core'
 import { Conformity } from '../../description/conformity/conformity.ts'
 import type { EngineParts } from '../../engine/pipeline/assemble.ts'
+import type { HandleContext } from '../../engine/pipeline/handle.ts'
+import { shapeFully } from '../../engine/pipeline/answer-failure.ts'
+import { LazyClient } from '../../foundation/base/abort.ts'
 import { holdAnswer } from '../../engine/pipeline/hold-answer.ts'
 import { TextStream } from '../../foundation/base/text-stream.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
@@ -25,11 +28,12 @@ export async function createTestedWorld(
     maxLimit: options.limits.maxLimit,
     isReadOnly: options.readOnly,
     now: clock.now().getTime(),
+    // Its rules are those of the engine's own form; the form of the application is held against the document.
     async handle(method, path, query, body, context) {
-      const response = await requests.handle(method, path, query, body, context)
+      const response = await requests.handle(method, path, query, body, options.envelope === undefined ? context : plainClient(context))
       return response.body instanceof TextStream ? { ...response, body: await response.body.text() } : response
     },
-    conforms: (request, response) => holdAnswer(parts, request, response),
+    conforms: (request, response) => holdAnswer(parts, request, shapeFully(response, request, parts)),
     async describe(version) {
       const { model, vocabulary } = served.get(version)!
       // The paths of the document are below its server, which is the base.
@@ -51,4 +55,11 @@ export async function createTestedWorld(
       return user === undefined ? undefined : { authorization: `Bearer ${mint(user)}` }
     },
   }
+}
+
+/** A sender who gets the engine's own form of answers. */
+function plainClient({ headers = {}, signal }: HandleContext): LazyClient {
+  const client = new LazyClient({ headers }, { isPlain: true })
+  signal?.addEventListener('abort', () => client.leave(signal.reason), { once: true })
+  return client
 }

@@ -6,6 +6,7 @@ import { SIGN_OF_MARK } from '../../records/request/operators.ts'
 import type { Diagram, DiagramAttribute } from '../diagram/diagram.ts'
 import type { OpenApiDocument } from '../openapi/document.ts'
 import type { Schema } from '../openapi/schema.ts'
+import type { DescribedEnvelope } from '../openapi/source.ts'
 
 export interface PageOperation {
   readonly method: string
@@ -58,9 +59,13 @@ export interface PageApi {
   readonly failures: readonly { readonly status: string; readonly description: string }[]
 }
 
-/** Reads a document. */
-export function readApi(document: OpenApiDocument, diagram: Diagram): PageApi {
-  const api = new DescribedApi(document)
+/**
+ * Reads a document.
+ *
+ * @param envelope the form of answers, where it is not the engine's own
+ */
+export function readApi(document: OpenApiDocument, diagram: Diagram, envelope?: DescribedEnvelope): PageApi {
+  const api = new DescribedApi(document, envelope)
   const tags = (document['tags'] ?? []) as readonly { readonly name: string; readonly description: string }[]
   const resources = diagram.entities.flatMap(({ name, singular, attributes }) => {
     const description = tags.find(tag => tag.name === name)?.description
@@ -104,9 +109,11 @@ interface ResourceParts {
 class DescribedApi {
   readonly operations: readonly FoundOperation[]
   readonly #document: OpenApiDocument
+  readonly #envelope: DescribedEnvelope | undefined
 
-  constructor(document: OpenApiDocument) {
+  constructor(document: OpenApiDocument, envelope: DescribedEnvelope | undefined) {
     this.#document = document
+    this.#envelope = envelope
     this.operations = Object.entries(document.paths).flatMap(([path, item]) =>
       METHODS.flatMap(method => (item[method] === undefined ? [] : [this.#operation(path, method, item)])),
     )
@@ -124,7 +131,10 @@ class DescribedApi {
     const creation = at(collection, 'POST')
     const change = isSingle ? at(collection, 'PATCH') : at(`${collection}/{id}`, 'PATCH')
     const shown = (isSingle ? undefined : list) ?? one
-    const record = this.#recordSchema(one, singular) ?? this.#recordSchema(list, name)
+    const names = { plural: name, singular }
+    const record =
+      this.#recordSchema(one, this.#envelope?.record?.pathOf('record', names) ?? [singular]) ??
+      this.#recordSchema(list, this.#envelope?.list?.pathOf('records', names) ?? [name])
     const example = firstExample(record)
     const given = this.#bodySchema(creation)
     const named = (shown?.parameters ?? []).map(parameter => String(parameter['name']))
@@ -236,9 +246,9 @@ class DescribedApi {
     return { ...base, ...schema, properties }
   }
 
-  #recordSchema(operation: FoundOperation | undefined, key: string): Schema | undefined {
-    const envelope = this.#contentSchema(operation?.success)
-    const found = (envelope?.['properties'] as Readonly<Record<string, Schema>> | undefined)?.[key]
+  /** @param path the keys that lead to the records of an answer */
+  #recordSchema(operation: FoundOperation | undefined, path: readonly string[]): Schema | undefined {
+    const found = path.reduce<Schema | undefined>((schema, key) => propertyOf(schema, key), this.#contentSchema(operation?.success))
     if (found === undefined) return undefined
     return this.#find((found['items'] as Schema | undefined) ?? found)
   }

@@ -4,30 +4,11 @@ import { pascalCase } from './components.ts'
 import type { Components } from './components.ts'
 import { header } from './failures.ts'
 import type { RecordSchemas } from './record-schemas.ts'
-import { anyOf, describeObject, orNull } from './schema.ts'
+import { NULL, anyOf, describeObject, orNull } from './schema.ts'
+import { COUNT, NAME, OK, PAGE, SUCCESS, ShapedSchemas, isWrapped } from './template-schemas.ts'
+import type { Members } from './template-schemas.ts'
 import type { Schema } from './schema.ts'
 import type { ApiSource, DescribeOptions, DescribedLogin } from './source.ts'
-
-const SUCCESS: Members = { success: { const: true }, timestamp: { type: 'string', format: 'date-time' } }
-const OK: Members = { status: { const: 'OK' } }
-const LINK: Schema = { type: ['string', 'null'] }
-const NAME: Schema = { type: 'string' }
-const COUNT: Members = { count: { type: 'integer' } }
-const PAGE: Members = {
-  sort: { type: ['string', 'null'], description: 'The order in effect.' },
-  offset: { type: 'integer' },
-  limit: { type: 'integer' },
-  filter: {
-    type: 'array',
-    description: 'The filters: pairs of a name with its operator, and a value.',
-    items: { type: 'array', minItems: 2, maxItems: 2, items: { type: 'string' } },
-  },
-  count: { type: 'integer', description: 'Records that meet the filters, on all pages.' },
-  previous: { ...LINK, description: 'The path of the page before.' },
-  next: { ...LINK, description: 'The path of the next page.' },
-}
-
-type Members = Readonly<Record<string, Schema>>
 
 /** What envelopes have in common, by the names of the components. */
 const SHARED = {
@@ -56,6 +37,8 @@ export class Answers {
   readonly #options: DescribeOptions
   readonly #components: Components
   readonly #records: RecordSchemas
+  /** Of the application's form of answers. */
+  readonly #shaped: ShapedSchemas
   /** The resources whose records the model itself may delete when a request changes them. */
   readonly #orphans: ReadonlySet<Resource>
 
@@ -64,6 +47,7 @@ export class Answers {
     this.#options = options
     this.#components = components
     this.#records = records
+    this.#shaped = new ShapedSchemas(source.envelope, records, options.brief)
     this.#orphans = new Set(
       source.model.entities.flatMap(({ attributes }) =>
         attributes.flatMap(each => ((each.kind === 'toOne' || each.kind === 'toMany') && each.orphanRemoval ? [each.target] : [])),
@@ -72,17 +56,26 @@ export class Answers {
   }
 
   list(resource: Resource): Schema {
+    const own = this.#shaped.of('list', resource, this.#shaped.listOf(resource))
+    if (own !== undefined) return this.#referOwn(resource, 'List', `A page of ${resource.plural}.`, own)
     const members = { resource: { const: resource.plural }, [resource.plural]: { type: 'array', items: this.#records.refer(resource) } }
     return this.#refer(resource, 'List', `A page of ${resource.plural}.`, members, { shared: 'PageEnvelope' })
   }
 
   record(resource: Resource): Schema {
+    const own = this.#shaped.of('record', resource, this.#records.refer(resource))
+    if (own !== undefined) return this.#referOwn(resource, 'Record', `The ${resource.singular}.`, own, { headers: this.#tag(resource) })
     return this.#refer(resource, 'Record', `The ${resource.singular}.`, this.#envelope(resource), { headers: this.#tag(resource) })
   }
 
   /** What a to-one links, which may be nothing. */
   linked(resource: Resource, isNullable: boolean): Schema {
     if (!isNullable) return this.record(resource)
+    const own = this.#shaped.of('record', resource, orNull(this.#records.refer(resource)))
+    if (own !== undefined)
+      return this.#referOwn(resource, 'RecordOrNone', `The ${resource.singular}, or null where there is none.`, own, {
+        headers: this.#tag(resource),
+      })
     const members = { resource: { const: resource.singular }, [resource.singular]: orNull(this.#records.refer(resource)) }
     return this.#refer(resource, 'RecordOrNone', `The ${resource.singular}, or null where there is none.`, members, {
       headers: this.#tag(resource),
@@ -90,7 +83,9 @@ export class Answers {
   }
 
   changed(resource: Resource): Schema {
-    if (this.#options.brief || !this.#mayBeOrphan(resource)) return this.record(resource)
+    // A template has the status wherever it names it.
+    const isShaped = this.#source.envelope?.record !== undefined
+    if (this.#options.brief || isShaped || !this.#mayBeOrphan(resource)) return this.record(resource)
     const description = `The ${resource.singular} as it is now; with \`status\`, as it was before the change has deleted it.`
     const members = { ...this.#envelope(resource), ...OK }
     return this.#refer(resource, 'Changed', description, members, { headers: this.#tag(resource), optional: ['status'] })
@@ -127,7 +122,26 @@ export class Answers {
   created(resource: Resource, links: Schema): Schema {
     if (this.#options.brief && !this.#options.bulk) return this.record(resource)
     const headers = { Location: this.location(), ...this.#tag(resource) }
+    const own = this.#shaped.of('record', resource, this.#records.refer(resource))
+    const all = this.#options.bulk ? this.#shaped.of('list', resource, this.#shaped.listOf(resource)) : undefined
     const members = this.#envelope(resource)
+    if (own !== undefined || all !== undefined) {
+      const isOpen = isWrapped(resource)
+      const first = own ?? this.#describe(members, { isOpen, shared: 'DoneEnvelope' })
+      const list =
+        all ??
+        (this.#options.bulk
+          ? this.#describe(
+              { resource: { const: resource.plural }, [resource.plural]: this.#shaped.listOf(resource) },
+              { isOpen, shared: 'ListDoneEnvelope' },
+            )
+          : undefined)
+      const schema = list === undefined ? first : anyOf([first, list])
+      return this.#referOwn(resource, 'Created', `The new ${resource.singular}.`, schema, {
+        headers: { ...headers, ...(list === undefined ? {} : this.#listHeaders()) },
+        links,
+      })
+    }
     const one = { headers, links, shared: 'DoneEnvelope' as const }
     if (!this.#options.bulk) return this.#refer(resource, 'Created', `The new ${resource.singular}.`, members, one)
     const list = {
@@ -145,11 +159,15 @@ export class Answers {
   }
 
   deleted(resource: Resource): Schema {
+    const own = this.#shaped.removed(resource, this.#records.refer(resource), false)
+    if (own !== undefined) return this.#referOwn(resource, 'Deleted', `The ${resource.singular} as it was.`, own)
     if (this.#options.brief) return this.record(resource)
     return this.#refer(resource, 'Deleted', `The ${resource.singular} as it was.`, this.#envelope(resource), { shared: 'DoneEnvelope' })
   }
 
   deletedList(resource: Resource): Schema {
+    const own = this.#shaped.removed(resource, this.#shaped.listOf(resource), true)
+    if (own !== undefined) return this.#referOwn(resource, 'DeletedList', `The ${resource.plural} as they were.`, own)
     const members = { resource: { const: resource.plural }, [resource.plural]: { type: 'array', items: this.#records.refer(resource) } }
     return this.#refer(resource, 'DeletedList', `The ${resource.plural} as they were.`, members, { shared: 'ListDoneEnvelope' })
   }
@@ -157,11 +175,15 @@ export class Answers {
   /** A plain attribute. */
   value(resource: Resource, attribute: Attribute): Schema {
     const members = valueMembers(resource, attribute, this.#valueSchema(attribute))
+    if (this.#source.envelope?.record?.isBare === true)
+      return this.#response(`The ${attribute.name} of a ${resource.singular}.`, this.#valueSchema(attribute), {})
     return this.#response(`The ${attribute.name} of a ${resource.singular}.`, this.#describe(members), {})
   }
 
   /** One of several plain attributes: the names with the form of their value. */
   values(resource: Resource, attributes: readonly Attribute[]): Schema {
+    if (this.#source.envelope?.record?.isBare === true)
+      return this.#response(`The attribute of a ${resource.singular}.`, anyOf(attributes.map(each => this.#valueSchema(each))), {})
     const byForm = new Map<string, { readonly value: Schema; readonly names: string[] }>()
     const shared: Schema[] = []
     for (const attribute of attributes) {
@@ -196,15 +218,27 @@ export class Answers {
 
   /** The record of one of several resources that a relation links, or nothing. */
   polymorphic(resource: Resource, attribute: Attribute, targets: readonly Resource[]): Schema {
-    const forms = targets.map(target => this.#describe(this.#envelope(target), { isNamed: true }))
-    const none = this.#describe(valueMembers(resource, attribute, { type: 'null' }))
+    const forms = targets.map(
+      target => this.#shaped.of('record', target, this.#records.refer(target)) ?? this.#describe(this.#envelope(target), { isNamed: true }),
+    )
+    const isBare = this.#source.envelope?.record?.isBare === true
+    const none = isBare ? NULL : this.#describe(valueMembers(resource, attribute, { type: 'null' }))
     return this.#response(`What ${attribute.name} links, as a record of its own resource.`, anyOf([...forms, none]), {})
   }
 
   /** The envelope of the deletion of what such a relation links. */
   oneOfDeleted(attribute: Attribute, targets: readonly Resource[]): Schema {
-    const forms = targets.map(target => this.#describe(this.#envelope(target), { shared: 'DoneEnvelope', isNamed: true }))
+    const forms = targets.map(
+      target =>
+        this.#shaped.removed(target, this.#records.refer(target), false) ??
+        this.#describe(this.#envelope(target), { shared: 'DoneEnvelope', isNamed: true }),
+    )
     return this.#response(`What ${attribute.name} linked, as it was.`, anyOf(forms), {})
+  }
+
+  /** The answer to a deletion that has no body. */
+  gone(): Schema {
+    return this.#components.refer('responses', 'Deleted', 'status 204', () => ({ description: 'It is deleted.' }))
   }
 
   /** An answer that is not a record. */
@@ -215,6 +249,23 @@ export class Answers {
   /** An answer without an envelope. */
   bare(description: string, schema: Schema): Schema {
     return this.#response(description, schema, {})
+  }
+
+  #referOwn(resource: Resource, suffix: string, description: string, schema: Schema, more: ResponseParts = {}): Schema {
+    const name = this.#options.brief ? briefName(resource, suffix) : `${pascalCase(resource.singular)}${suffix}`
+    const headers = suffix.endsWith('List') ? { ...this.#listHeaders(), ...more.headers } : more.headers
+    return this.#components.refer('responses', name, `${suffix} ${resource.plural}`, () =>
+      this.#response(description, schema, { ...more, headers }),
+    )
+  }
+
+  /** The headers of a bare list. */
+  #listHeaders(): Schema {
+    if (this.#source.envelope?.list?.isBare !== true) return {}
+    return {
+      'X-Total-Count': this.#header('X-Total-Count', 'Records that meet the filters, on all pages.'),
+      Link: this.#header('Link', 'The pages before and after (RFC 8288).'),
+    }
   }
 
   #envelope(resource: Resource): Members {
@@ -304,11 +355,6 @@ function briefName({ singular, plural }: Resource, suffix: string): string {
 /** Whether records have an entity tag of their version. */
 export function showsVersion({ version }: Resource): boolean {
   return version !== undefined && !version.hidden && version.render === undefined
-}
-
-/** Whether functions of the application may put more into the answers about a resource. */
-function isWrapped({ rules }: Resource): boolean {
-  return Object.keys(rules.wrappers).length > 0
 }
 
 /** The names of attributes with a value that each of them may have. */

@@ -65,7 +65,7 @@ export class Failures {
     return this.#components.refer('responses', name, `status ${status}`, () => {
       const codes = listCodes(status, this.#source.validationStatus)
       const narrow = (schema: Schema): Schema =>
-        this.#source.runsApplicationCode
+        this.#source.runsApplicationCode || this.#source.envelope?.error !== undefined
           ? schema
           : { allOf: [schema, { type: 'object', properties: { status: { const: status }, code: { enum: codes } } }] }
       const list = codes.map(code => `\`${code}\``).join(', ')
@@ -116,6 +116,8 @@ export class Failures {
   }
 
   #failure(): Schema {
+    if (this.#source.envelope?.error !== undefined)
+      return this.#components.refer('schemas', 'Failure', 'failure', () => ({ description: 'A refusal in the form of the application.' }))
     return this.#components.refer('schemas', 'Failure', 'failure', () => ({
       ...describeObject({ ...this.#members(), isOpen: this.#options.brief }),
       description: 'The one form of every refusal. `code` is stable; `title` and `detail` are for people and may change.',

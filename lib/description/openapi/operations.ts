@@ -117,7 +117,9 @@ export class Operations {
   /** Returns an operation as the document has it. */
   finish(method: string, path: string, parts: OperationParts): Schema {
     const { source, options, failures, answers, parameters: described } = this.#describers
-    const { id, tag, summary, description, body, isConditional = false, status = 200, success, security } = parts
+    const { id, tag, summary, description, body, isConditional = false, security } = parts
+    const isGone = method === 'DELETE' && parts.tag !== 'routes' && source.deletedStatus === 204
+    const { status, success } = isGone ? { status: 204, success: answers.gone() } : { status: parts.status ?? 200, success: parts.success }
     const asked = security ?? findSecurity(source, method, path)
     // A page of another origin may not write by a cookie.
     const ofCookie = source.login?.cookie !== undefined && !isReading(method) ? [403] : []

@@ -3,6 +3,7 @@ import type { SessionPaths } from '../../records/request/session-paths.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
+import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
 import type { ResourceLookup } from '../../records/access/resolve-path.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { isRelation, listTargets } from '../../model/model.ts'
@@ -36,6 +37,15 @@ export function listSecurity({ cookie }: DescribedLogin): readonly Readonly<Reco
   return [{ bearer: [] }, ...(cookie === undefined ? [] : [{ cookie: [] }])]
 }
 
+/** The templates of an engine, as far as a description needs them. */
+export interface DescribedEnvelope {
+  readonly list: CompiledTemplate | undefined
+  readonly record: CompiledTemplate | undefined
+  readonly removed: CompiledTemplate | undefined
+  /** Whether refusals have a form of the application. */
+  readonly error: unknown
+}
+
 export interface ApiSource {
   readonly model: Model
   /** Empty: paths have no version. */
@@ -48,6 +58,9 @@ export interface ApiSource {
   readonly lookUp: ResourceLookup
   readonly limits: Limits
   readonly createdStatus: number
+  readonly deletedStatus: number
+  /** Undefined: answers have the engine's own form. */
+  readonly envelope: DescribedEnvelope | undefined
   readonly validationStatus: number
   /** Whether every answer of GET has an entity tag of its content. */
   readonly tagsContent: boolean

@@ -2,6 +2,7 @@
  * Examples: three requests that show what the loaded model can do, one each for sorting, filtering and expanding. They are made from the
  * model and from its first records, so that they answer with something.
  */
+import { LazyClient } from '../../foundation/base/abort.ts'
 import { isRelation } from '../../model/model.ts'
 import { EVERYTHING, isVisible } from '../../records/plan/visibility.ts'
 import type { Attribute, Resource, ToManyAttribute } from '../../model/model.ts'
@@ -13,7 +14,13 @@ import { isText } from '../../foundation/values/scalar-type.ts'
 export interface ExampleEngine {
   readonly base: string
   readonly versions: readonly string[]
-  handle(method: string, path: string): Promise<{ readonly status: number; readonly body?: unknown }>
+  handle(
+    method: string,
+    path: string,
+    query?: undefined,
+    body?: undefined,
+    context?: LazyClient,
+  ): Promise<{ readonly status: number; readonly body?: unknown }>
 }
 
 /** A list whose records are found by a scan of a large table. */
@@ -62,7 +69,8 @@ async function findFilter(resources: readonly Resource[], engine: ExampleEngine,
   )
   if (resource === undefined) return undefined
   const name = encodeURIComponent(attribute.name)
-  const { body } = await engine.handle('GET', `${root}${formatPath(resource)}?limit=1&attributes=${name}`)
+  const asked = new LazyClient({ headers: {} }, { isPlain: true })
+  const { body } = await engine.handle('GET', `${root}${formatPath(resource)}?limit=1&attributes=${name}`, undefined, undefined, asked)
   const records = (body as Record<string, unknown> | undefined)?.[resource.plural]
   const value = Array.isArray(records) ? (records[0] as Record<string, unknown> | undefined)?.[attribute.name] : undefined
   const initial = typeof value === 'string' ? /^[A-Za-z0-9]/.exec(value)?.[0] : undefined

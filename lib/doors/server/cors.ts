@@ -10,6 +10,7 @@ export type CorsOrigins = string | readonly string[] | true
 
 // Headers beyond the safelisted ones that a client of the API has a use for.
 const EXPOSED = 'Location, Allow, Accept-Query, ETag, WWW-Authenticate, Retry-After'
+const EXPOSED_OF_PAGES = `${EXPOSED}, Link, X-Total-Count`
 // Ten minutes: a preflight for every request would double the traffic, and a changed option should still be noticed soon.
 const MAX_AGE = '600'
 
@@ -54,7 +55,7 @@ export class Cors {
   mark(method: string | undefined, requested: IncomingHttpHeaders, headers: OutgoingHttpHeaders): void {
     if (!this.#allow(requested, headers)) return
     if (!Cors.isPreflight(method, requested)) {
-      headers['access-control-expose-headers'] = EXPOSED
+      headers['access-control-expose-headers'] = headers['x-total-count'] === undefined ? EXPOSED : EXPOSED_OF_PAGES
       // Without it a page of another origin is not shown the times (Resource Timing, "Timing-Allow-Origin").
       if (headers['server-timing'] !== undefined) headers['timing-allow-origin'] = headers['access-control-allow-origin']
       return

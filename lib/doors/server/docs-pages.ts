@@ -5,6 +5,7 @@
  */
 import type { Diagram } from '../../description/diagram/diagram.ts'
 import type { PageFrame } from '../../description/docs-page/frame.ts'
+import type { DescribedEnvelope } from '../../description/openapi/source.ts'
 import type { OpenApiDocument } from '../../description/openapi/document.ts'
 import { LazyClient } from '../../foundation/base/abort.ts'
 import { restError } from '../../foundation/base/errors.ts'
@@ -22,6 +23,8 @@ export interface DocumentedEngine {
   look(path: string, client: LazyClient): Promise<TransportResponse>
   /** Describes a version as it is served below a base. */
   describe(options: { readonly version: string; readonly details: true }, isReadOnly: boolean, base: string): Promise<OpenApiDocument>
+  /** The form of answers; undefined: the engine's own. */
+  readonly envelope: DescribedEnvelope | undefined
   /** Returns the diagram of a version as plain data. */
   describeDiagram(version: string): Promise<Diagram>
   /** The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */
@@ -136,7 +139,7 @@ async function answerPage(engine: DocumentedEngine, request: SentPageRequest, vi
   const { readApi } = await import('../../description/docs-page/described-api.ts')
   const diagram = await engine.describeDiagram(version)
   const document = await engine.describe({ version, details: true }, request.readOnly, base)
-  const api = readApi(document, diagram)
+  const api = readApi(document, diagram, engine.envelope)
   return html(200, pages.renderModelPage(frame, api, diagram, { origin: request.origin, base, version }, engine.logInNames))
 }
 

@@ -129,6 +129,11 @@ export class Authentication {
     return action === 'login' || action === 'logout' || action === 'refresh'
   }
 
+  /** Whether the module answers a request. */
+  answersAt(method: string, segments: readonly string[]): boolean {
+    return findSession(this.paths, method, segments.slice(1)) !== undefined
+  }
+
   /** The routes of the module. */
   routes(): Route[] {
     return new SessionRoutes({

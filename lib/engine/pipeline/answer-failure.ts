@@ -8,11 +8,13 @@ import type { DatabaseFailure } from '../../records/database/dialect.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import { takesBody } from '../../foundation/base/http-methods.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
+import type { Model } from '../../model/model.ts'
 import type { JournalRecord } from '../journal/journal.ts'
 import { readHeader } from '../../records/request/parse-request.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { CheckedOptions } from './options.ts'
 import { respondError, withoutBody } from './respond.ts'
+import { findNames, isPlain, shapeAnswer, shapeRefusal } from './shape-answer.ts'
 
 /** The request that has failed, as it came. */
 interface FailedArrival {
@@ -49,14 +51,48 @@ export function answerFailure(error: unknown, arrival: FailedArrival, parts: Fai
     if (record !== undefined) record.failure = findReason(meant)
     reportFailure(parts.options.onError, meant, { method, path })
   }
-  return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
+  const shaped = isPlain(context) ? response : formRefusal(response, { method, path }, parts)
+  return method.toUpperCase() === 'HEAD' ? withoutBody(shaped) : shaped
+}
+
+/** Gives a refusal the form of the application. Where its own function fails, the client learns no more than that. */
+export function formRefusal(response: RestResponse, request: Partial<FailedRequest>, parts: FailureParts): RestResponse {
+  const { envelope, onError } = parts.options
+  if (envelope === undefined) return response
+  try {
+    return shapeRefusal(response, request, envelope)
+  } catch (error) {
+    reportFailure(onError, error, { method: request.method ?? '', path: request.path ?? '' })
+    return answerError(error, parts)
+  }
+}
+
+/** The last step of any answer, for one that has been asked for in the engine's own form. */
+export function shapeFully(
+  response: RestResponse,
+  request: FailedRequest,
+  parts: FailureParts & { readonly served: ReadonlyMap<string, { readonly model: Model }> },
+): RestResponse {
+  const { envelope } = parts.options
+  if (envelope === undefined) return response
+  return response.status >= 400
+    ? formRefusal(response, request, parts)
+    : shapeAnswer(response, request.method, envelope, name => findAnyNames(name, parts.served.values()))
+}
+
+function findAnyNames(name: string, versions: Iterable<{ readonly model: Model }>): ReturnType<typeof findNames> {
+  for (const { model } of versions) {
+    const names = findNames(name, model)
+    if (names !== undefined) return names
+  }
+  return undefined
 }
 
 /** Answers what a transport has met itself; a fault of the server is reported. */
 export function answerTransportFailure(error: unknown, { method, path, headers }: ReceivedRequest, parts: FailureParts): RestResponse {
   const response = answerError(error, parts, headers['accept'])
   if (response.status >= 500 && !(error instanceof RestError)) reportFailure(parts.options.onError, error, { method, path })
-  return response
+  return formRefusal(response, { method, path }, parts)
 }
 
 /**

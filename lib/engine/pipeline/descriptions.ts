@@ -229,7 +229,7 @@ export class Descriptions {
     examples: ReadonlyMap<Resource, JsonRecord>,
   ): Omit<ApiSource, 'base'> {
     const { options } = this.#parts
-    const { limits, createdStatus, validationStatus, etag, readOnly, forms, serverTiming, routes } = options
+    const { limits, createdStatus, deletedStatus, envelope, validationStatus, etag, readOnly, forms, serverTiming, routes } = options
     return {
       model,
       version,
@@ -238,6 +238,8 @@ export class Descriptions {
       lookUp,
       limits,
       createdStatus,
+      deletedStatus,
+      envelope,
       validationStatus,
       tagsContent: etag === 'answer',
       readOnly,

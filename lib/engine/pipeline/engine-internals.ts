@@ -1,7 +1,8 @@
 /** Engine internals: what the rest of the library asks of an engine, and its users do not: the doors, the checks and the command. See internals.ts. */
 import type { HandleContext } from './handle.ts'
 import type { Composition, EngineParts } from './assemble.ts'
-import { answerError, answerTransportFailure } from './answer-failure.ts'
+import type { CompiledEnvelope } from './shape-answer.ts'
+import { answerError, answerTransportFailure, formRefusal } from './answer-failure.ts'
 import type { ReceivedRequest } from './answer-failure.ts'
 import type { OpenApiOptions } from './descriptions.ts'
 import { ownsPath } from './owns-path.ts'
@@ -49,6 +50,11 @@ export class EngineInternals {
 
   get limits(): Limits {
     return this.#parts.options.limits
+  }
+
+  /** The form of answers; undefined: the engine's own. */
+  get envelope(): CompiledEnvelope | undefined {
+    return this.#parts.options.envelope
   }
 
   /** Whether a form may stand for JSON. */
@@ -139,7 +145,7 @@ export class EngineInternals {
 
   /** Returns the error body for an error that a transport finds before it can ask. */
   respondError(error: unknown): RestResponse {
-    return answerError(error, this.#parts)
+    return formRefusal(answerError(error, this.#parts), {}, this.#parts)
   }
 
   /** Answers an error of a transport, and reports it where it is the server's fault. */

@@ -52,7 +52,8 @@ import { createEach, findBulkResource } from './bulk.ts'
 import { operate } from './operate.ts'
 import type { Operation, Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
-import { respondCreatedAll } from './respond.ts'
+import { respondCreatedAll, withoutBody } from './respond.ts'
+import { findNames, isPlain, shapeAnswer } from './shape-answer.ts'
 
 /** The headers and the signal of a request. */
 export interface HandleContext {
@@ -130,8 +131,9 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
       trace?.enter('handler')
       const version = segments[0] ?? options.versions[0] ?? NO_VERSION
       const asked = request.body instanceof FormBody ? withBody(request, request.body.plain(), arrival) : request
-      const answering = answerRoute(route, { arrival, request: asked, principal, version, end }, parts)
-      return withAllowedMethods(yield* wait(answering), request, parts)
+      const answer = yield* wait(answerRoute(route, { arrival, request: asked, principal, version, end }, parts))
+      const isOwn = authentication?.answersAt(method, segments) === true
+      return withAllowedMethods(isOwn ? finish(answer, arrival, request, parts) : answer, request, parts)
     }
     const version = findVersion(request, options.versions, parts.model)
     const asked = method === 'QUERY' ? readQuery(request, arrival) : request
@@ -142,7 +144,7 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
         ? findNewNames(resolved.versioned.request.body, resolved.target)
         : undefined
     const answering = more === undefined ? answerRequest(resolved, parts) : answerGrown(versioned, parts.grow(more), parts)
-    const response = withAllowedMethods(yield* wait(answering), request, parts)
+    const response = withAllowedMethods(finish(yield* wait(answering), arrival, request, parts), request, parts)
     return method === 'QUERY' ? { ...response, headers: { ...response.headers, 'accept-query': QUERY_TYPES } } : response
   } catch (error) {
     // Only the caller of `handle` itself is at fault; a hook that calls the engine wrongly is a fault of the server.
@@ -150,6 +152,21 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
     end.throwIfReached()
     return withAllowedMethods(answerFailure(error, arrival, parts), request, parts)
   }
+}
+
+/** Gives an answer the form that its sender wants, and takes the body away for HEAD. */
+function finish(
+  response: RestResponse,
+  { context }: Arrival,
+  { method, segments }: Request,
+  { options, model, served }: StageParts,
+): RestResponse {
+  const { envelope } = options
+  const shaped =
+    envelope === undefined || isPlain(context)
+      ? response
+      : shapeAnswer(response, method, envelope, name => findNames(name, served.get(segments[0] ?? '')?.model ?? model))
+  return method === 'HEAD' ? withoutBody(shaped) : shaped
 }
 
 /** A request to a version, as the stages before have proved it. */

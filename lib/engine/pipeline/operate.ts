@@ -41,7 +41,6 @@ import {
   respondOptions,
   respondRecord,
   respondValue,
-  withoutBody,
 } from './respond.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { buildResponse } from '../../records/request/custom-routes.ts'
@@ -87,6 +86,7 @@ export interface Operation {
   readonly ctx: RequestContext
 }
 
+/** Answers to HEAD have a body, too: who sends them takes it away. */
 export function operate(operation: Operation, services: Services): Awaitable<RestResponse> {
   const { request } = operation
   const { method } = request
@@ -94,13 +94,11 @@ export function operate(operation: Operation, services: Services): Awaitable<Res
   const list = findListedResource(operation.target)
   const format = list === undefined ? undefined : findListFormat(request.header('accept'))
   if (list !== undefined && format !== undefined) {
-    const streamed = streamOperation(operation, services, list, format)
-    return method === 'HEAD' ? chain(streamed, withoutBody) : streamed
+    return streamOperation(operation, services, list, format)
   }
   const response = performWrapped(operation, services)
   const { etag } = services
-  const answer = mayBeConditional(operation, etag) ? chain(response, done => applyCondition(done, operation, etag)) : response
-  return method === 'HEAD' ? chain(answer, withoutBody) : answer
+  return mayBeConditional(operation, etag) ? chain(response, done => applyCondition(done, operation, etag)) : response
 }
 
 function performWrapped(operation: Operation, services: Services): Awaitable<RestResponse> {

@@ -18,6 +18,8 @@ import type { ServerDatabase, SqlFunctions } from '../../records/database/world-
 import { isPglite } from '../../records/database/describe-database.ts'
 import { readDatabase } from './database-option.ts'
 import { checkScenarios } from './scenarios.ts'
+import { compileEnvelope } from './shape-answer.ts'
+import type { CompiledEnvelope, EnvelopeOption } from './shape-answer.ts'
 
 /** Options of `RestEngine.create`. */
 export interface EngineOptions {
@@ -82,6 +84,15 @@ export interface EngineOptions {
   readonly clock?: () => Date
   /** Status of a created record: 200 (the default) or 201. */
   readonly createdStatus?: 200 | 201
+  /** Status of a deletion: 200 (the default), with the record as it was, or 204 without a body. */
+  readonly deletedStatus?: 200 | 204
+  /**
+   * Another form of answers: templates whose values name parts and whose keys may hold `{plural}` and `{singular}`, or `'bare'`. What is asked inside of requests keeps
+   * the engine's own form. Default: that form.
+   *
+   * @example { list: { '{plural}': 'records', '{plural}Count': 'count' }, record: { '{singular}': 'record' } }
+   */
+  readonly envelope?: EnvelopeOption
   /** Status of a body that the model refuses: 422 (the default) or 400. */
   readonly validationStatus?: 400 | 422
   /**
@@ -112,10 +123,12 @@ export interface EngineOptions {
 
 /** The options with their defaults. */
 export type CheckedOptions = Required<
-  Omit<EngineOptions, 'database' | 'entities' | 'functions' | 'limits' | 'lookup' | 'seed' | 'clock' | 'auth'>
+  Omit<EngineOptions, 'database' | 'entities' | 'envelope' | 'functions' | 'limits' | 'lookup' | 'seed' | 'clock' | 'auth'>
 > &
   Pick<EngineOptions, 'entities' | 'functions' | 'lookup' | 'seed' | 'clock' | 'auth'> & {
     readonly limits: Limits
+    /** Undefined: answers have the engine's own form. */
+    readonly envelope: CompiledEnvelope | undefined
     readonly database: string | ServerDatabase
   }
 
@@ -140,6 +153,8 @@ const OPTIONS = [
   'scenarios',
   'clock',
   'createdStatus',
+  'deletedStatus',
+  'envelope',
   'validationStatus',
   'etag',
   'journal',
@@ -198,6 +213,7 @@ const DEFAULTS = {
   versions: ['v1'],
   canonicalPaths: false,
   createdStatus: 200,
+  deletedStatus: 200,
   validationStatus: 422,
   etag: 'version',
   journal: 1000,
@@ -212,7 +228,12 @@ function completeOptions(options: EngineOptions): CheckedOptions {
   const given = Object.fromEntries(OPTIONS.flatMap(name => (options[name] === undefined ? [] : [[name, options[name]]]))) as EngineOptions
   const schema = given.entities === undefined ? 'keep' : 'update'
   const complete = { ...DEFAULTS, schema, ...given }
-  return { ...complete, database: readDatabase(complete.database), limits: checkLimits(given.limits ?? {}) } as CheckedOptions
+  return {
+    ...complete,
+    database: readDatabase(complete.database),
+    limits: checkLimits(given.limits ?? {}),
+    envelope: compileEnvelope(given.envelope, complete.deletedStatus),
+  } as CheckedOptions
 }
 
 /** Rejects a database, schema or seed that do not go with where the model comes from. */
@@ -261,6 +282,7 @@ function checkSecret({ auth, database }: CheckedOptions): void {
 function checkForms(options: CheckedOptions): void {
   const { createdStatus, validationStatus, etag, journal, serverTiming, notes, orm, versions } = options
   checkChoice('createdStatus', createdStatus, [200, 201])
+  checkChoice('deletedStatus', options.deletedStatus, [200, 204])
   checkChoice('validationStatus', validationStatus, [400, 422])
   checkChoice('etag', etag, ['version', 'answer'])
   checkChoice('unmetFaults', options.unmetFaults, ['ignore', 'throw'])

@@ -21,7 +21,7 @@ import { NO_HEADERS, readHeader } from '../../records/request/parse-request.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { Faults } from '../testing/fault-injection.ts'
 import { faultRequest } from '../testing/fault-request.ts'
-import { answerError, answerFailure, isMisuse } from './answer-failure.ts'
+import { answerError, answerFailure, formRefusal, isMisuse } from './answer-failure.ts'
 import { findAddress, handle, readRequest } from './handle.ts'
 import type { Arrival, HandleContext, StageParts } from './handle.ts'
 import { withoutBody } from './respond.ts'
@@ -233,7 +233,7 @@ export class RequestRecorder {
       return answerFailure(error, arrival, this.#parts)
     }
     return faults.take(course, context.signal, answering, refusal => {
-      const response = answerError(refusal, this.#parts, readHeader(context, 'accept'))
+      const response = formRefusal(answerError(refusal, this.#parts, readHeader(context, 'accept')), { method, path }, this.#parts)
       return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
     })
   }

@@ -39,6 +39,8 @@ interface WayIn extends Connected {
   readonly budget?: number
   readonly base?: string | undefined
   readonly readOnly?: boolean
+  /** Whether answers keep the engine's own form, whatever the option `envelope` says. */
+  readonly isPlain?: boolean
 }
 
 /** A client whose signal and headers are made on first use, since most requests are answered without either. */
@@ -57,14 +59,17 @@ export class LazyClient implements Client, Connected {
   readonly readOnly: boolean
   readonly isSecure: boolean
   readonly trusts: Connected['trusts']
+  /** Whether answers keep the engine's own form. */
+  readonly isPlain: boolean
 
-  constructor(source: HeaderSource, { budget, base, readOnly = false, isSecure = false, trusts }: WayIn = {}) {
+  constructor(source: HeaderSource, { budget, base, readOnly = false, isSecure = false, trusts, isPlain = false }: WayIn = {}) {
     this.#source = source
     this.isSecure = isSecure
     this.trusts = trusts
     this.budget = budget
     this.base = base
     this.readOnly = readOnly
+    this.isPlain = isPlain
   }
 
   get headers(): Readonly<Record<string, string>> {

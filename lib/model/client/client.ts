@@ -4,6 +4,8 @@
  */
 import { checkNames, findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { CallOptions, Client, ClientEntities, ClientMethods } from './client-types.ts'
+import type { EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
+import { createReader } from './read-shaped.ts'
 import { mergeHeaders } from './merge-headers.ts'
 import { ResourceCalls } from './resource-calls.ts'
 import { findToken, readPaths, readUser, sendSession, withRefreshToken, writeRefresh } from './session-calls.ts'
@@ -24,11 +26,13 @@ export interface ClientOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Where the API logs in and out, below the version, as the option `paths` of `auth` says it: `{ login: 'users/login', me: 'user' }`. Default: `login`, `logout`. */
   readonly paths?: SessionCallPaths
+  /** The form of the answers, where the API has the option `envelope`: the same templates. Default: the engine's own form. */
+  readonly envelope?: EnvelopeTemplates
   /** The token of every call, as a log-in or `engine.token(user)` gives it. */
   readonly token?: string
 }
 
-const OPTIONS = ['version', 'url', 'headers', 'paths', 'token']
+const OPTIONS = ['version', 'url', 'headers', 'paths', 'envelope', 'token']
 
 /**
  * Makes a typed client. Names, operators and values of queries, bodies and records follow from the entities; a filter that is misspelt does not compile.
@@ -45,11 +49,14 @@ const OPTIONS = ['version', 'url', 'headers', 'paths', 'token']
  */
 export function client<const M extends ClientEntities>(target: ClientTarget, entities?: M, options: ClientOptions = {}): Client<M> {
   checkNames(options, OPTIONS, 'client')
-  const { version, url, headers = {}, paths, token } = options
+  const { version, url, headers = {}, paths, envelope, token } = options
   const names = entities === undefined ? undefined : Object.keys(entities)
   const taken = names?.find(name => METHODS.includes(name))
   if (taken !== undefined) throw new TypeError(`client: "${taken}" is a method of the client, and cannot be the name of a resource.`)
-  const wire = { transport: openTransport(target, { version, url }), paths: readPaths(paths) }
+  const wire = {
+    transport: openTransport(target, { version, url }, envelope === undefined ? undefined : createReader(envelope)),
+    paths: readPaths(paths),
+  }
   return makeClient(wire, names, mergeHeaders(headers, authorize(token)))
 }
 

@@ -28,29 +28,38 @@ export class ListCalls {
   }
 
   async list(query?: QueryRecord, options?: CallOptions): Promise<Page<unknown>> {
-    return readPage(await this.call('GET', [], { query: writeQuery(query) }, options))
+    return readPage(await this.call('GET', [], { asked: 'list', query: writeQuery(query) }, options))
   }
 
   async page(number: number, query: QueryRecord = {}, options?: CallOptions): Promise<Page<unknown>> {
     if (!Number.isSafeInteger(number) || number < 1) throw new RangeError(`client: a page is a number from 1, not ${String(number)}.`)
     if (query['offset'] !== undefined) throw new TypeError('client: a page says itself where it begins: give "limit" without "offset".')
     const limit = (query['limit'] as number | undefined) ?? PAGE
-    const page = readPage(await this.call('GET', [], { query: writeQuery(query, { limit, offset: (number - 1) * limit }) }, options))
-    if (page.limit !== limit) throw new RangeError(`client: pages of ${limit} records are too large; ${page.limit} are the most.`)
+    const page = readPage(
+      await this.call('GET', [], { asked: 'list', query: writeQuery(query, { limit, offset: (number - 1) * limit }) }, options),
+    )
+    if (page.limit !== undefined && page.limit !== limit)
+      throw new RangeError(`client: pages of ${limit} records are too large; ${page.limit} are the most.`)
     return page
   }
 
   async *all(query?: QueryRecord, options?: CallOptions): AsyncGenerator<unknown, void, undefined> {
     let text: string | undefined = writeQuery(query)
+    let seen = (query?.['offset'] as number | undefined) ?? 0
     while (text !== undefined) {
-      const { items, next }: Page<unknown> = readPage(await this.call('GET', [], { query: text }, options))
+      const { items, next, count }: Partial<Page<unknown>> & Pick<Page<unknown>, 'items'> = readPage(
+        await this.call('GET', [], { asked: 'list', query: text }, options),
+      )
       yield* items
-      text = next === null ? undefined : next.slice(next.indexOf('?') + 1)
+      seen += items.length
+      // An envelope of the application may leave out where the next page is.
+      if (next === undefined) text = items.length === 0 || seen >= (count ?? Infinity) ? undefined : writeQuery(query, { offset: seen })
+      else text = next === null ? undefined : next.slice(next.indexOf('?') + 1)
     }
   }
 
   async create(body: unknown, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
-    return readRecord(await this.call('POST', [], { body, query: writeQuery(query) }, options))
+    return readRecord(await this.call('POST', [], { asked: 'record', body, query: writeQuery(query) }, options))
   }
 
   protected call(method: string, behind: readonly Id[], what: Partial<Call>, { signal, headers }: CallOptions = {}): Promise<Envelope> {
@@ -66,7 +75,7 @@ export class ListCalls {
 /** The calls for a list of related records. */
 export class RelatedCalls extends ListCalls {
   async delete(query?: QueryRecord, options?: CallOptions): Promise<Deleted<unknown>> {
-    const envelope = await this.call('DELETE', [], { query: writeQuery(query) }, options)
+    const envelope = await this.call('DELETE', [], { asked: 'removedList', query: writeQuery(query) }, options)
     return { items: readRecords(envelope), count: envelope['count'] as number }
   }
 }
@@ -74,28 +83,28 @@ export class RelatedCalls extends ListCalls {
 /** The calls for a resource. */
 export class ResourceCalls extends ListCalls {
   async get(id: Id, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
-    return readRecord(await this.call('GET', [id], { query: writeQuery(query) }, options))
+    return readRecord(await this.call('GET', [id], { asked: 'record', query: writeQuery(query) }, options))
   }
 
   async update(id: Id, body: unknown, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
-    return readRecord(await this.call('PATCH', [id], { body, query: writeQuery(query) }, options))
+    return readRecord(await this.call('PATCH', [id], { asked: 'record', body, query: writeQuery(query) }, options))
   }
 
   async delete(id: Id, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
-    return readRecord(await this.call('DELETE', [id], { query: writeQuery(query) }, options))
+    return readRecord(await this.call('DELETE', [id], { asked: 'removed', query: writeQuery(query) }, options))
   }
 
   async getAttribute(id: Id, attribute: string, options?: CallOptions): Promise<unknown> {
-    const envelope = await this.call('GET', [id, attribute], {}, options)
+    const envelope = await this.call('GET', [id, attribute], { asked: 'attribute' }, options)
     return 'attribute' in envelope && 'value' in envelope ? envelope['value'] : readRecord(envelope)
   }
 
   async setAttribute(id: Id, attribute: string, value: unknown, options?: CallOptions): Promise<unknown> {
-    return readRecord(await this.call('PUT', [id, attribute], { body: value }, options))
+    return readRecord(await this.call('PUT', [id, attribute], { asked: 'record', body: value }, options))
   }
 
   async deleteAttribute(id: Id, attribute: string, options?: CallOptions): Promise<unknown> {
-    return readRecord(await this.call('DELETE', [id, attribute], {}, options))
+    return readRecord(await this.call('DELETE', [id, attribute], { asked: 'removed' }, options))
   }
 
   related(id: Id, attribute: string): RelatedCalls {

@@ -4,6 +4,7 @@
  */
 import { RestError } from '../../foundation/base/errors.ts'
 import type { FieldError } from '../../foundation/base/errors.ts'
+import type { Asked, ReadShaped } from './read-shaped.ts'
 import { toJson } from './json-body.ts'
 
 /** An engine, as far as a client needs it. */
@@ -56,6 +57,8 @@ export interface Call {
   readonly signal?: AbortSignal | undefined
   /** Whether the application decides what the answer is made of, as of a log-in. */
   readonly isFree?: boolean
+  /** What the answer is to show. */
+  readonly asked?: Asked
 }
 
 /** Sends calls. */
@@ -76,33 +79,42 @@ const FIRST = 'v1'
 const KEPT = ['retry-after', 'www-authenticate', 'allow']
 
 /** @throws TypeError for what is neither a target nor a URL, and an address that does not go with the target. */
-export function openTransport(target: ClientTarget, { version, url }: Address): Transport {
+export function openTransport(target: ClientTarget, { version, url }: Address, read?: ReadShaped): Transport {
   if (typeof target === 'string' || target instanceof URL) {
     if (url !== undefined) throw new TypeError('client: "url" goes with a fetch function; the target is a URL itself.')
-    return viaFetch((address, init) => globalThis.fetch(address, init), readUrl(target), version)
+    return viaFetch((address, init) => globalThis.fetch(address, init), { root: readUrl(target), version, read })
   }
-  if (typeof target === 'function') return viaFetch(target, readUrl(url ?? 'http://localhost'), version)
+  if (typeof target === 'function') return viaFetch(target, { root: readUrl(url ?? 'http://localhost'), version, read })
   if (typeof (target as Partial<EngineTarget> | null | undefined)?.handle !== 'function')
     throw new TypeError("client: the target is an engine, a URL ('http://127.0.0.1:3000') or a fetch function.")
   if (url !== undefined) throw new TypeError('client: "url" goes with a fetch function, not with an engine.')
-  return viaEngine(target, version)
+  return viaEngine(target, version, read)
 }
 
-function viaEngine(engine: EngineTarget, given: string | null | undefined): Transport {
+function viaEngine(engine: EngineTarget, given: string | null | undefined, read: ReadShaped | undefined): Transport {
   const version = given === undefined ? (engine.versions[0] ?? null) : given
-  return async ({ method, segments, query = '', body, headers, signal, isFree }) => {
+  return async ({ method, segments, query = '', body, headers, signal, isFree, asked }) => {
     const path = `${engine.base ?? ''}${writePath(version, segments)}`
     const context = { headers: { ...headers }, ...(signal === undefined ? {} : { signal }) }
     return readAnswer(await engine.handle(method, path, query, body === undefined ? undefined : toJson(body), context), {
       method,
       path,
       isFree,
+      asked,
+      read,
     })
   }
 }
 
-function viaFetch(fetch: FetchTarget, root: string, version: string | null = FIRST): Transport {
-  return async ({ method, segments, query = '', body, headers, signal, isFree }) => {
+/** Where a fetch function finds an API, and how its answers are read. */
+interface FetchedApi {
+  readonly root: string
+  readonly version: string | null | undefined
+  readonly read: ReadShaped | undefined
+}
+
+function viaFetch(fetch: FetchTarget, { root, version = FIRST, read }: FetchedApi): Transport {
+  return async ({ method, segments, query = '', body, headers, signal, isFree, asked }) => {
     const address = `${root}${writePath(version, segments)}${query === '' ? '' : `?${query}`}`
     const answer = await fetch(address, {
       method,
@@ -112,7 +124,10 @@ function viaFetch(fetch: FetchTarget, root: string, version: string | null = FIR
     })
     const found: Record<string, string> = {}
     answer.headers.forEach((value, name) => (found[name.toLowerCase()] = value))
-    return readAnswer({ status: answer.status, headers: found, body: parseBody(await answer.text()) }, { method, path: address, isFree })
+    return readAnswer(
+      { status: answer.status, headers: found, body: parseBody(await answer.text()) },
+      { method, path: address, isFree, asked, read },
+    )
   }
 }
 
@@ -144,12 +159,14 @@ interface Refusal {
 }
 
 /** The request of an answer. */
-interface Asked extends Pick<Call, 'method'> {
+interface SentCall extends Pick<Call, 'method'> {
   readonly path: string
   readonly isFree: boolean | undefined
+  readonly asked: Asked | undefined
+  readonly read: ReadShaped | undefined
 }
 
-function readAnswer({ status, headers, body }: Answer, { method, path, isFree }: Asked): Readonly<Record<string, unknown>> {
+function readAnswer({ status, headers, body }: Answer, { method, path, isFree, asked, read }: SentCall): Readonly<Record<string, unknown>> {
   const isObject = typeof body === 'object' && body !== null
   if (status >= 400) {
     const { code, detail, errors } = (isObject ? body : {}) as Refusal
@@ -160,6 +177,8 @@ function readAnswer({ status, headers, body }: Answer, { method, path, isFree }:
       headers: kept,
     })
   }
+  const shaped = asked === undefined ? undefined : read?.({ status, headers, body }, asked)
+  if (shaped !== undefined && status < 300) return shaped
   if (status < 200 || status > 299 || !isObject || (isFree !== true && !('success' in body)))
     throw new Error(
       `client: ${method} ${path} is answered with ${status} and no body of this API: ${JSON.stringify(body ?? null).slice(0, 200)}`,

@@ -43,7 +43,13 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
     const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => isSame || !OF_ONE_MESSAGE.test(name)))
     super(
       { headers },
-      { base: request.base, readOnly: request.readOnly, isSecure: request.connected.isSecure === true, trusts: request.connected.trusts },
+      {
+        base: request.base,
+        readOnly: request.readOnly,
+        isSecure: request.connected.isSecure === true,
+        trusts: request.connected.trusts,
+        isPlain: true,
+      },
     )
     this.principal = principal
     this.isEngine = isEngine

@@ -1,0 +1,105 @@
+/** Template schemas: the schemas of answers in the form that the application has given them by the option `envelope`. */
+import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
+import type { Part, ResourceNames } from '../../foundation/base/template-tree.ts'
+import type { Resource } from '../../model/model.ts'
+import type { DescribedEnvelope } from './source.ts'
+import type { RecordSchemas } from './record-schemas.ts'
+import { NULL, describeObject } from './schema.ts'
+import type { Schema } from './schema.ts'
+
+export type PartSchemas = { readonly [part in Part]?: Schema }
+
+type Tree = ReturnType<CompiledTemplate['named']>
+
+/** Returns the schema of an answer by a template; that of the records alone where it is bare. */
+export function describeTemplate(template: CompiledTemplate, names: ResourceNames, parts: PartSchemas, isOpen: boolean): Schema {
+  if (template.isBare) return parts[[...template.parts][0]!] ?? {}
+  return describeTree(template.named(names), parts, isOpen)
+}
+
+function describeTree(tree: Tree, parts: PartSchemas, isOpen: boolean): Schema {
+  const members = tree.map(([key, part]): [string, Schema] => [
+    key,
+    typeof part === 'string' ? (parts[part] ?? {}) : describeTree(part, parts, isOpen),
+  ])
+  // An answer says a status where something is done.
+  const required = tree.flatMap(([key, part]) => (part === 'status' ? [] : [key]))
+  return describeObject({ properties: Object.fromEntries(members), required, isOpen })
+}
+
+/** The members of envelopes. */
+export const SUCCESS: Members = { success: { const: true }, timestamp: { type: 'string', format: 'date-time' } }
+export const OK: Members = { status: { const: 'OK' } }
+const LINK: Schema = { type: ['string', 'null'] }
+export const NAME: Schema = { type: 'string' }
+export const COUNT: Members = { count: { type: 'integer' } }
+export const PAGE: Members = {
+  sort: { type: ['string', 'null'], description: 'The order in effect.' },
+  offset: { type: 'integer' },
+  limit: { type: 'integer' },
+  filter: {
+    type: 'array',
+    description: 'The filters: pairs of a name with its operator, and a value.',
+    items: { type: 'array', minItems: 2, maxItems: 2, items: { type: 'string' } },
+  },
+  count: { type: 'integer', description: 'Records that meet the filters, on all pages.' },
+  previous: { ...LINK, description: 'The path of the page before.' },
+  next: { ...LINK, description: 'The path of the next page.' },
+}
+
+export type Members = Readonly<Record<string, Schema>>
+
+/** The parts of templates that are the same for all resources. */
+const ANY_NUMBER: Schema = { type: ['integer', 'null'] }
+const PART_SCHEMAS: PartSchemas = { ...SUCCESS, ...OK, ...PAGE, page: ANY_NUMBER, pages: ANY_NUMBER }
+
+/** Whether functions of the application may put more into the answers about a resource. */
+export function isWrapped({ rules }: Resource): boolean {
+  return Object.keys(rules.wrappers).length > 0
+}
+
+export class ShapedSchemas {
+  readonly #envelope: DescribedEnvelope | undefined
+  readonly #records: RecordSchemas
+  readonly #isOpen: boolean
+
+  /** @param isOpen whether answers may have more members than are described */
+  constructor(envelope: DescribedEnvelope | undefined, records: RecordSchemas, isOpen: boolean) {
+    this.#envelope = envelope
+    this.#records = records
+    this.#isOpen = isOpen
+  }
+
+  listOf(resource: Resource): Schema {
+    return { type: 'array', items: this.#records.refer(resource) }
+  }
+
+  /** The schema of an answer in the form of the application; undefined where it is the engine's own. */
+  of(kind: 'list' | 'record', resource: Resource, carried: Schema): Schema | undefined {
+    const template = this.#envelope?.[kind]
+    const name = kind === 'list' ? resource.plural : resource.singular
+    return template === undefined
+      ? undefined
+      : this.#byTemplate(template, resource, {
+          ...PART_SCHEMAS,
+          [kind === 'list' ? 'records' : 'record']: carried,
+          resource: { const: name },
+        })
+  }
+
+  removed(resource: Resource, carried: Schema, isList: boolean): Schema | undefined {
+    const template = this.#envelope?.removed
+    if (template === undefined) return this.of(isList ? 'list' : 'record', resource, carried)
+    const records = isList ? carried : { type: 'array', items: carried }
+    return this.#byTemplate(template, resource, {
+      ...PART_SCHEMAS,
+      record: isList ? (template.isBare ? carried : NULL) : carried,
+      records,
+      resource: { const: isList ? resource.plural : resource.singular },
+    })
+  }
+
+  #byTemplate(template: CompiledTemplate, resource: Resource, parts: PartSchemas): Schema {
+    return describeTemplate(template, resource, parts, this.#isOpen || isWrapped(resource))
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * Shape an answer: the last step of a request from outside, where the application wants another envelope than the engine's own. What is asked inside of a request
+ * keeps the engine's form, which the stages themselves read. Takes an answer and the names of resources; gives the same with another body. Without the option
+ * there is nothing of it.
+ */
+import { LazyClient } from '../../foundation/base/abort.ts'
+import { isObject, assertJson } from '../../foundation/base/json.ts'
+import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
+import { compileTemplate } from '../../foundation/base/envelope-template.ts'
+import type { CompiledTemplate, EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
+import type { Parts, ResourceNames } from '../../foundation/base/template-tree.ts'
+import type { FailedRequest } from '../../foundation/base/report-failure.ts'
+import { JSON_TYPE } from '../../foundation/base/response.ts'
+import type { RestResponse } from '../../foundation/base/response.ts'
+import type { Model } from '../../model/model.ts'
+import { checkNames } from '../../foundation/base/suggest.ts'
+
+/** Another form of answers, for the option `envelope`. */
+export interface EnvelopeOption extends EnvelopeTemplates {
+  /**
+   * Makes the body of a refusal.
+   *
+   * @param error the engine's own body: `status`, `code`, `title`, `detail`, `errors`
+   * @param request method and path; both empty where the request could not be read
+   */
+  readonly error?: (error: ErrorBody, request: { readonly method: string; readonly path: string }) => unknown
+}
+
+/** The body of a refusal, as the engine itself makes it. */
+export interface ErrorBody {
+  readonly success: false
+  readonly timestamp: string
+  readonly status: number
+  readonly code: string
+  readonly title: string
+  readonly detail: string
+  readonly errors?: readonly Readonly<Record<string, unknown>>[]
+}
+
+/** The templates of an engine, compiled. */
+export interface CompiledEnvelope {
+  readonly list: CompiledTemplate | undefined
+  readonly record: CompiledTemplate | undefined
+  readonly removed: CompiledTemplate | undefined
+  readonly error: EnvelopeOption['error']
+  readonly deletedStatus: 200 | 204
+}
+
+/**
+ * Compiles the options; undefined where answers stay as they are.
+ *
+ * @throws TypeError
+ */
+export function compileEnvelope(option: EnvelopeOption | undefined, deletedStatus: 200 | 204): CompiledEnvelope | undefined {
+  const where = 'RestEngine.create: envelope'
+  if (option === undefined) return deletedStatus === 200 ? undefined : { ...NOTHING, deletedStatus }
+  if (typeof option !== 'object' || option === null || Array.isArray(option))
+    throw new TypeError(`${where} must be an object: { list: { "{plural}": "records" } }.`)
+  checkNames(option, ['list', 'record', 'removed', 'error'], where)
+  const { error } = option
+  if (error !== undefined && typeof error !== 'function') throw new TypeError(`${where}: "error" must be a function of the error body.`)
+  const compiled = (kind: 'list' | 'record' | 'removed'): CompiledTemplate | undefined =>
+    option[kind] === undefined ? undefined : compileTemplate(option[kind], kind, where)
+  return { list: compiled('list'), record: compiled('record'), removed: compiled('removed'), error, deletedStatus }
+}
+
+const NOTHING = { list: undefined, record: undefined, removed: undefined, error: undefined }
+
+/** Whether the sender of a request wants the engine's own form: the engine itself does. */
+export function isPlain(context: object): boolean {
+  return context instanceof LazyClient && context.isPlain
+}
+
+/** The names of a resource by either of them. */
+export type FindNames = (name: string) => ResourceNames | undefined
+
+/** Finds the names of the resource that an answer names by one of them. */
+export function findNames(name: string, { byName, resources }: Model): ResourceNames | undefined {
+  return byName.get(name) ?? resources.find(({ plural, singular }) => plural === name || singular === name)
+}
+
+/** Returns an answer in the form of the application. What is not of the engine's own form stays as it is. */
+export function shapeAnswer(response: RestResponse, method: string, envelope: CompiledEnvelope, namesOf: FindNames): RestResponse {
+  const body: unknown = response.body
+  if (!isObject(body) || body['success'] !== true || typeof body['resource'] !== 'string') return response
+  const { resource } = body
+  const isRemoval = method === 'DELETE'
+  if (isRemoval && envelope.deletedStatus === 204 && response.status === 200) return withoutContent(response)
+  if (!Object.hasOwn(body, resource)) return shapeValue(response, body, envelope)
+  const names = namesOf(resource)
+  const carried = body[resource]
+  const isList = Array.isArray(carried)
+  const template = (isRemoval ? envelope.removed : undefined) ?? (isList ? envelope.list : envelope.record)
+  if (template === undefined || names === undefined) return response
+  if (template.isBare) return isList ? bareList(response, carried, body) : { ...response, body: carried }
+  const parts =
+    isRemoval && envelope.removed !== undefined
+      ? removedParts(body, carried)
+      : isList
+        ? listParts(body, carried)
+        : recordParts(body, carried)
+  const shaped = template.build(names, parts)
+  // What a wrapper of the application has put beside.
+  for (const key of Object.keys(body)) if (key !== resource && !ENVELOPE_KEYS.has(key)) shaped[key] = body[key]
+  return { ...response, body: shaped }
+}
+
+type Body = Readonly<Record<string, unknown>>
+
+/** A plain attribute has no template: it is bare where records are. */
+function shapeValue(response: RestResponse, body: Body, { record }: CompiledEnvelope): RestResponse {
+  return record?.isBare === true && typeof body['attribute'] === 'string' && Object.hasOwn(body, 'value')
+    ? { ...response, body: body['value'] }
+    : response
+}
+
+function withoutContent({ headers }: RestResponse): RestResponse {
+  const { 'content-type': _, ...others } = headers
+  return { status: 204, headers: others, body: undefined }
+}
+
+/** A list that is no page, such as the records of an array that has been created, is the whole of its only page. */
+function listParts(body: Body, records: readonly unknown[]): Parts {
+  const { count = records.length, offset = 0, limit = records.length, sort = null, filter = [], previous = null, next = null } = body
+  const [size, start] = [Number(limit), Number(offset)]
+  return {
+    records,
+    count,
+    offset,
+    limit,
+    sort,
+    filter,
+    previous,
+    next,
+    page: size === 0 ? null : Math.floor(start / size) + 1,
+    pages: size === 0 ? null : Math.ceil(Number(count) / size),
+    resource: body['resource'],
+    success: true,
+    timestamp: body['timestamp'],
+  }
+}
+
+function recordParts(body: Body, record: unknown): Parts {
+  return { record, resource: body['resource'], status: body['status'], success: true, timestamp: body['timestamp'] }
+}
+
+function removedParts(body: Body, carried: unknown): Parts {
+  const records = Array.isArray(carried) ? carried : [carried]
+  return { ...recordParts(body, Array.isArray(carried) ? null : carried), records, count: records.length }
+}
+
+/** The records alone: the count and the neighbouring pages stand in headers (RFC 8288). */
+function bareList(response: RestResponse, records: readonly unknown[], { count, previous, next }: Body): RestResponse {
+  const links = [
+    ...(typeof previous === 'string' ? [`<${previous}>; rel="prev"`] : []),
+    ...(typeof next === 'string' ? [`<${next}>; rel="next"`] : []),
+  ]
+  const headers = {
+    ...response.headers,
+    'x-total-count': String(typeof count === 'number' ? count : records.length),
+    ...(links.length === 0 ? {} : { link: links.join(', ') }),
+  }
+  return { ...response, headers, body: records }
+}
+
+/**
+ * Returns a refusal in the form of the application. Problem details stay as they are, since the request has asked for them.
+ *
+ * @throws what the application's function throws
+ */
+export function shapeRefusal(response: RestResponse, request: Partial<FailedRequest>, { error }: CompiledEnvelope): RestResponse {
+  const body: unknown = response.body
+  if (error === undefined || !isRefusal(body) || response.headers['content-type'] !== JSON_TYPE) return response
+  const { method = '', path = '' } = request
+  const shaped = error(body, { method, path }) ?? null
+  assertJson(shaped, 'envelope.error: the body')
+  return { ...response, body: shaped }
+}
+
+function isRefusal(body: unknown): body is ErrorBody & Body {
+  return isObject(body) && body['success'] === false && typeof body['code'] === 'string' && typeof body['detail'] === 'string'
+}

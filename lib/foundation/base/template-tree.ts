@@ -1,0 +1,116 @@
+/**
+ * Template tree: templates of answers as trees of keys and parts, and how a body is read by one, though the names of its resource need not be known. Stands by itself,
+ * since the typed client of browsers needs no more.
+ */
+
+/** A part of an answer with a list. */
+export type ListPart =
+  | 'records'
+  | 'count'
+  | 'offset'
+  | 'limit'
+  | 'sort'
+  | 'filter'
+  | 'previous'
+  | 'next'
+  | 'page'
+  | 'pages'
+  | 'resource'
+  | 'success'
+  | 'timestamp'
+/** A part of an answer with one record. */
+export type RecordPart = 'record' | 'resource' | 'status' | 'success' | 'timestamp'
+/** A part of the answer to a deletion. */
+export type RemovedPart = RecordPart | 'records' | 'count'
+export type Part = ListPart | RecordPart | RemovedPart
+
+/** The names of a resource. */
+export interface ResourceNames {
+  readonly plural: string
+  readonly singular: string
+}
+
+/** What a body is made of. A part that is undefined leaves its key out. */
+export type Parts = { readonly [part in Part]?: unknown }
+
+export type Tree = readonly (readonly [key: string, part: Part | Tree])[]
+
+export const HOLES = /\{(plural|singular)\}/g
+
+/** Returns a template as a tree, whatever is in it. */
+export function toTree(template: object): Tree {
+  return Object.entries(template).map(([key, part]: [string, unknown]) => [
+    key,
+    typeof part === 'object' && part !== null ? toTree(part) : (part as Part),
+  ])
+}
+
+/** Reads the parts of a body; undefined for a body of another form. */
+export function readTemplate(template: Tree, body: unknown): Parts | undefined {
+  const trees = guessNames(template, body).map(names => nameKeys(template, names))
+  // Where several names could be meant, the order of the keys tells: the engine writes that of the template.
+  for (const tree of [...trees.filter(each => isInOrder(each, body)), ...trees]) {
+    const parts: Partial<Record<Part, unknown>> = {}
+    if (readTree(tree, body, parts)) return parts
+  }
+  return undefined
+}
+
+/** Returns a template with the names of a resource in its keys. */
+export function nameKeys(tree: Tree, names: ResourceNames): Tree {
+  return tree.map(([key, part]) => [
+    key.replaceAll(HOLES, (_, hole: keyof ResourceNames) => names[hole]),
+    typeof part === 'string' ? part : nameKeys(part, names),
+  ])
+}
+
+/** Parts that an answer need not have. */
+const OPTIONAL: ReadonlySet<unknown> = new Set<Part>(['status'])
+
+function readTree(tree: Tree, body: unknown, parts: Partial<Record<Part, unknown>>): boolean {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return false
+  if (new Set(tree.map(([key]) => key)).size < tree.length) return false
+  return tree.every(([key, part]) => {
+    if (!Object.hasOwn(body, key)) return OPTIONAL.has(part)
+    const value = (body as Readonly<Record<string, unknown>>)[key]
+    if (typeof part !== 'string') return readTree(part, value, parts)
+    parts[part] = value
+    return true
+  })
+}
+
+function isInOrder(tree: Tree, body: unknown): boolean {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return false
+  const keys = tree.map(([key]) => key)
+  const found = Object.keys(body).filter(key => keys.includes(key))
+  const wanted = keys.filter(key => Object.hasOwn(body, key))
+  return (
+    found.join('\0') === wanted.join('\0') &&
+    tree.every(([key, part]) => typeof part === 'string' || isInOrder(part, (body as Readonly<Record<string, unknown>>)[key]))
+  )
+}
+
+/** The names that the keys of a body may have in the places of holes. */
+function guessNames(tree: Tree, body: unknown): ResourceNames[] {
+  const found: Record<keyof ResourceNames, Set<string>> = { plural: new Set(), singular: new Set() }
+  guessIn(tree, body, found)
+  const [plurals, singulars] = [
+    [...found.plural, ''],
+    [...found.singular, ''],
+  ]
+  return plurals.flatMap(plural => singulars.map(singular => ({ plural, singular })))
+}
+
+function guessIn(tree: Tree, body: unknown, found: Record<keyof ResourceNames, Set<string>>): void {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return
+  for (const [key, part] of tree) {
+    if (typeof part !== 'string') guessIn(part, (body as Readonly<Record<string, unknown>>)[key], found)
+    const [hole, ...more] = [...key.matchAll(HOLES)]
+    if (hole === undefined || more.length > 0) continue
+    const [before, after] = [key.slice(0, hole.index), key.slice(hole.index + hole[0].length)]
+    for (const name of Object.keys(body)) {
+      if (name.length > before.length + after.length && name.startsWith(before) && name.endsWith(after))
+        found[hole[1] as keyof ResourceNames].add(name.slice(before.length, name.length - after.length))
+    }
+  }
+}

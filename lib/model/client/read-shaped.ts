@@ -1,0 +1,68 @@
+/**
+ * Read shaped answers: those of an API with the option `envelope`, by the same templates. Takes the body and headers of an answer, and what the call asks for; gives the
+ * members of the engine's own form, as far as the answer has them.
+ */
+import type { EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
+import { readTemplate, toTree } from '../../foundation/base/template-tree.ts'
+import type { Parts, Tree } from '../../foundation/base/template-tree.ts'
+import { checkNames } from '../../foundation/base/suggest.ts'
+
+/** What a call asks for: a list, a record, a deletion of one or several, or the value or the record of an attribute. */
+export type Asked = 'list' | 'record' | 'removed' | 'removedList' | 'attribute'
+
+export interface ShapedAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+type Templates = { readonly [kind in keyof EnvelopeTemplates]?: Tree | 'bare' }
+
+/** The name under which the records of an answer stand: those of a body need not be known. */
+const NAME = 'records'
+
+/** Reads answers by templates; undefined for a body that is of none of them. */
+export type ReadShaped = (answer: ShapedAnswer, asked: Asked) => Readonly<Record<string, unknown>> | undefined
+
+/** @throws TypeError for what are no templates */
+export function createReader(envelope: EnvelopeTemplates): ReadShaped {
+  const { error: _, ...given } = envelope as EnvelopeTemplates & { readonly error?: unknown }
+  checkNames(given, ['list', 'record', 'removed'], 'client: envelope')
+  const templates: Templates = Object.fromEntries(
+    Object.entries(given).map(([kind, template]) => [kind, typeof template === 'object' ? toTree(template) : template]),
+  )
+  return (answer, asked) => readBy(templates, answer, asked)
+}
+
+function readBy(
+  templates: Templates,
+  { status, headers, body }: ShapedAnswer,
+  asked: Asked,
+): Readonly<Record<string, unknown>> | undefined {
+  const isRemoval = asked === 'removed' || asked === 'removedList'
+  if (isRemoval && status === 204) return carry({ record: undefined, records: [], count: undefined }, asked === 'removedList')
+  if (asked === 'attribute' && isValue(body)) return body
+  const isList = asked === 'list' || asked === 'removedList'
+  const template = (isRemoval ? templates.removed : undefined) ?? (isList ? templates.list : templates.record)
+  if (template === 'bare') return carry(isList ? { records: body, ...readHeaders(headers) } : { record: body }, isList)
+  const parts = template === undefined ? undefined : readTemplate(template, body)
+  if (parts === undefined) return undefined
+  // A deletion of one record may be shown by the list of them.
+  const one = parts.record === undefined && Array.isArray(parts.records) ? { ...parts, record: (parts.records as unknown[])[0] } : parts
+  return carry(one, isList)
+}
+
+function carry(parts: Parts, isList: boolean): Readonly<Record<string, unknown>> {
+  const { records, record, ...others } = parts
+  return { ...others, success: true, resource: NAME, [NAME]: isList ? records : record }
+}
+
+function isValue(body: unknown): body is Readonly<Record<string, unknown>> {
+  return typeof body === 'object' && body !== null && 'success' in body && 'attribute' in body && 'value' in body
+}
+
+/** What a bare list says of its pages. */
+function readHeaders({ 'x-total-count': count, link = '' }: Readonly<Record<string, string>>): Parts {
+  const find = (rel: string): string | null => new RegExp(`<([^>]*)>\\s*;\\s*rel="${rel}"`).exec(link)?.[1] ?? null
+  return { ...(count === undefined ? {} : { count: Number(count) }), previous: find('prev'), next: find('next') }
+}

@@ -20,17 +20,17 @@ const TRANSPORTS: readonly Defect[] = [
     specs: ['server/http'],
   },
   {
-    name: 'a body may have any length over HTTP',
-    file: 'doors/server/http-body.ts',
-    find: 'new JsonBody(request.headers, maxBytes, request.method)',
-    replace: 'new JsonBody(request.headers, maxBytes + 1, request.method)',
+    name: 'a body over HTTP of just the limit is refused while it comes',
+    file: 'doors/server/json-body.ts',
+    find: 'this.#bytes > this.#maxBytes',
+    replace: 'this.#bytes >= this.#maxBytes',
     specs: ['server/http'],
   },
   {
     name: 'a body over HTTP may have one byte too many',
-    file: 'doors/server/http-body.ts',
-    find: 'new JsonBody(request.headers, maxBytes, request.method)',
-    replace: 'new JsonBody(request.headers, maxBytes + 1, request.method)',
+    file: 'doors/server/json-body.ts',
+    find: 'return { maxBytes: limits.maxBodyBytes, method, takesForms }',
+    replace: 'return { maxBytes: limits.maxBodyBytes + 1, method, takesForms }',
     specs: ['server/http'],
   },
   {
@@ -175,8 +175,8 @@ const STAGES: readonly Defect[] = [
   {
     name: 'respond: the link to the next page is one too far',
     file: 'engine/pipeline/respond.ts',
-    find: 'link(offset + limit) : null',
-    replace: 'link(offset + limit + 1) : null',
+    find: 'offset + pages * limit)',
+    replace: 'offset + pages * limit + (pages === 1 ? 1 : 0))',
     specs: ['api/paging'],
   },
   {

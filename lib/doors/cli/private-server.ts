@@ -57,7 +57,7 @@ export async function startServer(folder: string | undefined, port?: number): Pr
       listen_addresses: port === undefined ? '' : '127.0.0.1',
       port: String(port ?? PORT),
       unix_socket_directories: place,
-      ...(folder === undefined ? { fsync: 'off' } : {}),
+      ...(folder === undefined ? { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' } : {}),
     }
     const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const child = await listen(join(bin, 'postgres'), ['-D', data, ...options], user)

@@ -53,8 +53,8 @@ function readPath(target: string): string {
 }
 
 /** Returns scheme and host of a request, as its sender has them. A proxy in front of the server is not seen. */
-export function findOrigin({ headers: { host = 'localhost' }, socket }: IncomingMessage): string {
-  return `${'encrypted' in socket ? 'https' : 'http'}://${host}`
+export function findOrigin(request: IncomingMessage): string {
+  return `${isEncrypted(request) ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}`
 }
 
 /** Whether a request has come by https. A proxy in front of the server is not seen. */

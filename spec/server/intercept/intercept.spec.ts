@@ -310,6 +310,16 @@ describe('intercept', () => {
     assert.throws(() => engine.intercept(API), /The engine is closed/)
   })
 
+  it('can be made again after its end, though one that was made later still stands', async () => {
+    const first = engine.intercept(API)
+    using later = engine.intercept(OTHER)
+    first.dispose()
+    using again = engine.intercept(API)
+    assert.deepEqual([await countAt(API), await countAt(OTHER)], [3, 3])
+    assert.deepEqual([again.origins, later.origins], [[API], [OTHER]])
+    assert.throws(() => engine.intercept(API), { code: 'ERR_ALREADY_INTERCEPTED' })
+  })
+
   it('holds beside others of other origins, and may be disposed of in any order (property)', async () => {
     const engines = [await engineOf(1), await engineOf(2)]
     const step = fc.oneof(

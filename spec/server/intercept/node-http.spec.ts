@@ -8,9 +8,11 @@ import * as http from 'node:http'
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import * as https from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
+import { connectLocally } from '../../../lib/doors/server/intercept/local-socket.ts'
 import { RestEngine, createServer } from '../../../lib/index.ts'
 
 const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.text() } })
@@ -150,6 +152,26 @@ describe('a client on node:http', () => {
     api.dispose()
     gate.release()
     assert.equal((await answering).status, 200)
+  })
+})
+
+describe('a connection inside the process', () => {
+  begin()
+
+  it('is by https where it is encrypted, and by http where it is not: a docs page says which', async () => {
+    const documented = createServer(engine, { docs: true })
+    for (const [isEncrypted, origin] of [
+      [true, 'https://localhost'],
+      [false, 'http://localhost'],
+    ] as const) {
+      const [client, end] = connectLocally(isEncrypted)
+      documented.emit('connection', end)
+      const createConnection = (): Duplex => client
+      const request = http.get({ path: '/docs/model', headers: { host: 'localhost', accept: 'text/html' }, createConnection })
+      const [response] = (await once(request, 'response')) as [IncomingMessage]
+      const page = await textOf(response)
+      assert.ok(page.includes(`at <code>${origin}/v1</code>`), page.slice(0, 500))
+    }
   })
 })
 

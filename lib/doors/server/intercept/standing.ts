@@ -139,14 +139,15 @@ export class StandingInterceptions<Each extends Standing> {
     return this.#held(true).filter(each => each.reach.scope === scope)
   }
 
-  /** The interceptions that were made in the context of the work that runs: as far as to its boundary, or all. */
+  /** The interceptions that were made in the context of the work that runs, and stand: as far as to its boundary, or all. */
   #held(isBounded: boolean): Each[] {
     const held: Each[] = []
     for (let frame = this.#contexts.innermost; frame !== undefined; frame = frame.outer) {
-      if (!(frame.held instanceof Boundary)) held.push(frame.held)
-      else if (isBounded) return held
+      if (frame.held instanceof Boundary) {
+        if (isBounded) break
+      } else if (frame.held.isAlive) held.push(frame.held)
     }
-    return held.filter(each => each.isAlive)
+    return held
   }
 
   /** Decides on a request that no interception covers, by those of its context; all count for a request that is of none. */

@@ -7,7 +7,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 import { array, asyncProperty, boolean, constantFrom, integer, option, record, string, uniqueArray } from 'fast-check'
 import * as http from 'node:http'
 import { createRequire } from 'node:module'
-import { createServer, listener, RestEngine } from '../../lib/index.ts'
+import { createServer, listener, resource, RestEngine } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
 
@@ -96,6 +96,23 @@ describe('a form', () => {
     assert.equal(rails.status, 400, 'a value and objects of one name')
     const again = await send(engine, fields('name=Cid&boss=1&tags[][name]=c&tags[][name]=d'))
     assert.deepEqual([again.body.user.boss, again.body.user.tags.length], [1, 2])
+  })
+
+  it('links by what stands for the ID', async () => {
+    const Label = defineEntity({ name: 'Label', properties: { id: p.integer().primary(), slug: p.string().unique() } })
+    const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), label: () => p.manyToOne(Label) } })
+    await using engine = await RestEngine.create({
+      entities: [Label, Note],
+      forms: true,
+      resources: [resource(Label, { key: 'slug' })],
+      seed: {
+        labels: [
+          { id: 7, slug: '8' },
+          { id: 8, slug: '007' },
+        ],
+      },
+    })
+    for (const slug of ['8', '007']) assert.equal((await send(engine, fields(`label=${slug}`), '/v1/notes')).body.note.label, slug)
   })
 
   it('has no value where an input is empty, but for a text', async () => {

@@ -7,7 +7,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 import { array, asyncProperty, boolean, constantFrom, integer, option, record, string, uniqueArray } from 'fast-check'
 import * as http from 'node:http'
 import { createRequire } from 'node:module'
-import { createServer, listener, resource, RestEngine } from '../../lib/index.ts'
+import { auth, createServer, listener, resource, RestEngine } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
 
@@ -202,6 +202,23 @@ describe('a form', () => {
     const handler = (ctx: { data: unknown }): { body: unknown } => ({ body: ctx.data })
     await using engine = await make({ routes: [{ method: 'POST', path: '/{version}/echo', handler }] })
     assert.deepEqual((await send(engine, fields('a=1&b[]=2&c[d]=x&c[e]=y'), '/v1/echo')).body, { a: '1', b: ['2'], c: { d: 'x', e: 'y' } })
+  })
+
+  it('logs in, and is seen by faults as plain data; the journal has no password', async () => {
+    const Member = defineEntity({
+      name: 'Member',
+      properties: { id: p.integer().primary(), email: p.string().unique(), password: p.string().hidden() },
+    })
+    const seeds = { members: [{ email: 'a@example.test', password: 'hunter-2' }] }
+    await using engine = await RestEngine.create({ entities: [Member], forms: true, auth: auth({ entity: Member }), seed: seeds })
+    let seen: unknown
+    using _ = engine.delay(({ body }) => {
+      seen = body
+      return false
+    }, 1)
+    const { status, body } = await send(engine, fields('email=a@example.test&password=hunter-2'), '/v1/login')
+    assert.deepEqual([status, typeof body.auth_token, seen], [200, 'string', { email: 'a@example.test', password: 'hunter-2' }])
+    assert.ok(!JSON.stringify(engine.requests).includes('hunter-2'))
   })
 
   it('comes over HTTP, by interception and behind a parser of the app', async () => {

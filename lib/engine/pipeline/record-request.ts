@@ -3,6 +3,7 @@
  * time goes, the journal notes what was sent and what was answered, and injected faults do to a request on its way what a test has asked for.
  */
 import { LazyClient } from '../../foundation/base/abort.ts'
+import { FormBody } from '../../foundation/base/form-body.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { READ_METHODS } from '../../foundation/base/http-methods.ts'
@@ -228,7 +229,8 @@ export class RequestRecorder {
     let course: ReturnType<Faults['meet']>
     try {
       const { base } = findAddress(context, this.#parts.options)
-      course = faults.meet(faultRequest({ method, path, query, body, headers: context.headers ?? NO_HEADERS, base }))
+      const shown = body instanceof FormBody ? body.plain() : body
+      course = faults.meet(faultRequest({ method, path, query, body: shown, headers: context.headers ?? NO_HEADERS, base }))
     } catch (error) {
       return answerFailure(error, arrival, this.#parts)
     }

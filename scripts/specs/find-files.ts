@@ -8,6 +8,9 @@ const HOOK_AT_TOP = /^(?:before|after|beforeEach|afterEach)\(/
 /** A file that measures memory behind full collections, which cost what its process holds: it begins, in a process that holds nothing yet. */
 const COLLECTS = '--expose-gc'
 
+/** A file that fills databases in WebAssembly comes next: it takes twice the time in a process that holds what many files have left. */
+const FILLS = "database: 'pglite:'"
+
 /**
  * @param patterns relative to `root`
  * @returns paths with slashes, relative to `root`, in order of the time that they took last
@@ -23,8 +26,10 @@ export function findFiles(root: string, patterns: readonly string[], times: Read
   refuseHooks(root, [...files])
   // A file that is new is as slow as its length lets one expect: the longest ones begin, so that the workers end together.
   const weightOf = (file: string): number => times[file] ?? statSync(resolve(root, file)).size / 10
-  const isFirst = (file: string): boolean => readFileSync(resolve(root, file), 'utf8').includes(COLLECTS)
-  const weights = new Map([...files].map(file => [file, isFirst(file) ? Infinity : weightOf(file)]))
+  const textOf = (file: string): string => readFileSync(resolve(root, file), 'utf8')
+  const placeOf = (text: string): number | undefined =>
+    text.includes(COLLECTS) ? Infinity : text.includes(FILLS) ? Number.MAX_VALUE : undefined
+  const weights = new Map([...files].map(file => [file, placeOf(textOf(file)) ?? weightOf(file)]))
   return [...files].toSorted((one, other) => compareDown(weights.get(one)!, weights.get(other)!))
 }
 

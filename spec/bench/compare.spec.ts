@@ -34,7 +34,7 @@ const left = (): string[] => readdirSync(temporary).filter(name => name.startsWi
 describe('comparing with a commit', { skip: !existsSync(join(root, '.git')) && 'not in a repository' }, () => {
   after(() => rmSync(temporary, { recursive: true, force: true }))
 
-  it('measures both trees and says too little to tell of one round', { timeout: 60_000 }, async () => {
+  it('measures both trees and says too little to tell of one round', { timeout: 600_000 }, async () => {
     const { code, stdout, stderr } = await compare('HEAD', '--rounds', '1', 'count with')
     assert.equal(code, 0, stderr)
     assert.match(stdout, /^This tree, \w+(?: with uncommitted changes)?, beside HEAD: /m)

@@ -70,7 +70,7 @@ export class Command implements AsyncDisposable {
 
   /** Waits until the test gives a value, and returns it. */
   async until<T>(what: string, test: () => T | undefined | false | null | Promise<T | undefined | false | null>): Promise<T> {
-    for (let waited = 0; waited < 20_000; waited += 20) {
+    for (let waited = 0; waited < 120_000; waited += 20) {
       const found = await test()
       if (found !== undefined && found !== false && found !== null) return found
       await wait(20)

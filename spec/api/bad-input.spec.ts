@@ -135,7 +135,8 @@ describeTargets('bad input', { ...options, fresh: 'suite' }, target => {
 
   const shapes: [method: string, path: string, bodies: unknown[], status: number | readonly number[]][] = [
     ['POST', '/v1/genres', [[], [{ name: 'x' }, 1], [[]], 'x', '', 1, 0, true, false, null, undefined], 400],
-    ['POST', '/v1/genres/1/children', [[], [{ name: 'x' }, 1], 'x', 2, true, null, undefined], 400],
+    ['POST', '/v1/genres/1/children', [[], [{ name: 'x' }, 1], true, null, undefined], 400],
+    ['POST', '/v1/genres/1/children', ['x', 99, 1.5], 422],
     ['PUT', '/v1/genres/1', [[], [{ name: 'x' }], 'x', 1, true, null, undefined], 400],
     ['PATCH', '/v1/genres/1', [[], 'x', 1, null], 400],
     ['PUT', '/v1/genres/1/name', [{}, [], { name: 'x' }, ['x'], 5, true, null], [400, 422]],

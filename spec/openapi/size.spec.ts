@@ -72,8 +72,8 @@ describe('the size of a document', () => {
       number,
     ]
     assert.ok(length < 100_000, `${length} bytes`)
-    assert.ok(more > 150_000 && more < 166_000, `${more} bytes`)
-    assert.ok(most > 370_000 && most < 400_000, `${most} bytes`)
+    assert.ok(more > 150_000 && more < 176_000, `${more} bytes`)
+    assert.ok(most > 370_000 && most < 410_000, `${most} bytes`)
     const operations = (each: OpenApiDocument): string[] => new Conformity(each).operations.map(({ operationId }) => operationId)
     assert.equal(operations(document).length, 153)
     assert.deepEqual(operations(document), operations(detailed))
@@ -95,7 +95,10 @@ describe('the size of a document', () => {
       const kept = isBelow ? named.filter(name => ['id', 'attribute', 'limit', 'offset', 'sort'].includes(String(name))) : named
       assert.deepEqual(short.parametersOf(operation).map(nameOf), kept, operation.operationId)
       const membersOf = (schema: Node | undefined): string[] => Object.keys(schema?.['properties'] ?? {})
-      assert.deepEqual(membersOf(short.bodySchemaOf(operation)), membersOf(long.bodySchemaOf(other)), operation.operationId)
+      const whole = long.bodySchemaOf(other)
+      // With details a list takes the ID of a record that it links, too.
+      if (whole?.['anyOf'] === undefined)
+        assert.deepEqual(membersOf(short.bodySchemaOf(operation)), membersOf(whole), operation.operationId)
       assert.deepEqual(Object.keys(operation.node['responses'] as Node), ['200', '4XX'])
     }
   })

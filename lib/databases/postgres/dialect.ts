@@ -46,6 +46,7 @@ export function createDialect(flavour: Flavour): Dialect {
       others: lists.compileOthers,
       unlinked: lists.compileUnlinked,
       leave: lists.compileLeave,
+      take: lists.compileTake,
       enter: lists.compileEnter,
       members: lists.compileMembers,
       toParameter,

@@ -41,6 +41,7 @@ export const SQLITE: Dialect = {
     others: lists.compileOthers,
     unlinked: lists.compileUnlinked,
     leave: lists.compileLeave,
+    take: lists.compileTake,
     enter: lists.compileEnter,
     members: lists.compileMembers,
     toParameter,

@@ -158,6 +158,15 @@ export class Answers {
     )
   }
 
+  /** What a POST to a list of another gives: the new record, or the one that has the list, where the body is the ID of one that is linked. */
+  appended(resource: Resource, owner: Resource, links: Schema): Schema {
+    const [made, changed] = [this.created(resource, links), this.record(owner)]
+    if (made['$ref'] === changed['$ref']) return made
+    const schemas = [made, changed].map(ref => schemaOf(this.#components.follow(ref)))
+    const description = `The new ${resource.singular}; where one is linked, the ${owner.singular}.`
+    return { ...this.#components.follow(made), description, content: { 'application/json': { schema: anyOf(schemas) } } }
+  }
+
   deleted(resource: Resource): Schema {
     const own = this.#shaped.removed(resource, this.#records.refer(resource), false)
     if (own !== undefined) return this.#referOwn(resource, 'Deleted', `The ${resource.singular} as it was.`, own)
@@ -368,4 +377,8 @@ function namedValue(names: readonly string[], value: Schema): Schema {
 
 function valueMembers({ singular }: Resource, { name }: Attribute, value: Schema): Members {
   return { resource: { const: singular }, attribute: { const: name }, value }
+}
+
+function schemaOf(response: Schema): Schema {
+  return (response['content'] as Readonly<Record<string, { readonly schema: Schema }>>)['application/json']!.schema
 }

@@ -2,7 +2,15 @@
 import { idParts } from '../../model/key.ts'
 import { isIds } from '../../model/ids-name.ts'
 import { isRelation } from '../../model/model.ts'
-import type { Attribute, EmbeddedAttribute, InnerAttribute, RelationAttribute, Resource, ToOneOfAttribute } from '../../model/model.ts'
+import type {
+  Attribute,
+  EmbeddedAttribute,
+  InnerAttribute,
+  RelationAttribute,
+  Resource,
+  ToOneOfAttribute,
+  ToManyAttribute,
+} from '../../model/model.ts'
 import { branchesFor, hasVisibleTarget } from '../../records/plan/visibility.ts'
 import type { Visibility } from '../../records/plan/visibility.ts'
 import { filledSide, owningName } from '../../records/write/relation-sides.ts'
@@ -89,10 +97,24 @@ export class BodySchemas {
         return attribute.nullable ? orNull(schema) : schema
       }
       case 'toMany':
-        return { type: 'array', items: anyOf(this.#links(attribute)) }
+        return this.#list(attribute)
       case 'toOneOf':
         return this.#polymorphic(attribute)
     }
+  }
+
+  /** The members of a list, or a change of some of them. */
+  #list(attribute: ToManyAttribute): Schema {
+    const members = { type: 'array', items: anyOf(this.#links(attribute)) }
+    if (this.#options.brief) return members
+    const ids = { type: 'array', items: { type: ['string', 'number'] } }
+    const change = this.#components.refer('schemas', 'ListChange', 'change of a list', () => ({
+      type: 'object',
+      properties: { connect: ids, disconnect: ids, create: { type: 'boolean' } },
+      additionalProperties: false,
+      minProperties: 1,
+    }))
+    return anyOf([members, change])
   }
 
   /** What a PUT of the path of a relation to one record takes: an object changes the record that is linked. */
@@ -220,7 +242,8 @@ function isWritable({ served, readOnly, rules }: Resource): boolean {
   return served && !readOnly && rules.access.update !== false
 }
 
-function idInBody(resource: Resource): Schema {
+/** The ID of a record in a body. */
+export function idInBody(resource: Resource): Schema {
   const parts = idParts(resource)
   if (parts.length > 1) return compositeKeySchema(parts)
   // A text that is too long for a key is an ID that no record has.

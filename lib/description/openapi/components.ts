@@ -58,6 +58,12 @@ export class Components {
     return { $ref: `#/components/${section}/${name}` }
   }
 
+  /** Returns the component that a reference is to. */
+  follow({ $ref }: Schema): Schema {
+    const [, , section, name] = String($ref).split('/')
+    return this.#sections[section as Section].get(name!)!
+  }
+
   /** All components, by section and name, in the order of their names. */
   get sections(): Schema {
     return Object.fromEntries(

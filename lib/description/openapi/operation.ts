@@ -26,6 +26,8 @@ export interface OperationParts {
   readonly hasNames?: true
   readonly status?: number
   readonly success: Schema
+  /** The answer with 200 beside it, where an ID in the body links a record. */
+  readonly linked?: Schema
   readonly failures: readonly number[]
   /** Failures that are listed though other operations have them, too. */
   readonly listed?: readonly number[]

@@ -117,7 +117,7 @@ export class Operations {
   /** Returns an operation as the document has it. */
   finish(method: string, path: string, parts: OperationParts): Schema {
     const { source, options, failures, answers, parameters: described } = this.#describers
-    const { id, tag, summary, description, body, isConditional = false, security } = parts
+    const { id, tag, summary, description, body, isConditional = false, linked, security } = parts
     const isGone = method === 'DELETE' && parts.tag !== 'routes' && source.deletedStatus === 204
     const { status, success } = isGone ? { status: 204, success: answers.gone() } : { status: parts.status ?? 200, success: parts.success }
     const asked = security ?? findSecurity(source, method, path)
@@ -136,7 +136,12 @@ export class Operations {
       ...(parts.filter === undefined ? {} : { 'x-default-filter': parts.filter }),
       ...(body === undefined ? {} : { requestBody: this.#requestBody(body, parts.hasNames === true && source.forms) }),
       ...(asked === undefined ? {} : { security: asked }),
-      responses: { [String(status)]: success, ...unmodified, ...failures.of([...parts.failures, ...login], parts.listed) },
+      responses: {
+        [String(status)]: success,
+        ...(linked === undefined ? {} : { 200: linked }),
+        ...unmodified,
+        ...failures.of([...parts.failures, ...login], parts.listed),
+      },
     }
   }
 

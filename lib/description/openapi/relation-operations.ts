@@ -4,6 +4,7 @@ import { branchesFor } from '../../records/plan/visibility.ts'
 import { pascalCase } from './components.ts'
 import { OF_BODY, changeOf, linksTo } from './operation.ts'
 import type { Describers, Method, OperationParts } from './operation.ts'
+import { idInBody } from './body-schemas.ts'
 import { mayBeEmpty } from './record-schemas.ts'
 import { anyOf, orNull } from './schema.ts'
 
@@ -53,16 +54,21 @@ export class RelationOperations {
         return { id: `list${name}`, tag, summary: `List ${of}`, parameters: parameters.ofRelatedList(target), success, failures: [404] }
       }
       case 'POST': {
+        const isSame = source.createdStatus === 200 && !options.brief
         const given = attribute.kind === 'toMany' && attribute.via.kind === 'foreign' ? attribute.via.attribute : undefined
         return {
           id: `add${name}`,
           tag,
           summary: `Create a ${target.singular} in ${of}`,
+          description: `The ID of a ${target.singular} links that one; the answer is the ${resource.singular} then.`,
           parameters: [...parameters.below(target), ...conditions],
-          body: bodies.creation(target, given),
+          body: options.brief ? bodies.creation(target, given) : anyOf([bodies.creation(target, given), idInBody(target)]),
           hasNames: true,
           status: source.createdStatus,
-          success: answers.created(target, linksTo(target, options)),
+          success: isSame
+            ? answers.appended(target, resource, linksTo(target, options))
+            : answers.created(target, linksTo(target, options)),
+          ...(isSame || options.brief ? {} : { linked: answers.changed(resource) }),
           failures: [404, ...failures, ...OF_BODY],
         }
       }

@@ -210,7 +210,7 @@ function resolveRequest(versioned: VersionedRequest, services: Services, parts: 
   const parameters = services.defaults.size === 0 ? given : withDefaults(given, method, target, services.defaults)
   const { body } = request
   const typed = body instanceof FormBody ? { ...versioned, request: withBody(request, typeForm(body, method, target), arrival) } : versioned
-  return { versioned: typed, services, target, allowed, parameters, actions: findActions(method, target) }
+  return { versioned: typed, services, target, allowed, parameters, actions: findActions(method, target, typed.request.body) }
 }
 
 /** The request with the JSON that its form means, for the journal as well. */

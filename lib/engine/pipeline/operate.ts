@@ -255,10 +255,14 @@ function post(operation: Operation, services: Services): Awaitable<RestResponse>
     return chain(writer.create(target.resource, operation.ctx.body, view), written => respond(written, target.path))
   if (target.kind !== 'attribute' || target.attribute.kind !== 'toMany') throw new Error('post: not a list.')
   const list = target.attribute
+  const { body, action } = operation.ctx
+  // An ID changes the record that has the list, which `findActions` says.
   return chain(locate(target, connection), owner =>
-    chain(writer.append(owner, list, operation.ctx.body, view), written =>
-      respond(written, `${formatRoot(request.base, operation.ctx.version)}/${written.resource.plural}`),
-    ),
+    action === 'update'
+      ? answerChange(writer.updateAttribute(owner, list, { connect: [body] }, view), operation, services)
+      : chain(writer.append(owner, list, body, view), written =>
+          respond(written, `${formatRoot(request.base, operation.ctx.version)}/${written.resource.plural}`),
+        ),
   )
 }
 
@@ -271,6 +275,13 @@ function put(operation: Operation, services: Services): Awaitable<RestResponse> 
       ? writer.update(address, operation.ctx.body, view)
       : writer.updateAttribute(address, target.attribute, operation.ctx.body, view),
   )
+  return answerChange(written, operation, services)
+}
+
+/** Answers with a changed record. */
+function answerChange(written: Awaitable<Written>, { target }: Operation, services: Services): Awaitable<RestResponse> {
+  const { connection } = services
+  if (target.kind !== 'record' && target.kind !== 'attribute') throw new Error('change: not a record.')
   return chain(written, result => {
     const { resource, record, removed } = result
     if (removed === true) return respondDeleted(resource, record, formatTimestamp(services))

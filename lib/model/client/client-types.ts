@@ -117,6 +117,12 @@ export interface RelatedClient<P> extends Pick<ResourceClient<P>, 'list' | 'page
     options?: CallOptions,
   ): Promise<ShownRecord<P, D, X, A>>
 
+  /** Links a record that is there (PUT); one that is linked already stays so. Returns the record that has the list. */
+  link(id: Id, options?: CallOptions): Promise<Readonly<Record<string, unknown>>>
+
+  /** Unlinks a record, which stays where the model lets it (PUT). Returns the record that has the list. */
+  unlink(id: Id, options?: CallOptions): Promise<Readonly<Record<string, unknown>>>
+
   /** Deletes the related records that meet the filters; all of them without filters. */
   delete<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     query?: ListQuery<P, D, X, A>,

@@ -124,7 +124,7 @@ type WritableName<P> = {
 /** The value of an attribute in a body: an ID links a record, an object makes one. */
 export type BodyValue<P> =
   | (KindIn<P> extends 'toMany'
-      ? readonly LinkBody<P>[]
+      ? readonly LinkBody<P>[] | ListChange<LinkedKey<P>>
       : KindIn<P> extends 'toOne'
         ? LinkBody<P>
         : KindIn<P> extends 'embedded'
@@ -135,6 +135,13 @@ export type BodyValue<P> =
             ? readonly BodyJson<ValueIn<P>>[]
             : BodyJson<ValueIn<P>>)
   | (IsNullable<P> extends true ? null : never)
+
+/** A change of some members of a list: links and unlinks those of the IDs. With `create`, one that is not there is made by its key. */
+export interface ListChange<I> {
+  readonly connect?: readonly I[]
+  readonly disconnect?: readonly I[]
+  readonly create?: boolean
+}
 
 type LinkBody<P> =
   IsUnion<ValueIn<P>> extends true

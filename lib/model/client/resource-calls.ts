@@ -74,6 +74,14 @@ export class ListCalls {
 
 /** The calls for a list of related records. */
 export class RelatedCalls extends ListCalls {
+  async link(id: Id, options?: CallOptions): Promise<unknown> {
+    return readRecord(await this.call('PUT', [], { body: { connect: [id] } }, options))
+  }
+
+  async unlink(id: Id, options?: CallOptions): Promise<unknown> {
+    return readRecord(await this.call('PUT', [], { body: { disconnect: [id] } }, options))
+  }
+
   async delete(query?: QueryRecord, options?: CallOptions): Promise<Deleted<unknown>> {
     const envelope = await this.call('DELETE', [], { asked: 'removedList', query: writeQuery(query) }, options)
     return { items: readRecords(envelope), count: envelope['count'] as number }

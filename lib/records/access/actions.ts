@@ -16,8 +16,10 @@ export interface ResourceAction {
 /**
  * The actions that a request takes: the first is what it is about (its wrappers run), all must be allowed. A list or record behind an attribute counts
  * as one of its own resource, for which the owner must be readable as well.
+ *
+ * @param body that of the request: the ID of a record, which a POST to a list links, or anything else
  */
-export function findActions(method: string, target: Target): readonly ResourceAction[] {
+export function findActions(method: string, target: Target, body?: unknown): readonly ResourceAction[] {
   if (target.kind === 'index' || target.kind === 'own' || method === 'OPTIONS') return []
   const { resource } = target
   const reads = isReading(method)
@@ -30,10 +32,15 @@ export function findActions(method: string, target: Target): readonly ResourceAc
   const related = attribute.target
   const by = (action: Action): readonly ResourceAction[] => [{ resource: related, action, isRelated: true }, owner]
   if (reads) return by(attribute.kind === 'toMany' ? 'list' : 'get')
-  if (method === 'POST') return by('create')
+  if (method === 'POST' && !linksOne(target, body)) return by('create')
   if (method === 'DELETE') return by('delete')
   // Actions on related records other than linking are judged once the body is known.
   return [{ resource, action: 'update' }]
+}
+
+/** Whether the body of a POST to a list is the ID of a record, which it links: that changes the record that has the list. */
+function linksOne(target: Target, body: unknown): boolean {
+  return target.kind === 'attribute' && target.attribute.kind === 'toMany' && (typeof body === 'string' || typeof body === 'number')
 }
 
 /** The resource whose records a request reads or answers with: what custom parameters narrow. */

@@ -276,6 +276,8 @@ export interface WritingDialect {
   unlinked(table: StoredTable, column: StoredColumn): Statement
   /** Takes out of a many-to-many list what is not in a list of keys. Its parameters: the key of the owner, the list. */
   leave(pivot: PivotTable): Statement
+  /** Takes out of it what is in a list of keys. Its parameters: the key of the owner, the list. */
+  take(pivot: PivotTable): Statement
   /** Puts into a many-to-many list, of a list of keys, those that are not in it. Its parameters: the key of the owner, the list, the key of the owner. */
   enter(pivot: PivotTable): Statement
   /** Reads the keys of a many-to-many list, as texts, in its order where it has one. Its parameter: the key of the owner. */

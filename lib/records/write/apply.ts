@@ -261,23 +261,42 @@ async function replaceLink(
 }
 
 /** Replaces the members of a list of a loaded record. */
-async function replaceList(current: readonly Entity[], entity: Entity, { attribute, items, path }: ListInput, work: Work): Promise<void> {
+async function replaceList(
+  current: readonly Entity[],
+  entity: Entity,
+  { attribute, items, path, removed }: ListInput,
+  work: Work,
+): Promise<void> {
+  const isRemoved = (member: Entity): boolean => {
+    const key = keyOfEntity(attribute.target, member)
+    return removed?.some(other => sameKey(other.key, key)) === true
+  }
   if (attribute.via.kind === 'pivot') {
     const members: Entity[] = []
     for (const item of items) members.push(rememberListed(attribute, item, await resolveRecord(item, attribute.target, work), work))
     const collection = await loadCollection(entity, attribute, work.em)
+    const before = collection.getItems() as Entity[]
     // The caller cannot remove members that they are not shown.
-    const unseen = await keepOnly(collection.getItems() as Entity[], async member => !(await isListed(member, attribute, work)))
+    const unseen = await keepOnly(before, async member => !(await isListed(member, attribute, work)))
+    if (removed !== undefined) {
+      const staying = before.filter(member => unseen.includes(member) || !isRemoved(member))
+      const coming = members.filter(member => !before.includes(member))
+      if (isHeldByOthers(attribute)) await mayChange(attribute.target, findMovedKeys(collection, [...staying, ...coming], attribute), work)
+      collection.set([...staying, ...coming])
+      writeOneSide(entity, attribute, coming, work.em)
+      return
+    }
     if (isHeldByOthers(attribute)) await mayChange(attribute.target, findMovedKeys(collection, [...members, ...unseen], attribute), work)
     collection.set([...members, ...unseen])
     writeOneSide(entity, attribute, members, work.em)
     return
   }
   const kept = items.filter(item => item.kind === 'existing').map(item => item.key)
-  const released = current.filter(member => {
+  const isKept = (member: Entity): boolean => {
     const key = keyOfEntity(attribute.target, member)
-    return !kept.some(other => sameKey(other, key))
-  })
+    return kept.some(other => sameKey(other, key))
+  }
+  const released = current.filter(member => (removed === undefined ? !isKept(member) : isRemoved(member)))
   for (const member of released) await unlinkFromOwner(member, attribute, path, work)
   // The old members are written before the new ones: these may take over a unique value.
   if (released.length > 0) {

@@ -95,19 +95,31 @@ function collectLinks(change: RecordInput, record: Identity, links: Links): void
     else if (within === undefined)
       setForeign(record, nameAttribute(change.resource, attribute.name), makeAssignment(attribute, link, path), links)
   }
-  for (const { attribute, path, items } of change.lists) {
-    if (attribute.via.kind === 'foreign') setInverse(attribute, record, path, items, links)
-    else links.pivots.set(record, nameSide(attribute), { path, members: listMembers(attribute, items) })
+  for (const { attribute, path, items, removed } of change.lists) {
+    if (attribute.via.kind === 'foreign') (removed === undefined ? setInverse : setMembers)(attribute, record, path, items, links)
+    else if (removed === undefined) links.pivots.set(record, nameSide(attribute), { path, members: listMembers(attribute, items) })
   }
   for (const ref of listRefs(change)) if (ref.kind === 'new') collectLinks(ref.record, ref.record, links)
 }
 
 /** Notes which records link a record by their own foreign keys. */
 function setInverse(relation: RelationAttribute, record: Identity, path: string, refs: readonly RecordRef[], links: Links): void {
+  const members = setMembers(relation, record, path, refs, links)
+  links.inverse.set(record, nameAttribute(relation.target, owningAttribute(relation)!.name), { path, members })
+}
+
+/** Notes of some records that they link a record by their own foreign keys. */
+function setMembers(
+  relation: RelationAttribute,
+  record: Identity,
+  _path: string,
+  refs: readonly RecordRef[],
+  links: Links,
+): ReadonlyMap<Identity, LinkAssignment> {
   const name = nameAttribute(relation.target, owningAttribute(relation)!.name)
   const members = listMembers(relation, refs)
   for (const [member, assignment] of members) setForeign(member, name, { ...assignment, links: record }, links)
-  links.inverse.set(record, name, { path, members })
+  return members
 }
 
 function setForeign(record: Identity, name: string, assignment: LinkAssignment, { foreign, errors }: Links): void {

@@ -9,6 +9,7 @@ import type { Connection } from '../database/dialect.ts'
 import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import { linkColumns } from '../../model/stored-table.ts'
 import type { LinkColumn, StoredProperty } from '../../model/stored-table.ts'
+import { bodyOfNew, listGiven } from './list-change.ts'
 import { planRows } from './plan-rows.ts'
 import type { RowPlan } from './plan-rows.ts'
 import { owningAttribute } from './relation-sides.ts'
@@ -198,8 +199,20 @@ class BodyWalk implements BodyPlan {
       !(list.via.kind === 'pivot' ? this.#takesPivot(list, resource) : this.#takesForeign(list))
     )
       return false
+    const members = listGiven(value)
     // Validation refuses what is not a list.
-    return !Array.isArray(value) || (this.#keepsOrder(list, value) && value.every(member => this.#takesMember(resource, list, member)))
+    return (
+      members === undefined ||
+      (this.#keepsOrder(list, members) &&
+        members.every(
+          member => this.#takesMember(resource, list, member) && this.#takesNew(resource, list, bodyOfNew(value, member, list.target)),
+        ))
+    )
+  }
+
+  /** Whether statements can create the record that a change of a list makes where it is not there. */
+  #takesNew(resource: Resource, list: ToManyAttribute, body: JsonObject | undefined): boolean {
+    return body === undefined || this.#takesNested(resource, list, body)
   }
 
   /** Whether new rows come in the order of a list: seen from the other side of an ordered one, MikroORM writes those of new records first. */
@@ -317,8 +330,7 @@ function countPlaces(body: JsonObject, { byName }: Resource, target: Resource): 
     const value = body[name]
     if (value === undefined || (attribute?.kind !== 'toOne' && attribute?.kind !== 'toMany')) continue
     if (attribute.target === target) count++
-    for (const member of Array.isArray(value) ? (value as unknown[]) : [value])
-      if (isObject(member)) count += countPlaces(member, attribute.target, target)
+    for (const member of listGiven(value) ?? [value]) if (isObject(member)) count += countPlaces(member, attribute.target, target)
   }
   return count
 }

@@ -4,23 +4,25 @@
  * values. Whatever the database refuses is left to the unit of work, which finds out why: `Unplanned` takes back all that has been written.
  */
 import { wait } from '../../foundation/base/awaitable.ts'
-import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
+import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
-import type { Connection, RowsWritten, Statement } from '../database/dialect.ts'
-import { keyFromCount, keyFromText } from '../../model/key.ts'
+import type { Connection, Statement } from '../database/dialect.ts'
+import { keyFromCount } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { RelationAttribute, Resource, ToManyAttribute } from '../../model/model.ts'
-import type { PivotTable, StoredColumn, StoredTable } from '../../model/stored-table.ts'
-import { addTouched, bindInsert, bindKey, bindRows, bindUpdate, countTogether, findStatement } from './bind-write.ts'
+import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
+import { addTouched, bindDeleteAll, bindInsert, bindRows, bindUpdate, countTogether, findStatement } from './bind-write.ts'
 import type { BoundInsert } from './bind-write.ts'
+import { LinkStatements, toKeys } from './link-statements.ts'
 import type { MadeValues } from './made-values.ts'
+
 import { planRows } from './plan-rows.ts'
+import { PlannedPivots } from './planned-pivots.ts'
 import { owningAttribute } from './relation-sides.ts'
 import { isOneRow, withLink } from './record-input.ts'
-import type { LinkInput, ListInput, RecordInput, RecordRef } from './record-input.ts'
+import type { ExistingRef, LinkInput, ListInput, RecordInput, RecordRef } from './record-input.ts'
 import type { RowRules } from './row-rules.ts'
 import { Unplanned } from './unplanned.ts'
-import { formatKey, isHeldByOthers } from './write-rules.ts'
 
 /** A column of a table by which its rows link the record, and the parameter for that. */
 interface Linking {
@@ -34,12 +36,16 @@ export class PlannedRelations {
   readonly #connection: Connection
   readonly #values: MadeValues
   readonly #rules: RowRules | undefined
+  readonly #statements: LinkStatements
+  readonly #pivots: PlannedPivots
 
   /** @param rules what the caller may do, where that is not everything */
   constructor(connection: Connection, values: MadeValues, rules?: RowRules) {
     this.#connection = connection
     this.#values = values
     this.#rules = rules
+    this.#statements = new LinkStatements(connection)
+    this.#pivots = new PlannedPivots(connection, this.#statements, rules)
   }
 
   /** Creates a record, with all that is nested in it and all links of it; returns its key. */
@@ -51,7 +57,7 @@ export class PlannedRelations {
     }
     for (const { attribute, items } of change.lists) {
       if (attribute.via.kind === 'foreign') yield* this.#enterForeign(attribute, items, change.resource, key)
-      else yield* this.#replacePivot(attribute, items, change.resource, key, true)
+      else yield* this.#pivots.replace({ list: attribute, resource: change.resource, key }, yield* this.#findKeys(items), true)
     }
     return key
   }
@@ -66,19 +72,45 @@ export class PlannedRelations {
     return { ...change, links, lists: [] }
   }
 
-  /** Replaces the members of lists of a record that is there. */
+  /** Replaces the members of lists of a record that is there, or some of them. */
   *replace(lists: readonly ListInput[], resource: Resource, key: KeyValues): Coroutine<void> {
-    for (const { attribute, items } of lists) {
-      if (attribute.via.kind === 'foreign') yield* this.#replaceForeign(attribute, items, resource, key)
-      else yield* this.#replacePivot(attribute, items, resource, key, false)
+    for (const { attribute, items, removed } of lists) {
+      const place = { list: attribute, resource, key }
+      if (attribute.via.kind === 'pivot') {
+        const keys = yield* this.#findKeys(items)
+        yield* removed === undefined
+          ? this.#pivots.replace(place, keys, false)
+          : this.#pivots.change(
+              place,
+              keys,
+              removed.map(({ key: each }) => each),
+            )
+      } else if (removed === undefined) yield* this.#replaceForeign(attribute, items, resource, key)
+      else {
+        yield* this.#unlink(attribute, removed, resource, key)
+        yield* this.#enterForeign(attribute, items, resource, key)
+      }
     }
+  }
+
+  /** Appends a record to a many-to-many list. */
+  enterPivot(list: ToManyAttribute, key: KeyValues, owner: { readonly resource: Resource; readonly key: KeyValues }): Coroutine<void> {
+    return this.#pivots.enter({ list, resource: owner.resource, key: owner.key }, [key])
+  }
+
+  *#findKeys(items: readonly RecordRef[]): Coroutine<readonly KeyValues[]> {
+    const keys: KeyValues[] = []
+    for (const item of items) keys.push(item.kind === 'existing' ? item.key : yield* this.#createNested(item.record))
+    return keys
   }
 
   /** Whether lists leave out members that need their link, which is refused. To be asked before anything is written. */
   *areRefused(lists: readonly ListInput[], resource: Resource, key: KeyValues): Coroutine<boolean> {
-    for (const { attribute, items } of lists) {
+    for (const { attribute, items, removed } of lists) {
       if (attribute.via.kind !== 'foreign' || attribute.orphanRemoval || owningAttribute(attribute)!.nullable) continue
-      if ((yield* this.#findOthers(this.#findLinking(attribute, resource, key), items)).length > 0) return true
+      const linking = this.#findLinking(attribute, resource, key)
+      const left = yield* removed === undefined ? this.#findOthers(linking, items) : this.#findLinked(linking, removed)
+      if (left.length > 0) return true
     }
     return false
   }
@@ -89,7 +121,7 @@ export class PlannedRelations {
     const { stored } = planRows(resource)!
     const bound = bindInsert(change, stored, this.#connection, this.#values)
     if (bound === undefined) throw new Unplanned()
-    const { rows, counted } = yield* wait(this.#run(bound.statement, bound.parameters))
+    const { rows, counted } = yield* wait(this.#statements.run(bound.statement, bound.parameters))
     // A trigger of the file has ignored it.
     if (rows === 0) throw new Unplanned()
     return bound.key ?? keyFromCount(counted, resource)
@@ -115,7 +147,7 @@ export class PlannedRelations {
       const first = group[from]!
       const count = countTogether(group.length - from, first)
       const bound = count === 1 ? first : bindRows(group.slice(from, from + count), this.#connection)
-      const { rows, counted } = yield* wait(this.#run(bound.statement, bound.parameters))
+      const { rows, counted } = yield* wait(this.#statements.run(bound.statement, bound.parameters))
       // A trigger of the file has ignored one.
       if (rows < count) throw new Unplanned()
       // Refuses keys out of range: the last one is the highest.
@@ -144,7 +176,7 @@ export class PlannedRelations {
     const kept = this.#listKeys(stays, target)
     if (list.orphanRemoval) {
       yield* wait(
-        this.#run(
+        this.#statements.run(
           this.#find('deleteOthers', linking, () => writing.deleteOthers(stored, column)),
           [owner, kept],
         ),
@@ -153,7 +185,7 @@ export class PlannedRelations {
       yield* this.#setEach(yield* this.#findOthers(linking, stays), linking, null)
     } else if (owningAttribute(list)!.nullable) {
       yield* wait(
-        this.#run(
+        this.#statements.run(
           this.#find('unlink', linking, () => writing.unlink(stored, column)),
           [owner, kept],
         ),
@@ -176,6 +208,47 @@ export class PlannedRelations {
     return [...items, ...unseen.map(toItem)]
   }
 
+  /** Unlinks some members of a list that link the record by their own foreign key: those that do, and that exist for the caller. */
+  *#unlink(list: ToManyAttribute, removed: readonly ExistingRef[], resource: Resource, key: KeyValues): Coroutine<void> {
+    const linking = this.#findLinking(list, resource, key)
+    const { stored, column, target } = linking
+    const linked = toKeys(yield* this.#findLinked(linking, removed), target)
+    const unseen = this.#rules === undefined ? [] : yield* this.#rules.findUnseen(target, linked)
+    const leaving = linked.filter(each => !unseen.includes(each))
+    if (leaving.length === 0) return
+    if (this.#rules !== undefined) {
+      yield* this.#rules.permit(target, list.orphanRemoval ? 'delete' : 'update')
+      if (list.orphanRemoval) yield* this.#mayRemove(target, leaving, this.#rules)
+      else if (this.#rules.writing !== undefined) yield* this.#rules.writing.change(target, leaving)
+    }
+    if (list.orphanRemoval) {
+      for (const { statement, parameters } of bindDeleteAll(stored, leaving, target, this.#connection))
+        yield* wait(this.#statements.run(statement, parameters))
+      return
+    }
+    const own = leaving.map(each => this.#statements.toParameter(each, target))
+    if (planRows(target)!.touched.length > 0) yield* this.#setEach(own, linking, null)
+    else {
+      const link = this.#find('link', linking, () => this.#connection.dialect.writing.link(stored, column))
+      yield* wait(this.#statements.run(link, [null, this.#statements.encodeKeys(leaving, target), null]))
+    }
+    for (const each of leaving) this.#rules?.touch(target, each, 'linked')
+  }
+
+  /** Reads, of some keys, those whose records link the record by their own foreign key. */
+  *#findLinked(linking: Linking, refs: readonly ExistingRef[]): Coroutine<readonly unknown[]> {
+    if (refs.length === 0) return []
+    const { stored, column, owner, target } = linking
+    const unlinked = this.#find('unlinked', linking, () => this.#connection.dialect.writing.unlinked(stored, column))
+    const list = this.#statements.encodeKeys(
+      refs.map(({ key }) => key),
+      target,
+    )
+    const others = new Set((yield* this.#statements.read(unlinked, [list, owner])).map(String))
+    const linked = yield* this.#statements.read(unlinked, [list, null])
+    return linked.filter(key => !others.has(String(key)))
+  }
+
   *#mayRemove(resource: Resource, keys: readonly KeyValues[], { writing }: RowRules): Coroutine<void> {
     if (writing === undefined) return
     const removed = keys.map(key => ({ resource, key }))
@@ -186,7 +259,7 @@ export class PlannedRelations {
   *#findOthers(linking: Linking, items: readonly RecordRef[]): Coroutine<readonly unknown[]> {
     const { stored, column, owner, target } = linking
     const others = this.#find('others', linking, () => this.#connection.dialect.writing.others(stored, column))
-    return yield* this.#read(others, [owner, this.#listKeys(items, target)])
+    return yield* this.#statements.read(others, [owner, this.#listKeys(items, target)])
   }
 
   /** Links records by their own foreign key to the record: members of a list, or the other side of a one-to-one. */
@@ -208,17 +281,18 @@ export class PlannedRelations {
     const members = this.#listKeys(items, target)
     const unlinked = this.#find('unlinked', linking, () => writing.unlinked(stored, column))
     const rules = this.#rules?.writing
-    if (rules?.govern(target) === true) yield* rules.change(target, toKeys(yield* this.#read(unlinked, [members, owner]), target))
+    if (rules?.govern(target) === true)
+      yield* rules.change(target, toKeys(yield* this.#statements.read(unlinked, [members, owner]), target))
     if (planRows(target)!.touched.length === 0) {
       yield* wait(
-        this.#run(
+        this.#statements.run(
           this.#find('link', linking, () => writing.link(stored, column)),
           [owner, members, owner],
         ),
       )
       return
     }
-    yield* this.#setEach(yield* this.#read(unlinked, [members, owner]), linking, owner)
+    yield* this.#setEach(yield* this.#statements.read(unlinked, [members, owner]), linking, owner)
   }
 
   /** Sets the link of rows one by one: functions of the model are called for each of them. */
@@ -228,170 +302,29 @@ export class PlannedRelations {
       const columns = addTouched({ columns: [column], parameters: [value] }, touched, this.#connection, this.#values)
       if (columns === undefined) throw new Unplanned()
       const { statement, parameters } = bindUpdate(columns, stored, [key], this.#connection, false)
-      yield* wait(this.#run(statement, parameters))
+      yield* wait(this.#statements.run(statement, parameters))
     }
-  }
-
-  /** Replaces the members of a many-to-many list. */
-  *#replacePivot(list: ToManyAttribute, items: readonly RecordRef[], resource: Resource, key: KeyValues, isNew: boolean): Coroutine<void> {
-    const keys: KeyValues[] = []
-    for (const item of items) keys.push(item.kind === 'existing' ? item.key : yield* this.#createNested(item.record))
-    const unseen = isNew || this.#rules?.hides(list.target) !== true ? [] : yield* this.#findUnseen(list, keys, resource, key, this.#rules)
-    if (isHeldByOthers(list) && this.#rules?.writing?.govern(list.target) === true) {
-      const before = isNew ? [] : toKeys(yield* this.#readMembers(list, resource, key), list.target)
-      yield* this.#rules.writing.change(list.target, findMoved(before, [...keys, ...unseen]))
-    }
-    if (!isNew && !(yield* this.#leavePivot(list, [...keys, ...unseen], resource, key))) return
-    yield* this.enterPivot(list, keys, resource, key)
-  }
-
-  /** Returns the keys of the members of a many-to-many list that do not exist for the caller, who cannot take them out. */
-  *#findUnseen(
-    list: ToManyAttribute,
-    keys: readonly KeyValues[],
-    resource: Resource,
-    key: KeyValues,
-    rules: RowRules,
-  ): Coroutine<readonly KeyValues[]> {
-    const members = yield* this.#readMembers(list, resource, key)
-    const given = new Set(keys.map(each => String(this.#toParameter(each, list.target))))
-    const others = members.filter(member => !given.has(String(member)))
-    const unseen = yield* rules.findUnseen(list.target, toKeys(others, list.target))
-    // The unit of work has an order of its own for what the caller is not shown.
-    if (unseen.length > 0 && this.#findPivot(list, resource).order !== undefined) throw new Unplanned()
-    return unseen
-  }
-
-  *#readMembers(list: ToManyAttribute, resource: Resource, key: KeyValues): Coroutine<readonly unknown[]> {
-    const { writing } = this.#connection.dialect
-    const members = findPivotStatement(list, 'members', () => writing.members(this.#findPivot(list, resource)))
-    return yield* this.#read(members, [this.#toParameter(key, resource)])
-  }
-
-  /** Takes out of a many-to-many list what does not stay in it: in an ordered one all, unless nothing comes in or moves; returns whether anything may be put in. */
-  *#leavePivot(list: ToManyAttribute, keys: readonly KeyValues[], resource: Resource, key: KeyValues): Coroutine<boolean> {
-    const { writing } = this.#connection.dialect
-    const pivot = this.#findPivot(list, resource)
-    const owner = this.#toParameter(key, resource)
-    const leave = findPivotStatement(list, 'leave', () => writing.leave(pivot))
-    if (pivot.order !== undefined) {
-      const before = (yield* this.#readMembers(list, resource, key)).map(String)
-      const after = new Set(keys.map(each => String(this.#toParameter(each, list.target))))
-      const kept = before.filter(member => after.has(member))
-      if ([...after].some((member, index) => member !== kept[index])) {
-        yield* wait(this.#run(leave, [owner, this.#connection.dialect.encodeList([], list.target.key[0]!.type)]))
-        return true
-      }
-    }
-    yield* wait(this.#run(leave, [owner, this.#encodeKeys(keys, list.target)]))
-    return keys.length > 0
-  }
-
-  /** Appends records to a many-to-many list, apart from those that are in it. */
-  *enterPivot(list: ToManyAttribute, keys: readonly KeyValues[], resource: Resource, key: KeyValues): Coroutine<void> {
-    if (keys.length === 0) return
-    const { writing } = this.#connection.dialect
-    const owner = this.#toParameter(key, resource)
-    const enter = findPivotStatement(list, 'enter', () => writing.enter(this.#findPivot(list, resource)))
-    yield* wait(this.#run(enter, [owner, this.#encodeKeys(keys, list.target), owner]))
   }
 
   #findLinking(relation: RelationAttribute, resource: Resource, key: KeyValues): Linking {
     const { target } = relation
     const { stored } = planRows(target)!
     const column = stored.properties.get(owningAttribute(relation)!.property)!.columns[0]!
-    return { stored, target, column, owner: this.#toParameter(key, resource) }
-  }
-
-  #findPivot({ via, target }: ToManyAttribute, resource: Resource): PivotTable {
-    const { table, ownerColumns, targetColumns, orderColumn, owner } = via as ToManyAttribute['via'] & { kind: 'pivot' }
-    const { mayHoldMisfits } = this.#connection
-    const stored = mayHoldMisfits ? target.readStored() : undefined
-    return {
-      table,
-      owner: ownerColumns[0]!,
-      ownerType: resource.key[0]!.type,
-      member: targetColumns[0]!,
-      memberType: target.key[0]!.type,
-      // Seen from its other side the list has no order: rows that were put in again would move in the lists of the owners.
-      order: owner ? orderColumn : undefined,
-      members: stored === undefined ? undefined : { table: stored.table, key: stored.key[0]!.column },
-    }
+    return { stored, target, column, owner: this.#statements.toParameter(key, resource) }
   }
 
   #find(kind: string, { stored, column }: Linking, compile: () => Statement): Statement {
     return findStatement(kind, stored, [column], compile)
   }
 
-  #toParameter(key: KeyValues, resource: Resource): unknown {
-    const [parameter] = bindKey(key, resource, resource.readStored()!, this.#connection)
-    if (parameter === undefined) throw new Unplanned()
-    return parameter
-  }
-
   #listKeys(items: readonly RecordRef[], target: Resource): unknown {
-    return this.#encodeKeys(
+    return this.#statements.encodeKeys(
       items.flatMap(item => (item.kind === 'existing' ? [item.key] : [])),
       target,
     )
   }
-
-  /** Returns the parameter for a list of keys, each once. */
-  #encodeKeys(keys: readonly KeyValues[], target: Resource): unknown {
-    const distinct = new Set(keys.map(key => this.#toParameter(key, target)))
-    return this.#connection.dialect.encodeList([...distinct], target.key[0]!.type)
-  }
-
-  *#read(statement: Statement, parameters: readonly unknown[]): Coroutine<readonly unknown[]> {
-    const rows = yield* wait(
-      this.#connection.read(function* () {
-        const [found] = yield [{ statement, parameters }]
-        return found!
-      }),
-    )
-    return rows.map(([value]) => value)
-  }
-
-  #run(statement: Statement, parameters: readonly unknown[]): Awaitable<RowsWritten> {
-    try {
-      const running = this.#connection.run(statement, parameters)
-      return running instanceof Promise ? running.catch((error: unknown) => this.#refuse(error)) : running
-    } catch (error) {
-      return this.#refuse(error)
-    }
-  }
-
-  #refuse(error: unknown): never {
-    throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
-  }
-}
-
-/** Returns keys of one part that the database has given as texts. */
-function toKeys(texts: readonly unknown[], target: Resource): readonly KeyValues[] {
-  return texts.map(text => {
-    const key = keyFromText(String(text), target)
-    // A file of others may hold a key of another type.
-    if (key === undefined) throw new Unplanned()
-    return key
-  })
-}
-
-/** Returns the keys that are in one of two lists alone. */
-function findMoved(before: readonly KeyValues[], after: readonly KeyValues[]): readonly KeyValues[] {
-  const [old, now] = [before, after].map(keys => new Set(keys.map(formatKey)))
-  return [...before.filter(key => !now!.has(formatKey(key))), ...after.filter(key => !old!.has(formatKey(key)))]
 }
 
 function toItem(key: KeyValues): RecordRef {
   return { kind: 'existing', key, path: '', given: undefined }
-}
-
-const pivotStatements = new WeakMap<ToManyAttribute, Map<string, Statement>>()
-
-function findPivotStatement(list: ToManyAttribute, kind: string, compile: () => Statement): Statement {
-  let known = pivotStatements.get(list)
-  if (known === undefined) pivotStatements.set(list, (known = new Map()))
-  let statement = known.get(kind)
-  if (statement === undefined) known.set(kind, (statement = compile()))
-  return statement
 }

@@ -174,7 +174,7 @@ export class PlannedWriter {
     const own = link === undefined ? change : withLink(change, link, owner.key)
     const key = isWide ? yield* this.#relations(asked).create(own) : yield* this.#insert(own, row.stored, asked)
     if (key === undefined) return undefined
-    if (link === undefined) yield* this.#relations(asked).enterPivot(list, [key], owner.resource, owner.key)
+    if (link === undefined) yield* this.#relations(asked).enterPivot(list, key, owner)
     if (rules !== undefined) yield* rules.confirm()
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) throw outsideScope(resource)

@@ -29,6 +29,8 @@ export type RecordRef =
     }
   | { readonly kind: 'new'; readonly record: RecordInput }
 
+export type ExistingRef = RecordRef & { readonly kind: 'existing' }
+
 export interface LinkInput {
   readonly attribute: ToOneAttribute
   /** The embedded objects of the record that the link is in, from the outside; undefined: none. */
@@ -42,6 +44,8 @@ export interface ListInput {
   readonly attribute: ToManyAttribute
   readonly path: string
   readonly items: readonly RecordRef[]
+  /** Where only some members change: those that are unlinked, while the items are linked beside what is there. Undefined: the items are all. */
+  readonly removed?: readonly ExistingRef[]
 }
 
 /** The new values of one record, to be created or changed. */

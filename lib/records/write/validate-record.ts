@@ -5,10 +5,9 @@
 import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle } from '../../foundation/base/article.ts'
 import { restError } from '../../foundation/base/errors.ts'
-import { builtin } from '../../foundation/base/builtins.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
-import { describeKey, idFromJson, isShownKey, keyFromJson } from '../../model/key.ts'
+import { describeKey, isShownKey, keyFromJson } from '../../model/key.ts'
 import type { KeyValues, RecordKey } from '../../model/key.ts'
 import type {
   Attribute,
@@ -27,13 +26,15 @@ import { formatMissing } from './check-database.ts'
 import { findFixed } from './fixed-attributes.ts'
 import type { ImpliedLink } from './fixed-attributes.ts'
 import { isFilled } from './fill-body.ts'
+import { LIST_CHANGE, bodyOfNew, isListChange } from './list-change.ts'
+import { readId, takesIds } from './body-ids.ts'
 import { findAskedClass, isOfClass } from './record-class.ts'
 import { filledSide, owningAttribute, owningName } from './relation-sides.ts'
 import { requireAttributes } from './required-attributes.ts'
 import { validateScalar } from './validate-scalar.ts'
 import { suggestName } from './validation-context.ts'
 import type { ValidationContext } from './validation-context.ts'
-import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './record-input.ts'
+import type { ExistingRef, LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './record-input.ts'
 
 /** The place of a record: facts about it that its body does not give. */
 export interface Validation {
@@ -102,28 +103,6 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
     requireAttributes(body, { attributes, filled: [implied?.name, linkedFrom], action: `create ${plural}` }, context)
   }
   return { resource, path: context.path, values, links: draft.links, lists }
-}
-
-/** Whether the IDs of a relation are to be set: they must be plain, and say what the relation says where a body gives both, which then sets them. */
-function takesIds(ids: RelationAttribute & { readonly idsOf: string }, body: JsonObject, context: ValidationContext): boolean {
-  const { kind, target, idsOf } = ids
-  const value = body[ids.name]
-  const isPlain =
-    kind === 'toOne' ? isIdOrNull(value, target) : Array.isArray(value) && value.every(id => id !== null && isIdOrNull(id, target))
-  if (!isPlain) {
-    const what = kind === 'toOne' ? `the ID of ${withArticle(target.singular)}` : `an array of IDs of ${target.plural}`
-    context.error('value_invalid', `must be ${what} (${describeKey(target)}); "${idsOf}" takes the attributes of a new one.`, { value })
-    return false
-  }
-  const other = body[idsOf]
-  if (other === undefined) return true
-  if (!builtin.util.isDeepStrictEqual(value, other))
-    context.error('conflict', `contradicts "${idsOf}": both say what one record links.`, { value })
-  return false
-}
-
-function isIdOrNull(value: unknown, target: Resource): boolean {
-  return value === null || readId(value, target) !== undefined
 }
 
 /** Returns the attribute of a name that a body may give; adds an error where there is none, or where it cannot be written. */
@@ -251,10 +230,65 @@ function quoteAll(names: readonly string[]): string {
   return names.map(name => JSON.stringify(name)).join(', ')
 }
 
+const CHANGE_FORM = 'an object with "connect" and "disconnect", arrays of IDs'
+
 function validateList(attribute: ToManyAttribute, value: unknown, draft: Draft, context: ValidationContext): ListInput | undefined {
-  if (!Array.isArray(value)) return context.error('value_invalid', 'must be an array of IDs or objects.', { value })
+  if (isObject(value)) return validateListChange(attribute, value, draft, context)
+  if (!Array.isArray(value)) return context.error('value_invalid', `must be an array of IDs or objects, or ${CHANGE_FORM}.`, { value })
   const items = value.map((item: unknown, index) => validateReference(attribute, item, draft, context.at(index)))
   return { attribute, path: context.path, items: items.filter(item => item !== undefined) }
+}
+
+/** Only IDs are linked and unlinked so: an object in an array creates a record. */
+function validateListChange(
+  attribute: ToManyAttribute,
+  value: JsonObject,
+  draft: Draft,
+  context: ValidationContext,
+): ListInput | undefined {
+  if (!isListChange(value)) return context.error('value_invalid', `must be an array of IDs or objects, or ${CHANGE_FORM}.`, { value })
+  const { target } = attribute
+  const { create = false } = value
+  if (typeof create !== 'boolean') context.at('create').error('value_invalid', 'must be true or false.', { value: create })
+  else if (create && target.shownKey === undefined) {
+    const why = `works where clients know the ${target.plural} by a unique attribute, which makes one by it.`
+    context.at('create').error('value_invalid', why, { value: create })
+  }
+  const [items, removed] = LIST_CHANGE.map(name => {
+    const place = context.at(name)
+    const { [name]: ids = [] } = value
+    if (!Array.isArray(ids)) return place.error('value_invalid', 'must be an array of IDs.', { value: ids }) ?? []
+    return ids.flatMap((id: unknown, index) => {
+      if (ids.indexOf(id) < index) return []
+      const at = place.at(index)
+      context.errors.countRecord()
+      const key = readId(id, target)
+      if (key === undefined)
+        return at.error('value_invalid', `must be the ID of ${withArticle(target.singular)} (${describeKey(target)}).`, { value: id }) ?? []
+      if (name === 'connect') return connect(key, id, { attribute, change: value, owner: draft.owner }, at) ?? []
+      // What does not exist is not in the list.
+      return isShownKey(key)
+        ? (at.references.refer(target, key, id, at.path) ?? [])
+        : { kind: 'existing' as const, key, path: at.path, given: id }
+    })
+  }) as [RecordRef[], ExistingRef[]]
+  const both = removed.find(({ given }) => items.some(item => item.kind === 'existing' && item.given === given))
+  if (both !== undefined) context.error('conflict', `links and unlinks one ${target.singular}.`, { value: both.given })
+  return { attribute, path: context.path, items, removed }
+}
+
+/** Refers to the record of an ID; one that is not there becomes a new one, where the change of the list says so. */
+function connect(
+  key: RecordKey,
+  id: unknown,
+  { attribute, change, owner }: { readonly attribute: ToManyAttribute; readonly change: JsonObject; readonly owner: Draft['owner'] },
+  context: ValidationContext,
+): RecordRef | undefined {
+  const { target } = attribute
+  const body = bodyOfNew(change, id, target)
+  if (body === undefined || !isShownKey(key)) return refer(key, id, target, context)
+  const found = context.references.refer(target, key, id, context.path)
+  return found ?? { kind: 'new', record: validateRecord(body, target, validationOfNested(attribute, owner), context) }
 }
 
 function addLink(attribute: ToOneAttribute, value: unknown, draft: Draft, context: ValidationContext): void {
@@ -279,10 +313,7 @@ function validateReference(
   const { target } = attribute
   context.errors.countRecord()
   if (isObject(value) && !target.readOnly) {
-    const name = owningName(attribute)
-    const implied = name === undefined ? {} : { implied: { name, key: owner, link: owningAttribute(attribute) } }
-    const validation = { mode: 'create', ...implied, linkedFrom: filledSide(attribute) } as const
-    return { kind: 'new', record: validateRecord(value, target, validation, context) }
+    return { kind: 'new', record: validateRecord(value, target, validationOfNested(attribute, owner), context) }
   }
   const key = readId(value, target)
   if (key !== undefined) return refer(key, value, target, context)
@@ -290,9 +321,10 @@ function validateReference(
   return context.error('value_invalid', text, { value })
 }
 
-function readId(value: unknown, target: Resource): RecordKey | undefined {
-  // A lone surrogate cannot be stored: the database would take it for another character.
-  return typeof value === 'string' && !value.isWellFormed() ? undefined : idFromJson(value, target)
+function validationOfNested(attribute: RelationAttribute, owner: Draft['owner']): Validation {
+  const name = owningName(attribute)
+  const implied = name === undefined ? {} : { implied: { name, key: owner, link: owningAttribute(attribute) } }
+  return { mode: 'create', ...implied, linkedFrom: filledSide(attribute) }
 }
 
 /** Returns the reference to the record of an ID; adds an error where there is none. */

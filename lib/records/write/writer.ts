@@ -19,6 +19,7 @@ import type { Reader, View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import { append, changeLink, create, update } from './apply.ts'
+import { checkAttributeBody } from './check-attribute-body.ts'
 import { confirmWritten, flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
 import { runTranslated } from './database-errors.ts'
 import type { Translating } from './database-errors.ts'
@@ -129,21 +130,10 @@ export class Writer {
 
   /** PUT and PATCH of an attribute. */
   updateAttribute(address: Address, attribute: Attribute, body: unknown, view: View): Awaitable<Written> {
-    if (body === undefined) throw restError('body_invalid', `The body must be the JSON value of "${attribute.name}", got no body.`)
-    if (attribute.kind === 'toMany' && !Array.isArray(body))
-      throw restError('body_invalid', `The body must be an array of IDs or objects, which replaces "${attribute.name}".`)
-    if (attribute.kind === 'toOne') {
-      if (Array.isArray(body) || typeof body === 'boolean')
-        throw restError('body_invalid', `The body must be an ID, an object or null, which "${attribute.name}" then refers to.`)
-      if (isObject(body) && !attribute.target.readOnly) return this.changeLinked(address, attribute, body, view)
-    }
-    if (attribute.kind === 'toOneOf') {
-      if (body !== null && !isObject(body)) {
-        const due = `an object with "${attribute.typeName}", or null`
-        throw restError('body_invalid', `The body must be ${due}, which "${attribute.name}" then refers to.`)
-      }
-      if (body !== null && parseBranchLink(attribute, body) === undefined) return this.changeOneOf(address, attribute, body, view)
-    }
+    checkAttributeBody(attribute, body)
+    if (attribute.kind === 'toOne' && isObject(body) && !attribute.target.readOnly) return this.changeLinked(address, attribute, body, view)
+    if (attribute.kind === 'toOneOf' && isObject(body) && parseBranchLink(attribute, body) === undefined)
+      return this.changeOneOf(address, attribute, body, view)
     return this.change(address, { [attribute.name]: body }, view)
   }
 

@@ -119,8 +119,12 @@ const big = small.map(String)
 /** Values that are mostly right. */
 const odd = <T>(values: Arbitrary<T>): Arbitrary<unknown> =>
   fc.oneof({ weight: 80, arbitrary: values }, fc.constantFrom<unknown>(null, 'x', 5, true, [], {}, 1.5, [1, 1]))
-const list = <T>(members: Arbitrary<T>): Arbitrary<unknown> =>
-  odd(fc.array(fc.oneof({ weight: 80, arbitrary: members }, fc.constantFrom<unknown>(null, 'nope', {}, 77)), { maxLength: 4 }))
+const list = <T>(members: Arbitrary<T>): Arbitrary<unknown> => {
+  const some = fc.array(fc.oneof({ weight: 80, arbitrary: members }, fc.constantFrom<unknown>(null, 'nope', {}, 77)), { maxLength: 4 })
+  return odd(
+    fc.oneof({ weight: 3, arbitrary: some }, fc.record({ connect: some, disconnect: some }, { requiredKeys: [], noNullPrototype: true })),
+  )
+}
 /** An ID, or the body of a new record. */
 const ref = <T, U>(id: Arbitrary<T>, body: Arbitrary<U>): Arbitrary<T | U> => fc.oneof({ weight: 2, arbitrary: id }, body)
 
@@ -220,7 +224,9 @@ const bodies = fc.letrec<Record<string, unknown>>(tie => {
         {
           weight: 3,
           arbitrary: part.chain(([key, at]) =>
-            deep(POSTED[at] ?? 'club').map(body => ({ method: 'POST', path: `/v1/${of}/${key}/${at}`, body })),
+            fc
+              .oneof({ weight: 4, arbitrary: deep(POSTED[at] ?? 'club') }, fc.constantFrom<unknown>(1, 2, 3, '1', '2', 'a', 'b'))
+              .map(body => ({ method: 'POST', path: `/v1/${of}/${key}/${at}`, body })),
           ),
         },
         // Deleting others, with a subscriber, MikroORM writes records again that refer to them.

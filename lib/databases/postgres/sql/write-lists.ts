@@ -55,6 +55,12 @@ export function compileLeave({ table, owner, member, memberType }: PivotTable): 
   return finish(`delete from ${tableName(table)} where ${name(owner)} = $1 and ${castColumn(name(member), memberType)} <> all(${list})`)
 }
 
+/** See `WritingDialect.take`. */
+export function compileTake({ table, owner, member, memberType }: PivotTable): Statement {
+  const list = `$2::${findListedType(memberType)}[]`
+  return finish(`delete from ${tableName(table)} where ${name(owner)} = $1 and ${castColumn(name(member), memberType)} = any(${list})`)
+}
+
 /** See `WritingDialect.enter`. */
 export function compileEnter({ table, owner, ownerType, member, memberType }: PivotTable): Statement {
   const there = `select ${castColumn(name(member), memberType)} from ${tableName(table)} where ${name(owner)} = $3 and ${name(member)} is not null`

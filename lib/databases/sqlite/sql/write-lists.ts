@@ -54,6 +54,11 @@ export function compileLeave({ table, owner, member, members }: PivotTable): Sta
   return finish(`delete from ${pivot} where ${name(owner)} = ? and ${name(member)} not in ${LISTED}${exists}`)
 }
 
+/** See `WritingDialect.take`. */
+export function compileTake({ table, owner, member }: PivotTable): Statement {
+  return finish(`delete from ${tableName(table)} where ${name(owner)} = ? and ${name(member)} in ${LISTED}`)
+}
+
 /** See `WritingDialect.enter`. */
 export function compileEnter({ table, owner, member }: PivotTable): Statement {
   const there = `(select ${name(member)} from ${tableName(table)} where ${name(owner)} = ? and ${name(member)} is not null)`

@@ -1,0 +1,30 @@
+/**
+ * List change: what a body may say of a list in the place of all its members: `{ connect: [7], disconnect: [8] }` links and unlinks some. With `create: true` it makes
+ * those that are not there, of a resource whose records clients know by a unique attribute (`ResourceConfig.key`).
+ */
+import { isObject } from '../../foundation/base/json.ts'
+import type { JsonObject } from '../../foundation/base/json.ts'
+import type { Resource } from '../../model/model.ts'
+
+/** The names of the lists of such an object. */
+export const LIST_CHANGE = ['connect', 'disconnect'] as const
+
+const NAMES: readonly string[] = [...LIST_CHANGE, 'create']
+
+/** Returns the members of a list that a body gives, or those that it links; undefined for what is no list. */
+export function listGiven(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value as readonly unknown[]
+  if (!isListChange(value)) return undefined
+  const { connect = [] } = value
+  return Array.isArray(connect) ? (connect as readonly unknown[]) : undefined
+}
+
+/** Whether a value changes some members of a list, and leaves the others. */
+export function isListChange(value: unknown): value is JsonObject {
+  return isObject(value) && LIST_CHANGE.some(name => Object.hasOwn(value, name)) && Object.keys(value).every(name => NAMES.includes(name))
+}
+
+/** Returns the body of the record that `create` makes for an ID; undefined where it makes none. */
+export function bodyOfNew(change: unknown, id: unknown, { shownKey }: Resource): JsonObject | undefined {
+  return isObject(change) && change['create'] === true && shownKey !== undefined ? { [shownKey.name]: id } : undefined
+}

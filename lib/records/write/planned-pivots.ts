@@ -1,0 +1,148 @@
+/** Planned pivots: writes the rows of the pivot table of a many-to-many list by statements, a fixed number of them. */
+import { wait } from '../../foundation/base/awaitable.ts'
+import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import type { KeyValues } from '../../model/key.ts'
+import type { Resource, ToManyAttribute } from '../../model/model.ts'
+import type { PivotTable } from '../../model/stored-table.ts'
+import type { Connection, Statement } from '../database/dialect.ts'
+import { toKeys } from './link-statements.ts'
+import type { LinkStatements } from './link-statements.ts'
+import type { RowRules } from './row-rules.ts'
+import { Unplanned } from './unplanned.ts'
+import { formatKey, isHeldByOthers } from './write-rules.ts'
+
+/** A many-to-many list of a record. */
+export interface PivotPlace {
+  readonly list: ToManyAttribute
+  readonly resource: Resource
+  readonly key: KeyValues
+}
+
+export class PlannedPivots {
+  readonly #connection: Connection
+  readonly #statements: LinkStatements
+  readonly #rules: RowRules | undefined
+
+  constructor(connection: Connection, statements: LinkStatements, rules: RowRules | undefined) {
+    this.#connection = connection
+    this.#statements = statements
+    this.#rules = rules
+  }
+
+  /** Replaces the members of a list; one of a new record has none yet. */
+  *replace(place: PivotPlace, keys: readonly KeyValues[], isNew: boolean): Coroutine<void> {
+    const { target } = place.list
+    const unseen = isNew || this.#rules?.hides(target) !== true ? [] : yield* this.#findUnseen(place, keys, this.#rules)
+    if (this.#governs(place)) {
+      const before = isNew ? [] : toKeys(yield* this.#readMembers(place), target)
+      yield* this.#rules!.writing!.change(target, findMoved(before, [...keys, ...unseen]))
+    }
+    if (!isNew && !(yield* this.#leave(place, [...keys, ...unseen]))) return
+    yield* this.enter(place, keys)
+  }
+
+  /** Takes some members out of a list, and appends others. */
+  *change(place: PivotPlace, keys: readonly KeyValues[], removed: readonly KeyValues[]): Coroutine<void> {
+    const { list, resource, key } = place
+    const { target } = list
+    const unseen = this.#rules === undefined ? [] : yield* this.#rules.findUnseen(target, removed)
+    const leaving = removed.filter(each => !unseen.includes(each))
+    const isOrdered = this.#findPivot(place).order !== undefined
+    if (isOrdered || this.#governs(place)) {
+      const members = toKeys(yield* this.#readMembers(place), target)
+      const gone = new Set(leaving.map(formatKey))
+      const there = new Set(members.map(formatKey))
+      const after = [...members.filter(each => !gone.has(formatKey(each))), ...keys.filter(each => !there.has(formatKey(each)))]
+      // As the unit of work does, which writes an ordered list anew.
+      if (isOrdered) return yield* this.replace(place, after, false)
+      yield* this.#rules!.writing!.change(target, findMoved(members, after))
+    }
+    if (leaving.length > 0) {
+      const take = this.#find(place, 'take', pivot => this.#connection.dialect.writing.take(pivot))
+      const owner = this.#statements.toParameter(key, resource)
+      yield* wait(this.#statements.run(take, [owner, this.#statements.encodeKeys(leaving, target)]))
+    }
+    yield* this.enter(place, keys)
+  }
+
+  /** Appends records to a list, apart from those that are in it. */
+  *enter(place: PivotPlace, keys: readonly KeyValues[]): Coroutine<void> {
+    if (keys.length === 0) return
+    const owner = this.#statements.toParameter(place.key, place.resource)
+    const enter = this.#find(place, 'enter', pivot => this.#connection.dialect.writing.enter(pivot))
+    yield* wait(this.#statements.run(enter, [owner, this.#statements.encodeKeys(keys, place.list.target), owner]))
+  }
+
+  /** Whether links of the list belong to its members, which a rule may keep from being written. */
+  #governs({ list }: PivotPlace): boolean {
+    return isHeldByOthers(list) && this.#rules?.writing?.govern(list.target) === true
+  }
+
+  /** Returns the keys of the members that do not exist for the caller, who cannot take them out. */
+  *#findUnseen(place: PivotPlace, keys: readonly KeyValues[], rules: RowRules): Coroutine<readonly KeyValues[]> {
+    const { target } = place.list
+    const members = yield* this.#readMembers(place)
+    const given = new Set(keys.map(each => String(this.#statements.toParameter(each, target))))
+    const others = members.filter(member => !given.has(String(member)))
+    const unseen = yield* rules.findUnseen(target, toKeys(others, target))
+    // The unit of work has an order of its own for what the caller is not shown.
+    if (unseen.length > 0 && this.#findPivot(place).order !== undefined) throw new Unplanned()
+    return unseen
+  }
+
+  *#readMembers(place: PivotPlace): Coroutine<readonly unknown[]> {
+    const members = this.#find(place, 'members', pivot => this.#connection.dialect.writing.members(pivot))
+    return yield* this.#statements.read(members, [this.#statements.toParameter(place.key, place.resource)])
+  }
+
+  /** Takes out of a list what does not stay in it: in an ordered one all, unless nothing comes in or moves; returns whether anything may be put in. */
+  *#leave(place: PivotPlace, keys: readonly KeyValues[]): Coroutine<boolean> {
+    const { list, resource, key } = place
+    const owner = this.#statements.toParameter(key, resource)
+    const leave = this.#find(place, 'leave', pivot => this.#connection.dialect.writing.leave(pivot))
+    if (this.#findPivot(place).order !== undefined) {
+      const before = (yield* this.#readMembers(place)).map(String)
+      const after = new Set(keys.map(each => String(this.#statements.toParameter(each, list.target))))
+      const kept = before.filter(member => after.has(member))
+      if ([...after].some((member, index) => member !== kept[index])) {
+        yield* wait(this.#statements.run(leave, [owner, this.#connection.dialect.encodeList([], list.target.key[0]!.type)]))
+        return true
+      }
+    }
+    yield* wait(this.#statements.run(leave, [owner, this.#statements.encodeKeys(keys, list.target)]))
+    return keys.length > 0
+  }
+
+  #findPivot({ list: { via, target }, resource }: PivotPlace): PivotTable {
+    const { table, ownerColumns, targetColumns, orderColumn, owner } = via as ToManyAttribute['via'] & { kind: 'pivot' }
+    const { mayHoldMisfits } = this.#connection
+    const stored = mayHoldMisfits ? target.readStored() : undefined
+    return {
+      table,
+      owner: ownerColumns[0]!,
+      ownerType: resource.key[0]!.type,
+      member: targetColumns[0]!,
+      memberType: target.key[0]!.type,
+      // Seen from its other side the list has no order: rows that were put in again would move in the lists of the owners.
+      order: owner ? orderColumn : undefined,
+      members: stored === undefined ? undefined : { table: stored.table, key: stored.key[0]!.column },
+    }
+  }
+
+  #find(place: PivotPlace, kind: string, compile: (pivot: PivotTable) => Statement): Statement {
+    const { list } = place
+    let known = statements.get(list)
+    if (known === undefined) statements.set(list, (known = new Map()))
+    let statement = known.get(kind)
+    if (statement === undefined) known.set(kind, (statement = compile(this.#findPivot(place))))
+    return statement
+  }
+}
+
+const statements = new WeakMap<ToManyAttribute, Map<string, Statement>>()
+
+/** Returns the keys that are in one of two lists alone. */
+function findMoved(before: readonly KeyValues[], after: readonly KeyValues[]): readonly KeyValues[] {
+  const [old, now] = [before, after].map(keys => new Set(keys.map(formatKey)))
+  return [...before.filter(key => !now!.has(formatKey(key))), ...after.filter(key => !old!.has(formatKey(key)))]
+}

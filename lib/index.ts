@@ -13,8 +13,30 @@ export type { RateLimit } from './engine/testing/rate-limit.ts'
 export type { FaultRequest, RequestMatch } from './engine/testing/fault-request.ts'
 export { client } from './model/client/client.ts'
 export type { ClientOptions } from './model/client/client.ts'
-export type { Client, ClientEntities, Page, ResourceClient } from './model/client/client-types.ts'
-export type { ClientEntity, WithIds, WithKeys } from './model/client/entity-types.ts'
+export type {
+  CallOptions,
+  Client,
+  ClientEntities,
+  ClientMethods,
+  Deleted,
+  OwnChange,
+  Page,
+  RelatedClient,
+  ResourceClient,
+} from './model/client/client-types.ts'
+export type {
+  ClientEntity,
+  Id,
+  PropertiesIn,
+  PropertiesOf,
+  RelationName,
+  ValueIn,
+  VisibleName,
+  WithIds,
+  WithKeys,
+} from './model/client/entity-types.ts'
+export type { Filters, FreeParameters, ListQuery, PageQuery, RecordQuery, Search, SortKey } from './model/client/query-types.ts'
+export type { BodyValue, Depth, Expandable, ListChange, RecordBody, Selectable, ShownRecord } from './model/client/record-types.ts'
 export type { ResourceNames } from './model/client/resource-names.ts'
 export { literal } from './model/client/query-text.ts'
 export type { ClientTarget } from './model/client/transport.ts'

@@ -163,7 +163,7 @@ const page = await api.users.list({
   'age<': 65,
   'age!=': null,
   'name~=': ['a*', 'b*'],
-  '!role': ['guest'],
+  'role!=': ['guest'],
   'madeAt>': new Date(),
   'madeAt<=': '2026-01-01',
   vip: true,
@@ -172,14 +172,13 @@ const page = await api.users.list({
   limit_: 3,
   posts: null,
   'posts.title': 'A*',
-  '!posts.title~=': 'b*',
   'home.city!=': 'Rome',
   'profile.text': null,
   sort: ['age.desc', 'posts', 'home.city'],
   limit: 20,
   offset: 40,
   page: 3,
-  $: { 'posts.labels.code': 'x', quickstats: true, 'name|role': ['a', 'b'] },
+  $: { 'posts.labels.code': 'x', '!posts.title~=': 'b*', quickstats: true, 'name|role': ['a', 'b'] },
 })
 same<typeof page, Page<typeof user>>()
 await api.posts.list({ user: 1, editor: [1, null], 'editor.age>': 3, 'user.name': 'Ann', labels: ['a', 'b'] })

@@ -1,7 +1,7 @@
 /** Client types: the methods of the typed client, of which there is one set for each resource. */
 import type { BodyValue, Depth, Expandable, RecordBody, Selectable, ShownRecord } from './record-types.ts'
 import type { ClientEntity, Id, KindIn, ListName, PropertiesIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
-import type { ListQuery, RecordQuery } from './query-types.ts'
+import type { PageQuery, RecordQuery, Search } from './query-types.ts'
 
 /** What goes with one call. */
 export interface CallOptions {
@@ -42,34 +42,34 @@ type ToOneName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toOne' ? K : 
 export interface ResourceClient<P> {
   /** Reads a page of the list. */
   list<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
-    query?: ListQuery<P, D, X, A>,
+    query?: PageQuery<D, X, A> & Search<P>,
     options?: CallOptions,
   ): Promise<Page<ShownRecord<P, D, X, A>>>
 
   /** Reads the page of this number; the first is 1. `limit` is the size of all pages, 100 unless it is given. */
   page<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     number: number,
-    query?: ListQuery<P, D, X, A>,
+    query?: PageQuery<D, X, A> & Search<P>,
     options?: CallOptions,
   ): Promise<Page<ShownRecord<P, D, X, A>>>
 
   /** Reads all records of the list, page after page as they are taken. */
   all<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
-    query?: ListQuery<P, D, X, A>,
+    query?: PageQuery<D, X, A> & Search<P>,
     options?: CallOptions,
   ): AsyncGenerator<ShownRecord<P, D, X, A>, void, undefined>
 
   /** Reads one record. */
   get<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     id: Id,
-    query?: RecordQuery<P, D, X, A>,
+    query?: RecordQuery<D, X, A>,
     options?: CallOptions,
   ): Promise<ShownRecord<P, D, X, A>>
 
   /** Creates a record (POST). Objects in relations create related records, IDs link them. */
   create<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     body: RecordBody<P>,
-    query?: RecordQuery<P, D, X, A>,
+    query?: RecordQuery<D, X, A>,
     options?: CallOptions,
   ): Promise<ShownRecord<P, D, X, A>>
 
@@ -77,14 +77,14 @@ export interface ResourceClient<P> {
   update<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     id: Id,
     body: RecordBody<P>,
-    query?: RecordQuery<P, D, X, A>,
+    query?: RecordQuery<D, X, A>,
     options?: CallOptions,
   ): Promise<ShownRecord<P, D, X, A>>
 
   /** Deletes a record, and gives it as it was. */
   delete<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     id: Id,
-    query?: RecordQuery<P, D, X, A>,
+    query?: RecordQuery<D, X, A>,
     options?: CallOptions,
   ): Promise<ShownRecord<P, D, X, A>>
 
@@ -113,7 +113,7 @@ export interface RelatedClient<P> extends Pick<ResourceClient<P>, 'list' | 'page
   /** Creates a record and appends it (POST). */
   create<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     body: RecordBody<P>,
-    query?: RecordQuery<P, D, X, A>,
+    query?: RecordQuery<D, X, A>,
     options?: CallOptions,
   ): Promise<ShownRecord<P, D, X, A>>
 
@@ -125,7 +125,7 @@ export interface RelatedClient<P> extends Pick<ResourceClient<P>, 'list' | 'page
 
   /** Deletes the related records that meet the filters; all of them without filters. */
   delete<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
-    query?: ListQuery<P, D, X, A>,
+    query?: PageQuery<D, X, A> & Search<P>,
     options?: CallOptions,
   ): Promise<Deleted<ShownRecord<P, D, X, A>>>
 }
@@ -134,7 +134,7 @@ export interface RelatedClient<P> extends Pick<ResourceClient<P>, 'list' | 'page
 export type ClientEntities = Readonly<Record<string, ClientEntity>>
 
 /** What a change of the token's user gives. */
-interface OwnChange<M extends ClientEntities> {
+export interface OwnChange<M extends ClientEntities> {
   // oxlint-disable-next-line typescript/no-explicit-any -- the client does not know which of its entities is that of the users
   readonly user: Readonly<Record<string, any>>
   readonly api: Client<M>

@@ -1,10 +1,20 @@
 /** The entry `mikro-rest/client`: the typed client alone, without the engine, for browsers and for code that talks to a server. */
 export { client } from './client.ts'
 export type { ClientOptions } from './client.ts'
-export type { CallOptions, Client, ClientEntities, ClientMethods, Deleted, Page, RelatedClient, ResourceClient } from './client-types.ts'
-export type { ClientEntity, Id, PropertiesIn, WithIds, WithKeys } from './entity-types.ts'
+export type {
+  CallOptions,
+  Client,
+  ClientEntities,
+  ClientMethods,
+  Deleted,
+  OwnChange,
+  Page,
+  RelatedClient,
+  ResourceClient,
+} from './client-types.ts'
+export type { ClientEntity, Id, PropertiesIn, PropertiesOf, RelationName, ValueIn, VisibleName, WithIds, WithKeys } from './entity-types.ts'
 export { literal } from './query-text.ts'
-export type { Filters, FreeParameters, ListQuery, RecordQuery, SortKey } from './query-types.ts'
-export type { RecordBody, ShownRecord } from './record-types.ts'
+export type { Filters, FreeParameters, ListQuery, PageQuery, RecordQuery, Search, SortKey } from './query-types.ts'
+export type { BodyValue, Depth, Expandable, ListChange, RecordBody, Selectable, ShownRecord } from './record-types.ts'
 export type { ClientTarget, EngineTarget, FetchTarget } from './transport.ts'
 export { RestError } from '../../foundation/base/errors.ts'

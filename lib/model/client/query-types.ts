@@ -3,7 +3,7 @@
  * names grows with the attributes alone. Deeper paths go through `$`.
  */
 import type { Id, IsNullable, KindIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
-import type { Depth, Expandable, Selectable } from './record-types.ts'
+import type { Depth } from './record-types.ts'
 
 /** An operator behind a name that compares by order. */
 type OrderSign = '>=' | '<=' | '>' | '<'
@@ -13,6 +13,9 @@ export type FilterSign = '=' | '!=' | '~=' | OrderSign
 /** Attributes of these names are filtered with an underscore behind them; the table of the engine does not compile otherwise. */
 export type Reserved = 'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand'
 type FilterName<K extends string> = K extends Reserved ? `${K}_` : K
+
+/** Shows the members of a type in place of the names and arguments of the types that it is made of. */
+type Flat<T> = T extends unknown ? { readonly [K in keyof T]: T[K] } : never
 
 type Plain = string | number | boolean | bigint | Date
 
@@ -53,15 +56,13 @@ type PathFilters<P> = {
   ]?: F extends `${infer K extends PathName<P>}.${infer R}` ? (R extends keyof Behind<P, K> ? Behind<P, K>[R] | null : never) : never
 }
 
-type Positive<P> = OwnFilters<P> & PathFilters<P>
-
-/** All filters: `!` in front of a name finds what the filter does not. */
-export type Filters<P> = Positive<P> & { readonly [F in keyof Positive<P> & string as `!${F}`]?: Positive<P>[F] }
+/** All filters of a list, by name with operator. What a filter does not find is found with `!=`, or with `!` in front of its name below `$`. */
+export type Filters<P> = Flat<OwnFilters<P> & PathFilters<P>>
 
 type SortPath<P> = PlainName<P> | RelationName<P> | { [K in PathName<P>]: `${K}.${PlainName<PropertiesOf<ValueIn<P[K]>>>}` }[PathName<P>]
 
 /** A sort key. A relation sorts by the number of its records. */
-export type SortKey<P> = SortPath<P> | `${SortPath<P>}.asc` | `${SortPath<P>}.desc`
+export type SortKey<P> = P extends unknown ? SortPath<P> | `${SortPath<P>}.asc` | `${SortPath<P>}.desc` : never
 
 /** A value of a parameter that is not checked. */
 export type FreeValue = string | number | bigint | boolean | Date | null
@@ -72,7 +73,7 @@ export interface FreeParameters {
 }
 
 /** What a request for one record may have. */
-export interface RecordQuery<P, D extends Depth, X extends Expandable<P>, A extends Selectable<P>> {
+export interface RecordQuery<D extends Depth, X extends string, A extends string> {
   /** 0: no relations; 1: as IDs; 2: as objects. Default: that of the engine, which is 1 unless the resource has another. */
   readonly depth?: D
   /** Relations to show as objects. */
@@ -83,19 +84,21 @@ export interface RecordQuery<P, D extends Depth, X extends Expandable<P>, A exte
   readonly $?: FreeParameters
 }
 
-/** What a request for a list may have beside its filters. */
-export interface PageQuery<P, D extends Depth, X extends Expandable<P>, A extends Selectable<P>> extends RecordQuery<P, D, X, A> {
+/** What a request for a list may have beside its filters and its sort keys. */
+export interface PageQuery<D extends Depth, X extends string, A extends string> extends RecordQuery<D, X, A> {
   /** Records on the page. Default: that of the engine, 100. */
   readonly limit?: number
   /** Records to skip. */
   readonly offset?: number
-  readonly sort?: SortKey<P> | readonly SortKey<P>[]
 }
 
-/** The number of the page, from 1, where the engine has `parameters: { page: 'page' }`; not for a record that has an attribute of this name. */
+/**
+ * Filters and sort keys; and the number of the page, from 1, where the engine has `parameters: { page: 'page' }`, unless the record has an attribute of this
+ * name.
+ */
+export type Search<P> = Filters<P> & Flat<{ readonly sort?: SortKey<P> | readonly SortKey<P>[] }> & PageNumber<P>
+
 type PageNumber<P> = 'page' extends keyof P ? unknown : { readonly page?: number }
 
 /** What a request for a list may have. */
-export type ListQuery<P, D extends Depth, X extends Expandable<P>, A extends Selectable<P>> = PageQuery<P, D, X, A> &
-  PageNumber<P> &
-  Filters<P>
+export type ListQuery<P, D extends Depth, X extends string, A extends string> = PageQuery<D, X, A> & Search<P>

@@ -18,12 +18,14 @@ import type {
 export type Depth = 0 | 1 | 2
 
 /** What `expand` takes: a relation, or one behind it. Names that are deeper than two relations are not checked. */
-export type Expandable<P> = { [K in RelationName<P>]: K | `${K}.${Inner<P[K]>}` | `${K}.${Inner<P[K]>}.${string}` }[RelationName<P>]
+export type Expandable<P> = P extends unknown
+  ? { [K in RelationName<P>]: K | `${K}.${Inner<P[K]>}` | `${K}.${Inner<P[K]>}.${string}` }[RelationName<P>]
+  : never
 
 type Inner<P> = RelationName<PropertiesOf<ValueIn<P>>>
 
 /** What `attributes` takes: a name, also one behind a relation or inside an embedded object; with `!` in front it is left out. */
-export type Selectable<P> = SelectableName<P> | `!${SelectableName<P>}`
+export type Selectable<P> = P extends unknown ? SelectableName<P> | `!${SelectableName<P>}` : never
 
 type SelectableName<P> =
   | VisibleName<P>
@@ -33,10 +35,23 @@ type SelectableName<P> =
         : `${K}.${VisibleName<PropertiesOf<ValueIn<P[K]>>>}` | `${K}.${string}.${string}`
     }[VisibleName<P>]
 
-/** A record as an answer shows it. */
-export type ShownRecord<P, D extends Depth = 1, X extends string = never, A extends string = never> = {
-  -readonly [K in keyof P & string as IsShown<P[K], K, D, X, A> extends true ? K : never]: ShownValue<P[K], D, X, A, K>
-}
+/** A record as an answer shows it. A condition that always holds makes it known by its members where all arguments are known, and by its name elsewhere. */
+export type ShownRecord<P, D extends Depth = 1, X extends string = never, A extends string = never> = [P, D, X, A] extends [
+  unknown,
+  unknown,
+  unknown,
+  unknown,
+]
+  ? {
+      -readonly [K in keyof P as K extends string ? (IsShown<P[K], K, D, X, A> extends true ? K : never) : never]-?: ShownValue<
+        P[K],
+        D,
+        X,
+        A,
+        K & string
+      >
+    }
+  : never
 
 type IsShown<P, K extends string, D extends Depth, X extends string, A extends string> =
   OptionsIn<P> extends { readonly hidden: true }
@@ -74,18 +89,22 @@ type SelectedBehind<A extends string, K extends string> =
   | (A extends `!${K}.${infer R}` ? `!${R}` : never)
 
 type ShownValue<P, D extends Depth, X extends string, A extends string, K extends string> =
-  | (KindIn<P> extends 'toMany'
-      ? Related<P, D, X, A, K>[]
-      : KindIn<P> extends 'toOne'
-        ? Related<P, D, X, A, K>
-        : KindIn<P> extends 'embedded'
-          ? OptionsIn<P> extends { readonly array: true }
-            ? Embedded<ValueIn<P>, A, K>[]
-            : Embedded<ValueIn<P>, A, K>
-          : OptionsIn<P> extends { readonly array: true }
-            ? Json<ValueIn<P>>[]
-            : Json<ValueIn<P>>)
-  | (IsNullable<P> extends true ? (KindIn<P> extends 'toMany' ? never : null) : never)
+  KindIn<P> extends 'toMany'
+    ? Related<P, D, X, A, K>[]
+    : IsNullable<P> extends true
+      ? OneValue<P, D, X, A, K> | null
+      : OneValue<P, D, X, A, K>
+
+type OneValue<P, D extends Depth, X extends string, A extends string, K extends string> =
+  KindIn<P> extends 'toOne'
+    ? Related<P, D, X, A, K>
+    : KindIn<P> extends 'embedded'
+      ? OptionsIn<P> extends { readonly array: true }
+        ? Embedded<ValueIn<P>, A, K>[]
+        : Embedded<ValueIn<P>, A, K>
+      : OptionsIn<P> extends { readonly array: true }
+        ? Json<ValueIn<P>>[]
+        : Json<ValueIn<P>>
 
 type Embedded<E, A extends string, K extends string> = E extends unknown
   ? ShownRecord<PropertiesOf<E>, 2, never, SelectedBehind<A, K>>
@@ -115,26 +134,27 @@ type IsUnion<E, Whole = E> = E extends unknown ? ([Whole] extends [E] ? false : 
  * What a body may have. Which attributes must be given is the model's matter, and that of hooks, so all are optional: what lacks is refused with 422
  * `validation_failed`.
  */
-export type RecordBody<P> = { readonly [K in WritableName<P>]?: BodyValue<P[K]> }
+export type RecordBody<P> = P extends unknown ? { readonly [K in WritableName<P>]?: BodyValue<P[K]> } : never
 
 type WritableName<P> = {
   [K in keyof P & string]: OptionsIn<P[K]> extends { readonly formula: string | ((...args: never[]) => unknown) } ? never : K
 }[keyof P & string]
 
 /** The value of an attribute in a body: an ID links a record, an object makes one. */
-export type BodyValue<P> =
-  | (KindIn<P> extends 'toMany'
-      ? readonly LinkBody<P>[] | ListChange<LinkedKey<P>>
-      : KindIn<P> extends 'toOne'
-        ? LinkBody<P>
-        : KindIn<P> extends 'embedded'
-          ? OptionsIn<P> extends { readonly array: true }
-            ? readonly EmbeddedBody<ValueIn<P>>[]
-            : EmbeddedBody<ValueIn<P>>
-          : OptionsIn<P> extends { readonly array: true }
-            ? readonly BodyJson<ValueIn<P>>[]
-            : BodyJson<ValueIn<P>>)
-  | (IsNullable<P> extends true ? null : never)
+export type BodyValue<P> = IsNullable<P> extends true ? GivenValue<P> | null : GivenValue<P>
+
+type GivenValue<P> =
+  KindIn<P> extends 'toMany'
+    ? readonly LinkBody<P>[] | ListChange<LinkedKey<P>>
+    : KindIn<P> extends 'toOne'
+      ? LinkBody<P>
+      : KindIn<P> extends 'embedded'
+        ? OptionsIn<P> extends { readonly array: true }
+          ? readonly EmbeddedBody<ValueIn<P>>[]
+          : EmbeddedBody<ValueIn<P>>
+        : OptionsIn<P> extends { readonly array: true }
+          ? readonly BodyJson<ValueIn<P>>[]
+          : BodyJson<ValueIn<P>>
 
 /** A change of some members of a list: links and unlinks those of the IDs. With `create`, one that is not there is made by its key. */
 export interface ListChange<I> {

@@ -53,7 +53,16 @@ export { fromJson } from './model/json-model/from-json.ts'
 export type { FromJsonOptions, JsonData, JsonModel } from './model/json-model/from-json.ts'
 export { auth } from './engine/auth/auth-options.ts'
 export type { AuthModule, AuthOptions } from './engine/auth/auth-options.ts'
-export type { Action, AskOptions, Claims, EngineHandle, HandlerResponse, HookContext, Wrapper } from './model/hook-context.ts'
+export type {
+  Action,
+  AskOptions,
+  Claims,
+  EngineHandle,
+  HandlerResponse,
+  HookContext,
+  RequestEntityManager,
+  Wrapper,
+} from './model/hook-context.ts'
 export type { CustomParameter } from './records/access/access-rules.ts'
 export { hashPassword } from './engine/auth/password.ts'
 export { resource } from './model/resource-config.ts'

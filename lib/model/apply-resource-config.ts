@@ -144,6 +144,33 @@ const KINDS: Readonly<Record<ComputedAttribute['type'], ScalarKind>> = {
   json: 'json',
 }
 
+/** Names that databases, TypeScript and MikroORM have for these types. */
+const OTHER_KINDS: Readonly<Record<string, ComputedAttribute['type']>> = {
+  __proto__: null as never,
+  int: 'integer',
+  smallint: 'integer',
+  number: 'float',
+  double: 'float',
+  real: 'float',
+  numeric: 'decimal',
+  money: 'decimal',
+  text: 'string',
+  varchar: 'string',
+  character: 'string',
+  enum: 'string',
+  bool: 'boolean',
+  timestamp: 'datetime',
+  timestamptz: 'datetime',
+  guid: 'uuid',
+  jsonb: 'json',
+  object: 'json',
+  array: 'json',
+}
+
+function findKind(given: string, known: readonly string[]): string | undefined {
+  return OTHER_KINDS[given.toLowerCase()] ?? findNearest(given, known)
+}
+
 function readComputed(where: string, taken: readonly Attribute[], config: Config): Attribute[] {
   return Object.entries(config.computed ?? {}).map(([name, computed]) => {
     if (taken.some(attribute => attribute.name === name)) throw new TypeError(`${where}: computed: "${name}" is an attribute already.`)
@@ -206,7 +233,12 @@ function readComputedScalar(where: string, computed: ComputedAttribute, common: 
   checkNames(computed, ['type', 'sql', 'scale'], where)
   const kind = Object.hasOwn(KINDS, computed.type) ? KINDS[computed.type] : undefined
   if (kind === undefined) {
-    throw new TypeError(`${where}: unknown type "${computed.type}".${formatHint(findNearest(computed.type, Object.keys(KINDS)))}`)
+    const known = Object.keys(KINDS)
+    const given: unknown = computed.type
+    const meant = findKind(String(given), known)
+    throw new TypeError(
+      `${where}: unknown type "${String(given)}".${meant === undefined ? ` Known are ${known.join(', ')}.` : formatHint(meant)}`,
+    )
   }
   const { scale } = computed
   if (scale !== undefined && (kind !== 'decimal' || !Number.isInteger(scale) || scale < 0 || scale > 30))

@@ -36,6 +36,19 @@ export interface AskOptions {
   readonly as?: 'engine'
 }
 
+/** MikroORM's entity manager of a request, on SQL: its `SqlEntityManager`, with `execute` known to the types. */
+export interface RequestEntityManager extends EntityManager {
+  /**
+   * Runs a statement of SQL; in a write, inside of its transaction.
+   *
+   * @param sql `?` stands for a parameter
+   * @param params their values, in order
+   * @param method `all`: rows; `get`: the first row; `run`: what a write has done. Default: `all`
+   * @example const [row] = await ctx.em.execute<{ total: number }[]>('select sum(price) as total from orders where user_id = ?', [ctx.claims.sub])
+   */
+  execute<T extends object = Record<string, unknown>[]>(sql: string, params?: unknown[], method?: 'all' | 'get' | 'run'): Promise<T>
+}
+
 /** The request, as hooks, handlers, access rules, scopes and renderers see it. */
 export interface HookContext {
   readonly engine: EngineHandle
@@ -56,7 +69,7 @@ export interface HookContext {
   // oxlint-disable-next-line typescript/no-explicit-any -- as `body` of an answer
   ask<T = any>(method: string, path: string, query?: QueryInput, body?: unknown, options?: AskOptions): Promise<T>
   /** An entity manager of this request; in a write, the one of its transaction. */
-  readonly em: EntityManager
+  readonly em: RequestEntityManager
   /** The action on `resource`; undefined in a custom route. */
   readonly action: Action | undefined
   readonly version: string

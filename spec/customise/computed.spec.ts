@@ -162,6 +162,25 @@ describe('a computed attribute', () => {
       { a: { type: 'intger' as 'integer', sql: () => '1' } },
       /computed\.a: unknown type "intger"\. Did you mean "integer"\?/,
     ],
+    ...(
+      [
+        ['int', 'integer'],
+        ['TEXT', 'string'],
+        ['bool', 'boolean'],
+        ['number', 'float'],
+        ['timestamp', 'datetime'],
+        ['jsonb', 'json'],
+      ] as const
+    ).map(([type, meant]): (typeof WRONG)[number] => [
+      `${type}, as others call it`,
+      { a: { type: type as 'integer', sql: () => '1' } },
+      new RegExp(`computed\\.a: unknown type "${type}"\\. Did you mean "${meant}"\\?`),
+    ]),
+    [
+      'a type that nobody knows',
+      { a: { type: 'constructor' as 'integer', sql: () => '1' } },
+      /computed\.a: unknown type "constructor"\. Known are integer, bigint, .*, json\./,
+    ],
     ['an unknown option', { a: { type: 'integer', sql: () => '1', flg: 'x' } as never }, /computed\.a: unknown option "flg"/],
     ['the name of an attribute', { name: { type: 'integer', sql: () => '1' } }, /computed: "name" is an attribute already/],
     ['no expression', { a: { type: 'integer' } }, /computed\.a/],

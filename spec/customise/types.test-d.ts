@@ -3,9 +3,9 @@
  * `@ts-expect-error` is a line that must not compile.
  */
 import { defineEntity, p, raw } from '@mikro-orm/sqlite'
-import type { InferEntity } from '@mikro-orm/sqlite'
+import type { InferEntity, SqlEntityManager } from '@mikro-orm/sqlite'
 import { RestError, resource } from '../../lib/index.ts'
-import type { HandlerResponse, HookContext, JsonOf, PropertyName, ResourceDefinition } from '../../lib/index.ts'
+import type { HandlerResponse, HookContext, JsonOf, PropertyName, RequestEntityManager, ResourceDefinition } from '../../lib/index.ts'
 
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- two generic functions are the same type only when their bodies are
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
@@ -156,3 +156,11 @@ resource(User, {
 resource(User, { get: () => ({ status: '200' }) })
 // @ts-expect-error -- a wrapper gives a response
 resource(User, { get: () => 'ok' })
+
+// The entity manager of a request is that of MikroORM on SQL, as far as the types say it.
+null as unknown as SqlEntityManager satisfies RequestEntityManager
+const total = async ({ em }: HookContext): Promise<number> => {
+  const [row] = await em.execute<{ total: number }[]>('select count(*) as total from post where id > ?', [1])
+  return em.transactional(async inner => ((await inner.execute('select 1 as one'))[0]?.['one'] === 1 ? (row?.total ?? 0) : 0))
+}
+void total

@@ -23,6 +23,24 @@ async function itemsOf({ engine }: Asked): Promise<unknown> {
 }
 
 describe('a wrapper', () => {
+  it('runs SQL of its own in the transaction of a write', async () => {
+    let counts: number[] = []
+    await using asked = await wrapped({
+      create: async (ctx, next) => {
+        const count = async (): Promise<number> =>
+          (await ctx.em.execute<{ n: number }[]>('select count(*) as n from item where name = ?', ['new']))[0]!.n
+        const before = await count()
+        await ctx.em.execute('insert into item (name) values (?)', ['new'], 'run')
+        await next()
+        counts = [before, await count()]
+        throw new RestError(418, 'teapot', 'I am one.')
+      },
+    })
+    assert.equal((await asked.call('POST', '/v1/items', {}, { name: 'new' })).status, 418)
+    assert.deepEqual(counts, [0, 2])
+    assert.deepEqual(await rows(asked.engine, `select * from item where name = 'new'`), [])
+  })
+
   for (const [action, method, path, body] of REQUESTS) {
     describe(`of ${action}`, () => {
       it('goes round the default behaviour', async () => {

@@ -8,7 +8,6 @@ import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
 import { RestEngine, createServer } from '../../lib/index.ts'
 import { ROOT } from '../helpers/command.ts'
@@ -233,7 +232,7 @@ describe('a database that fails', () => {
         resource(Note, {
           create: async (ctx, next) => {
             // As the failure of a device does it.
-            await (ctx.em as EntityManager).execute('rollback')
+            await ctx.em.execute('rollback')
             return next()
           },
         }),

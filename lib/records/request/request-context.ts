@@ -1,6 +1,6 @@
 /** Request context: makes the HookContext of a request. Costly members are made when they are first read. */
 import type { EntityManager } from '@mikro-orm/core'
-import type { Action, AskOptions, Claims, EngineHandle, HookContext } from '../../model/hook-context.ts'
+import type { Action, AskOptions, Claims, EngineHandle, HookContext, RequestEntityManager } from '../../model/hook-context.ts'
 import { askWithin } from './inner-request.ts'
 import type { OuterRequest } from './inner-request.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
@@ -70,8 +70,9 @@ export class RequestContext implements HookContext {
   get engine(): EngineHandle {
     return this.#parts.engine
   }
-  get em(): EntityManager {
-    return (this.#em ??= this.#parts.fork())
+  get em(): RequestEntityManager {
+    // Every database of an engine is one of SQL, and MikroORM has an entity manager of this kind for each.
+    return (this.#em ??= this.#parts.fork()) as RequestEntityManager
   }
   ask<T>(method: string, path: string, query?: QueryInput, body?: unknown, options: AskOptions = {}): Promise<T> {
     return askWithin(this.#parts, { method, path, query, body, options }) as Promise<T>

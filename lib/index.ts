@@ -71,13 +71,17 @@ export type {
   AttributeRules,
   ComputedAttribute,
   ComputedGroup,
+  FillRule,
   JsonOf,
   OpenOption,
   PropertyName,
   ResourceConfig,
   ResourceDefinition,
   SqlFragment,
+  SqlParameter,
+  WriteRule,
 } from './model/resource-config.ts'
+export type { SchemaIssue, StandardSchema } from './model/value-schema.ts'
 export type { Route } from './records/request/custom-routes.ts'
 export type { PublicKey } from './engine/auth/tokens.ts'
 export type { Change } from './engine/journal/changes.ts'

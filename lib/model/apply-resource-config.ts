@@ -7,6 +7,7 @@ import { withArticle } from '../foundation/base/article.ts'
 import type { NamedFilters, OrmFilter } from './added-filters.ts'
 import type { Action, HookContext } from './hook-context.ts'
 import { restError } from '../foundation/base/errors.ts'
+import type { ValueSchema } from './value-schema.ts'
 import type { Attribute, EmbeddedAttribute, ResourceRules, ScalarAttribute, SqlText } from './model.ts'
 import { readIdsName } from './ids-name.ts'
 import { isResourceName } from './resource-names.ts'
@@ -39,7 +40,7 @@ const CONFIG = [
   'update',
   'delete',
 ]
-const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortable', 'ids', 'fill']
+const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortable', 'ids', 'fill', 'schema']
 export const ACTIONS: readonly Action[] = ['list', 'get', 'create', 'update', 'delete']
 
 /** Returns the attributes of a resource with the application's rules, followed by its computed attributes. */
@@ -66,13 +67,19 @@ function checkAttributeRules(rules: unknown, where: string): void {
   checkNames(rules, ATTRIBUTE_RULES, where)
   for (const [name, value] of Object.entries(rules)) {
     if (value === undefined) continue
-    if (name === 'fill') {
-      checkFill(value, where)
-      continue
-    }
+    if (name === 'fill') checkFill(value, where)
+    if (name === 'schema') checkSchema(value, where)
+    if (name === 'fill' || name === 'schema') continue
     const due = name === 'render' ? 'function' : name === 'ids' ? 'string' : 'boolean'
     if (typeof value !== due) throw new TypeError(`${where}: "${name}" must be ${withArticle(due)}.`)
   }
+}
+
+function checkSchema(schema: unknown, where: string): void {
+  if (typeof schema === 'function' && !('~standard' in schema)) return
+  const standard = (schema as { readonly '~standard'?: { readonly version?: unknown; readonly validate?: unknown } } | null)?.['~standard']
+  if (standard?.version !== 1 || typeof standard.validate !== 'function')
+    throw new TypeError(`${where}: "schema" must be a Standard Schema of version 1 (zod, valibot, arktype), or a function.`)
 }
 
 function checkFill(fill: unknown, where: string): void {
@@ -94,6 +101,11 @@ function applyRules(attribute: Attribute, rules: NonNullable<Config['attributes'
     throw new TypeError(
       `resource: "${attribute.name}" cannot be filled: it is ${attribute.readOnly ? 'made by the database' : 'more than a value or a link'}.`,
     )
+  const { schema } = rules
+  if (schema !== undefined && (attribute.readOnly || (attribute.kind !== 'scalar' && attribute.kind !== 'embedded')))
+    throw new TypeError(
+      `resource: "${attribute.name}" takes no schema: it is ${attribute.readOnly ? 'made by the database' : 'a relation'}.`,
+    )
   const readOnly = attribute.readOnly || rules.readOnly === true || fill !== undefined
   const filterable = rules.filterable ?? (rules.render === undefined && attribute.filterable)
   const sortable = rules.sortable ?? (rules.render === undefined && attribute.sortable)
@@ -104,6 +116,7 @@ function applyRules(attribute: Attribute, rules: NonNullable<Config['attributes'
     filterable,
     sortable,
     render: rules.render ?? attribute.render,
+    ...(schema === undefined ? {} : { schema: schema as ValueSchema }),
     ...(fill === undefined ? {} : { fill: typeof fill === 'function' ? { create: fill } : fill }),
   }
   if (attribute.kind === 'toOneOf') {

@@ -4,8 +4,10 @@
  */
 import type { QueryValue } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
+import type { FillRule } from './resource-config.ts'
 import type { ScalarType } from '../foundation/values/scalar-type.ts'
 import type { StoredTable } from './stored-table.ts'
+import type { ValueSchema } from './value-schema.ts'
 
 /** Where the value of a scalar attribute is found. */
 export type Source =
@@ -52,8 +54,9 @@ interface AttributeBase {
   readonly flag: string | undefined
   /** Gives another value in answers. */
   readonly render: Renderer | undefined
+  readonly schema?: ValueSchema
   /** What the engine gives to a new or a changed record, which clients may not. */
-  readonly fill?: { readonly [mode in 'create' | 'update']?: Fill }
+  readonly fill?: { readonly [mode in 'create' | 'update']?: FillRule }
   /** Of a relation: the name of its IDs, where they have one of their own (`userId`); `idsOf`: the relation's, of what `byName` has under that. */
   readonly ids?: string | undefined
   readonly idsOf?: string
@@ -64,9 +67,6 @@ interface AttributeBase {
   /** Whether the class of a row decides on it: other classes have something else of that name, or in one of its columns. */
   readonly byClass?: boolean
 }
-
-/** See `AttributeRules.fill`. */
-export type Fill = (ctx: HookContext, body: Readonly<Record<string, unknown>>) => unknown
 
 /** See `AttributeRules.render`. */
 export type Renderer = (value: unknown, record: Readonly<Record<string, unknown>>, ctx: HookContext) => unknown

@@ -2,6 +2,7 @@
 import type { EntityName, FilterQuery } from '@mikro-orm/core'
 import type { QueryValue } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
+import type { StandardSchema } from './value-schema.ts'
 
 /** Names of an entity's properties. */
 export type PropertyName<E> = Exclude<keyof E & string, `__${string}`>
@@ -42,6 +43,11 @@ export interface AttributeRules<E, K extends PropertyName<E>> {
    * names the attribute is refused, as one that names a `readOnly` attribute.
    */
   readonly fill?: FillRule | { readonly create?: FillRule; readonly update?: FillRule }
+  /**
+   * Checks the values that bodies give, beyond the model: a Standard Schema (zod, valibot, arktype) or a function that gives `true`, or says what is wrong. Each of
+   * their issues is a field error `schema_refused`. Null is not asked about, and what a schema makes of a value is not taken.
+   */
+  readonly schema?: StandardSchema | ((value: JsonOf<E[K]>, ctx: HookContext) => boolean | string | Promise<boolean | string>)
   /**
    * Of a relation: a name for its IDs, such as `userId` for `user` or `tagIds` for `tags`. Records show them, and bodies, filters and sort keys take them, under
    * this name; the relation itself is shown where it is expanded or at depth 2. Default: one name for both.

@@ -76,7 +76,7 @@ export class BodySchemas {
   /** Returns the schema of the value of an attribute in a body; undefined for one that bodies may not have. */
   attribute(attribute: Attribute, mode: Mode): Schema | undefined {
     if (attribute.readOnly || !hasVisibleTarget(attribute, this.#visibility)) return undefined
-    const schema = this.#writable(attribute, mode)
+    const schema = withSchema(this.#writable(attribute, mode), attribute)
     return attribute.hidden ? { ...schema, writeOnly: true } : schema
   }
 
@@ -112,7 +112,6 @@ export class BodySchemas {
       type: 'object',
       properties: { connect: ids, disconnect: ids, create: { type: 'boolean' } },
       additionalProperties: false,
-      minProperties: 1,
     }))
     return anyOf([members, change])
   }
@@ -249,4 +248,14 @@ export function idInBody(resource: Resource): Schema {
   // A text that is too long for a key is an ID that no record has.
   const { length: _, ...type } = parts[0]!.type
   return exceptNull(bodySchema(type))
+}
+
+/** Adds what the application's schema says of the values, where its library says it as a JSON Schema. */
+function withSchema(own: Schema, { schema, nullable }: Attribute): Schema {
+  if (schema === undefined || !('~standard' in schema)) return own
+  const { vendor, jsonSchema } = schema['~standard']
+  const said = jsonSchema?.input({ target: 'draft-2020-12' })
+  if (said === undefined) return own
+  const { $schema: _, ...rest } = said
+  return { allOf: [own, { ...(nullable ? orNull(rest) : rest), 'x-schema': vendor }] }
 }

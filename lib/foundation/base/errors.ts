@@ -89,6 +89,7 @@ export const FIELD_ERRORS = {
   not_unique: 'another record has this value',
   reference_not_found: 'no record has this ID',
   conflict: 'the value contradicts the path or another value',
+  schema_refused: 'a schema of the application refuses the value',
 } as const satisfies Record<string, string>
 
 /** The code of an entry in the `errors` list. */

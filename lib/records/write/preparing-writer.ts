@@ -1,4 +1,4 @@
-/** Preparing writer: the writer of a model whose bodies are prepared: passwords are hashed before the transaction of the write begins, and what the engine gives is filled in. */
+/** Preparing writer: the writer of a model whose bodies are prepared: before the transaction of the write begins schemas check them, passwords are hashed, and what the engine gives is filled in. */
 import { chain, runCoroutine } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
@@ -6,6 +6,7 @@ import type { Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute
 import type { Connection } from '../database/dialect.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
+import { checkSchemas, hasSchemas } from './check-schemas.ts'
 import { fillBody, hasFills } from './fill-body.ts'
 import type { FillMode } from './fill-body.ts'
 import type { PasswordHashes } from './hash-passwords.ts'
@@ -14,7 +15,7 @@ import type { Address, Written } from './written.ts'
 
 /** Returns the writer of a model. */
 export function makeWriter(connection: Connection, reader: Reader, model: Model, hashes: PasswordHashes | undefined): Writer {
-  return hashes === undefined && !hasFills(model)
+  return hashes === undefined && !hasFills(model) && !hasSchemas(model)
     ? new Writer(connection, reader, model)
     : new PreparingWriter(connection, reader, model, hashes)
 }
@@ -23,12 +24,16 @@ class PreparingWriter extends Writer {
   readonly #reader: Reader
   readonly #hashes: PasswordHashes | undefined
   readonly #fills: boolean
+  readonly #schemas: boolean
+  readonly #dialect: Connection['dialect']
 
   constructor(connection: Connection, reader: Reader, model: Model, hashes: PasswordHashes | undefined) {
     super(connection, reader, model)
     this.#reader = reader
     this.#hashes = hashes
     this.#fills = hasFills(model)
+    this.#schemas = hasSchemas(model)
+    this.#dialect = connection.dialect
   }
 
   override create(resource: Resource, body: unknown, view: View): Awaitable<Written> {
@@ -36,7 +41,7 @@ class PreparingWriter extends Writer {
   }
 
   override createAll(resource: Resource, bodies: readonly unknown[], view: View): Awaitable<readonly Written[] | undefined> {
-    return chain(this.#hash(bodies, resource, view), hashed =>
+    return chain(this.#check(bodies, resource, view), hashed =>
       chain(runCoroutine(this.#fillAll(hashed as readonly unknown[], resource, view)), ready => super.createAll(resource, ready, view)),
     )
   }
@@ -62,7 +67,7 @@ class PreparingWriter extends Writer {
   }
 
   protected override changeOneOf(address: Address, attribute: ToOneOfAttribute, body: JsonObject, view: View): Awaitable<Written> {
-    return chain(this.#hash({ [attribute.name]: body }, address.resource, view), hashed =>
+    return chain(this.#check({ [attribute.name]: body }, address.resource, view), hashed =>
       super.changeOneOf(address, attribute, (hashed as JsonObject)[attribute.name] as JsonObject, view),
     )
   }
@@ -72,13 +77,15 @@ class PreparingWriter extends Writer {
   }
 
   #prepare(body: unknown, resource: Resource, mode: FillMode, view: View): Awaitable<unknown> {
-    return chain(this.#hash(body, resource, view), hashed =>
+    return chain(this.#check(body, resource, view), hashed =>
       this.#fills ? runCoroutine(fillBody(hashed, resource, mode, view.ctx)) : hashed,
     )
   }
 
-  #hash(body: unknown, resource: Resource, { end }: View): Awaitable<unknown> {
-    return this.#hashes === undefined ? body : this.#hashes.inBody(body, resource, end)
+  /** Checks the plain values of a body, and hashes the passwords among them. */
+  #check(body: unknown, resource: Resource, { end, ctx }: View): Awaitable<unknown> {
+    const checked = this.#schemas ? runCoroutine(checkSchemas(body, resource, ctx, this.#dialect)) : body
+    return this.#hashes === undefined ? checked : chain(checked, each => this.#hashes!.inBody(each, resource, end))
   }
 
   *#fillAll(bodies: readonly unknown[], resource: Resource, { ctx }: View): Coroutine<readonly unknown[]> {

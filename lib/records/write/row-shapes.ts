@@ -7,6 +7,7 @@ import { keyFromCount } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { Connection, Statement } from '../database/dialect.ts'
+import { hasIssues } from './check-schemas.ts'
 import { isFilled } from './fill-body.ts'
 import { compute } from './made-values.ts'
 import type { MadeValues } from './made-values.ts'
@@ -83,9 +84,9 @@ export function hasNames(body: JsonObject, shape: RowShape): boolean {
   return at === names.length && isAllowed(body, shape)
 }
 
-/** Whether the engine has given what clients may not give. */
+/** Whether the engine has given what clients may not give, and no schema refuses a value. */
 function isAllowed(body: JsonObject, { filled }: RowShape): boolean {
-  return filled.every(name => isFilled(body, name))
+  return filled.every(name => isFilled(body, name)) && !hasIssues(body)
 }
 
 /** Whether the link of a body is that to a record which is there, whichever that is. */

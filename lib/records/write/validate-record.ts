@@ -25,6 +25,7 @@ import { readScalar } from '../../foundation/values/scalar-type.ts'
 import { formatMissing } from './check-database.ts'
 import { findFixed } from './fixed-attributes.ts'
 import type { ImpliedLink } from './fixed-attributes.ts'
+import { addIssues } from './check-schemas.ts'
 import { isFilled } from './fill-body.ts'
 import { LIST_CHANGE, bodyOfNew, isListChange } from './list-change.ts'
 import { readId, takesIds } from './body-ids.ts'
@@ -96,6 +97,7 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
     } else {
       const change = validateValue(attribute, value, draft, place)
       if (change !== undefined) values.push(change)
+      if (change !== undefined) addIssues(body, name, place)
     }
   }
   if (mode === 'create') {

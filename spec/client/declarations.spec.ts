@@ -106,6 +106,11 @@ await api.users.list({ 'posts.titel': 'x' })
 await api.users.list({ sort: 'nme' })
 await api.posts.get(1, { expand: 'autor' })
 await api.users.create({ nme: 'x' })
+import { RestEngine } from 'mikro-rest'
+import type { ResourceNames } from 'mikro-rest'
+const engine: RestEngine<ResourceNames<typeof User | typeof Post>> = await RestEngine.create({ entities: [User, Post, Tag] })
+await engine.given('usr')
+await engine.seed({ psts: [] })
 `.replaceAll('\n(', '\n;('),
     )
     const messages = check('wrong.ts')
@@ -119,9 +124,11 @@ await api.users.create({ nme: 'x' })
       `Did you mean '"name"'?`,
       `Did you mean '"author"'?`,
       "'nme' does not exist in type '{ readonly age?: number | null; readonly id?: number; readonly name?: string;",
+      `'"usr"' is not assignable to parameter of type '"post" | "posts" | "user" | "users"'`,
+      "Did you mean to write 'posts'?",
     ])
       assert.ok(messages.includes(part), `${part}\n${messages}`)
     assert.equal(messages.match(/Did you mean to write 'name'\?/g)?.length, 2)
-    assert.equal(messages.match(/error TS/g)?.length, 8, messages)
+    assert.equal(messages.match(/error TS/g)?.length, 10, messages)
   })
 })

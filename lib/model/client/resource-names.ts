@@ -10,11 +10,14 @@
  *
  * @example const engine: RestEngine<ResourceNames<typeof User | typeof Post>> = await RestEngine.create({ entities: [User, Post] })
  */
-export type ResourceNames<Entity> = Entity extends { readonly name: infer Name extends string; readonly '~entity': unknown }
-  ? string extends Name
-    ? string
-    : Spelled<Name>
-  : string
+export type ResourceNames<Entity> = [Entity] extends [infer Each]
+  ? // Messages then list the names, in place of this type with its entities.
+    Each extends { readonly name: infer Name extends string; readonly '~entity': unknown }
+    ? string extends Name
+      ? string
+      : Spelled<Name>
+    : string
+  : never
 
 /** Values by the names of resources. */
 export type NamedBy<Name extends string, Value> = string extends Name

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { it } from 'node:test'
-import { check } from '../helpers/check.ts'
+import { check, costly } from '../helpers/check.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 import { Keyed, keyedNames, keyedReads, keyedWrites } from './world/keyed.ts'
 import type { KeyedRequest } from './world/keyed.ts'
@@ -28,7 +28,7 @@ describeStores('a resource with another key', () => {
         await using other = await Keyed.of(keyed, { scoped, create: createEngine })
         await compare(one, [other], asked)
       }),
-      { label: 'reading by keys', runs: 40 },
+      { label: 'reading by keys', runs: costly(40) },
     ))
 
   it('is written as one with its primary key, by statements and by the unit of work', () =>
@@ -39,6 +39,6 @@ describeStores('a resource with another key', () => {
         await using flushed = await Keyed.of(keyed, { scoped, create: createEngine, flushes: true })
         await compare(one, [planned, flushed], asked)
       }),
-      { label: 'writing by keys', runs: 30 },
+      { label: 'writing by keys', runs: costly(30) },
     ))
 })

@@ -260,8 +260,10 @@ export class PlannedWriter {
     }
     // Stages of a trace follow each other.
     const behind = plan.body.isWide || view.trace !== undefined ? undefined : ask
-    if (columns === undefined || !(yield* this.#change(columns, plan.row, key, asked, behind))) return this.#leave(plan.body)
+    if (columns === undefined) return this.#leave(plan.body)
+    // Which members of a list exist for the caller may depend on the record, as it was.
     if (plan.body.isWide) yield* relations.replace(change.lists, resource, key)
+    if (!(yield* this.#change(columns, plan.row, key, asked, behind))) return this.#leave(plan.body)
     if (rules !== undefined) {
       yield* rules.confirm()
       if (shown !== address) yield* rules.requireStays(resource, key)

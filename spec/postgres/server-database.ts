@@ -135,7 +135,18 @@ export async function ownDatabase(): Promise<OwnDatabase> {
     database: { url: url.href, poolSize: 4 },
     run: sql => run(database, sql),
     async [Symbol.asyncDispose]() {
+      await run(PGDATABASE, waitUntilLeft(database))
       await run(PGDATABASE, `drop database ${database} with (force)`)
     },
   }
+}
+
+/** Waits a second at most for sessions that are being closed: to be ended by force is an error of theirs, which nobody awaits any more. */
+function waitUntilLeft(database: string): string {
+  return `do $$ begin
+    for i in 1..20 loop
+      exit when not exists (select from pg_stat_activity where datname = '${database}');
+      perform pg_stat_clear_snapshot(), pg_sleep(0.05);
+    end loop;
+  end $$`
 }

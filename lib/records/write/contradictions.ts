@@ -96,7 +96,9 @@ function collectLinks(change: RecordInput, record: Identity, links: Links): void
       setForeign(record, nameAttribute(change.resource, attribute.name), makeAssignment(attribute, link, path), links)
   }
   for (const { attribute, path, items, removed } of change.lists) {
-    if (attribute.via.kind === 'foreign') (removed === undefined ? setInverse : setMembers)(attribute, record, path, items, links)
+    // A change of some members says nothing of the others.
+    if (attribute.via.kind === 'foreign' && removed !== undefined) setMembers(attribute, record, items, links)
+    else if (attribute.via.kind === 'foreign') setInverse(attribute, record, path, items, links)
     else if (removed === undefined) links.pivots.set(record, nameSide(attribute), { path, members: listMembers(attribute, items) })
   }
   for (const ref of listRefs(change)) if (ref.kind === 'new') collectLinks(ref.record, ref.record, links)
@@ -104,7 +106,7 @@ function collectLinks(change: RecordInput, record: Identity, links: Links): void
 
 /** Notes which records link a record by their own foreign keys. */
 function setInverse(relation: RelationAttribute, record: Identity, path: string, refs: readonly RecordRef[], links: Links): void {
-  const members = setMembers(relation, record, path, refs, links)
+  const members = setMembers(relation, record, refs, links)
   links.inverse.set(record, nameAttribute(relation.target, owningAttribute(relation)!.name), { path, members })
 }
 
@@ -112,7 +114,6 @@ function setInverse(relation: RelationAttribute, record: Identity, path: string,
 function setMembers(
   relation: RelationAttribute,
   record: Identity,
-  _path: string,
   refs: readonly RecordRef[],
   links: Links,
 ): ReadonlyMap<Identity, LinkAssignment> {

@@ -96,8 +96,9 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
       if (link !== undefined) draft.links.push(link)
     } else {
       const change = validateValue(attribute, value, draft, place)
-      if (change !== undefined) values.push(change)
-      if (change !== undefined) addIssues(body, name, place)
+      if (change === undefined) continue
+      values.push(change)
+      addIssues(body, name, place)
     }
   }
   if (mode === 'create') {

@@ -146,6 +146,7 @@ function specify(orm: NonNullable<EngineOptions['orm']>): void {
     ],
     ['/users/1', { tags: { connect: ['x'], create: 'yes' } }, 422, /"tags.create" must be true or false/],
     ['/users/1', { tags: { connect: ['x'] } }, 422, /"tags.connect.0": there is no tag with the ID x/],
+    ['/posts/4', { author: 2, fans: [{ name: 'n', posts: { connect: [4] } }] }, 422, /contradicts/],
     ['/users/1', { bills: { disconnect: [1] } }, 409, /"bills": the bill 1 would be left without its "user"/],
   ]
   for (const [path, body, status, text] of REFUSED) {

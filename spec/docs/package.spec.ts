@@ -283,8 +283,8 @@ describe('the package', { timeout: TIMEOUT }, () => {
     ]) {
       assert.ok(paths.includes(path), path)
     }
-    // What PostgreSQL needs is 165,000 bytes of it.
-    assert.ok(packed.unpackedSize < 3_550_000 + 165_000, `${packed.unpackedSize} bytes`)
+    // What PostgreSQL needs is 165,000 bytes of it, and evolving 200,000.
+    assert.ok(packed.unpackedSize < 3_550_000 + 165_000 + 200_000, `${packed.unpackedSize} bytes`)
   })
 
   it('has no dead link', async () => {

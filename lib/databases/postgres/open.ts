@@ -34,6 +34,7 @@ export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Op
   const { database, entities, readOnly = false } = opening
   if (entities !== undefined && typeof database.schema === 'object')
     throw new Error('RestEngine.create: "database.schema" must be one schema where "entities" are given, which may say their own.')
+  if (opening.schema === 'evolve') throw new Error("RestEngine.create: schema: 'evolve' is for SQLite files so far.")
   const pglite = await openPglite(database.url, entities !== undefined && !readOnly)
   const sessions = new Sessions(database, readOnly, pglite)
   try {

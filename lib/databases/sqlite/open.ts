@@ -63,13 +63,7 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
       connection,
       worlds: new SqliteWorldStore(connection),
       definitions: model?.definitions ?? [],
-      complete: build => {
-        try {
-          return complete({ connection, handle: handle!, foreign }, opening, build)
-        } catch (error) {
-          throw fileError(error, database)
-        }
-      },
+      complete: build => inOneLine(database, () => complete({ connection, handle: handle!, foreign }, opening, build)),
       abandon: async () => {
         await connection.close()
         if (isNew) removeEmpty(database)
@@ -79,6 +73,19 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
     handle?.close()
     if (isNew) removeEmpty(database)
     throw database === ':memory:' ? error : fileError(error, database)
+  }
+}
+
+/** Says what SQLite says of a file in one line, also of work that waits, as what evolves a file does for its copy. */
+function inOneLine<T>(path: string, work: () => Awaitable<T>): Awaitable<T> {
+  const rethrow = (error: unknown): never => {
+    throw fileError(error, path)
+  }
+  try {
+    const done = work()
+    return done instanceof Promise ? done.catch(rethrow) : done
+  } catch (error) {
+    return rethrow(error)
   }
 }
 
@@ -182,7 +189,7 @@ interface Begun {
 
 function complete<T>(
   { connection, handle, foreign }: Begun,
-  { schema, database, notes, entities }: Opening<string>,
+  { schema, evolving, database, notes, entities }: Opening<string>,
   build: () => Awaitable<T>,
 ): Awaitable<T> {
   const { orm } = connection
@@ -195,8 +202,12 @@ function complete<T>(
     connection.content.count(findCounters(orm, handle.db))
     return build()
   }
-  if (schema !== 'update' && entities !== undefined && database !== ':memory:') noteMissing(orm, handle, notes)
-  if (schema !== 'update') return counted()
+  if (schema === 'keep' && entities !== undefined && database !== ':memory:') noteMissing(orm, handle, notes)
+  if (schema === 'evolve' && !handle.readOnly && !handle.db.memory)
+    return import('./evolve/evolve-file.ts').then(({ evolveFile }) =>
+      evolveFile({ orm, db: handle.db, path: database, notes, evolving: evolving! }, counted),
+    )
+  if (schema === 'keep') return counted()
   if (!handle.readOnly) return addSchema({ orm, db: handle.db, path: database, notes }, counted)
   checkTables(orm, handle, database)
   return counted()

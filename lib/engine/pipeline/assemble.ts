@@ -84,7 +84,8 @@ export async function openEngine<E extends EngineHandle>(
   const checked = checkOptions(options)
   const notes = new Notes(checked.notes)
   if (checked.auth !== undefined) await loadSignatures()
-  const opened = await openDatabase({ ...checked, notes, users: checked.auth?.options?.entity })
+  const evolving = checked.schema === 'evolve' ? await (await import('./evolve-option.ts')).createEvolving(checked) : undefined
+  const opened = await openDatabase({ ...checked, evolving, notes, users: checked.auth?.options?.entity })
   const { connection, worlds, definitions } = opened
   try {
     const complete = { ...checked, resources: mergeDefinitions(definitions, checked.resources, connection.orm) }

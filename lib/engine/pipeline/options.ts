@@ -14,8 +14,11 @@ import { checkSeed } from '../../model/seed-rows.ts'
 import type { SeedData } from '../../model/seed-rows.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isInMemory } from '../../records/database/describe-database.ts'
+import type { Evolving } from '../../records/database/evolving.ts'
 import type { ServerDatabase, SqlFunctions } from '../../records/database/world-store.ts'
 import { isPglite } from '../../records/database/describe-database.ts'
+import { checkEvolve } from './evolve-option.ts'
+import { checkFunctions } from './functions-option.ts'
 import { readDatabase } from './database-option.ts'
 import { checkScenarios } from './scenarios.ts'
 import { compileEnvelope } from './shape-answer.ts'
@@ -34,10 +37,19 @@ export interface EngineOptions {
    */
   readonly database?: string | URL | ServerDatabase
   /**
-   * `update` (the default) creates missing tables and columns and never drops any; `keep` touches nothing, and is the default and the only choice without
-   * entities.
+   * `update` (the default) creates missing tables and columns and never drops any; `evolve` makes the tables that are there fit the entities, with their rows, after
+   * a copy of a file; `keep` touches nothing, and is the default and the only choice without entities.
    */
-  readonly schema?: 'update' | 'keep'
+  readonly schema?: 'update' | 'keep' | 'evolve'
+  /**
+   * For `schema: 'evolve'`: values for rows that have none in a new or now required property, by resource and property, in their JSON form. Default: the property's
+   * own default, else a made-up value.
+   */
+  readonly fill?: Evolving['fill']
+  /** For `schema: 'evolve'`: properties that have new names, by resource, the old name to the new one. Default: none, so an old column stays beside the new one. */
+  readonly renamed?: Evolving['renamed']
+  /** For `schema: 'evolve'`: drops the columns and tables that the model lacks, with their values. Default: false. */
+  readonly drop?: boolean
   /**
    * Clients may read only, and log in and out: POST, PUT, PATCH and DELETE are 405. A file is opened for reading only: nothing is written to it or left
    * beside it, and it must be there, with all that the entities need. Default: false.
@@ -136,6 +148,9 @@ const OPTIONS = [
   'entities',
   'database',
   'schema',
+  'fill',
+  'renamed',
+  'drop',
   'readOnly',
   'orm',
   'functions',
@@ -197,11 +212,15 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   checkForms(checked)
   checkSecret(checked)
   checkFunctions(checked)
+  checkEvolve(options)
   return { ...checked, base: readBase(checked.base, 'RestEngine.create', checked.versions), versions: Object.freeze([...checked.versions]) }
 }
 
 const DEFAULTS = {
   database: ':memory:',
+  fill: {},
+  renamed: {},
+  drop: false,
   readOnly: false,
   orm: {},
   resources: [],
@@ -248,26 +267,9 @@ function checkModelSource({ entities, database, schema, readOnly, seed }: Checke
     throw new TypeError(
       `RestEngine.create: "seed" would write to the ${typeof database === 'string' ? 'file' : 'database'}, which "readOnly" opens for reading only.`,
     )
-  checkChoice('schema', schema, ['update', 'keep'])
+  checkChoice('schema', schema, ['update', 'keep', 'evolve'])
   if (entities === undefined && schema !== 'keep')
     throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the database, which is never changed.')
-}
-
-function checkFunctions({ functions, database }: CheckedOptions): void {
-  if (functions === undefined) return
-  if (typeof functions !== 'object' || functions === null || Array.isArray(functions))
-    throw new TypeError('RestEngine.create: "functions" must be an object of functions: { title_sort: title => ... }.')
-  if (typeof database !== 'string')
-    throw new TypeError('RestEngine.create: "functions" is for SQLite: those of PostgreSQL are in the database (create function).')
-  for (const [name, each] of Object.entries(functions)) {
-    if (typeof each !== 'function') throw new TypeError(`RestEngine.create: "functions.${name}" must be a function.`)
-    if (each.constructor.name === 'AsyncFunction')
-      throw new TypeError(`RestEngine.create: "functions.${name}" is asynchronous, and SQL waits for nothing.`)
-    if (name === '' || name.length > 255 || /^mikro_/i.test(name))
-      throw new TypeError(
-        `RestEngine.create: "functions" has the name ${JSON.stringify(name)}: a name has 1 to 255 characters and does not begin with "mikro_".`,
-      )
-  }
 }
 
 /** Several processes may serve a database on a server: what one of them signs the others must know. */

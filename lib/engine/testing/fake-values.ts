@@ -33,7 +33,10 @@ export function countDomain({ items, kind, length }: ScalarType): number {
 }
 
 /** Values for the attribute, the best one first, each another than those before it. They end where no more would make sense. */
-export function* fakeValues({ type, name, primary }: ScalarAttribute, making: Making): Generator<unknown, void> {
+export function* fakeValues(
+  { type, name, primary }: Pick<ScalarAttribute, 'type' | 'name' | 'primary'>,
+  making: Making,
+): Generator<unknown, void> {
   const { random } = making
   const { items } = type
   // The least that a list may be; what is unique gets an item.

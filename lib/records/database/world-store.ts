@@ -4,6 +4,7 @@ import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Notes } from '../../foundation/base/notes.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 import type { Connection } from './dialect.ts'
+import type { Evolving } from './evolving.ts'
 import type { LogInStore } from './log-in-store.ts'
 
 /** The whole content of a database at one moment. It never changes; what it consists of is known to its database alone. */
@@ -81,7 +82,9 @@ export interface Opening<Database extends string | ServerDatabase = string | Ser
   readonly entities?: NonNullable<Options['entities']>
   /** `:memory:`, the path of a file, or a database on a server. */
   readonly database: Database
-  readonly schema: 'update' | 'keep'
+  readonly schema: 'update' | 'keep' | 'evolve'
+  /** How the database is evolved, where `schema` says so. */
+  readonly evolving?: Evolving | undefined
   /** The database is opened for reading only, and must be there. */
   readonly readOnly?: boolean
   readonly orm: Partial<Options>

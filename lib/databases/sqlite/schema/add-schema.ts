@@ -53,7 +53,7 @@ export function addSchema<T>({ orm, db, path, notes }: SchemaDatabase, build: ()
  * Lets MikroORM accept values of any type in a column. It would refuse to save a record with such a value of the file; the engine checks
  * client values.
  */
-function takeAnyType(orm: MikroORM, table: string, column: string): void {
+export function takeAnyType(orm: MikroORM, table: string, column: string): void {
   for (const meta of orm.getMetadata())
     if (foldCase(meta.tableName ?? '') === foldCase(table))
       meta.validateProps = meta.validateProps.filter(({ fieldNames }) => !fieldNames?.includes(column))
@@ -106,7 +106,7 @@ function schemaError(faults: readonly string[], path: string, cause?: unknown): 
   })
 }
 
-function compareSchema(orm: MikroORM, db: Database.Database): Findings {
+export function compareSchema(orm: MikroORM, db: Database.Database): Findings {
   const findings = new Findings()
   const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
   const helper = orm.em.getPlatform().getSchemaHelper() as SchemaHelper

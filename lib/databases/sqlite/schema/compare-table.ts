@@ -212,7 +212,7 @@ function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTabl
 }
 
 /** Whether an index with the same effect exists, under any name. */
-function isThere({ unique, columnNames, columns }: IndexDef, existing: ExistingTable): boolean {
+export function isThere({ unique, columnNames, columns }: IndexDef, existing: ExistingTable): boolean {
   // Uniqueness of fewer columns includes it.
   if (unique) return isUnique(columnNames, existing)
   if (columns?.some(({ collation, sort }) => collation !== undefined || sort !== undefined)) return false
@@ -222,7 +222,7 @@ function isThere({ unique, columnNames, columns }: IndexDef, existing: ExistingT
 }
 
 /** Finds the name in a statement that the entity has written itself, or MikroORM's name. */
-function formatIndexName({ expression, keyName }: IndexDef): string {
+export function formatIndexName({ expression, keyName }: IndexDef): string {
   const match =
     /^\s*create\s+(?:unique\s+)?index\s+(?:if\s+not\s+exists\s+)?(?:"(?<double>[^"]+)"|`(?<back>[^`]+)`|\[(?<bracket>[^\]]+)\]|(?<word>[\w$]+))/i.exec(
       expression ?? '',

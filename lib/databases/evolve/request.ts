@@ -1,0 +1,217 @@
+/**
+ * Request: the options `fill` and `renamed`, with their names resolved to tables, columns and stored values. Refuses names that no entity or property has, and
+ * values that are not of their property's type.
+ */
+import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'
+import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
+import { countCharacters, describeScalar, parseScalar, readScalar, toProperty } from '../../foundation/values/scalar-type.ts'
+import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
+import { publicName, scalarType } from '../../model/metadata/property-type.ts'
+import { defaultNames } from '../../model/resource-names.ts'
+import type { Evolving } from '../../records/database/evolving.ts'
+
+export type Meta = EntityMetadata
+export type Property = EntityProperty
+
+/** A column of an entity, with what is known of its values. */
+export interface EvolvedColumn {
+  readonly meta: Meta
+  readonly prop: Property
+  readonly column: string
+  /** Undefined where the values are not plain ones. */
+  readonly type: ScalarType | undefined
+  /** Converts a JSON value to the stored one; undefined for a value that the type refuses. */
+  readonly store: (json: unknown) => unknown
+  /** Converts a text to the stored value; undefined for one that the type does not read. */
+  readonly storeText: (text: string) => unknown
+}
+
+/** The request, by table and column. Names of tables are those of the metadata. */
+export interface EvolveRequest {
+  /** The stored value for rows without one, with its JSON form. */
+  readonly fill: ReadonlyMap<string, ReadonlyMap<string, { readonly json: unknown; readonly stored: unknown }>>
+  /** The old names of columns that are asked to get a new one, each with its possible spellings. */
+  readonly renamed: ReadonlyMap<string, readonly AskedRename[]>
+  /** The columns of all tables. */
+  readonly columns: ReadonlyMap<string, ReadonlyMap<string, EvolvedColumn>>
+  /** The singular name of the resource of a table. */
+  readonly resourceOf: (table: string) => string
+}
+
+export interface AskedRename {
+  /** As it is asked for. */
+  readonly asked: string
+  /** The columns that may be meant, best first. */
+  readonly from: readonly string[]
+  readonly to: string
+}
+
+/** @throws TypeError for names and values that the model does not know. */
+export function readRequest(orm: MikroORM, evolving: Evolving): EvolveRequest {
+  const named = nameEntities(orm, evolving)
+  const columns = readColumns(orm)
+  return {
+    columns,
+    fill: readFill(named, columns, evolving.fill),
+    renamed: readRenamed(named, orm, evolving.renamed),
+    resourceOf: table => [...named].find(([, meta]) => meta.tableName === table)?.[1].singular ?? table,
+  }
+}
+
+type Named = EntityMetadata & { readonly singular: string }
+
+/** Returns the entities by all forms of the names of their resources, and by the name of their class. */
+function nameEntities(orm: MikroORM, { resources }: Evolving): ReadonlyMap<string, Named> {
+  const all = [...orm.getMetadata()].filter(meta => !meta.embeddable && !meta.abstract && meta.pivotTable !== true && !meta.virtual)
+  const named = new Map<string, Named>()
+  const add = (name: string, meta: Meta, singular: string): void => {
+    if (!named.has(name)) named.set(name, Object.assign(Object.create(meta) as Meta, { singular }))
+  }
+  for (const { entity, config } of resources) {
+    const meta = entity === undefined || typeof entity === 'string' ? undefined : orm.getMetadata().find(entity)
+    if (meta === undefined) continue
+    const { name, singular } = config
+    for (const each of [name, singular]) if (each !== undefined) add(each, meta, singular ?? defaultNames(meta.className).singular)
+  }
+  for (const meta of all) {
+    const { accepted, singular } = defaultNames(meta.className)
+    for (const each of [...accepted, meta.className, meta.tableName]) add(each, meta, singular)
+  }
+  return named
+}
+
+function findEntity(named: ReadonlyMap<string, Named>, name: string, option: string): Named {
+  const meta = named.get(name)
+  if (meta !== undefined) return meta
+  throw new TypeError(`"${option}" names the resource "${name}", which no entity is called.${formatHint(findNearest(name, named.keys()))}`)
+}
+
+/** Lists the stored properties of an entity that have one column. */
+function listProperties(meta: Meta): Property[] {
+  return meta.props.filter(
+    ({ persist, formula, generated, kind, fieldNames, owner }) =>
+      persist !== false &&
+      formula === undefined &&
+      generated === undefined &&
+      (kind === 'scalar' || kind === 'm:1' || (kind === '1:1' && owner) || (kind === 'embedded' && fieldNames?.length === 1)) &&
+      fieldNames?.length === 1,
+  )
+}
+
+function readColumns(orm: MikroORM): Map<string, Map<string, EvolvedColumn>> {
+  const platform = orm.em.getPlatform()
+  const tables = new Map<string, Map<string, EvolvedColumn>>()
+  for (const meta of orm.getMetadata()) {
+    if (meta.embeddable || meta.virtual || meta.tableName === undefined) continue
+    const columns = tables.get(meta.tableName) ?? new Map<string, EvolvedColumn>()
+    tables.set(meta.tableName, columns)
+    for (const prop of listProperties(meta)) {
+      const column = prop.fieldNames[0]!
+      if (!columns.has(column)) columns.set(column, { meta, prop, column, ...describe(prop, platform) })
+    }
+  }
+  return tables
+}
+
+/** Returns the property whose values the column holds: that of the key where it is a link. */
+function findValue(prop: Property): Property | undefined {
+  if (prop.kind === 'scalar') return prop
+  const keys = prop.kind === 'embedded' ? [] : (prop.targetMeta?.getPrimaryProps() ?? [])
+  return keys.length === 1 ? findValue(keys[0]!) : undefined
+}
+
+function describe(prop: Property, platform: Platform): Pick<EvolvedColumn, 'type' | 'store' | 'storeText'> {
+  const value = findValue(prop)
+  const type = value === undefined ? undefined : scalarType(value)
+  if (value === undefined || type === undefined)
+    return {
+      type: undefined,
+      store: json => (typeof json === 'object' && json !== null ? JSON.stringify(json) : undefined),
+      storeText: text => (isJson(text) ? text : undefined),
+    }
+  const { customType } = value
+  const encode = (typed: ScalarValue | undefined): unknown => {
+    if (typed === undefined) return undefined
+    if (type.kind === 'text' && type.length !== undefined && countCharacters(typed as string) > type.length) return undefined
+    const property = toProperty(typed, type)
+    if (customType !== undefined) return customType.convertToDatabaseValue(property, platform, { mode: 'serialization' }) as unknown
+    return property instanceof Date ? platform.processDateProperty(property) : property
+  }
+  return { type, store: json => encode(readScalar(json, type)), storeText: text => storeText(text, type, encode) }
+}
+
+/** A text of JSON is stored as it is. */
+function storeText(text: string, type: ScalarType, encode: (typed: ScalarValue | undefined) => unknown): unknown {
+  if (type.kind === 'json') return isJson(text) ? text : undefined
+  // A decimal of a path may have more digits than the column.
+  return encode(type.kind === 'decimal' ? readScalar(text, type) : parseScalar(text, type))
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function readFill(
+  named: ReadonlyMap<string, Named>,
+  columns: ReadonlyMap<string, ReadonlyMap<string, EvolvedColumn>>,
+  fill: Evolving['fill'],
+): EvolveRequest['fill'] {
+  const filled = new Map<string, Map<string, { json: unknown; stored: unknown }>>()
+  for (const [resource, values] of Object.entries(fill)) {
+    const meta = findEntity(named, resource, 'fill')
+    const own = filled.get(meta.tableName) ?? new Map<string, { json: unknown; stored: unknown }>()
+    filled.set(meta.tableName, own)
+    for (const [name, json] of Object.entries(values)) {
+      const prop = findProperty(meta, name, `fill.${resource}`)
+      const column = columns.get(meta.tableName)?.get(prop.fieldNames?.[0] ?? '')
+      if (column === undefined || prop.fieldNames.length !== 1)
+        throw new TypeError(`"fill.${resource}.${name}" is not stored in one column, so it cannot be filled.`)
+      const stored = column.store(json)
+      if (stored === undefined || stored === null) {
+        const { type } = column
+        throw new TypeError(
+          `"fill.${resource}.${name}" must be ${type === undefined ? 'a JSON object' : describeScalar(type)}, got ${JSON.stringify(json) ?? String(json)}.`,
+        )
+      }
+      own.set(column.column, { json, stored })
+    }
+  }
+  return filled
+}
+
+function findProperty(meta: Meta, name: string, option: string): Property {
+  const prop = meta.props.find(each => each.name === name || publicName(each) === name)
+  if (prop !== undefined) return prop
+  throw new TypeError(
+    `"${option}" names "${name}", which is no property of ${meta.className}.${formatHint(findNearest(name, meta.props.map(publicName)))}`,
+  )
+}
+
+function readRenamed(named: ReadonlyMap<string, Named>, orm: MikroORM, renamed: Evolving['renamed']): EvolveRequest['renamed'] {
+  const naming = orm.config.getNamingStrategy()
+  const tables = new Map<string, AskedRename[]>()
+  for (const [resource, names] of Object.entries(renamed)) {
+    const meta = findEntity(named, resource, 'renamed')
+    const own = tables.get(meta.tableName) ?? []
+    tables.set(meta.tableName, own)
+    for (const [old, next] of Object.entries(names)) {
+      if (typeof next !== 'string') throw new TypeError(`"renamed.${resource}.${old}" must be the new name of the property.`)
+      const prop = findProperty(meta, next, `renamed.${resource}`)
+      if (prop.fieldNames?.length !== 1)
+        throw new TypeError(`"renamed.${resource}.${old}": "${next}" is not stored in one column, so it has no old name.`)
+      const from = [naming.propertyToColumnName(old), naming.joinKeyColumnName(old, prop.referencedColumnNames?.[0] ?? 'id'), old]
+      const isLink = prop.kind !== 'scalar'
+      own.push({
+        asked: `${resource}.${old}`,
+        from: isLink ? [from[1]!, from[0]!, old] : [from[0]!, old, from[1]!],
+        to: prop.fieldNames[0]!,
+      })
+    }
+  }
+  return tables
+}

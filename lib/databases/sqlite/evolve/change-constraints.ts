@@ -1,0 +1,121 @@
+/** Change constraints: the checks and foreign keys of a table that differ from those of its entities. It only computes. */
+import type { CheckDef, Column, DatabaseTable, ForeignKey } from '@mikro-orm/sqlite'
+import { foldCase } from '../schema/existing-table.ts'
+import type { Draft } from './table-change.ts'
+import { parseCreate } from './create-text.ts'
+import type { ConstraintText } from './create-text.ts'
+
+/** @param added the columns that the table lacks: what can be added brings its own check */
+export function changeChecks(targets: readonly DatabaseTable[], added: readonly Column[], draft: Draft): void {
+  const { existing } = draft
+  const wanted = new Map(targets.flatMap(target => target.getChecks().map(check => [check.name, check] as const)))
+  const missing = [...wanted.values()].filter(check => !listChecks(draft).some(content => isSame(content, String(check.expression))))
+  for (const check of missing) {
+    const expression = String(check.expression)
+    removeCheck(check, draft)
+    const text = `constraint "${check.name.replaceAll('"', '""')}" check (${expression})`
+    draft.constraints.push({ kind: 'check', name: check.name, text, columns: [], content: expression })
+    draft.checks.push({ name: check.name, expression })
+    if (!added.some(({ name }) => name === check.columnName))
+      draft.differences.push({ sentence: `${existing.name}: rows must meet the check "${check.name}"`, part: text })
+  }
+  removeFormerItems(targets, [...wanted.values()], draft)
+}
+
+function listChecks({ columns, constraints }: Draft): string[] {
+  const own = columns.flatMap(({ clauses }) => clauses.filter(({ kind }) => kind === 'check'))
+  return [...own, ...constraints.filter(({ kind }) => kind === 'check')].map(({ content }) => content)
+}
+
+function isSame(one: string, other: string): boolean {
+  const plain = (sql: string): string =>
+    sql
+      .split(/('(?:[^']|'')*')/)
+      .map((piece, at) => (at % 2 === 1 ? piece : piece.toLowerCase().replaceAll(/[\s"`[\]()]+/g, '')))
+      .join('')
+  return plain(one) === plain(other)
+}
+
+/** Whether a check lists the values of a column, as MikroORM writes that of an enum. */
+function listsItems(content: string, column: string): boolean {
+  return new RegExp(`^\\s*[\`"[]?${column.replaceAll(/[^\w]/g, String.raw`\$&`)}[\`"\\]]?\\s+in\\s*\\(`, 'i').test(content)
+}
+
+/** Removes the check that another one takes the place of: of the same name, or the list of values of the same column. */
+function removeCheck({ name, columnName }: CheckDef, draft: Draft): void {
+  draft.constraints = draft.constraints.filter(
+    each => each.kind !== 'check' || !(each.name === name || (columnName !== undefined && listsItems(each.content, columnName))),
+  )
+  if (columnName === undefined) return
+  draft.columns = draft.columns.map(column =>
+    foldCase(column.name) === foldCase(columnName)
+      ? { ...column, clauses: column.clauses.filter(({ kind, content }) => kind !== 'check' || !listsItems(content, columnName)) }
+      : column,
+  )
+}
+
+/** Removes MikroORM's own check of an enum whose property is an enum no more: it would refuse what the model allows. */
+function removeFormerItems(targets: readonly DatabaseTable[], wanted: readonly CheckDef[], draft: Draft): void {
+  const isWanted = (content: string): boolean => wanted.some(({ expression }) => isSame(content, String(expression)))
+  const columns = targets.flatMap(target => target.getColumns().map(({ name }) => name))
+  const isFormer = (content: string): boolean =>
+    !isWanted(content) && columns.some(column => content.startsWith(`\`${column}\` in (`) && listsItems(content, column))
+  const former = listChecks(draft).filter(isFormer)
+  if (former.length === 0) return
+  draft.constraints = draft.constraints.filter(({ kind, content }) => kind !== 'check' || !isFormer(content))
+  draft.columns = draft.columns.map(column => ({
+    ...column,
+    clauses: column.clauses.filter(({ kind, content }) => kind !== 'check' || !isFormer(content)),
+  }))
+  for (const content of former)
+    draft.differences.push({ sentence: `${draft.existing.name}: rows need not meet ${content} any more`, part: `drop check (${content})` })
+}
+
+/** @param added the columns that the table lacks: what can be added brings its own foreign key */
+export function changeLinks(targets: readonly DatabaseTable[], added: readonly Column[], draft: Draft): void {
+  const keys = new Map(
+    targets.flatMap(target => Object.values(target.getForeignKeys()).map(key => [key.constraintName, { key, target }] as const)),
+  )
+  for (const { key, target } of keys.values()) {
+    const isNew = key.columnNames.some(name => added.some(column => column.name === name))
+    const found = draft.existing.foreignKeys.find(({ columns }) => sameNames(columns, key.columnNames))
+    const table = key.referencedTableName.split('.').at(-1)!
+    if (found !== undefined && foldCase(found.table) === foldCase(table) && isSameRule(key, found)) continue
+    const written = draft.changing.helper.createForeignKey(target, key, false).trim().replace(/;$/, '')
+    if (written === '') continue
+    const [text] = parseCreate(`create table t (x, ${written})`).constraints as [ConstraintText]
+    // A column that is only added brings its foreign key: the table need not be written anew for it.
+    if (isNew && key.columnNames.length === 1) {
+      draft.constraints.push(text)
+      draft.links.push({ columns: key.columnNames, table, targets: key.referencedColumnNames })
+      continue
+    }
+    removeLink(key, draft)
+    draft.constraints.push(text)
+    draft.links.push({ columns: key.columnNames, table, targets: key.referencedColumnNames })
+    const place = `${draft.existing.name}.${key.columnNames.join(', ')}`
+    const sentence = found === undefined ? `${place}: it must refer to a row of "${table}"` : `${place}: its foreign key follows the model`
+    draft.differences.push({ sentence, part: text.text })
+  }
+}
+
+function sameNames(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every(name => other.some(each => foldCase(each) === foldCase(name)))
+}
+
+function isSameRule({ deleteRule, updateRule }: ForeignKey, found: { readonly onDelete: string; readonly onUpdate?: string }): boolean {
+  const plain = (rule: string | undefined): string =>
+    rule === undefined || rule.toLowerCase() === 'restrict' ? 'no action' : rule.toLowerCase()
+  // What is not said of updates leaves those of the file.
+  return plain(deleteRule) === plain(found.onDelete) && (updateRule === undefined || plain(updateRule) === plain(found.onUpdate))
+}
+
+function removeLink({ columnNames }: ForeignKey, draft: Draft): void {
+  draft.constraints = draft.constraints.filter(({ kind, columns }) => kind !== 'foreign' || !sameNames(columns, columnNames))
+  if (columnNames.length !== 1) return
+  draft.columns = draft.columns.map(column =>
+    foldCase(column.name) === foldCase(columnNames[0]!)
+      ? { ...column, clauses: column.clauses.filter(({ kind }) => kind !== 'references') }
+      : column,
+  )
+}

@@ -1,0 +1,246 @@
+/**
+ * Change table: compares a table of a file with its entities, and computes the statement of the table that fits them: the old one with some of its parts replaced.
+ * It only computes. What an ordinary `alter table ... add column` can do is left to ../schema/add-schema.ts.
+ */
+import type { Column, DatabaseTable } from '@mikro-orm/sqlite'
+import type { FileColumn } from '../introspect/introspect.ts'
+import { foldCase } from '../schema/existing-table.ts'
+import type { ExistingTable } from '../schema/existing-table.ts'
+import { classify, strictType } from './column-class.ts'
+import { parseCreate } from './create-text.ts'
+import type { Clause, ColumnText } from './create-text.ts'
+import { changeChecks, changeLinks } from './change-constraints.ts'
+import type { Changing, Draft, TableChange } from './table-change.ts'
+import { name as quoted } from '../../sql/sql.ts'
+
+/**
+ * @param targets the tables of the entities that share this one
+ * @returns undefined where the table fits, or only lacks what can be added to it
+ */
+export function changeTable(targets: readonly DatabaseTable[], existing: ExistingTable, changing: Changing): TableChange | undefined {
+  const { columns, constraints, options } = parseCreate(existing.sql)
+  const lists = { differences: [], filled: [], converted: [], required: [], checks: [], links: [], dropped: [] }
+  const draft: Draft = {
+    existing,
+    ...lists,
+    text: { columns, constraints, options },
+    columns: [...columns],
+    constraints: [...constraints],
+    changing,
+  }
+  const wanted = new Map(targets.flatMap(target => target.getColumns().map(column => [foldCase(column.name), column] as const)))
+  const added: Column[] = []
+  for (const [folded, column] of wanted) {
+    const found = existing.columns.find(({ name }) => foldCase(name) === folded)
+    if (found === undefined) added.push(column)
+    else compareColumn(column, found, draft)
+  }
+  for (const column of existing.columns) if (!wanted.has(foldCase(column.name))) leaveColumn(column, draft)
+  const needed = added.filter(column => isBeyondAdding(column, draft))
+  changeChecks(targets, added, draft)
+  changeLinks(targets, added, draft)
+  if (draft.differences.length === 0 && needed.length === 0) return undefined
+  for (const column of added) addColumn(column, targets, draft)
+  return { ...draft, text: { columns: draft.columns, constraints: draft.constraints, options } }
+}
+
+function describe(column: Column, { changing: { isStrict } }: Draft): string {
+  const { name, type, nullable, generated, collation } = column
+  const fallback = column.default ?? 'null'
+  return [
+    quoted(name),
+    isStrict ? strictType(type) : type,
+    generated === undefined ? '' : `generated always as ${generated}`,
+    collation === undefined ? '' : `collate ${quoted(collation)}`,
+    generated !== undefined ? '' : nullable ? 'null' : 'not null',
+    /^null$/i.test(fallback) ? '' : `default ${fallback}`,
+  ]
+    .filter(text => text !== '')
+    .join(' ')
+}
+
+function hasDefault(column: Column): boolean {
+  return !/^null$/i.test(column.default ?? 'null')
+}
+
+/** Whether rows must get values of the column that no default in a statement gives. */
+function isBeyondAdding(column: Column, { changing: { hasRows, request, table } }: Draft): boolean {
+  if (!hasRows) return /\bstored\s*$/i.test(column.generated ?? '')
+  if (column.generated !== undefined) return /\bstored\s*$/i.test(column.generated)
+  if (request.fill.get(table)?.has(column.name) === true) return true
+  return hasDefault(column) ? /^\s*(?:\(|current_)/i.test(column.default!) : column.nullable !== true
+}
+
+function addColumn(column: Column, targets: readonly DatabaseTable[], draft: Draft): void {
+  const { existing, changing } = draft
+  const { plan, request, hasRows } = changing
+  const place = `${existing.name}.${column.name}`
+  if (column.primary === true || targets.some(target => target.getPrimaryKey()?.columnNames.includes(column.name) === true)) {
+    plan.faults.push(`${place} belongs to the primary key of the entity, and the table has another key, which evolving does not change`)
+    return
+  }
+  const text = describe(column, draft)
+  draft.columns.push({ name: column.name, written: quoted(column.name), type: text.slice(quoted(column.name).length + 1), clauses: [] })
+  const value = request.fill.get(changing.table)?.get(column.name)
+  const evolved = request.columns.get(changing.table)?.get(column.name)
+  const needsValue = hasRows && column.generated === undefined && (value !== undefined || (column.nullable !== true && !hasDefault(column)))
+  draft.differences.push({
+    sentence: `${place}: the column is added${hasRows && !needsValue && hasDefault(column) ? ` (rows get ${column.default})` : ''}`,
+    part: text,
+  })
+  if (!needsValue) return
+  if (value === undefined && (evolved?.type === undefined || evolved.prop.kind !== 'scalar')) {
+    const [resource, name] = [request.resourceOf(changing.table), evolved?.prop.name ?? column.name]
+    plan.faults.push(`${place} is required, and rows have no value for it: say what they get, fill: { ${resource}: { ${name}: ... } }`)
+    return
+  }
+  const isUnique = targets.some(target =>
+    target.getIndexes().some(index => index.unique && index.columnNames.length === 1 && index.columnNames[0] === column.name),
+  )
+  draft.filled.push({ column: column.name, value, evolved, isNew: true, isUnique })
+}
+
+function replaceColumn(draft: Draft, name: string, change: (column: ColumnText) => ColumnText): string {
+  const at = draft.columns.findIndex(column => foldCase(column.name) === foldCase(name))
+  const changed = change(draft.columns[at]!)
+  draft.columns[at] = changed
+  return [changed.written, changed.type, ...changed.clauses.map(({ text }) => text)].filter(text => text !== '').join(' ')
+}
+
+/** Puts a clause in the place of those of some kinds. */
+export function replaceClause(kinds: readonly Clause['kind'][], text: string | undefined) {
+  return (column: ColumnText): ColumnText => {
+    const clauses = column.clauses.filter(({ kind }) => !kinds.includes(kind))
+    return { ...column, clauses: text === undefined ? clauses : [...clauses, { kind: kinds[0]!, text, content: '' }] }
+  }
+}
+
+function compareColumn(column: Column, found: FileColumn, draft: Draft): void {
+  const { existing } = draft
+  const isKey = existing.key.includes(found.name)
+  const place = `${existing.name}.${found.name}`
+  if (compareGenerated(column, found, draft)) return
+  compareType(column, found, isKey, draft)
+  if (!isKey && column.generated === undefined) compareNullable(column, found, draft)
+  if (column.generated !== undefined) return
+  const wanted = hasDefault(column) ? column.default! : undefined
+  const isSame = wanted === undefined ? found.defaultSql === undefined || !draft.changing.drop : sameSql(wanted, found.defaultSql)
+  if (isSame || isKey) return
+  const part = replaceColumn(draft, found.name, replaceClause(['default'], wanted === undefined ? undefined : `default ${wanted}`))
+  draft.differences.push({
+    sentence: `${place}: new rows get ${wanted ?? 'nothing'} by default${found.defaultSql === undefined ? '' : `, instead of ${found.defaultSql}`}`,
+    part,
+  })
+}
+
+/** Whether two pieces of SQL say the same, apart from case, quotes of names and brackets around. */
+export function sameSql(one: string, other: string | undefined): boolean {
+  return other !== undefined && normalise(one) === normalise(other)
+}
+
+function normalise(sql: string): string {
+  const plain = sql
+    .split(/('(?:[^']|'')*')/)
+    .map((piece, at) => (at % 2 === 1 ? piece : piece.toLowerCase().replaceAll(/[\s"`[\]]+/g, '')))
+    .join('')
+  const bare = /^\((.*)\)$/s.exec(plain)?.[1]
+  // `(a) or (b)` is not in brackets as a whole.
+  if (bare !== undefined && !/\)[^(]*\(/.test(bare)) return normalise(bare)
+  return plain === 'true' ? '1' : plain === 'false' ? '0' : plain
+}
+
+/** @returns whether nothing more is to be compared */
+function compareGenerated(column: Column, found: FileColumn, draft: Draft): boolean {
+  const { existing, changing } = draft
+  const place = `${existing.name}.${found.name}`
+  if (column.generated === undefined && !found.generated) return false
+  if (column.generated !== undefined && !found.generated) {
+    changing.plan.faults.push(
+      `${place} holds values, and is generated in the entity, which would lose them: give the property another name`,
+    )
+    return true
+  }
+  const clause = draft.columns.find(({ name }) => foldCase(name) === foldCase(found.name))!.clauses.find(({ kind }) => kind === 'generated')
+  const wanted = column.generated
+  if (wanted !== undefined && sameSql(wanted.replace(/\s*\b(?:stored|virtual)\s*$/i, ''), clause?.content)) return true
+  const part = replaceColumn(
+    draft,
+    found.name,
+    replaceClause(['generated'], wanted === undefined ? undefined : `generated always as ${wanted}`),
+  )
+  draft.differences.push({
+    sentence: wanted === undefined ? `${place}: what was generated is kept as values` : `${place}: it is generated by another expression`,
+    part,
+  })
+  return wanted !== undefined
+}
+
+function compareType(column: Column, found: FileColumn, isKey: boolean, draft: Draft): void {
+  const { existing, changing } = draft
+  const type = changing.isStrict ? strictType(column.type) : column.type
+  const [from, to] = [classify(found.type), classify(type)]
+  if (from === to || (changing.isStrict && from === 'any')) return
+  const place = `${existing.name}.${found.name}`
+  if (isKey) {
+    // A key of a file that was written by hand may be declared otherwise and hold the same.
+    if ((from === 'text') !== (to === 'text'))
+      changing.plan.faults.push(
+        `${place} is the key, "${found.type}" in the file and "${column.type}" in the entity: evolving changes no keys`,
+      )
+    return
+  }
+  const evolved = changing.request.columns.get(changing.table)?.get(column.name)
+  if (evolved === undefined) {
+    changing.plan.faults.push(
+      `${place} is "${found.type}" in the file and "${column.type}" in the entity, and its values cannot be converted`,
+    )
+    return
+  }
+  const part = replaceColumn(draft, found.name, text => ({ ...text, type }))
+  draft.converted.push({ column: found.name, from, to: evolved })
+  draft.differences.push({ sentence: `${place}: its values become "${type}", which were "${found.type}"`, part })
+}
+
+function compareNullable(column: Column, found: FileColumn, draft: Draft): void {
+  const { existing, changing } = draft
+  const place = `${existing.name}.${found.name}`
+  if (found.notNull === (column.nullable !== true) || found.generated) return
+  if (found.notNull) {
+    const part = replaceColumn(draft, found.name, replaceClause(['not null'], undefined))
+    draft.differences.push({ sentence: `${place}: it may be empty`, part })
+    return
+  }
+  const part = replaceColumn(draft, found.name, replaceClause(['not null', 'null'], 'not null'))
+  draft.differences.push({ sentence: `${place}: it may be empty no more`, part })
+  const value = changing.request.fill.get(changing.table)?.get(column.name)
+  const evolved = changing.request.columns.get(changing.table)?.get(column.name)
+  if (value === undefined) draft.required.push(found.name)
+  else draft.filled.push({ column: found.name, value, evolved, isNew: false, isUnique: false })
+}
+
+/** What the model lacks stays, and stands in nobody's way. */
+function leaveColumn(found: FileColumn, draft: Draft): void {
+  const { existing, changing } = draft
+  const place = `${existing.name}.${found.name}`
+  const isKey = existing.key.includes(found.name)
+  if (changing.drop) {
+    if (isKey) changing.plan.faults.push(`${place} belongs to the key of the table, so it cannot be dropped`)
+    else dropColumn(found, draft)
+    return
+  }
+  changing.plan.stays.push(`${place}: no property of the model. It stays as it is.`)
+  if (isKey || found.generated || !found.notNull || found.defaultSql !== undefined) return
+  const part = replaceColumn(draft, found.name, replaceClause(['not null'], undefined))
+  draft.differences.push({ sentence: `${place}: no property of the model any more. It stays, and may be empty in new rows`, part })
+}
+
+function dropColumn(found: FileColumn, draft: Draft): void {
+  const is = (name: string): boolean => foldCase(name) === foldCase(found.name)
+  draft.columns = draft.columns.filter(({ name }) => !is(name))
+  draft.constraints = draft.constraints.filter(({ columns }) => !columns.some(is))
+  draft.dropped.push(found.name)
+  draft.differences.push({
+    sentence: `${draft.existing.name}.${found.name}: the column is dropped, with its values`,
+    part: `drop ${quoted(found.name)}`,
+  })
+}

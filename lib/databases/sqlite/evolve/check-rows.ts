@@ -1,0 +1,97 @@
+/** Check rows: which rows stand against checks, unique indexes and foreign keys that their table has got, and whether views and triggers still fit the tables. */
+import type Database from 'better-sqlite3'
+import { countRows, nameRows, show } from '../../evolve/plan.ts'
+import type { Plan } from '../../evolve/plan.ts'
+import { name as quoted } from '../../sql/sql.ts'
+import type { ExistingTable } from '../schema/existing-table.ts'
+import type { TableChange } from './table-change.ts'
+import { selectKey } from './rebuild-table.ts'
+
+interface Found {
+  readonly count: number
+  readonly rows: readonly unknown[][]
+}
+
+function find(db: Database.Database, select: string, from: string): Found {
+  const count = db.prepare(`select count(*) ${from}`).pluck().get() as number
+  return { count, rows: count === 0 ? [] : (db.prepare(`select ${select} ${from} limit 5`).raw().all() as unknown[][]) }
+}
+
+/** Adds the rows that a rebuilt table has against its new checks and foreign keys to the faults. */
+export function checkRows({ existing, checks, links }: TableChange, db: Database.Database, plan: Plan): void {
+  const key = selectKey(existing)
+  const table = quoted(existing.name)
+  for (const { name, expression } of checks) {
+    const { count, rows } = find(db, key.sql, `from ${table} where not (${expression})`)
+    if (count > 0)
+      plan.faults.push(
+        `${countRows(count)} of "${existing.name}" (${nameRows(key.names, rows, count)}) ${count === 1 ? 'does' : 'do'} not meet the check "${name}", ${expression}`,
+      )
+  }
+  for (const { columns, table: target, targets } of links) {
+    const filled = columns.map(column => `${table}.${quoted(column)} is not null`).join(' and ')
+    const same = columns.map((column, at) => `t.${quoted(targets[at]!)} = ${table}.${quoted(column)}`).join(' and ')
+    const from = `from ${table} where ${filled} and not exists (select 1 from ${quoted(target)} as t where ${same})`
+    const { count, rows } = find(db, key.sql, from)
+    if (count > 0)
+      plan.faults.push(
+        `${countRows(count)} of "${existing.name}" (${nameRows(key.names, rows, count)}) ${count === 1 ? 'refers' : 'refer'} by ${columns.join(', ')} to no row of "${target}"`,
+      )
+  }
+}
+
+/** Returns the rows that stand against a unique index as a sentence; undefined where none do. */
+export function describeDuplicates(
+  existing: ExistingTable,
+  columns: readonly string[],
+  where: string | undefined,
+  db: Database.Database,
+): string | undefined {
+  const list = columns.map(quoted).join(', ')
+  const filled = columns.map(column => `${quoted(column)} is not null`).join(' and ')
+  const own = where === undefined ? '' : ` and (${where})`
+  const key = selectKey(existing)
+  const groups = db
+    .prepare(
+      `select ${list}, group_concat(${key.sql.replaceAll(', ', " || '~' || ")}, ', ') from ${quoted(existing.name)} where ${filled}${own} group by ${list} having count(*) > 1 limit 5`,
+    )
+    .raw()
+    .all() as unknown[][]
+  if (groups.length === 0) return undefined
+  const named = groups.map(group => `${group.slice(0, -1).map(show).join(', ')} in ${key.names.join('~')} ${shorten(String(group.at(-1)))}`)
+  return `rows of "${existing.name}" have the same ${columns.join(', ')}, which must be unique: ${named.join('; ')}`
+}
+
+function shorten(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text
+}
+
+/** Counts what violates foreign keys, by the table and the table that it refers to. */
+export function countBroken(db: Database.Database): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  let rows: { table: string; parent: string }[]
+  try {
+    rows = db.pragma('main.foreign_key_check') as { table: string; parent: string }[]
+  } catch (error) {
+    // A foreign key of the file that fits no key of its table cannot be checked, here or by SQLite.
+    if ((error as { code?: string }).code === 'SQLITE_ERROR') return counts
+    throw error
+  }
+  for (const { table, parent } of rows) counts.set(`${table} -> ${parent}`, (counts.get(`${table} -> ${parent}`) ?? 0) + 1)
+  return counts
+}
+
+/** Returns what SQLite says of a view or trigger that does not fit the tables; undefined where all do. It looks at all of them when a table is renamed. */
+export function findBrokenObject(db: Database.Database, table: string): string | undefined {
+  db.exec('savepoint mikro_check')
+  try {
+    db.exec(`alter table ${quoted(table)} rename to "mikro_check"`)
+    return undefined
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    if (code !== 'SQLITE_ERROR') throw error
+    return message
+  } finally {
+    db.exec('rollback to mikro_check; release mikro_check')
+  }
+}

@@ -1,0 +1,38 @@
+/** Copy file: keeps a file as it is, beside it, page by page, before it is evolved. The copy has another name until it is whole. */
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, extname, join } from 'node:path'
+import Database from 'better-sqlite3'
+
+/** Pages that are copied at once. */
+const PAGES = 4096
+
+/** Returns the path of the copy: `app.before-20260131-120000.sqlite` for `app.sqlite`. */
+export function nameCopy(path: string, now: Date): string {
+  const time = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+  const extension = extname(path)
+  const stem = join(dirname(path), basename(path, extension))
+  for (let count = 1; ; count++) {
+    const copy = `${stem}.before-${time}${count === 1 ? '' : `-${count}`}${extension}`
+    if (!existsSync(copy)) return copy
+  }
+}
+
+/** @throws Error in one line where the copy cannot be made whole, as on a full disk. */
+export async function copyFile(path: string, copy: string): Promise<void> {
+  const begun = `${copy}.part`
+  // A handle of SQLite: to close the file in any other way would drop the locks of this process.
+  const source = new Database(path, { readonly: true, fileMustExist: true })
+  try {
+    await source.backup(begun, { progress: () => PAGES })
+    const made = new Database(begun, { readonly: true })
+    const isWhole = made.pragma('page_count', { simple: true }) === source.pragma('page_count', { simple: true })
+    made.close()
+    if (!isWhole) throw new Error('it is not whole')
+    renameSync(begun, copy)
+  } catch (error) {
+    throw new Error(`${path} cannot be copied to ${copy}, so it is left as it is: ${(error as Error).message}.`, { cause: error })
+  } finally {
+    source.close()
+    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(begun + suffix, { force: true })
+  }
+}

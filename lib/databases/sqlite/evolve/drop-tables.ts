@@ -1,0 +1,53 @@
+/** Drop tables: drops what a file has and no entity wants any more: tables, and indexes of MikroORM's naming. Tables of SQLite, of MikroORM's migrations and of modules stay. */
+import type { MikroORM } from '@mikro-orm/core'
+import type Database from 'better-sqlite3'
+import type { Plan } from '../../evolve/plan.ts'
+import { countRows } from '../../evolve/plan.ts'
+import { name as quoted } from '../../sql/sql.ts'
+import { foldCase } from '../schema/existing-table.ts'
+import { listMentioned } from './create-text.ts'
+
+interface TableRow {
+  readonly name: string
+  readonly type: 'table' | 'view' | 'shadow' | 'virtual'
+}
+
+/** @param wanted the tables of the entities */
+export function dropTables(wanted: readonly string[], views: readonly string[], orm: MikroORM, db: Database.Database, plan: Plan): void {
+  const kept = new Set([...wanted, ...views, orm.config.get('migrations').tableName ?? 'mikro_orm_migrations'].map(foldCase))
+  const rows = db.pragma('main.table_list') as (TableRow & { readonly schema: string })[]
+  for (const { name, type, schema } of rows) {
+    if (type !== 'table' || schema !== 'main' || kept.has(foldCase(name)) || /^sqlite_/i.test(name)) continue
+    const user = findUser(name, db)
+    if (user !== undefined) {
+      plan.stays.push(`${name}: no entity of the model. It stays, since ${user} names it.`)
+      continue
+    }
+    const count = db
+      .prepare(`select count(*) from main.${quoted(name)}`)
+      .pluck()
+      .get() as number
+    const sql = `drop table ${quoted(name)}`
+    db.exec(sql)
+    plan.add(`${name}: the table is dropped, with ${countRows(count)}.`, [sql])
+  }
+}
+
+/** Returns another table, a view or a trigger that names the table; undefined where none does. */
+function findUser(table: string, db: Database.Database): string | undefined {
+  const objects = db
+    .prepare(
+      "select type, name, tbl_name as 'table', sql from main.sqlite_schema where type in ('table', 'view', 'trigger') and sql is not null",
+    )
+    .all() as { type: string; name: string; table: string; sql: string }[]
+  const user = objects.find(
+    ({ type, name, table: own, sql }) =>
+      foldCase(own) !== foldCase(table) &&
+      (type === 'table'
+        ? (db.pragma(`main.foreign_key_list(${quoted(name)})`) as { table: string }[]).some(
+            each => foldCase(each.table) === foldCase(table),
+          )
+        : listMentioned(sql).some(mentioned => foldCase(mentioned) === foldCase(table))),
+  )
+  return user === undefined ? undefined : `the ${user.type} "${user.name}"`
+}

@@ -1,0 +1,209 @@
+/** Evolve tables: makes the tables of an open file fit the entities, in the transaction that is open. What stands against it is collected in the plan. */
+import type { MikroORM } from '@mikro-orm/core'
+import type { IndexDef, DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
+import type Database from 'better-sqlite3'
+import { Plan } from '../../evolve/plan.ts'
+import { findRenames } from '../../evolve/find-renames.ts'
+import type { LoneColumn } from '../../evolve/find-renames.ts'
+import type { EvolveRequest } from '../../evolve/request.ts'
+import { name as quoted } from '../../sql/sql.ts'
+import { compareSchema } from '../schema/add-schema.ts'
+import { formatIndexName, isThere } from '../schema/compare-table.ts'
+import type { Findings } from '../schema/compare-table.ts'
+import { foldCase, readCatalog, readExistingTable } from '../schema/existing-table.ts'
+import type { ExistingTable } from '../schema/existing-table.ts'
+import { changeTable } from './change-table.ts'
+import type { TableChange } from './table-change.ts'
+import { checkRows, countBroken, describeDuplicates, findBrokenObject } from './check-rows.ts'
+import { classify } from './column-class.ts'
+import { parseCreate } from './create-text.ts'
+import { dropTables } from './drop-tables.ts'
+import { rebuildTable } from './rebuild-table.ts'
+import type { Rebuilding } from './rebuild-table.ts'
+
+export interface FileEvolution {
+  readonly orm: MikroORM
+  readonly db: Database.Database
+  readonly request: EvolveRequest
+  readonly drop: boolean
+  readonly make: Rebuilding['make']
+}
+
+/** @returns the plan, whose faults say what stands against it, and what the comparison with the entities has left */
+export function evolveTables(evolution: FileEvolution): { plan: Plan; findings: Findings | undefined } {
+  const { orm, db, drop } = evolution
+  const plan = new Plan()
+  const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
+  const tables = [...Map.groupBy(schema.getTables(), ({ name }) => foldCase(name)).values()]
+  const [first] = tables.flatMap(([target]) => read(db, target!.name) ?? [])
+  const before = { broken: countBroken(db), object: first === undefined ? undefined : findBrokenObject(db, first.name) }
+  for (const targets of tables) renameColumns(targets, evolution, plan)
+  if (plan.faults.length > 0) return { plan, findings: undefined }
+  const changes = tables.flatMap(targets => changeOne(targets, evolution, plan) ?? [])
+  if (drop)
+    dropTables(
+      tables.map(([target]) => target!.name),
+      schema.getViews().map(({ name }) => name),
+      orm,
+      db,
+      plan,
+    )
+  if (plan.faults.length > 0) return { plan, findings: undefined }
+  const findings = addRest(evolution, plan)
+  for (const change of changes) if (plan.faults.length === 0) checkRows(change, db, plan)
+  if (plan.steps.length > 0 && plan.faults.length === 0) checkWhole(first, before, db, plan)
+  return { plan, findings }
+}
+
+function read(db: Database.Database, table: string): ExistingTable | undefined {
+  const found = readExistingTable(db, readCatalog(db), table)
+  return found?.kind === 'table' ? found : undefined
+}
+
+function renameColumns([target]: readonly DatabaseTable[], { db, request }: FileEvolution, plan: Plan): void {
+  const { name } = target!
+  for (const { asked, from, to } of request.renamed.get(name) ?? []) {
+    const existing = read(db, name)
+    if (existing === undefined) continue
+    const has = (column: string): string | undefined => existing.columns.find(each => foldCase(each.name) === foldCase(column))?.name
+    const old = from.map(has).find(column => column !== undefined && target!.getColumn(column) === undefined)
+    if (old === undefined) {
+      // A start after the first finds the new name there.
+      if (has(to) === undefined)
+        plan.faults.push(
+          `"${asked}" cannot be renamed, since "${existing.name}" has no column ${from.map(quoted).slice(0, 2).join(' or ')}`,
+        )
+      continue
+    }
+    if (has(to) !== undefined) {
+      plan.faults.push(
+        `${existing.name}.${old} cannot become "${to}", since the table has both columns: --drop drops the one that the model lacks`,
+      )
+      continue
+    }
+    const sql = `alter table ${quoted(existing.name)} rename column ${quoted(old)} to ${quoted(to)}`
+    try {
+      db.exec(sql)
+      plan.add(`${existing.name}.${old}: the column becomes "${to}", with its values.`, [sql])
+    } catch (error) {
+      const { code, message } = error as { code?: string; message: string }
+      if (code !== 'SQLITE_ERROR') throw error
+      plan.faults.push(`${existing.name}.${old} cannot become "${to}": ${message}`)
+    }
+  }
+}
+
+function changeOne(targets: readonly DatabaseTable[], evolution: FileEvolution, plan: Plan): TableChange | undefined {
+  const { orm, db, request, drop, make } = evolution
+  const [target] = targets as [DatabaseTable]
+  const existing = read(db, target.name)
+  if (existing === undefined) return undefined
+  const helper = orm.em.getPlatform().getSchemaHelper() as SchemaHelper
+  const hasRows = db.prepare(`select 1 from main.${quoted(existing.name)} limit 1`).get() !== undefined
+  const faults = plan.faults.length
+  let change: TableChange | undefined
+  try {
+    const isStrict = /\bstrict\b/i.test(parseCreate(existing.sql).options)
+    change = changeTable(targets, existing, { table: target.name, plan, request, helper, drop, hasRows, isStrict })
+  } catch (error) {
+    plan.faults.push(`the statement of "${existing.name}" cannot be split, ${(error as Error).message}: change the table by hand`)
+    return undefined
+  }
+  guessRenames(targets, existing, request, plan, change)
+  if (plan.faults.length > faults) return undefined
+  if (change !== undefined) rebuildTable(change, { db, plan, make })
+  for (const each of targets) for (const index of each.getIndexes()) if (!index.primary) dropOtherIndex(each, index, db, plan)
+  return change
+}
+
+/** Asks about columns that may be others by new names. One that needs values is not made up then: the old ones may be meant. */
+function guessRenames(
+  targets: readonly DatabaseTable[],
+  existing: ExistingTable,
+  request: EvolveRequest,
+  plan: Plan,
+  change: TableChange | undefined,
+): void {
+  const wanted = targets.flatMap(target => target.getColumns())
+  const old = existing.columns.flatMap(({ name, type, generated }, place): LoneColumn[] =>
+    generated || wanted.some(column => foldCase(column.name) === foldCase(name)) ? [] : [{ name, type: classify(type), place }],
+  )
+  const added = wanted.flatMap(({ name, type, generated }, place): LoneColumn[] =>
+    generated !== undefined ||
+    existing.columns.some(column => foldCase(column.name) === foldCase(name)) ||
+    request.fill.get(targets[0]!.name)?.has(name) === true
+      ? []
+      : [{ name, type: classify(type), place }],
+  )
+  const resource = request.resourceOf(targets[0]!.name)
+  for (const { from, to } of findRenames(old, added)) {
+    const prop = request.columns.get(targets[0]!.name)?.get(to)?.prop.name ?? to
+    plan.renames.push({ resource, from, to: prop })
+    const ways = `renamed: { ${resource}: { ${from}: '${prop}' } } (--rename ${resource}.${from}=${prop})`
+    const isNeeded = change?.filled.some(({ column, value }) => column === to && value === undefined) === true
+    if (isNeeded)
+      plan.faults.push(
+        `${existing.name}.${to} is new and required, and may be "${from}" by a new name: say ${ways}, or what rows get, fill: { ${resource}: { ${prop}: ... } }`,
+      )
+    else plan.stays.push(`${existing.name}.${from}: if it is "${prop}" by a new name, say ${ways}.`)
+  }
+}
+
+/** An index of the file that bears the name of one of the entity's, and is another one, is made anew. */
+function dropOtherIndex(target: DatabaseTable, index: IndexDef, db: Database.Database, plan: Plan): void {
+  const existing = read(db, target.name)!
+  const isPlain = index.expression === undefined && index.where === undefined && !index.columnNames.some(name => name.includes('.'))
+  const same = existing.indexes.find(({ name }) => foldCase(name) === foldCase(formatIndexName(index)))
+  if (!isPlain || same === undefined || isThere(index, { ...existing, indexes: [same] })) return
+  const sql = `drop index ${quoted(same.name)}`
+  db.exec(sql)
+  plan.add(`${existing.name}: the index "${same.name}" is made anew, since that of the model is another one.`, [sql])
+}
+
+/** Adds what an update would add: tables, columns, indexes, views and triggers. */
+function addRest({ orm, db }: FileEvolution, plan: Plan): Findings {
+  const findings = compareSchema(orm, db)
+  plan.faults.push(...findings.faults)
+  const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
+  for (const { what, sql, orNote } of findings.additions) {
+    if (plan.faults.length > 0) return findings
+    const duplicates = orNote === undefined ? undefined : findDuplicates(what, schema.getTables(), db)
+    if (duplicates !== undefined) {
+      plan.faults.push(duplicates)
+      continue
+    }
+    try {
+      db.exec(sql)
+      plan.add(`${what[0]!.toUpperCase()}${what.slice(1)} is added.`, [sql])
+    } catch (error) {
+      const { code, message } = error as { code?: string; message: string }
+      if (code !== 'SQLITE_ERROR' && !code?.startsWith('SQLITE_CONSTRAINT')) throw error
+      plan.faults.push(`${what} cannot be added: ${message}`)
+    }
+  }
+  return findings
+}
+
+function findDuplicates(what: string, targets: readonly DatabaseTable[], db: Database.Database): string | undefined {
+  for (const target of targets) {
+    const index = target.getIndexes().find(each => what === `the index "${formatIndexName(each)}" of "${target.name}"`)
+    const existing = index === undefined ? undefined : read(db, target.name)
+    if (index === undefined || existing === undefined || index.columnNames.length === 0) continue
+    if (index.expression !== undefined || index.columnNames.some(name => name.includes('.'))) return undefined
+    return describeDuplicates(existing, index.columnNames, index.where, db)
+  }
+  return undefined
+}
+
+/** Checks what belongs to no table alone: foreign keys, views and triggers. What was broken before is not held against the evolution. */
+function checkWhole(
+  first: ExistingTable | undefined,
+  before: { readonly broken: ReadonlyMap<string, number>; readonly object: string | undefined },
+  db: Database.Database,
+  plan: Plan,
+): void {
+  for (const [link, count] of countBroken(db))
+    if (count > (before.broken.get(link) ?? 0)) plan.faults.push(`${count} rows would break a foreign key (${link})`)
+  const object = first === undefined || before.object !== undefined ? undefined : findBrokenObject(db, first.name)
+  if (object !== undefined) plan.faults.push(`a view or trigger of the file would not fit any more: ${object}`)
+}

@@ -1,0 +1,231 @@
+/**
+ * Rebuild table: writes a table anew in the form that its entities want, as SQLite advises (https://www.sqlite.org/lang_altertable.html, section 7). Rows keep their
+ * values and rowids, the table its indexes, triggers, counter and statistics; views and other tables are not touched. Runs in a transaction, with foreign keys off.
+ */
+import type Database from 'better-sqlite3'
+import { countRows, nameRows, show } from '../../evolve/plan.ts'
+import type { Plan } from '../../evolve/plan.ts'
+import { name as quoted } from '../../sql/sql.ts'
+import { hasAutoincrement } from '../database/ddl.ts'
+import { toParameter } from '../orm/bind-statement.ts'
+import { foldCase } from '../schema/existing-table.ts'
+import type { ExistingTable } from '../schema/existing-table.ts'
+import type { FilledColumn, TableChange } from './table-change.ts'
+import { convertValue } from './column-class.ts'
+import { formatCreate, listMentioned } from './create-text.ts'
+
+/** The name of a table while it is written. */
+const BEGUN = 'mikro_evolved_'
+
+export interface Rebuilding {
+  readonly db: Database.Database
+  readonly plan: Plan
+  /** Makes up a value for a row; undefined where none is left. */
+  readonly make: (
+    filled: FilledColumn,
+    row: number,
+    taken: ReadonlySet<unknown>,
+  ) => { readonly json: unknown; readonly stored: unknown } | undefined
+}
+
+/** Rebuilds the table, where no row stands against it; else adds to the faults of the plan. */
+export function rebuildTable(change: TableChange, rebuilding: Rebuilding): void {
+  const { db, plan } = rebuilding
+  const faults = plan.faults.length
+  checkConverted(change, rebuilding)
+  checkRequired(change, rebuilding)
+  const kept = keepObjects(change, rebuilding)
+  if (plan.faults.length > faults) return
+  const { existing } = change
+  const table = quoted(existing.name)
+  const begun = quoted(BEGUN + existing.name)
+  const create = formatCreate(begun, change.text)
+  const sequence = readSequence(db, existing)
+  const isAnalyzed = hasStatistics(db, existing.name)
+  const { sql: copy, parameters } = copyRows(change, rebuilding)
+  const statements = [create, copy, `drop table ${table}`, `alter table ${begun} rename to ${table}`, ...kept]
+  for (const { sentence, part } of change.differences) plan.add(`${sentence}.`, [part])
+  for (const filled of change.filled) plan.add(describeFill(filled, change, rebuilding), [])
+  plan.add(
+    `${existing.name}: the table is written anew, ${countRows(countOf(db, existing.name))} with all the values that stay.`,
+    statements,
+  )
+  db.exec(create)
+  runCopy(change, rebuilding, copy, parameters)
+  if (plan.faults.length > faults) return
+  db.exec(`drop table ${table}`)
+  // Otherwise SQLite looks at each view and trigger, and at those that name the table, which is not there now.
+  db.pragma('legacy_alter_table = on')
+  try {
+    db.exec(`alter table ${begun} rename to ${table}`)
+  } finally {
+    db.pragma('legacy_alter_table = off')
+  }
+  for (const statement of kept) db.exec(statement)
+  if (sequence !== undefined) keepSequence(db, existing.name, sequence)
+  if (isAnalyzed) db.exec(`analyze ${table}`)
+}
+
+function countOf(db: Database.Database, table: string): number {
+  return db
+    .prepare(`select count(*) from main.${quoted(table)}`)
+    .pluck()
+    .get() as number
+}
+
+/** Selects what rows are named by. */
+export function selectKey({ key, rowid }: Pick<ExistingTable, 'key' | 'rowid'>): { names: readonly string[]; sql: string } {
+  if (key.length > 0) return { names: key, sql: key.map(quoted).join(', ') }
+  return { names: ['row'], sql: rowid ?? '1' }
+}
+
+function checkConverted({ existing, converted }: TableChange, { db, plan }: Rebuilding): void {
+  const key = selectKey(existing)
+  for (const { column, from, to } of converted) {
+    const rows = db.prepare(`select ${quoted(column)}, ${key.sql} from main.${quoted(existing.name)} where ${quoted(column)} is not null`)
+    const shown: unknown[][] = []
+    let count = 0
+    for (const [value, ...names] of rows.raw().safeIntegers(true).iterate() as IterableIterator<unknown[]>) {
+      if (convertValue(value, from, to) !== undefined || ++count > 5) continue
+      shown.push([...names.slice(0, -1), `${String(names.at(-1))} (${show(value)})`].map(each => new Shown(each)))
+    }
+    if (count > 0)
+      plan.faults.push(
+        `${existing.name}.${column} cannot become "${to.type?.kind ?? 'json'}" in ${countRows(count)}: ${nameRows(key.names, shown, count)}`,
+      )
+  }
+}
+
+/** A value that is shown as it is. */
+class Shown {
+  readonly #text: string
+  constructor(value: unknown) {
+    this.#text = String(value)
+  }
+  toString(): string {
+    return this.#text
+  }
+}
+
+function checkRequired({ existing, required }: TableChange, { db, plan }: Rebuilding): void {
+  const key = selectKey(existing)
+  for (const column of required) {
+    const where = `from main.${quoted(existing.name)} where ${quoted(column)} is null`
+    const count = db.prepare(`select count(*) ${where}`).pluck().get() as number
+    if (count === 0) continue
+    const rows = db.prepare(`select ${key.sql} ${where} limit 5`).raw().all() as unknown[][]
+    plan.faults.push(
+      `${existing.name}.${column} may be empty no more, and is in ${countRows(count)} (${nameRows(key.names, rows, count)}): fill says what they get`,
+    )
+  }
+}
+
+/** Returns the statements of indexes and triggers, without those that go with a dropped column. */
+function keepObjects({ existing, dropped }: TableChange, { db, plan }: Rebuilding): string[] {
+  const objects = db
+    .prepare(
+      "select type, name, sql from main.sqlite_schema where tbl_name = ? collate nocase and type in ('index', 'trigger') and sql is not null order by rowid",
+    )
+    .all(existing.name) as { type: string; name: string; sql: string }[]
+  return objects.flatMap(({ type, name, sql }) => {
+    const lost = dropped.find(column => listMentioned(sql).some(mentioned => foldCase(mentioned) === foldCase(column)))
+    if (lost === undefined) return [sql]
+    if (type === 'index') plan.add(`${existing.name}: the index "${name}" is dropped with "${lost}".`, [`drop index ${quoted(name)}`])
+    else plan.faults.push(`${existing.name}.${lost} cannot be dropped, since the trigger "${name}" names it`)
+    return []
+  })
+}
+
+/** Returns the statement that copies the rows: each value as it is, by a function, or as a parameter. */
+function copyRows(change: TableChange, { db }: Rebuilding): { sql: string; parameters: unknown[] } {
+  const { existing, text, filled, converted } = change
+  const targets: string[] = []
+  const values: string[] = []
+  const parameters: unknown[] = []
+  const info = db.pragma(`main.table_xinfo(${quoted(existing.name)})`) as { name: string; hidden: number }[]
+  const isGenerated = (column: string): boolean =>
+    text.columns.some(
+      each => each.name === column && (each.clauses.some(({ kind }) => kind === 'generated') || /\bgenerated\s+always\b/i.test(each.type)),
+    )
+  for (const { name } of text.columns) {
+    if (isGenerated(name)) continue
+    const fill = filled.findIndex(({ column }) => column === name)
+    const source = info.some(each => foldCase(each.name) === foldCase(name))
+    const conversion = converted.findIndex(({ column }) => column === name)
+    if (!source && fill < 0) continue
+    targets.push(quoted(name))
+    const old = conversion >= 0 ? `mikro_evolve(${conversion}, ${quoted(name)})` : quoted(name)
+    const given = fill < 0 ? '' : filled[fill]!.value === undefined ? `mikro_made(${fill})` : '?'
+    if (given === '?') parameters.push(toParameter(filled[fill]!.value!.stored))
+    values.push(fill < 0 ? old : source ? `ifnull(${old}, ${given})` : given)
+  }
+  const { rowid, rowidKey } = existing
+  if (rowid !== undefined && !rowidKey && !text.columns.some(({ name }) => foldCase(name) === rowid)) {
+    targets.unshift(rowid)
+    values.unshift(rowid)
+  }
+  const order = rowid === undefined ? '' : ` order by ${rowid}`
+  const sql = `insert into ${quoted(BEGUN + existing.name)} (${targets.join(', ')}) select ${values.join(', ')} from ${quoted(existing.name)}${order}`
+  return { sql, parameters }
+}
+
+/** Copies the rows. Rows that a new check refuses are found afterwards, all of them. */
+function runCopy(change: TableChange, rebuilding: Rebuilding, sql: string, parameters: readonly unknown[]): void {
+  const { db, plan, make } = rebuilding
+  const { converted, filled, existing } = change
+  let row = 0
+  const taken = filled.map(() => new Set<unknown>())
+  db.function('mikro_evolve', { directOnly: true, safeIntegers: true }, (at: bigint, value: unknown) => {
+    const { from, to } = converted[Number(at)]!
+    return convertValue(value, from, to)
+  })
+  db.function('mikro_made', { directOnly: true, safeIntegers: true }, (at: bigint) => {
+    const column = filled[Number(at)]!
+    const made = make(column, row++, taken[Number(at)]!)
+    if (made === undefined) throw new Error(`no more values can be made up for "${column.column}": fill says what rows get`)
+    if (column.isUnique) taken[Number(at)]!.add(made.stored)
+    return toParameter(made.stored)
+  })
+  db.pragma('ignore_check_constraints = on')
+  try {
+    db.prepare(sql).run(...parameters)
+  } catch (error) {
+    const { code = '', message } = error as { code?: string; message: string }
+    if (code !== '' && code !== 'SQLITE_ERROR' && !code.startsWith('SQLITE_CONSTRAINT')) throw error
+    plan.faults.push(`the rows of "${existing.name}" do not fit: ${message}`)
+  } finally {
+    db.pragma('ignore_check_constraints = off')
+  }
+}
+
+function describeFill(filled: FilledColumn, { existing }: TableChange, { db, make }: Rebuilding): string {
+  const { column, value, isNew } = filled
+  const place = `${existing.name}.${column}`
+  const count = isNew
+    ? countOf(db, existing.name)
+    : (db
+        .prepare(`select count(*) from main.${quoted(existing.name)} where ${quoted(column)} is null`)
+        .pluck()
+        .get() as number)
+  if (value !== undefined)
+    return `${place}: ${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${show(typeof value.json === 'object' ? JSON.stringify(value.json) : value.json)}.`
+  const first = make(filled, 0, new Set())
+  return `${place}: ${countRows(count)} ${count === 1 ? 'gets a value that is' : 'get values that are'} made up, such as ${show(first?.json)}: fill says which others.`
+}
+
+function readSequence(db: Database.Database, { name, sql }: ExistingTable): bigint | undefined {
+  if (!hasAutoincrement(sql)) return undefined
+  return db.prepare('select seq from main.sqlite_sequence where name = ?').pluck().safeIntegers(true).get(name) as bigint | undefined
+}
+
+/** The counter went with the old table. */
+function keepSequence(db: Database.Database, table: string, sequence: bigint): void {
+  const { changes } = db.prepare('update main.sqlite_sequence set seq = ? where name = ?').run(sequence, table)
+  if (changes === 0) db.prepare('insert into main.sqlite_sequence (name, seq) values (?, ?)').run(table, sequence)
+}
+
+/** Whether the planner of queries has statistics of the table, which go with it. */
+function hasStatistics(db: Database.Database, table: string): boolean {
+  if (db.prepare("select 1 from main.sqlite_schema where name = 'sqlite_stat1'").get() === undefined) return false
+  return db.prepare('select 1 from main.sqlite_stat1 where tbl = ? limit 1').get(table) !== undefined
+}

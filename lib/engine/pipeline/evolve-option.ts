@@ -1,0 +1,52 @@
+/** Evolve option: checks `fill`, `renamed` and `drop`, and makes of them what a database is told. Throws TypeError for what is not of its form or goes with another `schema`. */
+import type { Evolving } from '../../records/database/evolving.ts'
+import type { ResourceDefinition } from '../../model/resource-config.ts'
+
+/** The options that go with `schema: 'evolve'` alone. */
+const OPTIONS = ['fill', 'renamed', 'drop'] as const
+
+/** @param given the options as they were given */
+export function checkEvolve(given: Partial<Pick<Evolving, 'fill' | 'renamed' | 'drop'>> & { readonly schema?: string }): void {
+  const [first] = OPTIONS.filter(name => given[name] !== undefined)
+  if (first === undefined) return
+  if (given.schema !== 'evolve') throw new TypeError(`RestEngine.create: "${first}" goes with schema: 'evolve'.`)
+  for (const name of ['fill', 'renamed'] as const) {
+    const example = name === 'fill' ? '{ notes: { stars: 0 } }' : "{ notes: { title: 'headline' } }"
+    const value = given[name] ?? {}
+    if (!isObject(value) || !Object.values(value).every(isObject))
+      throw new TypeError(`RestEngine.create: "${name}" must be an object of objects, by resource: ${example}.`)
+  }
+  for (const [resource, names] of Object.entries(given.renamed ?? {}))
+    for (const [old, next] of Object.entries(names))
+      if (typeof next !== 'string')
+        throw new TypeError(`RestEngine.create: "renamed.${resource}.${old}" must be the new name of the property, a text.`)
+  if (given.drop !== undefined && typeof given.drop !== 'boolean') throw new TypeError('RestEngine.create: "drop" must be true or false.')
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+interface EvolveOptions extends Pick<Evolving, 'fill' | 'renamed' | 'drop'> {
+  readonly resources: readonly ResourceDefinition[]
+  readonly clock?: (() => Date) | undefined
+}
+
+/** Returns what the database is told, with the values that tests are given. */
+export async function createEvolving({ fill, renamed, drop, resources, clock }: EvolveOptions): Promise<Evolving> {
+  const [{ fakeValues }, { Random }, { loadReadable }] = await Promise.all([
+    import('../testing/fake-values.ts'),
+    import('../testing/random.ts'),
+    import('../testing/faker-text.ts'),
+  ])
+  const readable = await loadReadable()
+  const now = (clock?.() ?? new Date()).getTime()
+  return {
+    fill,
+    renamed,
+    drop,
+    resources,
+    make: ({ name, resource, type }, row) =>
+      fakeValues({ name, type, primary: false }, { random: new Random(`${resource}.${name} ${row}`), readable, now, bearer: resource }),
+  }
+}

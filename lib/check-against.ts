@@ -3,7 +3,7 @@ import type { DriftOptions } from './checks/drift/check.ts'
 import type { Send } from './checks/drift/exchange.ts'
 import type { DriftReport } from './checks/drift/report.ts'
 import type { RestEngine } from './engine.ts'
-import type { JournalEntry } from './engine/journal/journal.ts'
+import type { JournalEntry } from './engine/journal/journal-entry.ts'
 import { describeFake } from './try-promises.ts'
 
 /**

@@ -10,7 +10,11 @@ import type { RestResponse } from './foundation/base/response.ts'
 import { expectChanges } from './engine/journal/expect-changes.ts'
 import type { ExpectedChange, ExpectedChanges } from './engine/journal/expect-changes.ts'
 import type { Explanation } from './engine/journal/explanation.ts'
-import type { JournalEntry } from './engine/journal/journal.ts'
+import { readHarOrigin, writeHar } from './engine/journal/har.ts'
+import type { Har, HarOptions } from './engine/journal/har.ts'
+import { listUnavailable } from './engine/pipeline/unavailable.ts'
+import type { EngineEvent, ListenOptions } from './engine/testing/events.ts'
+import type { JournalEntry } from './engine/journal/journal-entry.ts'
 import type { OpenApiDocument } from './description/openapi/document.ts'
 import { assemble, closeEngine, copyWorld, openEngine } from './engine/pipeline/assemble.ts'
 import type { Composition, EngineParts } from './engine/pipeline/assemble.ts'
@@ -33,7 +37,8 @@ import type { SelfTestOptions } from './checks/self-test/options.ts'
 import type { SelfTestReport } from './checks/self-test/report.ts'
 import { intercept, runWithin } from './doors/server/intercept/intercept.ts'
 import type { InterceptOptions, Interception } from './doors/server/intercept/intercept.ts'
-import type { Delay, FaultHandle, Gate, PendingFault } from './engine/testing/fault-injection.ts'
+import type { FaultHandle, FaultState, Gate, PendingFault } from './engine/testing/fault-handle.ts'
+import type { Delay } from './engine/testing/fault-rule.ts'
 import type { DropOptions, FailOptions, FaultOptions } from './engine/testing/fault-options.ts'
 import type { RequestMatch } from './engine/testing/fault-request.ts'
 import type { Give } from './engine/testing/given.ts'
@@ -315,6 +320,41 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
+   * The journal as an HTTP Archive (HAR 1.2), which the network panels of browsers and tools for HTTP open. It has no headers, as the journal has none.
+   *
+   * @param options `origin`: scheme and host of the URLs, default `'http://localhost'`
+   * @throws TypeError for an unknown option, and for an origin that is none.
+   * @example await writeFile('failed.har', JSON.stringify(engine.har()))
+   */
+  har(options: HarOptions = {}): Har {
+    return writeHar(this.requests, readHarOrigin(options))
+  }
+
+  /**
+   * Tells what happens to the engine from now on: requests, and what tests do to its world (`reset`, `restore`, `clock`, `faults`, `mark`). Ends with the engine, with
+   * the signal, and when the loop is left. Events that are not taken wait, 1,000 of them unless `capacity` says another number; the oldest of more are lost, and `lost`
+   * says how many: nothing waits for a listener.
+   *
+   * @throws TypeError, RangeError for options that are unknown or not of their form; Error when the engine is closed.
+   * @example
+   * for await (const event of engine.events()) if (event.type === 'request') console.log(event.request.path)
+   */
+  events(options: ListenOptions = {}): AsyncIterableIterator<EngineEvent> {
+    return this.#open.events.listen(options)
+  }
+
+  /**
+   * Puts a mark between the requests, for who looks at them: see `events`.
+   *
+   * @param text 1 to 500 characters
+   * @throws TypeError for another value; Error when the engine is closed.
+   * @example engine.mark('the order is placed')
+   */
+  mark(text: string): void {
+    this.#open.events.mark(text)
+  }
+
+  /**
    * Empties the journal.
    *
    * @example engine.clearRequests()
@@ -418,6 +458,27 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
+   * The faults and gates in effect, and those that are used up, oldest first, as plain data: how many requests each has met, and still meets. Those that were ended by
+   * a call are gone.
+   *
+   * @example assert.equal(engine.faults[0].met, 2)
+   */
+  get faults(): FaultState[] {
+    return this.#parts.faults.states
+  }
+
+  /**
+   * Says which members cannot do their work here, and why: on a file that is too large to be reset, on a PostgreSQL database of others, without a log-in.
+   *
+   * @returns sentences by name; empty where all is possible
+   * @throws Error when the engine is closed.
+   * @example assert.deepEqual(await engine.unavailable(), {})
+   */
+  async unavailable(): Promise<Readonly<Record<string, string>>> {
+    return listUnavailable(this.#open)
+  }
+
+  /**
    * Takes a snapshot of the engine's world: data, IDs, clock, revoked tokens. Costs next to nothing while nothing has been written since the last one.
    *
    * @throws Error when the engine is closed, or inside a write.
@@ -460,7 +521,7 @@ export class RestEngine<Name extends string = string> {
    * @example await engine.scenario('vip')
    */
   async scenario(name: string): Promise<void> {
-    await this.#parts.world.begin(await internalsOf(this).scenarioSnapshot(name))
+    await this.#parts.world.begin(await internalsOf(this).scenarioSnapshot(name), name)
   }
 
   /** The names of the option `scenarios`. */

@@ -67,6 +67,7 @@ const TYPES = [
   'DriftOptions',
   'DriftReport',
   'DropOptions',
+  'EngineEvent',
   'EngineHandle',
   'EngineOptions',
   'EnvelopeOption',
@@ -85,6 +86,7 @@ const TYPES = [
   'FaultHandle',
   'FaultOptions',
   'FaultRequest',
+  'FaultState',
   'FieldError',
   'FieldErrorCode',
   'FileType',
@@ -98,6 +100,10 @@ const TYPES = [
   'GivenRecord',
   'HandleContext',
   'HandlerResponse',
+  'Har',
+  'HarEntry',
+  'HarOptions',
+  'HarPair',
   'HeldRequest',
   'HookContext',
   'Id',
@@ -112,8 +118,10 @@ const TYPES = [
   'Limits',
   'ListChange',
   'ListQuery',
+  'ListenOptions',
   'Listener',
   'ListenerOptions',
+  'Mark',
   'OpenApiDocument',
   'OpenApiOptions',
   'OpenOption',
@@ -138,6 +146,7 @@ const TYPES = [
   'RequestEntityManager',
   'RequestLine',
   'RequestMatch',
+  'RequestSummary',
   'ResourceClient',
   'ResourceConfig',
   'ResourceDefinition',
@@ -283,8 +292,8 @@ describe('the package', { timeout: TIMEOUT }, () => {
     ]) {
       assert.ok(paths.includes(path), path)
     }
-    // What PostgreSQL needs is 165,000 bytes of it, and evolving 200,000.
-    assert.ok(packed.unpackedSize < 3_550_000 + 165_000 + 200_000, `${packed.unpackedSize} bytes`)
+    // What PostgreSQL needs is 165,000 bytes of it, evolving 200,000, and watching 70,000.
+    assert.ok(packed.unpackedSize < 3_550_000 + 165_000 + 200_000 + 70_000, `${packed.unpackedSize} bytes`)
   })
 
   it('has no dead link', async () => {

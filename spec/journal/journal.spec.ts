@@ -115,7 +115,19 @@ describe('the journal', () => {
     await engine.handle('get', '/v1/customers/?name=A*', { 'id>=': 1, sort: 'name' })
     const { body } = await engine.handle('POST', '/v1/customers', undefined, { name: 'Cid' })
     const [list, created] = engine.requests
-    assert.deepEqual(Object.keys(list!), ['method', 'path', 'query', 'body', 'status', 'response', 'duration', 'changes', 'nested'])
+    assert.deepEqual(Object.keys(list!), [
+      'id',
+      'at',
+      'method',
+      'path',
+      'query',
+      'body',
+      'status',
+      'response',
+      'duration',
+      'changes',
+      'nested',
+    ])
     assert.equal(list!.method, 'GET')
     assert.equal(list!.path, '/v1/customers')
     assert.deepEqual(list!.query, [

@@ -136,14 +136,18 @@ describe('test controls', () => {
     const { fault } = (await control('POST', '/faults', { kind: 'fail', match: 'GET /v1/users', status: 503, times: 2 })) as unknown as {
       fault: { id: string }
     }
-    assert.deepEqual(fault, { id: 'f1', kind: 'fail', match: 'GET /v1/users' })
+    const asked = { id: 'f1', kind: 'fail', match: 'GET /v1/users', options: { status: 503, times: 2 } }
+    assert.deepEqual(fault, { ...asked, met: 0, left: 2 })
     assert.deepEqual(
       [await ask('GET', '/v1/users'), await ask('GET', '/v1/users'), await ask('GET', '/v1/users')].map(({ status }) => status),
       [503, 503, 200],
     )
     await control('POST', '/faults', { kind: 'drop', match: 'GET /v1/users' })
     await assert.rejects(ask('GET', '/v1/users'), (error: TypeError) => error.message === 'fetch failed')
-    assert.deepEqual((await control('GET', '/faults'))['faults'], [fault, { id: 'f2', kind: 'drop', match: 'GET /v1/users' }])
+    assert.deepEqual((await control('GET', '/faults'))['faults'], [
+      { ...asked, met: 2, left: 0 },
+      { id: 'f2', kind: 'drop', match: 'GET /v1/users', met: 1, left: null, options: {} },
+    ])
     await control('DELETE', '/faults')
     assert.equal((await ask('GET', '/v1/users')).status, 200)
     const delay = (await control('POST', '/faults', { kind: 'delay', match: '*', ms: 60 })) as unknown as { fault: { id: string } }

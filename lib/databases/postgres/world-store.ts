@@ -4,7 +4,7 @@
  */
 import type { PoolClient } from 'pg'
 import { restError } from '../../foundation/base/errors.ts'
-import type { OpenDatabase, ServerDatabase, WorldImage, WorldStore } from '../../records/database/world-store.ts'
+import type { OpenDatabase, ServerDatabase, WorldImage, WorldStore, Unavailable } from '../../records/database/world-store.ts'
 import { forkOrm } from '../orm/fork-orm.ts'
 import { PostgresConnection } from './connection.ts'
 import { checkKept, readEnd } from './kit/change-log.ts'
@@ -39,6 +39,9 @@ interface Replacement {
   /** The method of the engine that wants it. */
   readonly what: string
 }
+
+/** Why a pooler keeps a database from being forked. */
+const POOLED = 'a fork is a database of its own, and a pooler stands between ("prepare: false"): give a URL of the server itself'
 
 export class PostgresWorldStore implements WorldStore, Place {
   readonly origin: Place['origin']
@@ -91,6 +94,26 @@ export class PostgresWorldStore implements WorldStore, Place {
     this.#images = this.#images.filter(each => each.deref() !== undefined)
     this.#images.push(new WeakRef(image))
     return image
+  }
+
+  async size(): Promise<number> {
+    const { parts } = this.#connection
+    const session = await parts.sessions.acquire()
+    try {
+      const [[size] = []] = await ask(session, 'select pg_database_size(current_database())')
+      return Number(size)
+    } finally {
+      parts.sessions.release(session)
+    }
+  }
+
+  unavailable(): Unavailable {
+    const why = this.#findReason()
+    const readOnly = this.#connection.parts.readOnly ? { write: 'the database is open for reading only' } : {}
+    if (why !== undefined) return { ...readOnly, snapshot: why, restore: why, reset: why, fork: why }
+    return this.#database.prepare === false && this.#connection.parts.sessions.pglite === undefined
+      ? { ...readOnly, fork: POOLED }
+      : readOnly
   }
 
   async replace(image: WorldImage, first: () => void): Promise<void> {
@@ -166,11 +189,7 @@ export class PostgresWorldStore implements WorldStore, Place {
     const wanted = own(image)
     const { pglite } = this.#connection.parts.sessions
     if (pglite !== undefined) return this.#forkInProcess(wanted, pglite)
-    if (this.#database.prepare === false)
-      throw refusal(
-        'fork',
-        'a fork is a database of its own, and a pooler stands between ("prepare: false"): give a URL of the server itself',
-      )
+    if (this.#database.prepare === false) throw refusal('fork', POOLED)
     // A first fork may be the only one: it takes what would be the template.
     const isFirst = ++this.#forked === 1
     const { database: copy, origin } = await (isFirst ? this.#copyWhole() : this.#copyTemplate())
@@ -285,11 +304,16 @@ export class PostgresWorldStore implements WorldStore, Place {
 
   /** @throws RestError in one line for a database that has no log, or whose log cannot be used. */
   #findLog(what: string): ChangeLog {
+    const why = this.#findReason()
+    if (why !== undefined) throw refusal(what, why)
+    return this.#connection.log!
+  }
+
+  /** Why the database has no log, or why that cannot be used. */
+  #findReason(): string | undefined {
     const { log } = this.#connection
-    if (log === undefined)
-      throw refusal(what, 'it held tables before an engine first opened it, and gets no triggers, which write down what changes')
-    if (log.keepsFrom !== undefined) throw refusal(what, log.keepsFrom)
-    return log
+    if (log === undefined) return 'it held tables before an engine first opened it, and gets no triggers, which write down what changes'
+    return log.keepsFrom
   }
 
   /** Runs work while nobody writes. */

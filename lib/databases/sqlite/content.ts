@@ -129,9 +129,18 @@ export class Content {
     return new SqliteImage(this.#handle.image(), this.#keys.state)
   }
 
+  /** The bytes of a file; 0 in memory, where nothing is too large to be kept. */
   #size(): number {
-    const { memory } = this.#handle.db
-    if (memory) return 0
+    return this.#handle.db.memory ? 0 : this.bytes
+  }
+
+  /** Whether `reset` has a state to go back to, or still can have one. */
+  get canReset(): boolean {
+    return this.#baseline !== undefined || this.#size() <= MAX_BASELINE_BYTES
+  }
+
+  /** How many bytes the content takes. */
+  get bytes(): number {
     const [[bytes] = [0]] = this.#handle.all('select page_count * page_size from pragma_page_count, pragma_page_size', [])
     return bytes as number
   }

@@ -1,5 +1,5 @@
 /** World store: takes the whole content of a SQLite database as an image, replaces it by one, and opens one as a database of its own. */
-import type { OpenDatabase, WorldImage, WorldStore } from '../../records/database/world-store.ts'
+import type { OpenDatabase, Unavailable, WorldImage, WorldStore } from '../../records/database/world-store.ts'
 import { AddedFilters } from '../../model/added-filters.ts'
 import { forkOrm } from '../orm/fork-orm.ts'
 import { SqliteConnection } from './connection.ts'
@@ -44,6 +44,17 @@ export class SqliteWorldStore implements WorldStore {
       new AddedFilters(this.#connection.filters),
     )
     return { connection, worlds: new SqliteWorldStore(connection) }
+  }
+
+  size(): number {
+    return this.#content.bytes
+  }
+
+  unavailable(): Unavailable {
+    const { handle, canReset } = this.#content
+    const readOnly = 'the database is open for reading only'
+    if (handle.readOnly) return { write: readOnly, restore: readOnly }
+    return canReset ? {} : { reset: 'the file is too large to keep its first state in memory (64 MiB): take a snapshot, and restore that' }
   }
 
   differing(image: WorldImage): string[] {

@@ -29,10 +29,10 @@ import type { RequestTarget } from './origin-guard.ts'
 import { Received } from './received.ts'
 import type { ListenerOptions, RequestLine, ServerOptions } from './server-options.ts'
 import { StaticFiles, acceptsHtml } from './static-files.ts'
-import { TestControls } from './test-controls.ts'
+import { TestControls } from './controls/test-controls.ts'
 import { written } from './transport.ts'
 import type { TransportResponse } from './transport.ts'
-import type { WorldEngine } from './worlds.ts'
+import type { WorldEngine } from './controls/worlds.ts'
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import type { EngineInternals } from '../../engine/pipeline/engine-internals.ts'
 
@@ -104,6 +104,7 @@ export class RequestListener {
   beginClosing(): void {
     this.#isClosing = true
     this.#hurry.abort()
+    this.#controls?.endStreams()
   }
 
   /** Closes the worlds of its test controls. */
@@ -295,7 +296,7 @@ export class RequestListener {
     const { method = '', headers } = request
     const body = takesBody(method) ? await readBody(request, client, { limits: this.#engine.limits }) : undefined
     const { signal } = client
-    return controls.answer({ method, target: below!, base, body, headers, signal })
+    return controls.answer({ method, target: below!, base, body, headers, signal, origin: findOrigin(request) })
   }
 
   #askEngine(engine: EngineInternals, sent: SentRequest): Awaitable<TransportResponse> {

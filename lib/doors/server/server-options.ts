@@ -4,7 +4,7 @@ import { checkNames } from '../../foundation/base/suggest.ts'
 import { MAX_DELAY } from '../../engine/testing/fault-options.ts'
 import type { CorsOrigins } from './cors.ts'
 import type { AllowedHosts } from './origin-guard.ts'
-import type { TestControlOptions } from './test-controls.ts'
+import type { TestControlOptions } from './controls/test-controls.ts'
 
 /** The options of `createServer`. */
 export interface ServerOptions {

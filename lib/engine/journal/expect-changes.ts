@@ -9,7 +9,8 @@ import type { Change } from './changes.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Connection } from '../../records/database/dialect.ts'
 import type { ChangeRecorder, ChangeSink, RawChange, WatchedTable } from '../../records/database/changes.ts'
-import type { Journal, JournalEntry } from './journal.ts'
+import type { JournalEntry } from './journal-entry.ts'
+import type { Journal } from './journal.ts'
 import { checkNames, formatHint, findNearest } from '../../foundation/base/suggest.ts'
 
 /** The expected inserts, updates and deletes of a resource. Default: 0 each. */

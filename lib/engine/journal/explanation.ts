@@ -6,7 +6,7 @@ import type { RestResponse } from '../../foundation/base/response.ts'
 import { SECRET } from './redact.ts'
 import type { Masked, Secrets } from './redact.ts'
 import { summarizeTimes } from '../../foundation/base/trace.ts'
-import type { Trace } from '../../foundation/base/trace.ts'
+import type { RunStatement, Trace } from '../../foundation/base/trace.ts'
 
 /** A statement that a request has run. */
 export interface ExplainedStatement {
@@ -75,6 +75,8 @@ export interface Explained {
   readonly method: string
   readonly path: string
   readonly trace: Trace
+  /** Those that have run. */
+  readonly statements: readonly RunStatement[]
   readonly response: RestResponse
   readonly masked: Masked
   readonly secrets: Secrets
@@ -83,7 +85,7 @@ export interface Explained {
   readonly hasEntities: boolean
 }
 
-export function buildExplanation(explained: Explained, statements: StatementsExplained): Explanation {
+export function buildExplanation(explained: Explained, { statements, advice }: StatementsExplained): Explanation {
   const { method, path, trace, response, masked, secrets, model, hasEntities } = explained
   return {
     method,
@@ -93,8 +95,8 @@ export function buildExplanation(explained: Explained, statements: StatementsExp
     timing: summarizeTimes(trace),
     cached: trace.cached,
     writes: [...new Set(trace.ways)],
-    statements: (trace.statements ?? []).map(({ sql, parameters, duration, rows }, index) => {
-      const { plan, columns, names, holdsValues = false } = statements.statements[index]!
+    statements: explained.statements.map(({ sql, parameters, duration, rows }, index) => {
+      const { plan, columns, names, holdsValues = false } = statements[index]!
       // A parameter without a known column may belong to any column of the statement.
       const isDoubtful = [...names].some(name => secrets.isSecretColumn(name))
       const isMasked = isDoubtful && holdsValues
@@ -110,7 +112,7 @@ export function buildExplanation(explained: Explained, statements: StatementsExp
         plan: isMasked ? plan.map(maskPlan) : plan,
       }
     }),
-    hints: statements.advice.map(advice => buildHint(advice, model, hasEntities)),
+    hints: advice.map(each => buildHint(each, model, hasEntities)),
     response,
   }
 }

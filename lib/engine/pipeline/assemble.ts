@@ -21,6 +21,9 @@ import { listVersions } from '../../records/request/address.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
 import { QueryCache } from '../../records/request/parsed-query.ts'
 import type { RequestContext } from '../../records/request/request-context.ts'
+import { summarize } from '../journal/create-entry.ts'
+import type { JournalRecord } from '../journal/journal-record.ts'
+import { Events } from '../testing/events.ts'
 import { Faults } from '../testing/fault-injection.ts'
 import { Given } from '../testing/given.ts'
 import { isInMemory } from '../../records/database/describe-database.ts'
@@ -64,6 +67,7 @@ export interface EngineParts<E extends EngineHandle = EngineHandle> extends Reco
   readonly versions: ServedVersions
   readonly given: Given
   readonly recorder: ChangeRecorder
+  readonly events: Events
   readonly requests: RequestRecorder
   readonly descriptions: Descriptions
   /** Closed with the engine. */
@@ -125,25 +129,19 @@ export async function copyWorld(
 export function assemble<E extends EngineHandle>(engine: E, composition: Composition): EngineParts<E> {
   const { options, database, shared, parent } = composition
   const { connection } = database
-  const services = createServices(engine, composition)
-  const { clock, model, given, authentication } = services
-  let journal: Journal | undefined
-  const recorder = connection.record(shared.watched, () => journal?.current())
-  if (options.journal > 0) journal = new Journal(options.journal, shared.secrets, model, recorder.isRecording)
+  const told = { moved: () => {} }
+  const services = createServices(engine, composition, () => told.moved())
+  const { clock, given, authentication } = services
   const allRoutes = [...(authentication?.routes() ?? []), ...options.routes]
   const routes = new Routes(allRoutes, options.versions)
   const life = new Lifecycle()
-  const faults = new Faults(
-    options.routes.map(({ method }) => method),
-    clock,
-    (match, where) =>
-      checkFaultPath(match, where, { options, served: services.served, authentication, templates: allRoutes.map(({ path }) => path) }),
-    options.unmetFaults,
-  )
+  const templates = allRoutes.map(({ path }) => path)
+  const { journal, recorder, events, faults } = createKit(services, composition, templates)
   const world = new World(
-    { shared, store: database.worlds, clock, versions: services.versions, given, authentication, life, faults, journal },
+    { shared, store: database.worlds, clock, versions: services.versions, given, authentication, life, faults, journal, events },
     parent?.state,
   )
+  told.moved = () => events.clockMoved()
   if (parent !== undefined) revokeTokensOfRemovedUsers({ authentication, recorder, database })
   const traces = new Traces()
   connection.observe(traces)
@@ -164,7 +162,34 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
       return shared.mayRunApplicationCode || !connection.filters.isEmpty
     },
   }
-  return { ...parts, shared, world, recorder, requests: new RequestRecorder(parts), interceptions: new Set() }
+  return { ...parts, shared, world, recorder, events, requests: new RequestRecorder(parts), interceptions: new Set() }
+}
+
+type TestKit = Pick<EngineParts, 'journal' | 'recorder' | 'events' | 'faults'>
+
+/**
+ * Creates what watches requests, and what acts on them for tests.
+ *
+ * @param templates the paths of routes
+ */
+function createKit(services: EngineServices, { options, database, shared }: Composition, templates: readonly string[]): TestKit {
+  const { clock, model, served, authentication } = services
+  let journal: Journal | undefined
+  const recorder = database.connection.record(shared.watched, () => journal?.current())
+  const events: Events = new Events({ clock, last: () => journal?.position ?? 0, faults: () => faults.states })
+  if (options.journal > 0) {
+    const { isRecording } = recorder
+    const answered = (record: JournalRecord): void => events.answered(record.id, () => summarize(journal!.show(record)))
+    journal = new Journal({ capacity: options.journal, secrets: shared.secrets, first: model, isRecording, clock, answered })
+  }
+  const faults = new Faults(
+    options.routes.map(({ method }) => method),
+    clock,
+    (match, where) => checkFaultPath(match, where, { options, served, authentication, templates }),
+    options.unmetFaults,
+  )
+  faults.changed = () => events.faultsChanged()
+  return { journal, recorder, events, faults }
 }
 
 type EngineServices = Pick<
@@ -173,9 +198,9 @@ type EngineServices = Pick<
 >
 
 /** Creates the parts of an engine that read and write records. */
-function createServices(engine: EngineHandle, { options, database, shared, parent }: Composition): EngineServices {
+function createServices(engine: EngineHandle, { options, database, shared, parent }: Composition, moved: () => void): EngineServices {
   const { connection } = database
-  const clock = new Clock(options.clock)
+  const clock = new Clock(options.clock, moved)
   connection.follow(clock)
   const fork = (): EntityManager => connection.orm.em.fork()
   const origin: ContextOrigin = { engine, fork, address: options, logsIn: options.auth !== undefined }
@@ -201,13 +226,14 @@ function createServices(engine: EngineHandle, { options, database, shared, paren
 }
 
 /** Ends the interceptions, waits for the requests that run, and closes the database. See RestEngine.close. */
-export async function closeEngine({ life, faults, interceptions, connection, authentication }: EngineParts): Promise<void> {
+export async function closeEngine({ life, faults, interceptions, connection, authentication, events }: EngineParts): Promise<void> {
   life.end()
   faults.close()
   for (const interception of interceptions) interception[Symbol.dispose]()
   await life.idle()
   await authentication?.settled()
   await connection.close()
+  events.close()
   const unmet = faults.takeUnmet('close')
   if (unmet !== undefined) throw unmet
 }

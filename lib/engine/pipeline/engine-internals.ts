@@ -6,7 +6,9 @@ import { answerError, answerTransportFailure, formRefusal } from './answer-failu
 import type { ReceivedRequest } from './answer-failure.ts'
 import type { OpenApiOptions } from './descriptions.ts'
 import { ownsPath } from './owns-path.ts'
-import type { RequestRecorder } from './record-request.ts'
+import type { JournalEntry } from '../journal/journal-entry.ts'
+import type { JournalRecord } from '../journal/journal-record.ts'
+import type { RanStatements, RequestRecorder } from './record-request.ts'
 import type { ScenarioWorld } from './scenarios.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
@@ -104,6 +106,21 @@ export class EngineInternals {
   /** Returns the state of a scenario, for worlds that begin with it. */
   scenarioSnapshot(name: string): Promise<Snapshot> {
     return this.#parts.shared.scenarios.find(name, state => this.#parts.engine.fork(state))
+  }
+
+  /** From now on requests keep what they run, for `showRequest`. */
+  keepStatements(): void {
+    if (this.#parts.journal !== undefined) this.#parts.journal.keepsStatements = true
+  }
+
+  /** Returns a request of the journal with what it has run, where that is kept. */
+  async showRequest(record: JournalRecord): Promise<JournalEntry & Partial<RanStatements>> {
+    return { ...this.open.journal!.show(record), ...(await this.#parts.requests.explainRecorded(record)) }
+  }
+
+  /** How many bytes the data takes. */
+  async size(): Promise<number> {
+    return this.#parts.world.size()
   }
 
   /** The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */

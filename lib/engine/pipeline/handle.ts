@@ -24,8 +24,8 @@ import { assertJson } from '../../foundation/base/json.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { Trace } from '../../foundation/base/trace.ts'
-import { keepBody } from '../journal/journal.ts'
-import type { JournalRecord } from '../journal/journal.ts'
+import { keepBody } from '../journal/kept-body.ts'
+import type { JournalRecord } from '../journal/journal-record.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { LearnedNames } from '../../model/open-attributes.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
@@ -123,6 +123,8 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
     trace?.enter('auth')
     const inner = arrival.context instanceof InnerClient ? (arrival.context as InnerClient<Principal>) : undefined
     const principal = inner === undefined ? authentication && (yield* wait(authentication.authenticate(request))) : inner.principal
+
+    if (principal !== undefined && arrival.record !== undefined) arrival.record.user = principal.claims.sub
 
     trace?.enter('resolve')
     refuseWrite(request, parts)

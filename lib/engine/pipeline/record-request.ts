@@ -9,13 +9,14 @@ import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { READ_METHODS } from '../../foundation/base/http-methods.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { SERVER_TIMING, formatServerTiming } from '../../foundation/base/server-timing.ts'
-import { Trace } from '../../foundation/base/trace.ts'
-import type { Traces } from '../../foundation/base/trace.ts'
+import { Trace, summarizeTimes } from '../../foundation/base/trace.ts'
+import type { RunStatement, Traces } from '../../foundation/base/trace.ts'
 import { Surroundings } from '../../foundation/base/surroundings.ts'
 import type { Connection } from '../../records/database/dialect.ts'
 import { buildExplanation } from '../journal/explanation.ts'
 import type { Explanation } from '../journal/explanation.ts'
-import { JournalRecord, maskRecord } from '../journal/journal.ts'
+import { maskRecord } from '../journal/create-entry.ts'
+import { JournalRecord } from '../journal/journal-record.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { Secrets } from '../journal/redact.ts'
 import { NO_HEADERS, readHeader } from '../../records/request/parse-request.ts'
@@ -40,6 +41,14 @@ export interface RecorderParts extends StageParts {
   readonly mayRunApplicationCode: boolean
 }
 
+/** Statements of a request that the journal shows at most. */
+const SHOWN_STATEMENTS = 200
+
+/** What a request of the journal has run: the first 200 statements, and how many there were. */
+export interface RanStatements extends Pick<Explanation, 'statements' | 'writes' | 'cached' | 'hints'> {
+  readonly ran: number
+}
+
 /** Answers requests, and keeps what the journal, traces and tests want of them. */
 export class RequestRecorder {
   readonly #parts: RecorderParts
@@ -56,9 +65,13 @@ export class RequestRecorder {
     life.assertOpen()
     const outer = traces.current
     const record = outer?.isRecorded === false ? undefined : journal?.begin(method, path)
-    if (outer === undefined && !options.serverTiming) return this.#record({ method, path, query, body, context, trace: undefined, record })
+    if (record?.nested === false) record.test = readTest(context)
+    const keeps = record !== undefined && journal!.keepsStatements
+    if (outer === undefined && !options.serverTiming && !keeps)
+      return this.#record({ method, path, query, body, context, trace: undefined, record })
     if (outer !== undefined) return runInside(outer, () => this.#record({ method, path, query, body, context, trace: outer, record }))
-    const trace = new Trace()
+    const trace = new Trace({ keeps })
+    if (keeps) record.trace = trace
     return this.#measure(trace, record, () => this.#record({ method, path, query, body, context, trace, record }))
   }
 
@@ -77,12 +90,12 @@ export class RequestRecorder {
   /** Answers a request past faults and journal, and returns what ran. */
   async explain(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<Explanation> {
     context.signal?.throwIfAborted()
-    const record = new JournalRecord(method, path, false, 0)
+    const record = new JournalRecord(method, path, false, 0, 0)
     const trace = new Trace({ keeps: true, isRecorded: false })
     const arrival = { method, path, query, body, context, trace, record }
     const answering = this.#measure(trace, undefined, () => this.#inside.run(true, () => handle(arrival, this.#parts)))
     const response = await joinStream(await this.#count(answering, undefined))
-    return this.#explanation({ method, path }, record, response, trace)
+    return this.#explanation({ method, path }, record, response, { trace })
   }
 
   /** Whether a request may write, so that explaining it needs a fork. A value that is not a method is refused before. */
@@ -112,19 +125,29 @@ export class RequestRecorder {
   ): Promise<{ response: RestResponse; explain: () => Awaitable<Explanation | undefined> }> {
     const { life, journal } = this.#parts
     life.assertOpen()
-    const record = journal?.begin(method, path) ?? new JournalRecord(method, path, false, 0)
+    const record = journal?.begin(method, path) ?? new JournalRecord(method, path, false, 0, 0)
     const trace = new Trace({ keeps: true })
     const response = await this.#measure(trace, record, () => this.#record({ method, path, query, body, context, trace, record }))
     const explain = (): Awaitable<Explanation | undefined> =>
-      life.isClosed ? undefined : this.#explanation({ method, path }, record, response, trace)
+      life.isClosed ? undefined : this.#explanation({ method, path }, record, response, { trace })
     return { response, explain }
+  }
+
+  /** Returns what a request of the journal has run, where that is kept; the plans are those of now. */
+  async explainRecorded(record: JournalRecord): Promise<Partial<RanStatements>> {
+    const { trace, status = 0 } = record
+    if (trace?.statements === undefined) return {}
+    const response = { status, headers: {}, body: undefined }
+    const kept = { trace, statements: trace.statements.slice(0, SHOWN_STATEMENTS) }
+    const { statements, writes, cached, hints } = await this.#explanation(record, record, response, kept)
+    return { statements, ran: trace.count, writes, cached, hints }
   }
 
   #explanation(
     { method, path }: Pick<Arrival, 'method' | 'path'>,
     record: JournalRecord,
     response: RestResponse,
-    trace: Trace,
+    { trace, statements = trace.statements ?? [] }: { readonly trace: Trace; readonly statements?: readonly RunStatement[] },
   ): Awaitable<Explanation> {
     const { options, connection, secrets, model } = this.#parts
     const asked = {
@@ -132,23 +155,24 @@ export class RequestRecorder {
       path,
       trace,
       response,
+      statements,
       masked: maskRecord(record, secrets, model),
       secrets,
       model: record.model ?? model,
       hasEntities: options.entities !== undefined,
     }
-    return chain(connection.explain(trace.statements ?? []), explained => buildExplanation(asked, explained))
+    return chain(connection.explain(statements), explained => buildExplanation(asked, explained))
   }
 
   /** Measures a request; with the option `serverTiming` its answer gets the header. */
   async #measure(trace: Trace, record: JournalRecord | undefined, work: () => Awaitable<RestResponse>): Promise<RestResponse> {
     const { serverTiming: isShown } = this.#parts.options
-    if (record !== undefined && isShown) record.trace = trace
     let response: RestResponse
     try {
       response = await this.#parts.traces.within(trace, work)
     } finally {
       trace.end()
+      if (record !== undefined && (isShown || record.trace !== undefined)) record.timing = Object.freeze(summarizeTimes(trace))
     }
     return isShown ? { ...response, headers: { ...response.headers, [SERVER_TIMING]: formatServerTiming(trace) } } : response
   }
@@ -231,6 +255,7 @@ export class RequestRecorder {
       const { base } = findAddress(context, this.#parts.options)
       const shown = body instanceof FormBody ? body.plain() : body
       course = faults.meet(faultRequest({ method, path, query, body: shown, headers: context.headers ?? NO_HEADERS, base }))
+      if (record !== undefined) record.fault = course.met
     } catch (error) {
       return answerFailure(error, arrival, this.#parts)
     }
@@ -238,6 +263,22 @@ export class RequestRecorder {
       const response = formRefusal(answerError(refusal, this.#parts, readHeader(context, 'accept')), { method, path }, this.#parts)
       return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
     })
+  }
+}
+
+/** Characters of the name of a test that are kept. */
+const MAX_TEST = 200
+
+/** Returns the test that a request says it comes from: percent-encoded, where its name has more than ASCII. */
+function readTest(context: HandleContext): string | undefined {
+  // Headers of a call in the process are not gone through for it: they would be copied in lower case.
+  const given = context instanceof LazyClient ? context.header('x-test') : (context.headers?.['x-test'] ?? context.headers?.['X-Test'])
+  if (typeof given !== 'string' || given === '') return undefined
+  try {
+    return decodeURIComponent(given).slice(0, MAX_TEST)
+  } catch {
+    // A name may hold a plain "%".
+    return given.slice(0, MAX_TEST)
   }
 }
 

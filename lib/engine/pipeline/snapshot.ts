@@ -29,6 +29,18 @@ export let makeSnapshot: (contents: SnapshotContents) => Snapshot
 /** Returns what a snapshot holds, which is no business of who keeps it. */
 export let contentsOf: (snapshot: Snapshot) => SnapshotContents
 
+const NAMES = new WeakMap<Snapshot, string>()
+
+/** Gives a snapshot the name that events call it by. */
+export function nameSnapshot(snapshot: Snapshot, name: string): void {
+  NAMES.set(snapshot, name)
+}
+
+/** Returns the name of a snapshot, where it has one. */
+export function findSnapshotName(snapshot: Snapshot): string | undefined {
+  return NAMES.get(snapshot)
+}
+
 /**
  * The state of an engine at one moment, as `engine.snapshot()` gives it and `engine.restore(snapshot)` takes it. It never changes, and can be restored any
  * number of times, also by forks of the engine.

@@ -4,14 +4,16 @@
  */
 import type { Authentication } from '../auth/auth.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
-import type { OpenDatabase, WorldStore } from '../../records/database/world-store.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { OpenDatabase, Unavailable, WorldStore } from '../../records/database/world-store.ts'
 import type { Journal } from '../journal/journal.ts'
+import type { Events } from '../testing/events.ts'
 import type { Faults } from '../testing/fault-injection.ts'
 import type { Given } from '../testing/given.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { ServedVersions } from './served-versions.ts'
 import type { SharedState } from './shared-state.ts'
-import { Snapshot, contentsOf, makeSnapshot } from './snapshot.ts'
+import { Snapshot, contentsOf, findSnapshotName, makeSnapshot } from './snapshot.ts'
 import type { WorldState } from './snapshot.ts'
 
 /** The parts of an engine that its world consists of. */
@@ -27,6 +29,7 @@ export interface WorldParts {
   readonly faults: Faults
   /** Undefined when no journal is kept. */
   readonly journal: Journal | undefined
+  readonly events: Events
 }
 
 export class World {
@@ -41,6 +44,18 @@ export class World {
     this.#origin = this.#state()
   }
 
+  /** See `WorldStore.size`. */
+  size(): Awaitable<number> {
+    this.#parts.life.assertOpen()
+    return this.#parts.store.size()
+  }
+
+  /** See `WorldStore.unavailable`. */
+  unavailable(): Awaitable<Unavailable> {
+    this.#parts.life.assertOpen()
+    return this.#parts.store.unavailable()
+  }
+
   /** See RestEngine.snapshot. */
   async snapshot(): Promise<Snapshot> {
     const { life, shared, store } = this.#parts
@@ -51,18 +66,19 @@ export class World {
 
   /** See RestEngine.restore. */
   async restore(snapshot: Snapshot): Promise<void> {
-    const { life, store } = this.#parts
+    const { life, store, events } = this.#parts
     life.assertOpen()
     await this.#check(snapshot, 'restore')
     await this.#settled()
     const { image, state } = contentsOf(snapshot)
     await store.replace(image, () => life.invalidate('restore'))
     this.#setState(state)
+    events.restored(findSnapshotName(snapshot))
   }
 
   /** See RestEngine.scenario. */
-  async begin(snapshot: Snapshot): Promise<void> {
-    const { life, store, faults, journal } = this.#parts
+  async begin(snapshot: Snapshot, scenario: string): Promise<void> {
+    const { life, store, faults, journal, events } = this.#parts
     life.assertOpen()
     faults.reset()
     journal?.reset()
@@ -70,18 +86,20 @@ export class World {
     const { image, state } = contentsOf(snapshot)
     await store.replace(image, () => life.invalidate('reset'))
     this.#setState(state)
+    events.reset(scenario)
     this.#refuseUnmet('scenario')
   }
 
   /** See RestEngine.reset. */
   async reset(): Promise<void> {
-    const { life, store, faults, journal } = this.#parts
+    const { life, store, faults, journal, events } = this.#parts
     life.assertOpen()
     faults.reset()
     journal?.reset()
     await this.#settled()
     await store.reset(() => life.invalidate('reset'))
     this.#setState(this.#origin)
+    events.reset()
     this.#refuseUnmet('reset')
   }
 

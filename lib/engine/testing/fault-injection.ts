@@ -5,103 +5,19 @@
 import type { Clock } from '../../foundation/base/clock.ts'
 import { connectionLost, restError } from '../../foundation/base/errors.ts'
 import type { RestError } from '../../foundation/base/errors.ts'
+import { computeDelay, describeFault, formatRequestName, lostBy, toPending } from './fault-rule.ts'
+import type { Arriving, Delay, Effect, FaultRule, MatchedFaults, Waiting } from './fault-rule.ts'
+import type { FaultHandle, FaultState, Gate, PendingFault, UnmetFaults } from './fault-handle.ts'
 import { FAILURE_NAMES, checkAfter, checkDelay, checkOptions, makeRefusal } from './fault-options.ts'
-import type { DropOptions, FailOptions, FailureDetails, FaultOptions } from './fault-options.ts'
+import type { DropOptions, FailOptions, FaultOptions } from './fault-options.ts'
 import { compileMatch } from './fault-request.ts'
-import type { CompiledMatch, FaultRequest, RequestMatch } from './fault-request.ts'
+import type { FaultRequest, RequestMatch } from './fault-request.ts'
 import { createLatency } from './latency.ts'
-import type { LatencyProfile } from './latency.ts'
 import { TokenBucket } from './rate-limit.ts'
 import type { RateLimit } from './rate-limit.ts'
 
-/** A fault in effect. It ends when it is disposed, by `using` too, and when the engine is reset or closed. */
-export interface FaultHandle extends Disposable {
-  /** How many requests it has met. */
-  readonly met: number
-  /** How many requests it still meets: `Infinity` without `times`; 0 once it has ended. */
-  readonly left: number
-  /** Ends it; requests that wait for it go on. Idempotent. */
-  dispose(): void
-}
-
-/** A fault that no request has met yet. */
-export interface PendingFault {
-  /** What was called: `fail`, `hold` and the others. */
-  readonly kind: string
-  /** The pattern; of a function its name, or its text. */
-  readonly match: string
-}
-
-/** What becomes of faults that no request has met when the engine is reset or closed. */
-export type UnmetFaults = 'ignore' | 'throw'
-
-/** A gate, which holds the requests that meet it. Disposing it opens it. */
-export interface Gate extends FaultHandle {
-  /** The first request that is held, as soon as it is; rejects when the gate ends before. */
-  readonly arrived: Promise<FaultRequest>
-  /** The requests that are held now, in the order in which they came. */
-  readonly requests: readonly FaultRequest[]
-  /** Lets those that are held go on, and all others from now on. */
-  release(): void
-  /**
-   * Answers those that are held with an error, and ends the gate: others pass.
-   *
-   * @param status an integer from 400 to 599
-   * @throws RangeError, TypeError
-   */
-  fail(status: number, details?: FailureDetails): void
-  /** Loses the connections of those that are held, and ends the gate: others pass. */
-  drop(): void
-}
-
-/** The result of `Promise.withResolvers`. Its own type is younger than ES2022, which consumers of the declarations may compile for. */
-interface Arriving {
-  readonly promise: Promise<FaultRequest>
-  readonly resolve: (request: FaultRequest) => void
-  readonly reject: (reason: unknown) => void
-}
-
-type DelayFunction = (request: FaultRequest) => number
-
-/** How long requests are delayed: milliseconds, a distribution, or a function of the request that gives milliseconds. */
-export type Delay = number | LatencyProfile | DelayFunction
-
-/** The effect on a request that a rule matches. */
-type Effect =
-  | { readonly kind: 'delay'; readonly ms: number | DelayFunction }
-  | { readonly kind: 'hold'; readonly arrived: Arriving }
-  | { readonly kind: 'fail'; readonly refusal: RestError; readonly after: boolean }
-  | { readonly kind: 'drop'; readonly after: boolean }
-  | { readonly kind: 'rateLimit'; readonly bucket: TokenBucket }
-
-/** A fault that has been asked for. */
-interface FaultRule extends CompiledMatch {
-  readonly effect: Effect
-  /** How many requests it still meets. */
-  left: number
-  met: number
-  /** Whether it is over for those, too, that it has met already. */
-  ended: boolean
-}
-
-/** A request that is delayed or held. */
-interface Waiting {
-  readonly rule: FaultRule
-  readonly request: FaultRequest
-  /** On its way, or with an error as its answer. */
-  go(refusal?: RestError): void
-  lose(error: Error): void
-}
-
-/** The faults that apply to a request. */
-interface MatchedFaults {
-  readonly request: FaultRequest
-  readonly waits: readonly { readonly rule: FaultRule; readonly ms: number | undefined }[]
-  /** The failure, or the loss of the connection. */
-  readonly end: FaultRule | undefined
-  /** The refusal of a rate limit, where that is the end. */
-  readonly excess: RestError | undefined
-}
+/** Faults that are known at a time, those that are used up included. */
+const MAX_KNOWN = 1000
 
 export class Faults {
   readonly #methods: readonly string[]
@@ -110,6 +26,11 @@ export class Faults {
   #rules: readonly FaultRule[] = []
   readonly #waiting = new Set<Waiting>()
   readonly #unmet: UnmetFaults
+  /** Those that have not been ended by a call, used up or not, oldest first. */
+  #known: FaultRule[] = []
+  #count = 0
+  /** Called when a fault has come, has met a request, or has ended, and when a gate holds another request. */
+  changed: () => void = () => {}
   /** Faults of this test that have ended before a request met them, where that is an error. */
   #endedUnmet: FaultRule[] = []
 
@@ -141,38 +62,57 @@ export class Faults {
     return this.#rules.filter(({ met }) => met === 0).map(toPending)
   }
 
+  /** The faults that have not been ended by a call, those that are used up included, oldest first. */
+  get states(): FaultState[] {
+    return this.#known.map(rule => describeFault(rule, this.#held(rule)))
+  }
+
+  /** Finds the handle of a fault that has not been ended by a call. */
+  find(id: string): FaultHandle | Gate | undefined {
+    return this.#known.find(rule => rule.id === id)?.handle
+  }
+
+  /** Ends all faults, as their handles do. */
+  endAll(): void {
+    for (const { handle } of this.#known) handle?.dispose()
+  }
+
+  #held(rule: FaultRule): Waiting[] {
+    return [...this.#waiting].filter(waiting => waiting.rule === rule)
+  }
+
   /** @throws TypeError, RangeError */
   delay(match: RequestMatch, delay: Delay, options: FaultOptions = {}): FaultHandle {
     checkOptions(options, ['times'], 'delay')
     const ms = typeof delay === 'object' && delay !== null ? createLatency(delay, 'delay') : delay
     if (typeof ms !== 'function') checkDelay(ms, 'delay')
-    return this.#createHandle(this.#add('delay', match, options.times, { kind: 'delay', ms }))
+    return this.#createHandle(
+      this.#add('delay', match, { kind: 'delay', ms }, { ...(typeof delay === 'object' ? delay : { ms: delay }), ...options }),
+    )
   }
 
   /** @throws TypeError, RangeError */
   fail(match: RequestMatch, options: FailOptions): FaultHandle {
     if (typeof options === 'number') throw new TypeError(`fail: the options must be an object: { status: ${String(options)} }.`)
     checkOptions(options, ['status', ...FAILURE_NAMES, 'times', 'after'], 'fail')
-    const { status, times, after = false, ...details } = options
+    const { status, times: _, after = false, ...details } = options
     const refusal = makeRefusal(status, details, 'fail')
     checkAfter(after, 'fail')
-    return this.#createHandle(this.#add('fail', match, times, { kind: 'fail', refusal, after }))
+    return this.#createHandle(this.#add('fail', match, { kind: 'fail', refusal, after }, options))
   }
 
   /** @throws TypeError, RangeError */
   drop(match: RequestMatch, options: DropOptions = {}): FaultHandle {
     checkOptions(options, ['times', 'after'], 'drop')
-    const { times, after = false } = options
+    const { after = false } = options
     checkAfter(after, 'drop')
-    return this.#createHandle(this.#add('drop', match, times, { kind: 'drop', after }))
+    return this.#createHandle(this.#add('drop', match, { kind: 'drop', after }, options))
   }
 
   /** @throws TypeError, RangeError */
   rateLimit(match: RequestMatch, options: RateLimit): FaultHandle {
     checkOptions(options, ['requests', 'per'], 'rateLimit')
-    return this.#createHandle(
-      this.#add('rateLimit', match, undefined, { kind: 'rateLimit', bucket: new TokenBucket(options, this.#clock) }),
-    )
+    return this.#createHandle(this.#add('rateLimit', match, { kind: 'rateLimit', bucket: new TokenBucket(options, this.#clock) }, options))
   }
 
   /** @throws TypeError, RangeError */
@@ -181,9 +121,10 @@ export class Faults {
     const arrived: Arriving = Promise.withResolvers<FaultRequest>()
     // Nobody has to wait for it.
     arrived.promise.catch(() => {})
-    const rule = this.#add('hold', match, options.times, { kind: 'hold', arrived })
-    const held = (): Waiting[] => [...this.#waiting].filter(waiting => waiting.rule === rule)
-    return {
+    const rule = this.#add('hold', match, { kind: 'hold', arrived }, options)
+    const held = (): FaultRequest[] => this.#held(rule).map(({ request }) => request)
+    const gate: Gate = {
+      id: rule.id,
       get met() {
         return rule.met
       },
@@ -193,7 +134,7 @@ export class Faults {
       ...this.#createEnd(rule),
       arrived: arrived.promise,
       get requests() {
-        return held().map(({ request }) => request)
+        return held()
       },
       release: () => this.#end(rule, waiting => waiting.go()),
       fail: (status, details = {}) => {
@@ -203,20 +144,44 @@ export class Faults {
       },
       drop: () => this.#end(rule, waiting => waiting.lose(lostBy(waiting, 'was dropped by the gate'))),
     }
+    rule.handle = gate
+    return gate
   }
 
-  #add(where: string, match: RequestMatch, times: number | undefined, effect: Effect): FaultRule {
+  #add(where: string, match: RequestMatch, effect: Effect, options: FaultOptions | RateLimit): FaultRule {
+    const { times } = options as FaultOptions
     if (times !== undefined && (!Number.isSafeInteger(times) || times < 1))
       throw new RangeError(`${where}: "times" must be an integer above 0, got ${String(times)}.`)
     const compiled = compileMatch(match, where, this.#methods)
     if (typeof match === 'string') this.#checkPath(match, where)
-    const rule: FaultRule = { ...compiled, effect, left: times ?? Infinity, met: 0, ended: false }
+    const rule: FaultRule = {
+      ...compiled,
+      id: `f${++this.#count}`,
+      effect,
+      options,
+      left: times ?? Infinity,
+      met: 0,
+      ended: false,
+      handle: undefined,
+    }
     this.#rules = [...this.#rules, rule]
+    this.#known.push(rule)
+    // Those that are used up and never ended must not become ever more.
+    if (this.#known.length > MAX_KNOWN)
+      this.#known.splice(
+        Math.max(
+          0,
+          this.#known.findIndex(({ left }) => left === 0),
+        ),
+        1,
+      )
+    this.changed()
     return rule
   }
 
   #createHandle(rule: FaultRule): FaultHandle {
-    return {
+    const handle: FaultHandle = {
+      id: rule.id,
       get met() {
         return rule.met
       },
@@ -225,6 +190,8 @@ export class Faults {
       },
       ...this.#createEnd(rule),
     }
+    rule.handle = handle
+    return handle
   }
 
   #createEnd(rule: FaultRule): Pick<FaultHandle, 'dispose' | typeof Symbol.dispose> {
@@ -237,10 +204,12 @@ export class Faults {
     rule.ended = true
     if (rule.met === 0 && this.#unmet === 'throw') this.#endedUnmet.push(rule)
     this.#rules = this.#rules.filter(other => other !== rule)
+    this.#known = this.#known.filter(other => other !== rule)
     if (rule.effect.kind === 'hold') {
       rule.effect.arrived.reject(new Error(`The gate "${rule.label}" has ended before a request arrived.`))
     }
     for (const waiting of this.#waiting) if (waiting.rule === rule) settle(waiting)
+    this.changed()
   }
 
   /**
@@ -269,7 +238,8 @@ export class Faults {
       rule.met++
     }
     this.#rules = this.#rules.filter(({ left }) => left > 0)
-    return { request, waits: [...delays, ...holds], end, excess }
+    if (end !== undefined || waits.length > 0) this.changed()
+    return { request, waits: [...delays, ...holds], end, excess, met: (end ?? waits[0])?.id }
   }
 
   /**
@@ -327,7 +297,9 @@ export class Faults {
       }
       signal?.addEventListener('abort', abort, { once: true })
       this.#waiting.add(waiting)
-      if (rule.effect.kind === 'hold') rule.effect.arrived.resolve(request)
+      if (rule.effect.kind !== 'hold') return
+      rule.effect.arrived.resolve(request)
+      this.changed()
     })
   }
 
@@ -349,6 +321,7 @@ export class Faults {
 
   /** Ends all faults and loses the requests that wait: they belong to the test before. */
   reset(): void {
+    this.#known = []
     this.#endAll(waiting => waiting.lose(lostBy(waiting, 'was still waiting when the engine was reset')))
   }
 
@@ -373,23 +346,4 @@ export class Faults {
     const rules = new Set([...this.#rules, ...[...this.#waiting].map(({ rule }) => rule)])
     for (const rule of rules) this.#end(rule, settle)
   }
-}
-
-function toPending({ effect, label }: FaultRule): PendingFault {
-  return { kind: effect.kind, match: label }
-}
-
-function formatRequestName({ method, path }: FaultRequest): string {
-  return `${method} ${path}`
-}
-
-function lostBy({ rule, request }: Waiting, what: string): Error {
-  return connectionLost(`The connection was lost: ${formatRequestName(request)} ${what} ("${rule.label}").`)
-}
-
-function computeDelay(ms: number | DelayFunction, request: FaultRequest): number {
-  if (typeof ms === 'number') return ms
-  const given = ms(request)
-  checkDelay(given, 'delay: the function')
-  return given
 }

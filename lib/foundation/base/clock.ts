@@ -22,10 +22,15 @@ export class Clock {
   readonly #source: (() => Date) | undefined
   #frozen: number | undefined
   #ahead = 0
+  readonly #moved: (() => void) | undefined
 
-  /** @param source gives the current time; the system's by default */
-  constructor(source?: () => Date) {
+  /**
+   * @param source gives the current time; the system's by default
+   * @param moved called when the time has been set or moved
+   */
+  constructor(source?: () => Date, moved?: () => void) {
     this.#source = source
+    this.#moved = moved
   }
 
   /** Whether the clock shows the system's own time: it has no other source, and was not set or moved. */
@@ -55,6 +60,7 @@ export class Clock {
     if (!isWritable(time))
       throw new RangeError(`clock.set: ${new Date(time).toISOString()} is out of the years 1 to 9999, which times can be written in.`)
     this.#frozen = time
+    this.#moved?.()
   }
 
   /**
@@ -70,6 +76,7 @@ export class Clock {
       throw new RangeError(`clock.advance: ${String(duration)} leads out of the years 1 to 9999, which times can be written in.`)
     if (this.#frozen === undefined) this.#ahead += milliseconds
     else this.#frozen += milliseconds
+    this.#moved?.()
   }
 
   /** The setting of the clock, which snapshots keep. */
@@ -79,14 +86,15 @@ export class Clock {
 
   /** Applies a setting: that of a snapshot, or of another engine's clock. */
   restore({ frozen, ahead }: ClockSetting): void {
+    const isMoved = frozen !== this.#frozen || ahead !== this.#ahead
     this.#frozen = frozen
     this.#ahead = ahead
+    if (isMoved) this.#moved?.()
   }
 
   /** Returns to the source's own time. */
   reset(): void {
-    this.#frozen = undefined
-    this.#ahead = 0
+    this.restore({ frozen: undefined, ahead: 0 })
   }
 }
 

@@ -48,6 +48,7 @@ export const ERRORS = {
   host_not_allowed: { status: 403, title: 'The server does not answer to this name' },
   origin_not_allowed: { status: 403, title: 'A page of another site may not do this' },
   worlds_exhausted: { status: 503, title: 'The server has as many worlds as it may' },
+  listeners_exhausted: { status: 503, title: 'The server has as many listeners as it may' },
   server_closed: { status: 503, title: 'The server is closing' },
   // faults
   rate_limited: { status: 429, title: 'Too many requests' },

@@ -13,6 +13,9 @@ export interface WorldImage {
   readonly size: number
 }
 
+/** What may not be possible with a database, and why. */
+export type Unavailable = Readonly<Partial<Record<'snapshot' | 'restore' | 'reset' | 'fork' | 'write', string>>>
+
 /** The content of an open database. */
 export interface WorldStore {
   /** From now on the content is what `reset` goes back to. */
@@ -39,6 +42,10 @@ export interface WorldStore {
   reset(first: () => void): Promise<void>
   /** Opens an image as an independent database, which shares what has been compiled for the model. */
   fork(image: WorldImage): Awaitable<OpenDatabase>
+  /** Returns how many bytes the content takes. */
+  size(): Awaitable<number>
+  /** Returns what is not possible with this database, each with the reason as a clause: `{ reset: 'the file is larger than 64 MiB' }`. */
+  unavailable(): Awaitable<Unavailable>
   /** Returns the names of the tables, indexes, views and triggers in which the database of an image differs from this one. */
   differing(image: WorldImage): Awaitable<readonly string[]>
 }

@@ -19,7 +19,7 @@ import type { LocalSocket } from './local-socket.ts'
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import { findIntercepted, formatAddress, readAddresses } from './addresses.ts'
 import type { InterceptedAddress, Origins } from './addresses.ts'
-import type { WorldEngine } from '../worlds.ts'
+import type { WorldEngine } from '../controls/worlds.ts'
 import { internalsOf } from '../../../engine/pipeline/internals.ts'
 
 /** Options of `engine.intercept`. */

@@ -2,7 +2,7 @@
  * World name: which world a request is about, by its header or cookie `X-World`, and the scenario with which that begins, by `X-Scenario`. Refuses what is
  * no name with request_malformed.
  */
-import { restError } from '../../foundation/base/errors.ts'
+import { restError } from '../../../foundation/base/errors.ts'
 
 const WORLD_NAME = /^[\w.:-]{1,100}$/
 
@@ -12,6 +12,12 @@ export function readWorldName(headers: Readonly<Record<string, unknown>>): strin
   if (name === undefined || name === '') return undefined
   if (typeof name === 'string' && WORLD_NAME.test(name)) return name
   throw restError('request_malformed', 'X-World must be a name of at most 100 letters, digits and "_", ".", ":", "-".')
+}
+
+/** @throws RestError for a value that is not the name of a world or a snapshot. */
+export function checkWorldName(name: unknown, what: string): string {
+  if (typeof name === 'string' && WORLD_NAME.test(name)) return name
+  throw restError('body_invalid', `${what} must be a name of at most 100 letters, digits and "_", ".", ":", "-".`)
 }
 
 /** Returns the name of the scenario, if there is one. */

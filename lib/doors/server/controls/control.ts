@@ -1,0 +1,128 @@
+/**
+ * Control: one of the test controls of a server, and the reading of what is sent to it. Refuses with body_invalid, parameter_invalid and path_unknown.
+ */
+import { isObject } from '../../../foundation/base/json.ts'
+import { restError } from '../../../foundation/base/errors.ts'
+import type { RestError } from '../../../foundation/base/errors.ts'
+import type { TextStream } from '../../../foundation/base/text-stream.ts'
+import { checkNames, findNearest, formatHint } from '../../../foundation/base/suggest.ts'
+import type { World, Worlds } from './worlds.ts'
+
+/** A request to a control. */
+export interface ControlRequest {
+  readonly world: World
+  /** Undefined: the engine's own. */
+  readonly worldName: string | undefined
+  readonly worlds: Worlds
+  /** The value of `{...}` in its path. */
+  readonly id: string
+  readonly query: URLSearchParams
+  readonly body: unknown
+  readonly signal: AbortSignal
+  readonly base: string
+  /** Scheme and host of the server, as the client has them. */
+  readonly origin: string
+  /** The ID of the last event that a client has had, which comes again. */
+  readonly lastEvent: string | undefined
+}
+
+/** A body that is not in the form of the other answers. */
+export class OtherBody {
+  readonly type: string
+  readonly body: object | TextStream
+
+  constructor(type: string, body: object | TextStream) {
+    this.type = type
+    this.body = body
+  }
+}
+
+/** One of the controls. */
+export interface Control {
+  readonly method: string
+  readonly path: string
+  /** Its description, for the index. */
+  readonly does: string
+  /** The parameters that its query may have, beside `world`. */
+  readonly parameters: readonly string[]
+  readonly run: (asked: ControlRequest) => object | Promise<object>
+}
+
+/** Returns a control; its line is a method and a path below `/_test`: `POST /snapshots/{id}/restore`. */
+export function control(line: string, does: string, run: Control['run'], parameters: readonly string[] = []): Control {
+  const [method = '', path = ''] = line.split(' ')
+  return { method, path: path === '/' ? '' : path, does, parameters, run }
+}
+
+export function invalid(detail: string, cause?: unknown): RestError {
+  return restError('body_invalid', detail, cause === undefined ? {} : { cause })
+}
+
+/** @throws RestError when a parameter of the query is not known, or comes twice. */
+export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
+  for (const name of query.keys()) {
+    if (!known.includes(name))
+      throw restError(
+        'parameter_invalid',
+        `There is no parameter "${name.slice(0, 100)}" here.${formatHint(findNearest(name, known))} Known are ${known.join(', ')}.`,
+      )
+    if (query.getAll(name).length > 1) throw restError('parameter_invalid', `"${name}" comes twice in the query.`)
+  }
+}
+
+/** Returns the integer of a parameter, if it is there. */
+export function readInteger(query: URLSearchParams, name: string, least: number, most: number): number | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN
+  if (!(value >= least && value <= most))
+    throw restError(
+      'parameter_invalid',
+      `"${name}" must be an integer from ${least} to ${most}, got ${JSON.stringify(text.slice(0, 100))}.`,
+    )
+  return value
+}
+
+/** Returns the value of a parameter that has a few, if it is there. */
+export function readChoice<Choice extends string>(query: URLSearchParams, name: string, choices: readonly Choice[]): Choice | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  const found = choices.find(choice => choice === text)
+  if (found === undefined)
+    throw restError(
+      'parameter_invalid',
+      `"${name}" must be one of ${choices.join(', ')}, got ${JSON.stringify(text.slice(0, 100))}.${formatHint(findNearest(text, choices))}`,
+    )
+  return found
+}
+
+export function readObject(body: unknown, example: string): Record<string, unknown> {
+  if (!isObject(body)) throw invalid(`The body must be an object, such as ${example}.`)
+  return body
+}
+
+/** Returns the members of a body that may be left out as a whole. */
+export function optionalObject(body: unknown, names: readonly string[], example: string): Record<string, unknown> {
+  if (body === undefined) return {}
+  const object = readObject(body, example)
+  asked(() => checkNames(object, names, 'the body'))
+  return object
+}
+
+/** Runs work whose arguments came from the client: its TypeError or RangeError becomes `body_invalid`. */
+export function asked<T>(work: () => T): T {
+  const refuse = (error: unknown): never => {
+    throw error instanceof TypeError || error instanceof RangeError ? invalid(error.message, error) : error
+  }
+  try {
+    const result = work()
+    return result instanceof Promise ? (result.catch(refuse) as T) : result
+  } catch (error) {
+    return refuse(error)
+  }
+}
+
+/** @throws RestError path_unknown, with the nearest of the IDs that there are. */
+export function unknownId(id: string, what: string, ids: readonly string[]): RestError {
+  return restError('path_unknown', `This world has no ${what} "${id}".${formatHint(findNearest(id, ids))}`)
+}

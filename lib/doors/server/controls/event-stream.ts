@@ -1,0 +1,92 @@
+/**
+ * Event stream: what happens to a world, as `text/event-stream` (the HTML standard, section 9.2). A client that is slow, or has gone, holds nothing up: each stream
+ * has a queue of its own, which is bounded. Refuses with listeners_exhausted.
+ */
+import { restError } from '../../../foundation/base/errors.ts'
+import { formatIso } from '../../../foundation/values/iso-time.ts'
+import type { JournalRecord } from '../../../engine/journal/journal-record.ts'
+import { summarize } from '../../../engine/journal/create-entry.ts'
+import type { EngineEvent } from '../../../engine/testing/events.ts'
+import type { ControlRequest } from './control.ts'
+import type { World } from './worlds.ts'
+
+/** Streams of a server at a time. */
+const MAX_STREAMS = 50
+/** Milliseconds of silence after which a comment is sent: so a client that has gone is noticed, and nothing in between cuts the connection. */
+const BEAT = 15_000
+/** What begins a stream, so that the client knows at once that it is there. */
+const HELLO = 'retry: 1000\n: what happens from now on\n\n'
+
+/**
+ * Yields the events of a world from now on.
+ *
+ * @param since also the requests after this one, as far as they are kept
+ */
+export function streamEvents(
+  { world, worlds, signal }: Pick<ControlRequest, 'world' | 'worlds' | 'signal'>,
+  since: number | undefined,
+): AsyncGenerator<string, void, undefined> {
+  if (worlds.streams >= MAX_STREAMS)
+    throw restError('listeners_exhausted', `The server has ${MAX_STREAMS} event streams already, as many as it may: close some.`)
+  return write({ world, worlds, signal: AbortSignal.any([signal, worlds.ends]) }, since)
+}
+
+async function* write(
+  { world, worlds, signal }: Pick<ControlRequest, 'world' | 'worlds' | 'signal'>,
+  since: number | undefined,
+): AsyncGenerator<string, void, undefined> {
+  // Both at once: what is answered from here on comes as an event.
+  const events = world.internals.parts.events.listen({ signal })
+  const missed = since === undefined ? [] : (world.internals.parts.journal?.recordsSince(since) ?? [])
+  worlds.streams++
+  world.enter()
+  try {
+    yield HELLO
+    for (const record of missed) {
+      if (signal.aborted) return
+      yield formatEvent(showRequest(world, record))
+    }
+    yield* formatEach(events)
+  } finally {
+    await events.return?.()
+    world.leave()
+    worlds.streams--
+  }
+}
+
+function showRequest({ internals }: World, record: JournalRecord): EngineEvent {
+  const { journal } = internals.parts
+  return { type: 'request', at: formatIso(record.at), last: record.id, request: summarize(journal!.show(record)) }
+}
+
+async function* formatEach(events: AsyncIterator<EngineEvent>): AsyncGenerator<string, void, undefined> {
+  let next = events.next()
+  for (;;) {
+    const event = await orBeat(next)
+    if (event === undefined) {
+      yield ':\n\n'
+      continue
+    }
+    if (event.done === true) return
+    yield formatEvent(event.value)
+    next = events.next()
+  }
+}
+
+/** Returns what a promise gives, or undefined when it takes too long. */
+async function orBeat<T>(promise: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const beat = new Promise<undefined>(resolve => {
+    timer = setTimeout(() => resolve(undefined), BEAT).unref()
+  })
+  try {
+    return await Promise.race([promise, beat])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function formatEvent({ type, ...facts }: EngineEvent): string {
+  const id = type === 'request' ? `id: ${facts.last}\n` : ''
+  return `event: ${type}\n${id}data: ${JSON.stringify(facts)}\n\n`
+}

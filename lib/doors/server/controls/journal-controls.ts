@@ -1,0 +1,98 @@
+/** Journal controls: the requests of a world, one by one and as they come, and what a request would run. */
+import { restError } from '../../../foundation/base/errors.ts'
+import { isObject } from '../../../foundation/base/json.ts'
+import { TextStream } from '../../../foundation/base/text-stream.ts'
+import { checkNames } from '../../../foundation/base/suggest.ts'
+import type { QueryInput } from '../../../foundation/base/query-input.ts'
+import { writeHar } from '../../../engine/journal/har.ts'
+import { summarize } from '../../../engine/journal/create-entry.ts'
+import type { JournalRecord } from '../../../engine/journal/journal-record.ts'
+import { OtherBody, asked, control, invalid, readChoice, readInteger, readObject } from './control.ts'
+import type { Control, ControlRequest } from './control.ts'
+import { streamEvents } from './event-stream.ts'
+import type { World } from './worlds.ts'
+
+export function journalControls(): Control[] {
+  return [
+    control(
+      'GET /requests',
+      'the journal of the world: ?since=ID&limit=100, ?bodies=false without bodies and rows, ?format=har for other tools',
+      listRequests,
+      ['since', 'limit', 'bodies', 'format'],
+    ),
+    control('DELETE /requests', 'empties the journal', ({ world }) => {
+      world.engine.clearRequests()
+      return {}
+    }),
+    control('GET /requests/{id}', 'a request with its bodies, the rows that it has changed, and what it has run', showRequest),
+    control(
+      'GET /events',
+      'what happens from now on, as text/event-stream: request, reset, restore, clock, faults, worlds, mark; ?since=ID begins with the requests after it',
+      ({ query, ...request }) =>
+        new OtherBody('text/event-stream; charset=UTF-8', new TextStream(streamEvents(request, findSince(query, request)))),
+      ['since'],
+    ),
+    control('POST /marks', 'puts a mark between the requests: { "text": "the order is placed" }', ({ world, body }) => {
+      const { text, ...others } = readObject(body, '{ "text": "the order is placed" }')
+      asked(() => checkNames(others, [], 'the body'))
+      asked(() => world.engine.mark(text as string))
+      return {}
+    }),
+    control(
+      'POST /explain',
+      'what a request would run: { "method": "GET", "path": "/v1/users", "query": { "sort": "name" }, "body": ..., "headers": { ... } }',
+      explain,
+    ),
+  ]
+}
+
+function listRequests({ world, query, origin }: ControlRequest): object {
+  const since = readInteger(query, 'since', 0, Number.MAX_SAFE_INTEGER)
+  const limit = readInteger(query, 'limit', 1, 1_000_000)
+  const hasBodies = readChoice(query, 'bodies', ['true', 'false']) !== 'false'
+  const { journal, events } = world.internals.parts
+  const all = journal?.recordsSince(since ?? 0) ?? []
+  // Who says where to begin goes on from there; who does not wants the newest.
+  const records = limit === undefined ? all : since === undefined ? all.slice(-limit) : all.slice(0, limit)
+  const entries = records.map(record => journal!.show(record))
+  if (readChoice(query, 'format', ['har']) === 'har') return new OtherBody('application/json; charset=UTF-8', writeHar(entries, origin))
+  return {
+    requests: hasBodies ? entries : entries.map(summarize),
+    last: world.last,
+    marks: events.marks.filter(({ last }) => last >= (since ?? 0)),
+  }
+}
+
+async function showRequest({ world, id }: ControlRequest): Promise<object> {
+  const record = findRecord(world, id)
+  return { request: await world.internals.showRequest(record) }
+}
+
+function findRecord(world: World, id: string): JournalRecord {
+  const { journal } = world.internals.parts
+  const record = /^\d{1,15}$/.test(id) ? journal?.find(Number(id)) : undefined
+  if (record !== undefined) return record
+  const kept = journal?.recordsSince(0).at(0)?.id
+  throw restError(
+    'path_unknown',
+    `The journal of this world has no request ${JSON.stringify(id.slice(0, 100))}: ` +
+      (kept === undefined ? 'it is empty.' : `it has those from ${kept} to ${world.last}.`),
+  )
+}
+
+/** Where a stream begins: behind the last event that the client has had, or where it says. */
+function findSince(query: URLSearchParams, { lastEvent }: Pick<ControlRequest, 'lastEvent'>): number | undefined {
+  if (lastEvent !== undefined && /^\d{1,15}$/.test(lastEvent)) return Number(lastEvent)
+  return readInteger(query, 'since', 0, Number.MAX_SAFE_INTEGER)
+}
+
+async function explain({ world, body, signal }: ControlRequest): Promise<object> {
+  const { method, path, query, body: sent, headers = {}, ...others } = readObject(body, '{ "method": "GET", "path": "/v1/users" }')
+  asked(() => checkNames(others, [], 'the body'))
+  if (typeof method !== 'string' || typeof path !== 'string') throw invalid('"method" and "path" must be strings: "GET", "/v1/users".')
+  if (!isObject(headers) || !Object.values(headers).every(value => typeof value === 'string'))
+    throw invalid('"headers" must be an object of strings.')
+  if (query !== undefined && typeof query !== 'string' && !isObject(query)) throw invalid('"query" must be a string or an object.')
+  const context = { headers: headers as Record<string, string>, signal }
+  return asked(async () => world.engine.explain(method, path, query as QueryInput | undefined, sent, context))
+}

@@ -1,0 +1,66 @@
+/** Snapshot controls: the states of a world that tests have kept, by name, and what has changed since. */
+import { nameSnapshot } from '../../../engine/pipeline/snapshot.ts'
+import { control, invalid, optionalObject, unknownId } from './control.ts'
+import type { Control } from './control.ts'
+import { checkWorldName } from './world-name.ts'
+import type { NamedSnapshot, World } from './worlds.ts'
+
+/** Snapshots of a world at a time, and their bytes together. */
+const MAX_SNAPSHOTS = 100
+const MAX_BYTES = 512 << 20
+
+export function snapshotControls(): Control[] {
+  return [
+    control('GET /snapshots', 'the snapshots of the world', ({ world }) => ({
+      snapshots: [...world.snapshots].map(([id, snapshot]) => describe(id, snapshot)),
+    })),
+    control(
+      'POST /snapshots',
+      'takes the state: gives its ID; { "name": "before" } calls it so, in the place of one of that name',
+      async ({ world, body }) => {
+        const { name } = optionalObject(body, ['name'], '{ "name": "before" }')
+        const id = name === undefined ? world.freeName() : checkWorldName(name, '"name"')
+        return { id, snapshot: describe(id, await take(world, id)) }
+      },
+    ),
+    control('POST /snapshots/{id}/restore', 'goes back to a snapshot', async ({ world, id }) => {
+      await world.engine.restore(find(world, id).snapshot)
+      return {}
+    }),
+    control('DELETE /snapshots/{id}', 'forgets a snapshot', ({ world, id }) => {
+      find(world, id)
+      world.snapshots.delete(id)
+      return {}
+    }),
+    control('DELETE /snapshots', 'forgets all snapshots', ({ world }) => {
+      world.snapshots.clear()
+      return {}
+    }),
+  ]
+}
+
+async function take(world: World, id: string): Promise<NamedSnapshot> {
+  const others = [...world.snapshots].filter(([name]) => name !== id).map(([, { snapshot }]) => snapshot)
+  if (others.length >= MAX_SNAPSHOTS)
+    throw invalid(`This world has ${MAX_SNAPSHOTS} snapshots, as many as it may: forget some (DELETE /_test/snapshots/{id}).`)
+  const { engine } = world
+  const at = engine.clock.now().toISOString()
+  const { last } = world
+  const snapshot = await engine.snapshot()
+  if (others.reduce((sum, { size }) => sum + size, snapshot.size) > MAX_BYTES)
+    throw invalid(`The snapshots of this world would have more than ${MAX_BYTES >> 20} MiB: forget some (DELETE /_test/snapshots/{id}).`)
+  nameSnapshot(snapshot, id)
+  const named = { snapshot, at, last }
+  world.snapshots.set(id, named)
+  return named
+}
+
+function find(world: World, id: string): NamedSnapshot {
+  const found = world.snapshots.get(id)
+  if (found === undefined) throw unknownId(id, 'snapshot', [...world.snapshots.keys()])
+  return found
+}
+
+function describe(id: string, { snapshot, at, last }: NamedSnapshot): object {
+  return { id, at, last, size: snapshot.size }
+}

@@ -1,0 +1,171 @@
+/**
+ * Test controls: let tests in another process (a browser, another language) control a server: `/_test/...` routes for reset, seed, snapshots, faults, clock,
+ * tokens and the journal, and worlds by the header `X-World`. They exist only with the option `testControls`.
+ * Refuses with path_unknown, method_not_allowed and body_invalid.
+ */
+import { restError } from '../../../foundation/base/errors.ts'
+import type { RestError } from '../../../foundation/base/errors.ts'
+import { isObject } from '../../../foundation/base/json.ts'
+import { checkNames, findNearest, formatHint } from '../../../foundation/base/suggest.ts'
+import { TEST_CONTROLS } from '../../../records/request/reserved-paths.ts'
+import { OtherBody, checkQuery, control } from './control.ts'
+import type { Control, ControlRequest } from './control.ts'
+import { faultControls } from './fault-controls.ts'
+import { journalControls } from './journal-controls.ts'
+import { snapshotControls } from './snapshot-controls.ts'
+import { worldControls } from './world-controls.ts'
+import { readScenarioName, readWorldName } from './world-name.ts'
+import { Worlds } from './worlds.ts'
+import type { World, WorldEngine } from './worlds.ts'
+
+/** Options of test controls. */
+export interface TestControlOptions {
+  /** Milliseconds after which an unused world is closed. Default 600000, ten minutes. */
+  readonly idle?: number
+  /** Worlds that there may be at a time, apart from the engine's own: each is a copy of the data. Default 100. */
+  readonly maxWorlds?: number
+}
+
+const PREFIX = `/${TEST_CONTROLS}`
+/** A request to a control, as it has come. */
+export interface SentControl {
+  readonly method: string
+  /** Path below the base; may carry a query. */
+  readonly target: string
+  readonly base: string
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly signal: AbortSignal
+  /** Scheme and host of the server, as the client has them. */
+  readonly origin: string
+}
+
+/** An answer before it is written. */
+export interface ControlAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+export class TestControls {
+  readonly #worlds: Worlds
+  readonly #controls: readonly Control[]
+
+  /** @throws TypeError, RangeError for options that are unknown or not of their form. */
+  constructor(engine: WorldEngine, options: TestControlOptions | true) {
+    const { idle = 600_000, maxWorlds = 100 } = options === true ? {} : options
+    if (options !== true) {
+      if (!isObject(options)) throw new TypeError('createServer: "testControls" must be true, false or an object: { idle: 600000 }.')
+      checkNames(options, ['idle', 'maxWorlds'], 'createServer: testControls')
+    }
+    if (typeof idle !== 'number' || !(idle > 0))
+      throw new RangeError('createServer: "testControls.idle" must be a number of milliseconds above 0.')
+    if (!Number.isSafeInteger(maxWorlds) || maxWorlds < 0)
+      throw new RangeError('createServer: "testControls.maxWorlds" must be an integer of 0 or more.')
+    this.#worlds = new Worlds(engine, idle, maxWorlds)
+    this.#controls = [this.#index(), ...worldControls(), ...snapshotControls(), ...journalControls(), ...faultControls()]
+  }
+
+  /** The world that a request is about: the one of its header or cookie `X-World`, or the engine's own. */
+  findWorld(headers: Readonly<Record<string, unknown>>): Promise<World> {
+    return this.#worlds.of(readWorldName(headers), readScenarioName(headers))
+  }
+
+  /** Whether a request target below the base is one of the controls. */
+  static isControl(target: string): boolean {
+    const [path = ''] = target.split('?', 1)
+    return path === PREFIX || path.startsWith(`${PREFIX}/`)
+  }
+
+  /** Answers a request to a control. */
+  async answer(sent: SentControl): Promise<ControlAnswer> {
+    const { method, target, base, headers } = sent
+    const [text = '', search = ''] = target.split(/\?(.*)/s, 2)
+    const path = text.replace(/(?<=.)\/$/, '')
+    const found = this.#controls.flatMap(each => {
+      const id = idIn(PREFIX + each.path, path)
+      return id === undefined ? [] : [{ control: each, id }]
+    })
+    if (found.length === 0) throw this.#unknown(path, base)
+    const methods = [
+      ...new Set(found.flatMap(each => (each.control.method === 'GET' ? ['GET', 'HEAD'] : [each.control.method]))),
+      'OPTIONS',
+    ]
+    const allow = { allow: methods.join(', ') }
+    if (method === 'OPTIONS') return { status: 204, headers: allow }
+    const match = found.find(each => each.control.method === method || (each.control.method === 'GET' && method === 'HEAD'))
+    if (match === undefined)
+      throw restError('method_not_allowed', `${base}${path} does not take ${method}, but ${methods.join(', ')}.`, { headers: allow })
+    const query = new URLSearchParams(search)
+    checkQuery(query, [...match.control.parameters, 'world'])
+    // Not every client can send a header: an EventSource of a browser does not.
+    const worldName = readWorldName({ ...headers, ...(query.has('world') ? { 'x-world': query.get('world') } : {}) })
+    const world = await this.#worlds.of(worldName, readScenarioName(headers))
+    const { body, signal, origin } = sent
+    const lastEvent = headers['last-event-id']
+    const asked: ControlRequest = {
+      world,
+      worldName,
+      worlds: this.#worlds,
+      id: match.id,
+      query,
+      body,
+      signal,
+      base,
+      origin,
+      lastEvent: typeof lastEvent === 'string' ? lastEvent : undefined,
+    }
+    const answer = await world.use(async () => match.control.run(asked))
+    return method === 'HEAD' ? { ...respond(answer, world), body: undefined } : respond(answer, world)
+  }
+
+  /** Ends the event streams: the server is being closed. */
+  endStreams(): void {
+    this.#worlds.endStreams()
+  }
+
+  /** Closes the worlds. */
+  close(): Promise<void> {
+    return this.#worlds.close()
+  }
+
+  #unknown(path: string, base: string): RestError {
+    const suggestion = findNearest(
+      base + path,
+      this.#controls.map(each => base + PREFIX + each.path),
+    )
+    return restError('path_unknown', `There is no test control ${base}${path}: GET ${base}${PREFIX} lists them.${formatHint(suggestion)}`)
+  }
+
+  #index(): Control {
+    return control(
+      'GET /',
+      'this list, the worlds and scenarios that there are, and what is not possible here',
+      async ({ base, world }) => ({
+        controls: this.#controls.map(({ method, path, does }) => ({ method, path: base + PREFIX + path, does })),
+        worlds: this.#worlds.names,
+        scenarios: world.engine.scenarios,
+        unavailable: await world.engine.unavailable(),
+      }),
+    )
+  }
+}
+
+/** Gives an answer the form that all have, where it does not have another one. */
+function respond(answer: object, world: World): ControlAnswer {
+  if (answer instanceof OtherBody) {
+    const { type, body } = answer
+    return { status: 200, headers: { 'content-type': type, 'cache-control': 'no-store' }, body }
+  }
+  const body = { success: true, timestamp: world.engine.clock.now().toISOString(), ...answer, status: 'OK' }
+  return { status: 200, headers: { 'content-type': 'application/json; charset=UTF-8' }, body }
+}
+
+/** Returns the value of `{id}`, the empty text for a pattern without one, or undefined for another path. */
+function idIn(pattern: string, path: string): string | undefined {
+  const [before, after] = pattern.split('{id}') as [string, string?]
+  if (after === undefined) return path === before ? '' : undefined
+  if (!path.startsWith(before) || !path.endsWith(after)) return undefined
+  const id = path.slice(before.length, path.length - after.length)
+  return id === '' || id.includes('/') ? undefined : id
+}

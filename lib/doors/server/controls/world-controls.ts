@@ -1,0 +1,118 @@
+/** World controls: the state of a world as a whole, its clock, its log-ins, and the worlds that there are. */
+import { restError } from '../../../foundation/base/errors.ts'
+import { isObject } from '../../../foundation/base/json.ts'
+import { checkNames } from '../../../foundation/base/suggest.ts'
+import { asked, control, invalid, readObject } from './control.ts'
+import type { Control } from './control.ts'
+import { checkWorldName } from './world-name.ts'
+import type { World } from './worlds.ts'
+
+export function worldControls(): Control[] {
+  return [...ofState(), ...ofClock(), ...ofWorlds()]
+}
+
+function ofState(): Control[] {
+  return [
+    control('POST /reset', 'goes back to the state after the seed', async ({ world }) => {
+      await world.engine.reset()
+      return {}
+    }),
+    control('POST /scenario', 'begins a scenario: { "name": "vip" }', async ({ world, body }) => {
+      const { name, ...others } = readObject(body, '{ "name": "vip" }')
+      asked(() => checkNames(others, [], 'the body'))
+      await asked(async () => world.engine.scenario(name as string))
+      return { scenario: name }
+    }),
+    control('POST /seed', 'loads records by resource name: { "users": [{ "name": "Ann" }] }', async ({ world, body }) => {
+      await world.engine.seed(readObject(body, '{ "users": [{ "name": "Ann" }] }') as Record<string, object[]>)
+      return {}
+    }),
+    control(
+      'POST /given',
+      'makes up records: { "resource": "order", "overrides": { ... }, "seed": 7, "count": 3 }',
+      async ({ world, body }) => {
+        const { resource, overrides = {}, count, ...options } = readObject(body, '{ "resource": "order" }')
+        if (typeof resource !== 'string') throw invalid('"resource" must be the name of a resource.')
+        if (!isObject(overrides)) throw invalid('"overrides" must be an object of attributes.')
+        const { given } = world.engine
+        return asked(async () =>
+          count === undefined
+            ? { resource, [resource]: await given(resource, overrides, options) }
+            : { resource, [resource]: await given.many(resource, count as number, overrides, options) },
+        )
+      },
+    ),
+    control('POST /token', 'mints a token: { "user": 1, "ttl": 60 }', ({ world, body }) => {
+      const { user, ...options } = readObject(body, '{ "user": 1 }')
+      return { auth_token: asked(() => world.engine.token(user, options as { ttl?: number })) }
+    }),
+  ]
+}
+
+function ofClock(): Control[] {
+  return [
+    control('GET /clock', 'the time of the world, and whether it stands still', ({ world }) => showClock(world)),
+    control(
+      'POST /clock',
+      'sets or advances the time: { "set": "2026-01-01T00:00:00Z" }, { "advance": "31d" }, { "reset": true }',
+      ({ world, body }) => {
+        setClock(world, readObject(body, '{ "advance": "31d" }'))
+        return showClock(world)
+      },
+    ),
+  ]
+}
+
+function ofWorlds(): Control[] {
+  return [
+    control('GET /worlds', 'the worlds: their size, what they have begun with, and when they were last used', async ({ worlds }) => ({
+      worlds: await worlds.list(),
+    })),
+    control(
+      'POST /worlds',
+      'makes a world: { "name": "a" }; of the present state of another one: { "name": "b", "from": "a" }',
+      async ({ worlds, world, worldName, body }) => {
+        const { name, from, ...others } = readObject(body, '{ "name": "a" }')
+        asked(() => checkNames(others, [], 'the body'))
+        const own = checkWorldName(name, '"name"')
+        const origin = from === undefined ? { world, name: worldName } : await worlds.known(checkWorldName(from, '"from"'))
+        return { world: await worlds.describe(own, await worlds.copy(own, origin)) }
+      },
+    ),
+    control('DELETE /worlds/{id}', 'closes a world', async ({ worlds, id }) => {
+      if (!worlds.names.includes(id)) throw restError('path_unknown', `There is no world "${id}".`)
+      await worlds.drop(id)
+      return {}
+    }),
+    control(
+      'DELETE /world',
+      'closes the world that the request names; the next request that names it begins a new one',
+      async ({ worldName, worlds }) => {
+        if (worldName === undefined) throw invalid('Name the world to close in the header X-World: the own one of the server stays.')
+        await worlds.drop(worldName)
+        return {}
+      },
+    ),
+  ]
+}
+
+function showClock({ engine: { clock } }: World): object {
+  return { now: clock.now().toISOString(), frozen: clock.setting.frozen !== undefined }
+}
+
+function setClock({ engine: { clock } }: World, body: Record<string, unknown>): void {
+  asked(() => checkNames(body, ['set', 'advance', 'reset'], 'the body'))
+  if (Object.keys(body).length !== 1) throw invalid('Give one of "set", "advance" and "reset".')
+  const { set, advance, reset } = body
+  if (reset !== undefined) {
+    if (reset !== true) throw invalid('"reset" must be true.')
+    clock.reset()
+  } else if (advance === undefined) {
+    if (typeof set !== 'string' && typeof set !== 'number') throw invalid('"set" must be a date, such as "2026-01-01T00:00:00Z".')
+    asked(() => clock.set(set))
+  } else {
+    if (typeof advance !== 'string' && typeof advance !== 'number')
+      throw invalid('"advance" must be a duration, such as "31d" or a number of milliseconds.')
+    asked(() => clock.advance(advance))
+  }
+}

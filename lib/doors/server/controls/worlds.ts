@@ -1,0 +1,293 @@
+/**
+ * Worlds: forks of one engine by name, for tests that share a server. A world is forked from the engine's state at the start when it is first asked for, and
+ * closed when nobody has asked for it for a while. Refuses with worlds_exhausted.
+ */
+import type { Clock } from '../../../foundation/base/clock.ts'
+import { restError } from '../../../foundation/base/errors.ts'
+import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'
+import type { RestError } from '../../../foundation/base/errors.ts'
+import { internalsOf } from '../../../engine/pipeline/internals.ts'
+import type { Explanation } from '../../../engine/journal/explanation.ts'
+import type { QueryInput } from '../../../foundation/base/query-input.ts'
+import type { EngineInternals } from '../../../engine/pipeline/engine-internals.ts'
+import type { HandleContext } from '../../../engine/pipeline/handle.ts'
+import type { Faults } from '../../../engine/testing/fault-injection.ts'
+import type { FaultHandle, Gate } from '../../../engine/testing/fault-handle.ts'
+import type { Delay } from '../../../engine/testing/fault-rule.ts'
+import type { DropOptions, FailOptions, FaultOptions } from '../../../engine/testing/fault-options.ts'
+import type { RequestMatch } from '../../../engine/testing/fault-request.ts'
+import type { Give } from '../../../engine/testing/given.ts'
+import type { RateLimit } from '../../../engine/testing/rate-limit.ts'
+import type { Snapshot } from '../../../engine/pipeline/snapshot.ts'
+
+/** The members of `RestEngine` that test controls use. */
+export interface WorldEngine {
+  readonly base: string
+  readonly versions: readonly string[]
+  readonly limits: { readonly maxBodyBytes: number }
+  readonly clock: Clock
+  clearRequests(): void
+  mark(text: string): void
+  unavailable(): Promise<Readonly<Record<string, string>>>
+  explain(method: string, path: string, query?: QueryInput, body?: unknown, context?: HandleContext): Promise<Explanation>
+  readonly given: Give
+  seed(data: Readonly<Record<string, readonly object[]>>): Promise<void>
+  snapshot(): Promise<Snapshot>
+  restore(snapshot: Snapshot): Promise<void>
+  reset(): Promise<void>
+  scenario(name: string): Promise<void>
+  readonly scenarios: readonly string[]
+  fork(snapshot?: Snapshot): Promise<WorldEngine>
+  token(user: unknown, options?: { readonly ttl?: number }): string
+  delay(match: RequestMatch, delay: Delay, options?: FaultOptions): FaultHandle
+  fail(match: RequestMatch, options: FailOptions): FaultHandle
+  drop(match: RequestMatch, options?: DropOptions): FaultHandle
+  rateLimit(match: RequestMatch, options: RateLimit): FaultHandle
+  hold(match: RequestMatch, options?: FaultOptions): Gate
+  close(): Promise<void>
+}
+
+/** With which state a world has begun. */
+export interface WorldOrigin {
+  /** `engine`: it is the engine's own; `start`: the state of the engine when the server was made; `scenario`, or the state that another `world` had. */
+  readonly from: 'engine' | 'start' | 'scenario' | 'world'
+  /** The name of the scenario; that of the other world, `null` for the engine's own. */
+  readonly name?: string | null
+}
+
+/** A snapshot that has been asked for over HTTP. */
+export interface NamedSnapshot {
+  readonly snapshot: Snapshot
+  /** When it was taken, by the clock of its world. */
+  readonly at: string
+  /** The ID of the last request before it. */
+  readonly last: number
+}
+
+/** One world of a server. */
+export class World {
+  readonly engine: WorldEngine
+  readonly internals: EngineInternals
+  readonly origin: WorldOrigin
+  /** Snapshots that have been asked for over HTTP, by their ID. */
+  readonly snapshots = new Map<string, NamedSnapshot>()
+  #running = 0
+  #usedAt = Date.now()
+  #named = 0
+
+  constructor(engine: WorldEngine, origin: WorldOrigin) {
+    this.engine = engine
+    this.origin = origin
+    this.internals = internalsOf(engine)
+    // Who controls a world wants to see what its requests have run.
+    this.internals.keepStatements()
+  }
+
+  /** The scenario with which it has begun, if any. */
+  get scenario(): string | undefined {
+    return this.origin.from === 'scenario' ? (this.origin.name ?? undefined) : undefined
+  }
+
+  /** The faults of the world. */
+  get faults(): Faults {
+    return this.internals.parts.faults
+  }
+
+  /** The ID of its last request. */
+  get last(): number {
+    return this.internals.parts.journal?.position ?? 0
+  }
+
+  /** An ID for a snapshot. */
+  freeName(): string {
+    for (;;) {
+      const name = `s${++this.#named}`
+      if (!this.snapshots.has(name)) return name
+    }
+  }
+
+  /** Work begins in this world, so that it is not idle meanwhile. */
+  enter(): void {
+    this.#running++
+  }
+
+  /** It has ended. */
+  leave(): void {
+    this.#running--
+    this.#usedAt = Date.now()
+  }
+
+  /** Counts work in this world. */
+  async use<T>(work: () => Promise<T>): Promise<T> {
+    this.enter()
+    try {
+      return await work()
+    } finally {
+      this.leave()
+    }
+  }
+
+  /** Milliseconds since it was last used. */
+  get idle(): number {
+    return this.#running > 0 ? 0 : Math.max(0, Date.now() - this.#usedAt)
+  }
+}
+
+/** How often idle worlds are looked for, as a part of the time after which they are. */
+const ROUNDS = 4
+
+/** The worlds of one server. */
+export class Worlds {
+  /** Event streams that are open. */
+  streams = 0
+  readonly #ends = new AbortController()
+  readonly #seeded: Promise<Snapshot>
+  readonly #main: World
+  readonly #worlds = new Map<string, Promise<World>>()
+  readonly #timer: NodeJS.Timeout
+  readonly #idle: number
+  readonly #max: number
+
+  /**
+   * @param idle milliseconds after which an unused world is closed
+   * @param max worlds that there may be at a time, apart from the engine's own
+   */
+  constructor(engine: WorldEngine, idle: number, max: number) {
+    this.#idle = idle
+    this.#max = max
+    this.#main = new World(engine, { from: 'engine' })
+    this.#seeded = engine.snapshot()
+    // Every request for a world gets the error.
+    this.#seeded.catch(() => {})
+    this.#timer = setInterval(() => void this.#closeIdle(), Math.max(1, idle / ROUNDS))
+    this.#timer.unref()
+  }
+
+  /** The names of the worlds that there are, apart from the engine's own. */
+  get names(): string[] {
+    return [...this.#worlds.keys()]
+  }
+
+  /** Aborts when the server is closed: event streams end. */
+  get ends(): AbortSignal {
+    return this.#ends.signal
+  }
+
+  /**
+   * The world of a name: the engine's own without one.
+   *
+   * @param scenario the scenario with which the world begins; default: the state of the engine
+   */
+  async of(name: string | undefined, scenario?: string): Promise<World> {
+    if (name === undefined) {
+      if (scenario === undefined) return this.#main
+      throw restError('request_malformed', 'X-Scenario is the scenario with which a world begins: name the world in X-World.')
+    }
+    const known = await (this.#worlds.get(name) ?? this.#add(name, async () => this.#fork(scenario)))
+    if (scenario !== undefined && known.scenario !== scenario) throw begunOtherwise(name, known, scenario)
+    return known
+  }
+
+  /** Finds a world that there is. */
+  async known(name: string): Promise<{ readonly world: World; readonly name: string }> {
+    const world = await this.#worlds.get(name)
+    if (world === undefined) throw restError('path_unknown', `There is no world "${name}".${formatHint(findNearest(name, this.names))}`)
+    return { world, name }
+  }
+
+  /** Makes a world with the present state of another one. */
+  copy(name: string, { world, name: other }: { readonly world: World; readonly name: string | undefined }): Promise<World> {
+    if (this.#worlds.has(name))
+      throw restError('body_invalid', `There is a world "${name}" already: close it first (DELETE /_test/worlds/${name}).`)
+    return this.#add(name, () => world.use(async () => new World(await world.engine.fork(), { from: 'world', name: other ?? null })))
+  }
+
+  #add(name: string, make: () => Promise<World>): Promise<World> {
+    if (this.#worlds.size >= this.#max) throw this.#full(name)
+    const making = make()
+    this.#worlds.set(name, making)
+    making.then(
+      () => this.#tell(),
+      () => this.#worlds.delete(name),
+    )
+    return making
+  }
+
+  /** Tells who listens to any of the worlds which there are. */
+  #tell(): void {
+    const names = this.names
+    for (const each of [Promise.resolve(this.#main), ...this.#worlds.values()])
+      void each.then(({ internals }) => internals.parts.events.worldsChanged(names)).catch(() => {})
+  }
+
+  /** Describes all worlds, the engine's own first. */
+  async list(): Promise<object[]> {
+    const others = [...this.#worlds].map(async ([name, making]) => this.describe(name, making))
+    return Promise.all([this.describe(null, this.#main), ...others])
+  }
+
+  /** @param name `null`: the engine's own */
+  async describe(name: string | null, making: World | Promise<World>): Promise<object> {
+    const { internals, origin, idle, last } = await making
+    const used = new Date(Date.now() - idle).toISOString()
+    return { name, origin, size: await internals.size(), requests: last, lastUse: used, idle }
+  }
+
+  #full(name: string): RestError {
+    return restError(
+      'worlds_exhausted',
+      `There is no room for the world ${JSON.stringify(name)}: the server has ${this.#max} already. Close those that are done with (DELETE /_test/world), ` +
+        'or raise testControls.maxWorlds of createServer.',
+    )
+  }
+
+  async #fork(scenario: string | undefined): Promise<World> {
+    const { engine } = this.#main
+    if (scenario === undefined) return new World(await engine.fork(await this.#seeded), { from: 'start' })
+    if (!engine.scenarios.includes(scenario)) throw unknownScenario(scenario, engine.scenarios)
+    const state = await internalsOf(engine).scenarioSnapshot(scenario)
+    return new World(await engine.fork(state), { from: 'scenario', name: scenario })
+  }
+
+  /** Closes a world, if there is one of the name; the next request that names it begins a new one. */
+  async drop(name: string): Promise<void> {
+    const world = this.#worlds.get(name)
+    if (world === undefined) return
+    this.#worlds.delete(name)
+    this.#tell()
+    await (await world).engine.close()
+  }
+
+  async #closeIdle(): Promise<void> {
+    for (const [name, world] of this.#worlds) {
+      // Asked again after the wait: it may have been used meanwhile.
+      if ((await world).idle >= this.#idle && this.#worlds.get(name) === world) await this.drop(name)
+    }
+  }
+
+  /** Ends the event streams: the server takes no more requests, and waits for none. */
+  endStreams(): void {
+    this.#ends.abort()
+  }
+
+  /** Closes all worlds but the engine's own. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    this.endStreams()
+    await Promise.all(this.names.map(name => this.drop(name)))
+  }
+}
+
+function unknownScenario(name: string, known: readonly string[]): RestError {
+  const all = known.length === 0 ? 'The engine has none.' : `Known are ${known.join(', ')}.`
+  const detail = `X-Scenario: there is no scenario ${JSON.stringify(name.slice(0, 100))}.${formatHint(findNearest(name, known))} ${all}`
+  return restError('request_malformed', detail)
+}
+
+function begunOtherwise(name: string, { scenario }: World, wanted: string): RestError {
+  const begun = scenario === undefined ? 'without a scenario' : `with the scenario "${scenario}"`
+  return restError(
+    'request_malformed',
+    `The world ${JSON.stringify(name)} has begun ${begun}, not with ${JSON.stringify(wanted.slice(0, 100))}: POST /_test/scenario changes it.`,
+  )
+}

@@ -1,0 +1,99 @@
+/** Create the entry of a request: masks its secrets, and computes the net changes of its rows. */
+import { computeNetChanges } from './changes.ts'
+import type { Change } from './changes.ts'
+import type { RawChange } from '../../records/database/changes.ts'
+import type { Model } from '../../model/model.ts'
+import { BodyText } from './kept-body.ts'
+import { formatIso } from '../../foundation/values/iso-time.ts'
+import type { JournalRecord } from './journal-record.ts'
+import type { Masked, Secrets } from './redact.ts'
+import type { JournalEntry, RequestSummary } from './journal-entry.ts'
+
+/** Changes that a summary names. */
+const NAMED_CHANGES = 50
+
+const NO_CHANGES: readonly RawChange[] = Object.freeze([])
+
+/** What entries are made by. */
+export interface EntryParts {
+  readonly secrets: Secrets
+  /** The model of requests that have no target. */
+  readonly first: Model
+  /** Whether the database reports the rows that change. */
+  readonly isRecording: boolean
+}
+
+/** Makes the entry of a request that has been answered. */
+export function createEntry(record: JournalRecord, { secrets, first, isRecording }: EntryParts): JournalEntry {
+  const masked = maskRecord(record, secrets, first)
+  const { id, at, method, path, query, status, duration, ...others } = listFacts(record, masked)
+  return Object.freeze({
+    id,
+    at,
+    method,
+    path,
+    query,
+    body: masked.body,
+    status,
+    response: masked.response,
+    duration,
+    changes: record.isForgotten || !isRecording ? undefined : listChanges(record, masked),
+    ...others,
+    ...(record.timing === undefined ? {} : { timing: record.timing }),
+  })
+}
+
+/** Makes the summary of a request of its entry. */
+export function summarize(entry: JournalEntry): RequestSummary {
+  const { body: _, response: __, timing: ___, changes, ...facts } = entry
+  return {
+    ...facts,
+    changed: changes?.length,
+    changes: changes?.slice(0, NAMED_CHANGES).map(({ type, resource, id }) => ({ type, resource, id })),
+  }
+}
+
+function listFacts(record: JournalRecord, masked: Masked): Omit<JournalEntry, 'body' | 'response' | 'changes' | 'timing'> {
+  const { id, at, method, status, time, nested, fault, test, user } = record
+  return {
+    id,
+    at: formatIso(at),
+    method: method.toUpperCase(),
+    path: masked.path,
+    query: Object.freeze(masked.query),
+    status,
+    duration: Math.round(time * 1000) / 1000,
+    nested,
+    ...(fault === undefined ? {} : { fault }),
+    ...(test === undefined ? {} : { test: masked.copy(test) as string }),
+    ...(user === undefined ? {} : { user }),
+    ...(masked.error === undefined ? {} : { error: masked.error }),
+  }
+}
+
+function listChanges({ changes }: JournalRecord, masked: Masked): readonly Change[] {
+  return Object.freeze(computeNetChanges(changes ?? NO_CHANGES).map(change => masked.copy(change) as Change))
+}
+
+/** Returns the parts of a request without its secrets. */
+export function maskRecord(record: JournalRecord, secrets: Secrets, first: Model): Masked {
+  const { method, depth, pairs, body, resource, attribute, model = first, response, failure } = record
+  return secrets.mask({
+    method: method.toUpperCase(),
+    path: pairs === undefined ? record.path.split('?', 1)[0]! : record.path,
+    depth,
+    pairs: pairs ?? [],
+    body: body instanceof BodyText ? JSON.parse(body.text) : body,
+    resource,
+    attribute,
+    model,
+    response,
+    error: failure === undefined ? undefined : formatError(failure),
+  })
+}
+
+/** Formats an error for the journal. */
+function formatError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return 'code' in error && typeof error.code === 'string' ? error.code : `${error.name}: ${error.message}`
+}

@@ -1,0 +1,104 @@
+/** Journal record: what a request leaves of itself while it runs: references, of which an entry is made when the journal is read. */
+import type { ChangeSink, RawChange } from '../../records/database/changes.ts'
+import type { Model, Resource } from '../../model/model.ts'
+import type { Request } from '../../records/request/parse-request.ts'
+import type { Pair } from '../../records/request/query-string.ts'
+import type { Target } from '../../records/access/resolve-path.ts'
+import type { Trace } from '../../foundation/base/trace.ts'
+import type { JournalEntry } from './journal-entry.ts'
+
+/** Bytes of the bodies and changed rows that are kept, of all requests together. */
+export const MAX_BYTES = 32 << 20
+
+/** A request in the journal. */
+export class JournalRecord implements ChangeSink {
+  readonly nested: boolean
+  /** The generation of the journal in which it began. */
+  readonly life: number
+  /** Its number in the journal; 0 until it has been answered. */
+  id = 0
+  /** When it came, by the clock of the engine: milliseconds since 1970. */
+  readonly at: number
+  /** The test that has sent it, as its header `X-Test` says. */
+  test: string | undefined = undefined
+  /** The ID of the fault that it has met. */
+  fault: string | undefined = undefined
+  /** Whose token it has. */
+  user: string | undefined = undefined
+  /** When it began. After its end, how long it took. */
+  time = performance.now()
+  ended = false
+  /** Method and path as they were sent. After parsing: upper case, and without the query. */
+  method: string
+  path: string
+  /** The number of segments after the version. Undefined when the path could not be read. */
+  depth: number | undefined = undefined
+  /** Undefined when path or query could not be read. */
+  pairs: readonly Pair[] | undefined = undefined
+  model: Model | undefined = undefined
+  /** The resource of the body and the query, and the attribute whose value the body is. */
+  resource: Resource | undefined = undefined
+  attribute: string | undefined = undefined
+  body: unknown = undefined
+  status: number | undefined = undefined
+  response: unknown = undefined
+  /** The approximate size of the answer. */
+  bytes = 0
+  records = 0
+  failure: unknown = undefined
+  changes: RawChange[] | undefined = undefined
+  /** About how many bytes they hold. */
+  changedBytes = 0
+  /** The changes were too many to be kept, with those of others. */
+  isForgotten = false
+  /** Milliseconds at each stage, where they are measured. */
+  timing: Readonly<Record<string, number>> | undefined = undefined
+  /** What it has run, where that is kept. */
+  trace: Trace | undefined = undefined
+  /** Its entry, once it has been read. */
+  shown: JournalEntry | undefined = undefined
+
+  /**
+   * @param life the generation of the journal in which it begins
+   * @param at milliseconds since 1970
+   */
+  constructor(method: string, target: string, nested: boolean, life: number, at: number) {
+    this.life = life
+    this.at = at
+    this.method = method
+    this.path = target
+    this.nested = nested
+  }
+
+  /** Records the parsed path and query. */
+  parsed({ method, path, segments, query }: Request): void {
+    this.method = method
+    this.path = path
+    this.depth = Math.max(0, segments.length - 1)
+    this.pairs = query.pairs
+  }
+
+  /** Records the target of the request. It refers to the model only, so that the other parts of the request can be freed. */
+  resolved(target: Target, model: Model): void {
+    this.model = model
+    if (target.kind === 'index' || target.kind === 'own') return
+    this.resource = target.resource
+    if (target.kind !== 'attribute') return
+    if (target.attribute.kind === 'toMany') this.resource = target.attribute.target
+    else this.attribute = target.attribute.name
+  }
+
+  add(change: RawChange): void {
+    this.shown = undefined
+    if (this.isForgotten) return
+    ;(this.changes ??= []).push(change)
+    this.changedBytes += change.bytes
+    // Changes after the answer are counted only here.
+    if (this.ended && this.changedBytes > MAX_BYTES) this.forgetChanges()
+  }
+
+  forgetChanges(): void {
+    this.isForgotten ||= this.changes !== undefined
+    this.changes = undefined
+  }
+}

@@ -1,0 +1,27 @@
+/** Unavailable: which members of an engine cannot do their work here, and why, so that a page can say so before it is tried. */
+import type { EngineParts } from './assemble.ts'
+
+/** @returns the names of members, and of `changes` in the journal, each with the reason as a sentence */
+export async function listUnavailable(parts: EngineParts): Promise<Readonly<Record<string, string>>> {
+  const { authentication, shared, journal, recorder } = parts
+  const { write, snapshot, restore, reset, fork } = await parts.world.unavailable()
+  const reasons: Record<string, string | undefined> = {
+    seed: write,
+    given: write,
+    snapshot,
+    restore: restore ?? write,
+    reset,
+    fork,
+    scenario: shared.scenarios.names.length === 0 ? 'the option "scenarios" names none' : (write ?? fork ?? restore),
+    token: authentication === undefined ? 'the authentication module is off: switch it on with the option "auth"' : undefined,
+    requests: journal === undefined ? 'no journal is kept: the option "journal" is 0' : undefined,
+    changes: recorder.isRecording
+      ? undefined
+      : 'the database held tables before an engine first opened it: rows that change are not recorded',
+  }
+  return Object.fromEntries(
+    Object.entries(reasons).flatMap(([name, reason]) =>
+      reason === undefined ? [] : [[name, `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`]],
+    ),
+  )
+}

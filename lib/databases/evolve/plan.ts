@@ -1,4 +1,5 @@
 /** Plan: collects the steps of an evolution, what stands against it, and what stays. Formats names of rows for its sentences. */
+import { EvolveError } from '../../records/database/evolving.ts'
 import type { EvolvePlan, EvolveStep, PossibleRename } from '../../records/database/evolving.ts'
 
 /** Limit of the rows that a sentence names, and of the faults that an error lists. */
@@ -22,12 +23,10 @@ export class Plan implements EvolvePlan {
     const more = this.faults.length > SHOWN_FAULTS ? `; and ${this.faults.length - SHOWN_FAULTS} more` : ''
     throw new EvolveError(
       `${place} cannot be evolved, and nothing in it was changed: ${this.faults.slice(0, SHOWN_FAULTS).join('; ')}${more}.`,
+      this,
     )
   }
 }
-
-/** What stands against an evolution, in one line. */
-export class EvolveError extends Error {}
 
 /**
  * Names rows by their keys: `id 3, 4 and 7 more`.

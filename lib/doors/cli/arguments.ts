@@ -8,11 +8,14 @@ import { MAX_DELAY } from '../../engine/testing/fault-options.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { readBase } from '../../records/request/address.ts'
 import { CommandError } from './command-error.ts'
+import { checkDescription } from './description-arguments.ts'
+import { checkEvolution, EVOLVE_OPTIONS, readEvolution, takeDiff } from './evolve-arguments.ts'
+import type { EvolveArguments } from './evolve-arguments.ts'
 import { checkTrial, readTrial } from './trial-arguments.ts'
 import type { TrialArguments } from './trial-arguments.ts'
 
 /** The parsed command line. */
-export interface CommandArguments extends TrialArguments {
+export interface CommandArguments extends TrialArguments, EvolveArguments {
   /** A SQLite file, a JSON file of collections, or a module with the model. Undefined: the sample model. */
   readonly file: string | undefined
   readonly port: number
@@ -96,6 +99,7 @@ const OPTIONS = {
   'api-version': { type: 'string', value: 'NAME', text: 'segment before the resource in paths; may be repeated (default v1)' },
   'no-version': { type: 'boolean', text: 'serve without a version in paths: /users' },
   static: { type: 'string', value: 'DIR', text: 'serve the files of this folder beside the API: a front end; API paths come first' },
+  ...EVOLVE_OPTIONS,
   'read-only': { type: 'boolean', text: 'answer POST, PUT, PATCH and DELETE with 405; a file is left as it is' },
   hide: {
     type: 'string',
@@ -147,7 +151,7 @@ const NAMES = Object.keys(OPTIONS) as OptionName[]
 /** The options of the help text, in groups. An option that is not in one is still taken: it goes by another name now. */
 const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[] = [
   ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'static', 'cors', 'cors-credentials', 'allow-host']],
-  ['The data', ['config', 'postgres', 'seed', 'read-only', 'hide', 'watch']],
+  ['The data', ['config', 'postgres', 'seed', 'evolve', 'rename', 'drop', 'fresh', 'read-only', 'hide', 'watch']],
   ['A JSON file', ['save', 'open', 'id', 'strict']],
   ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'timeout', 'test-controls']],
   ['Instead of serving', ['get', 'openapi', 'diagram', 'eject']],
@@ -172,6 +176,7 @@ export function formatHelp(): string {
   })
   return [
     'Usage: mikro-rest [FILE] [options]',
+    '       mikro-rest diff MODEL FILE [--rename NAMES] [--drop]',
     '',
     'Serves a REST API over MikroORM entities. FILE is one of:',
     ...FILES.flatMap(([what, text]) => {
@@ -230,15 +235,17 @@ function readTokens(argv: readonly string[]): {
 
 /** @throws CommandError for arguments that differ from the text of `--help`. */
 export function parseArguments(argv: readonly string[]): CommandArguments {
-  const { values, files } = readTokens(argv)
+  const { values, files: given } = readTokens(argv)
+  const { diff, files, config: model } = takeDiff(given)
   if (files.length > 1) throw misuse(`One FILE can be served, got ${files.length}: ${files.join(', ')}.`)
   const last = (name: OptionName): string | undefined => values.get(name)?.at(-1)
   return check({
     file: files[0],
     port: toPort(last('port') ?? '3000'),
     host: last('host') ?? '127.0.0.1',
-    config: last('config'),
+    config: model ?? last('config'),
     ...readTrial(values),
+    ...readEvolution(values, diff),
     base: toBase(last('base')),
     ...readVersions(values),
     readOnly: values.has('read-only'),
@@ -284,6 +291,7 @@ function check(args: CommandArguments): CommandArguments {
       '--cors-credentials lets pages send the cookies of the user: name their origins with --cors, as in --cors http://localhost:5173.',
     )
   checkDescription(args)
+  checkEvolution(args)
   checkTrial(args, {
     '--get': args.get,
     '--eject': args.eject,
@@ -312,25 +320,6 @@ function check(args: CommandArguments): CommandArguments {
   }
   if (args.host === '') throw misuse('--host needs an address.')
   return args
-}
-
-/** Rejects what does not go with options that write a description and end. */
-function checkDescription(args: CommandArguments): void {
-  const { openapi, diagram } = args
-  if (openapi === undefined && diagram === undefined) return
-  const option = openapi === undefined ? '--diagram' : '--openapi'
-  const flags = {
-    '--diagram': openapi !== undefined && diagram !== undefined,
-    '--get': args.get !== undefined,
-    '--eject': args.eject !== undefined,
-    '--watch': args.watch,
-    '--save': args.save,
-  }
-  const other = Object.entries(flags).find(([, isGiven]) => isGiven)
-  if (other !== undefined)
-    throw misuse(`${option} writes a ${openapi === undefined ? 'diagram' : 'document'} and ends: it does not go with ${other[0]}.`)
-  if (diagram !== undefined && diagram !== '' && !/\.(?:svg|mmd)$/.test(diagram))
-    throw misuse(`--diagram takes a file whose name ends with .svg or .mmd (Mermaid), got "${diagram}".`)
 }
 
 function toBase(base: string | undefined): string | undefined {

@@ -14,6 +14,8 @@ import type { ServerDatabase } from '../../records/database/world-store.ts'
 import type { SeedData } from '../../model/seed-rows.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
+import { evolveBy, tryEvolution } from './evolve-options.ts'
+import type { Trial } from './evolve-options.ts'
 import { hideAttributes } from './hide.ts'
 import { parseJson, readJsonFile } from './json-file.ts'
 import type { JsonFile } from './json-file.ts'
@@ -27,6 +29,8 @@ export interface Loaded {
   readonly running: EngineOptions
   /** The JSON file of an inferred model. */
   readonly json?: JsonFile
+  /** The copy of a file that this run evolves in the place of the file. */
+  readonly trial?: Trial
   /** A title for the first line of the output. */
   readonly title: string
   /** Example paths below the version, where they are known beforehand. */
@@ -60,10 +64,8 @@ export async function load(args: CommandArguments, server?: PrivateServer): Prom
   const database = readDatabase(model.options.database ?? ':memory:')
   if (readOnly && !isInMemory(database) && seed !== undefined)
     throw new CommandError(`--seed would write to ${describeDatabase(database)}, which --read-only opens for reading only.`, 2)
-  const options = withSeed(
-    { ...model.options, ...plainFile(model.options), ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) },
-    seed,
-  )
+  const evolved = evolveBy({ ...model.options, ...plainFile(model.options) }, args)
+  const options = withSeed({ ...evolved, ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) }, seed)
   const onlyReads =
     args.get !== undefined ||
     args.eject !== undefined ||
@@ -71,11 +73,16 @@ export async function load(args: CommandArguments, server?: PrivateServer): Prom
     args.diagram !== undefined ||
     args.selfTest ||
     args.check !== undefined
+  const trial = onlyReads && !readOnly ? await tryEvolution(options, args.evolve) : undefined
   return {
     ...model,
+    ...(trial === undefined ? {} : { trial }),
     title: readOnly ? `${model.title}, read-only` : model.title,
     options,
-    running: hideAttributes(onlyReads && !readOnly && server?.isNew !== true ? await dropFileOptions(options, seed) : options, args.hide),
+    running: hideAttributes(
+      trial?.options ?? (onlyReads && !readOnly && server?.isNew !== true ? await dropFileOptions(options, seed) : options),
+      args.hide,
+    ),
   }
 }
 

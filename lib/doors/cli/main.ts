@@ -1,7 +1,9 @@
 /** Runs the command. Every error is one line on standard error. */
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import { RestError } from '../../foundation/base/errors.ts'
-import { describeDatabase } from '../../records/database/describe-database.ts'
+import { readDatabase } from '../../engine/pipeline/database-option.ts'
+import type { EngineOptions } from '../../engine/pipeline/options.ts'
+import { describeDatabase, isInMemory } from '../../records/database/describe-database.ts'
 import type { RestEngine } from '../../engine.ts'
 import { formatHelp, parseArguments } from './arguments.ts'
 import type { CommandArguments } from './arguments.ts'
@@ -50,14 +52,55 @@ async function run(args: CommandArguments): Promise<number> {
 }
 
 async function runOn(Engine: typeof RestEngine, args: CommandArguments, loaded: Loaded): Promise<number> {
+  try {
+    if (args.diff) return await diff(loaded)
+    return await runEngine(Engine, args, loaded)
+  } finally {
+    loaded.trial?.remove()
+  }
+}
+
+/** Prints what would be changed in the database; 1 where it is anything. */
+async function diff({ options }: Loaded): Promise<number> {
+  const { formatPlan, nameDatabase, planEvolution } = await import('./evolve.ts')
+  const { plan } = await planEvolution(options, undefined)
+  return await print(formatPlan(plan, nameDatabase(options), 'the model'), plan.steps.length === 0 ? 0 : 1)
+}
+
+/** Drops the tables of the model and makes them anew, once it is sure that the model and its seed can be served. */
+async function beginAnew(Engine: typeof RestEngine, { running }: Loaded): Promise<EngineOptions> {
+  const { isThere } = await import('./evolve-options.ts')
+  if (!(await isThere(running))) return running
+  if (typeof readDatabase(running.database!) === 'string')
+    await (await Engine.create({ ...running, database: ':memory:', onError: () => {} })).close()
+  const { beginAnew: begin } = await import('../../engine/pipeline/rehearse.ts')
+  for (const note of await begin(running)) await print(`${escapeControls(note)}\n`, 0)
+  return running
+}
+
+/** Shows what is about to be changed in the database, and asks about new names. */
+async function evolving({ running, trial }: Loaded): Promise<EngineOptions> {
+  if (running.schema !== 'evolve' || running.readOnly === true || trial !== undefined) return running
+  const [{ isThere }, { askAtTerminal, formatPlan, nameDatabase, planEvolution }] = await Promise.all([
+    import('./evolve-options.ts'),
+    import('./evolve.ts'),
+  ])
+  if (isInMemory(readDatabase(running.database ?? ':memory:')) || !(await isThere(running))) return running
+  const { plan, options } = await planEvolution(running, askAtTerminal())
+  if (plan.steps.length > 0) await print(`${formatPlan(plan, nameDatabase(options), 'the model')}\n`, 0)
+  return options
+}
+
+async function runEngine(Engine: typeof RestEngine, args: CommandArguments, loaded: Loaded): Promise<number> {
   // A journal that nobody can read would cost a long-running server memory.
   const journal = args.testControls ? {} : { journal: 0 }
   if (loaded.json !== undefined) announceRecords(loaded.json)
+  const running = args.fresh ? await beginAnew(Engine, loaded) : await evolving(loaded)
   const engine = await Engine.create({
     ...journal,
-    ...loaded.running,
+    ...running,
     ...(args.serverTiming ? { serverTiming: true } : {}),
-    ...(args.timeout === undefined ? {} : { limits: { ...loaded.running.limits, timeout: args.timeout } }),
+    ...(args.timeout === undefined ? {} : { limits: { ...running.limits, timeout: args.timeout } }),
   })
   try {
     if (args.eject !== undefined) return await ejectTo(args.eject, engine, loaded)

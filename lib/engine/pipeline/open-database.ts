@@ -57,3 +57,8 @@ async function loadPostgres({ url }: ServerDatabase): Promise<(opening: Opening<
     )
   }
 }
+
+/** Copies a SQLite file into a folder that goes away, so that a trial leaves the file as it is. */
+export async function copyForTrial(path: string): Promise<{ readonly path: string; readonly remove: () => void }> {
+  return (await import('../../databases/sqlite/evolve/copy-file.ts')).copyForTrial(path)
+}

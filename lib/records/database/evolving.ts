@@ -51,9 +51,21 @@ export interface Evolving {
   readonly make: (property: MadeProperty, row: number) => Iterable<unknown>
   /** Whether the database is left as it was: only the plan is asked for. */
   readonly rehearses?: boolean
+  /** Whether the tables of the entities are dropped and made anew, with nothing in them. */
+  readonly begins?: boolean
   /** Takes the plan, before anything is changed. */
   readonly onPlan?: ((plan: EvolvePlan) => Awaitable<void>) | undefined
 }
 
 /** Ends an opening that was made for its plan alone. */
 export class Rehearsed extends Error {}
+
+/** What stands against an evolution, in one line. */
+export class EvolveError extends Error {
+  readonly plan: EvolvePlan
+
+  constructor(message: string, plan: EvolvePlan) {
+    super(message)
+    this.plan = plan
+  }
+}

@@ -1,7 +1,10 @@
 /** Copy file: keeps a file as it is, beside it, page by page, before it is evolved. The copy has another name until it is whole. */
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, dirname, extname, join } from 'node:path'
 import Database from 'better-sqlite3'
+import { fileError } from '../database/check-file.ts'
+import { openReadOnly } from '../database/open-read-only.ts'
 
 /** Pages that are copied at once. */
 const PAGES = 4096
@@ -34,5 +37,28 @@ export async function copyFile(path: string, copy: string): Promise<void> {
   } finally {
     source.close()
     for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(begun + suffix, { force: true })
+  }
+}
+
+/**
+ * Copies a file, as it is now, into a folder of its own.
+ *
+ * @throws Error in one line for a file that cannot be read.
+ */
+export async function copyForTrial(path: string): Promise<{ readonly path: string; readonly remove: () => void }> {
+  const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-trial-'))
+  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+  try {
+    const source = openReadOnly(path)
+    try {
+      const copy = join(folder, basename(path))
+      await source.db.backup(copy, { progress: () => PAGES })
+      return { path: copy, remove }
+    } finally {
+      source.close()
+    }
+  } catch (error) {
+    remove()
+    throw fileError(error, path)
   }
 }

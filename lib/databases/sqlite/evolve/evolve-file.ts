@@ -6,13 +6,13 @@ import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
 import type { Awaitable } from '../../../foundation/base/awaitable.ts'
 import type { Notes } from '../../../foundation/base/notes.ts'
-import { Rehearsed } from '../../../records/database/evolving.ts'
+import { EvolveError, Rehearsed } from '../../../records/database/evolving.ts'
 import type { Evolving } from '../../../records/database/evolving.ts'
 import { makeValue } from '../../evolve/made-values.ts'
-import { EvolveError } from '../../evolve/plan.ts'
 import type { Plan } from '../../evolve/plan.ts'
 import { readRequest } from '../../evolve/request.ts'
 import { addSchema, takeAnyType } from '../schema/add-schema.ts'
+import { beginAnew } from './begin-anew.ts'
 import { copyFile, nameCopy } from './copy-file.ts'
 import { evolveTables } from './evolve-tables.ts'
 import type { FileEvolution } from './evolve-tables.ts'
@@ -35,6 +35,10 @@ const ATTEMPTS = 4
  */
 export async function evolveFile<T>(file: EvolvedFile, build: () => Awaitable<T>): Promise<T> {
   const { orm, db, path, notes, evolving } = file
+  if (evolving.begins === true) {
+    beginAnew(file)
+    return build()
+  }
   const evolution: FileEvolution = {
     orm,
     db,
@@ -51,7 +55,8 @@ export async function evolveFile<T>(file: EvolvedFile, build: () => Awaitable<T>
     if (evolving.rehearses === true || rehearsal.steps.length === 0) break
     const done = await apply(file, evolution, rehearsal, build)
     if (done !== undefined) return done.built
-    if (attempt === ATTEMPTS) throw new EvolveError(`${path} is changed by others all the time, so it is left as it is: end them first`)
+    if (attempt === ATTEMPTS)
+      throw new EvolveError(`${path} is changed by others all the time, so it is left as it is: end them first`, rehearsal)
   }
   if (evolving.rehearses === true) throw new Rehearsed()
   // What is equal in all that evolves may still lack what an update adds.

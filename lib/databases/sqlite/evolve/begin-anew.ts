@@ -1,0 +1,62 @@
+/** Begin anew: drops the tables of the entities, with their rows, and makes them again, in one transaction. All else in the file stays. */
+import type { MikroORM } from '@mikro-orm/core'
+import type { SqlSchemaGenerator } from '@mikro-orm/sqlite'
+import type Database from 'better-sqlite3'
+import type { Notes } from '../../../foundation/base/notes.ts'
+import { countRows } from '../../evolve/plan.ts'
+import { name as quoted } from '../../sql/sql.ts'
+import { addSchema } from '../schema/add-schema.ts'
+import { foldCase, readCatalog, readExistingTable } from '../schema/existing-table.ts'
+
+interface Emptied {
+  readonly orm: MikroORM
+  readonly db: Database.Database
+  readonly path: string
+  readonly notes: Notes
+}
+
+/** @throws Error in one line where a table of others refers to one of these. */
+export function beginAnew({ orm, db, path, notes }: Emptied): void {
+  const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
+  const names = [...schema.getTables(), ...schema.getViews()].map(({ name }) => name)
+  db.pragma('foreign_keys = off')
+  try {
+    db.transaction(() => {
+      const catalog = readCatalog(db)
+      const user = findUser(names, db)
+      if (user !== undefined)
+        throw new Error(`${path} is left as it is, since rows of its table "${user}", which no entity has, refer to those of the entities.`)
+      for (const name of new Set(names.map(foldCase))) {
+        const found = readExistingTable(db, catalog, name)
+        if (found === undefined) continue
+        const isView = found.kind === 'view'
+        const count = isView
+          ? 0
+          : (db
+              .prepare(`select count(*) from main.${quoted(found.name)}`)
+              .pluck()
+              .get() as number)
+        if (!isView) notes.add(`${found.name}: the table is made anew; ${countRows(count)} went with the old one.`)
+        db.exec(`drop ${isView ? 'view' : 'table'} ${quoted(found.name)}`)
+      }
+      addSchema({ orm, db, path, notes }, () => undefined)
+    }).immediate()
+  } finally {
+    db.pragma('foreign_keys = on')
+  }
+}
+
+/** Returns a table of others that refers to one of these with a row. */
+function findUser(names: readonly string[], db: Database.Database): string | undefined {
+  const own = new Set(names.map(foldCase))
+  const tables = db.prepare("select name from main.sqlite_schema where type = 'table'").pluck().all() as string[]
+  return tables.find(table => {
+    if (own.has(foldCase(table))) return false
+    const links = db.pragma(`main.foreign_key_list(${quoted(table)})`) as { table: string; from: string }[]
+    return links.some(
+      link =>
+        own.has(foldCase(link.table)) &&
+        db.prepare(`select 1 from main.${quoted(table)} where ${quoted(link.from)} is not null limit 1`).get() !== undefined,
+    )
+  })
+}

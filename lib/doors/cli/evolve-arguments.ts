@@ -1,0 +1,87 @@
+/** Evolve arguments: the options of the command line that change the tables of a database, and `diff`, which shows what they would do. Every mistake is a usage error (exit code 2). */
+import { CommandError } from './command-error.ts'
+
+export interface EvolveArguments {
+  /** Whether the tables are made to fit the model. */
+  readonly evolve: boolean
+  /** New names of properties, by resource and old name. */
+  readonly renamed: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly drop: boolean
+  /** Whether the plan alone is printed. */
+  readonly diff: boolean
+  /** Whether the tables of the model are made anew, without their rows. */
+  readonly fresh: boolean
+}
+
+export const EVOLVE_OPTIONS = {
+  evolve: { type: 'boolean', text: 'make the tables fit the model, with their rows; a copy of a file is made first' },
+  rename: { type: 'string', value: 'NAMES', text: 'with --evolve: a property with a new name, note.title=headline; may be repeated' },
+  drop: { type: 'boolean', text: 'with --evolve: drop the columns and tables that the model lacks' },
+  fresh: { type: 'boolean', text: 'drop the tables of the model, with their rows, make them anew and seed them' },
+} as const
+
+/** Takes the word `diff` off the files, and the model behind it. */
+export function takeDiff(files: readonly string[]): {
+  readonly diff: boolean
+  readonly files: readonly string[]
+  readonly config: string | undefined
+} {
+  const [first, model, ...others] = files
+  if (first !== 'diff') return { diff: false, files, config: undefined }
+  if (model === undefined || others.length > 1) throw misuse('diff compares a model with a file: mikro-rest diff model.ts app.sqlite.')
+  // A module may name its database itself.
+  return others.length === 0 ? { diff: true, files: [model], config: undefined } : { diff: true, files: others, config: model }
+}
+
+export function readEvolution(values: ReadonlyMap<string, readonly string[]>, diff: boolean): EvolveArguments {
+  const renamed: Record<string, Record<string, string>> = {}
+  for (const text of values.get('rename') ?? []) {
+    const [, resource, old, next] = /^([^.=]+)\.([^.=]+)=([^.=]+)$/.exec(text) ?? []
+    if (resource === undefined || old === undefined || next === undefined)
+      throw misuse(`--rename takes a resource, the old name of its property and the new one: note.title=headline, got "${text}".`)
+    renamed[resource] = { ...renamed[resource], [old]: next }
+  }
+  return { evolve: values.has('evolve'), renamed, drop: values.has('drop'), diff, fresh: values.has('fresh') }
+}
+
+interface Others {
+  readonly readOnly: boolean
+  readonly eject: string | undefined
+  readonly save: boolean
+  readonly watch: boolean
+  readonly get: string | undefined
+  readonly postgres: string | undefined
+  readonly openapi: string | undefined
+  readonly diagram: string | undefined
+  readonly selfTest: boolean
+  readonly check: string | undefined
+}
+
+/** Checks that the options go together. */
+export function checkEvolution(args: EvolveArguments & Others): void {
+  const { evolve, renamed, drop, diff, fresh } = args
+  if (!evolve && !diff && Object.keys(renamed).length > 0) throw misuse('--rename goes with --evolve and diff.')
+  if (!evolve && !diff && drop) throw misuse('--drop goes with --evolve and diff.')
+  if (diff && evolve) throw misuse('diff shows what --evolve would do: choose one of them.')
+  if (fresh && (evolve || diff)) throw misuse('--fresh drops the rows that --evolve keeps: choose one of them.')
+  const writing = { '--read-only': args.readOnly, '--eject': args.eject, '--save': args.save, '--postgres': args.postgres }
+  const ending = {
+    '--get': args.get,
+    '--openapi': args.openapi,
+    '--diagram': args.diagram,
+    '--self-test': args.selfTest,
+    '--check': args.check,
+  }
+  if (evolve) refuse('--evolve changes the tables', writing)
+  if (diff) refuse('diff prints a plan and ends', { ...writing, ...ending, '--watch': args.watch })
+  if (fresh) refuse('--fresh drops rows, and serves', { ...writing, ...ending, '--watch': args.watch })
+}
+
+function refuse(what: string, others: Readonly<Record<string, string | boolean | undefined>>): void {
+  const other = Object.entries(others).find(([, given]) => given !== undefined && given !== false)
+  if (other !== undefined) throw misuse(`${what}: it does not go with ${other[0]}.`)
+}
+
+function misuse(text: string): CommandError {
+  return new CommandError(text, 2)
+}

@@ -1,0 +1,70 @@
+/** Evolve options: what `--evolve` and `diff` make of the options of a model; and a copy of its file for what must leave that as it is. */
+import { stat } from 'node:fs/promises'
+import { readDatabase } from '../../engine/pipeline/database-option.ts'
+import type { EngineOptions } from '../../engine/pipeline/options.ts'
+import { describeDatabase } from '../../records/database/describe-database.ts'
+import { CommandError } from './command-error.ts'
+import type { EvolveArguments } from './evolve-arguments.ts'
+
+/** Returns the options that the command line adds to those of the model. */
+export function evolveBy(options: EngineOptions, { evolve, diff, renamed, drop, fresh }: EvolveArguments): EngineOptions {
+  if (fresh) return makeUpdate(options)
+  if (!evolve && !diff) return options
+  checkEvolvable(options, diff ? 'diff' : '--evolve')
+  const all: Record<string, Readonly<Record<string, string>>> = { ...options.renamed }
+  for (const [resource, names] of Object.entries(renamed)) all[resource] = { ...all[resource], ...names }
+  return { ...options, schema: 'evolve', renamed: all, ...(drop ? { drop } : {}) }
+}
+
+/** What was told to evolve has nothing to keep. */
+function makeUpdate(options: EngineOptions): EngineOptions {
+  checkEvolvable(options, '--fresh')
+  const { schema: _, fill: __, renamed: ___, drop: ____, ...others } = options
+  return others
+}
+
+/** Whether a database is there already, so that it can be evolved. */
+export async function isThere(options: EngineOptions): Promise<boolean> {
+  const database = readDatabase(options.database ?? ':memory:')
+  if (typeof database !== 'string') return true
+  return stat(database).then(
+    found => found.size > 0,
+    () => false,
+  )
+}
+
+/** A copy of a file, on which options are tried. */
+export interface Trial {
+  readonly options: EngineOptions
+  readonly remove: () => void
+}
+
+/**
+ * Returns options for a copy of the file that would be evolved; undefined where nothing would be.
+ *
+ * @throws CommandError for a server, which is not copied.
+ */
+export async function tryEvolution(options: EngineOptions, isAsked: boolean): Promise<Trial | undefined> {
+  const database = readDatabase(options.database ?? ':memory:')
+  if (options.schema !== 'evolve' || database === ':memory:' || !(await isThere(options))) return undefined
+  if (typeof database !== 'string') {
+    if (!isAsked) return undefined
+    throw new CommandError(
+      `--evolve would change ${describeDatabase(database)}, which --get, --openapi, --diagram, --self-test and --check leave as it is: mikro-rest diff shows the plan.`,
+      2,
+    )
+  }
+  const { copyForTrial } = await import('../../engine/pipeline/open-database.ts')
+  const { path, remove } = await copyForTrial(database)
+  return { options: { ...options, database: path }, remove }
+}
+
+/** @throws CommandError for options without a model, or a database that does not stay. */
+function checkEvolvable({ entities, database }: EngineOptions, what: string): void {
+  if (entities === undefined) throw new CommandError(`${what} needs the model beside the database: name its module with --config.`, 2)
+  if (database === undefined || database === ':memory:' || database === 'pglite:')
+    throw new CommandError(
+      `${what} is about a database that stays, and the model is served from memory: name the file, as in mikro-rest app.sqlite --config model.ts.`,
+      2,
+    )
+}

@@ -1,0 +1,72 @@
+/**
+ * Rehearse: what `schema: 'evolve'` would change, without changing it. A SQLite file is evolved as a copy in a folder that goes away, a server in a transaction that
+ * is taken back. And what makes tables anew.
+ */
+import { Notes } from '../../foundation/base/notes.ts'
+import { EvolveError, Rehearsed } from '../../records/database/evolving.ts'
+import type { EvolvePlan } from '../../records/database/evolving.ts'
+import { createEvolving } from './evolve-option.ts'
+import { copyForTrial, openDatabase } from './open-database.ts'
+import { checkOptions } from './options.ts'
+import type { EngineOptions } from './options.ts'
+
+/** A plan, and what stands against it. */
+export interface Rehearsal {
+  readonly plan: EvolvePlan
+  readonly error: Error | undefined
+}
+
+/** @throws TypeError, RangeError for options that are not of their form; Error for a database that cannot be opened. */
+export async function rehearse(options: EngineOptions): Promise<Rehearsal> {
+  const checked = checkOptions({ ...options, schema: 'evolve' })
+  const { database } = checked
+  const copy = typeof database === 'string' ? await copyForTrial(database) : undefined
+  let plan: EvolvePlan = { steps: [], stays: [], renames: [] }
+  const evolving = {
+    ...(await createEvolving(checked)),
+    rehearses: true,
+    onPlan: (found: EvolvePlan): void => {
+      plan = found
+    },
+  }
+  try {
+    const opened = await openDatabase({ ...checked, database: copy?.path ?? database, evolving, notes: new Notes(), users: undefined })
+    try {
+      await opened.complete(() => undefined)
+    } finally {
+      await opened.abandon()
+    }
+    return { plan, error: undefined }
+  } catch (error) {
+    if (error instanceof Rehearsed) return { plan, error: undefined }
+    if (copy === undefined) {
+      if (error instanceof EvolveError) return { plan: error.plan, error }
+      throw error
+    }
+    const named = new Error((error as Error).message.replaceAll(copy.path, database as string), { cause: error })
+    if (error instanceof EvolveError) return { plan: error.plan, error: named }
+    throw named
+  } finally {
+    copy?.remove()
+  }
+}
+
+/**
+ * Drops the tables of the entities, with their rows, and makes them again.
+ *
+ * @returns what went, a sentence for each table
+ * @throws Error in one line where nothing was done.
+ */
+export async function beginAnew(options: EngineOptions): Promise<readonly string[]> {
+  const { fill: _, renamed: __, drop: ___, ...others } = options
+  const checked = checkOptions({ ...others, schema: 'evolve' })
+  const notes = new Notes()
+  const evolving = { ...(await createEvolving(checked)), begins: true }
+  const opened = await openDatabase({ ...checked, evolving, notes, users: undefined })
+  try {
+    await opened.complete(() => undefined)
+    return notes.list.filter(note => note.includes('is made anew'))
+  } finally {
+    await opened.abandon()
+  }
+}

@@ -22,6 +22,7 @@ export async function bundle(root: string, dist: string): Promise<void> {
       'lib/index': 'lib/index.ts',
       'lib/model/client/index': 'lib/model/client/index.ts',
       'lib/doors/cli/main': 'lib/doors/cli/main.ts',
+      'lib/doors/cli/save-worker': 'lib/doors/cli/save-worker.ts',
     },
     outdir: dist,
     chunkNames: 'lib/chunks/[name]-[hash]',

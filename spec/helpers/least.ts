@@ -29,6 +29,14 @@ export async function cpuOf(work: Work): Promise<number> {
   return (user + system) / 1000
 }
 
+/** Returns the milliseconds of a processor that work takes on this thread, others of this process left out. */
+export async function threadTimeOf(work: Work): Promise<number> {
+  const before = process.threadCpuUsage()
+  await work()
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1000
+}
+
 /**
  * Measures several works by turns, until the least of each meet a condition, and returns these.
  *

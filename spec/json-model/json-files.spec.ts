@@ -476,6 +476,56 @@ describe('a JSON file', () => {
     )
   })
 
+  it('with --save=sync has what was answered, whenever the process is killed', async () => {
+    for (let round = 0; round < 3; round++) {
+      await file('synced.json', '{ "a": [{ "id": 1, "n": 0 }] }')
+      await using command = new Command(folder, 'synced.json', '--save=sync', '--quiet', '--port', '0')
+      const origin = await command.origin()
+      const answered: unknown[] = []
+      const writing = Array.from({ length: 4 }, async (_, writer) => {
+        for (let n = 1; n <= 200; n++) {
+          const { status, body } = await send(origin, 'POST', '/v1/a', { n: writer * 1000 + n }).catch(() => ({ status: 0, body: {} }))
+          if (status !== 200) return
+          answered.push((body as { a: { n: number } }).a.n)
+        }
+      })
+      await command.until('some answers', () => answered.length >= 5 + round * 7)
+      command.child.kill('SIGKILL')
+      await Promise.all([command.ended, ...writing])
+      const saved = (JSON.parse(await text('synced.json')) as { a: { n: number }[] }).a.map(({ n }) => n)
+      assert.deepEqual(
+        answered.filter(n => !saved.includes(n as number)),
+        [],
+      )
+    }
+    const { code, stderr } = await run('synced.json', '--save=often')
+    assert.equal(stderr, 'mikro-rest: --save takes no value but "sync", got "often".\n')
+    assert.equal(code, 2)
+  })
+
+  it('with --save=sync answers with a failure what cannot be saved', async () => {
+    await file('lost.json', '{"a":[{"id":1}]}')
+    await using command = new Command(folder, 'lost.json', '--save=sync', '--port', '0')
+    const origin = await command.origin()
+    await file('lost.json', '{"a":[{"id":7}]}')
+    assert.equal((await send(origin, 'POST', '/v1/a', {})).status, 500)
+    assert.match(command.stderr, /lost\.json was changed by another program/)
+    assert.equal(await command.stop(), 1)
+  })
+
+  it('with --save has what test controls have made of the data', async () => {
+    const content = '{"a":[{"id":1,"n":1},{"id":2,"n":2}],"b":[{"id":1,"aIds":[2,1]}]}'
+    await file('reset.json', content)
+    await using command = new Command(folder, 'reset.json', '--save', '--test-controls', '--port', '0')
+    const origin = await command.origin()
+    await send(origin, 'DELETE', '/v1/a/2')
+    const saved = '{"a":[{"id":1,"n":1}],"b":[{"id":1,"aIds":[1]}]}'
+    await command.until('the deletion', async () => (await text('reset.json')) === saved)
+    await fetch(`${origin}/_test/reset`, { method: 'POST' })
+    await command.until('all records again', async () => (await text('reset.json')) === content)
+    assert.equal(await command.stop(), 0)
+  })
+
   it('with --watch keeps its port, and while it is half-written the data of before', async () => {
     const path = await file('half.json', '{"a":[{"id":1}]}')
     await using command = new Command(folder, 'half.json', '--watch', '--port', '0')

@@ -1,13 +1,16 @@
 /** Large JSON files: what their start costs grows as their records do, and the command shows its progress. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { readJsonFile } from '../../lib/doors/cli/json-file.ts'
+import { Saver } from '../../lib/doors/cli/save.ts'
 import { RestEngine, fromJson } from '../../lib/index.ts'
 import type { JsonData } from '../../lib/index.ts'
+import { buildModel } from '../../lib/model/json-model/from-json.ts'
 import { Command } from '../helpers/command.ts'
-import { cpuOf, leastOf } from '../helpers/least.ts'
+import { cpuOf, leastOf, threadTimeOf } from '../helpers/least.ts'
 
 /** A file with everything that is inferred from values: IDs of both types, relations to one and to many, odd IDs, names that lack a record. */
 function writeData(posts: number): string {
@@ -58,5 +61,28 @@ describe('A large JSON file', () => {
     assert.match(lines[0]!, /^mikro-rest reads large\.json \(\d\d MB\) \.\.\.$/)
     assert.match(lines[1]!, /^mikro-rest loads 121,002 records of large\.json \.\.\.$/)
     assert.equal((JSON.parse(command.stdout) as { count: number }).count, 110_000)
+  })
+
+  it('costs the thread that answers nothing of its size when a change is saved', async t => {
+    const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-large-'))
+    t.after(() => rm(folder, { recursive: true, force: true }))
+    const path = join(folder, 'large.json')
+    const text = writeData(60_000)
+    await writeFile(path, text)
+    const file = await readJsonFile('large.json', path)
+    await using engine = await RestEngine.create({ ...buildModel(file.collections) })
+    const saver = new Saver(engine, file)
+    let count = 0
+    const save = async (): Promise<void> => {
+      await engine.handle('PATCH', '/v1/posts/5', undefined, { title: `${++count}` })
+      assert.equal(await saver.flush(), true)
+    }
+    // Before, all records were read, parsed and compared: three times what the text takes to be parsed.
+    const isCheap = (parsed: number, saved: number): boolean => saved < parsed / 4
+    const [parsed, saved] = await leastOf([() => threadTimeOf(() => JSON.parse(text)), () => threadTimeOf(save)], isCheap)
+    assert.ok(isCheap(parsed, saved), `${saved} ms, parsed in ${parsed}`)
+    assert.equal(await saver.finish(), true)
+    const found = JSON.parse(await readFile(path, 'utf8')) as { posts: { title: string }[] }
+    assert.equal(found.posts[4]!.title, `${count}`)
   })
 })

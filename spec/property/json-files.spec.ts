@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { after, before, it } from 'node:test'
-import { editCollections } from '../../lib/doors/cli/json-edit.ts'
+import { EditedText } from '../../lib/doors/cli/json-edit.ts'
 import { readJsonFile } from '../../lib/doors/cli/json-file.ts'
 import { Saver } from '../../lib/doors/cli/save.ts'
 import { buildModel } from '../../lib/model/json-model/from-json.ts'
@@ -164,9 +164,9 @@ describeStores('JSON files', { except: 'jsonb' }, () => {
                       ).status
               isChanged ||= status === 200
             }
-            saver.changed()
-            assert.equal(await saver.finish(), true)
+            assert.equal(await saver.flush(), true)
           }
+          assert.equal(await saver.finish(), true)
           const saved = await readFile(path, 'utf8')
           if (!isChanged) assert.equal(saved, before)
           const value = JSON.parse(saved) as Record<string, Json[]>
@@ -191,16 +191,14 @@ describeStores('JSON files', { except: 'jsonb' }, () => {
 
   it('are edited in place, whatever their white space', () => {
     const spaceArb = fc.constantFrom('', ' ', '\n', '\r\n\t', '  \n')
+    const recordArb = fc.dictionary(keyArb, valueArb, { noNullPrototype: true })
+    const editArb = fc.oneof(fc.constantFrom('delete' as const, undefined), recordArb)
     return check(
       fc.property(
         fc.array(fc.dictionary(keyArb, valueArb, { noNullPrototype: true }), { maxLength: 4 }),
         fc.infiniteStream(spaceArb),
-        fc.array(fc.oneof(fc.constant('delete' as const), fc.dictionary(keyArb, valueArb, { noNullPrototype: true })), {
-          minLength: 4,
-          maxLength: 4,
-        }),
-        fc.array(fc.dictionary(keyArb, valueArb, { noNullPrototype: true }), { maxLength: 2 }),
-        (list, spaces, edits, added) => {
+        fc.array(fc.record({ edits: fc.array(editArb, { maxLength: 6 }), added: fc.array(recordArb, { maxLength: 2 }) }), { maxLength: 3 }),
+        (list, spaces, rounds) => {
           const space = (): string => spaces.next().value as string
           const spread = (value: unknown): string =>
             typeof value !== 'object' || value === null
@@ -210,14 +208,26 @@ describeStores('JSON files', { except: 'jsonb' }, () => {
                 : `{${Object.entries(value)
                     .map(([key, item]) => `${space()}${JSON.stringify(key)}${space()}:${space()}${spread(item)}${space()}`)
                     .join(',')}}`
-          const text = `${space()}${spread({ before: 'x', list, after: [1] })}${space()}`
-          const records = edits.slice(0, list.length)
-          const edited = editCollections(text, new Map([['list', { records, added }]]))
-          const expected = [
-            ...list.flatMap((record, index) => (records[index] === 'delete' ? [] : [{ ...record, ...(records[index] as Json) }])),
-            ...added,
-          ]
-          assert.deepEqual(JSON.parse(edited), { before: 'x', list: expected, after: [1] })
+          const after: unknown[] = [1]
+          const text = `${space()}${spread({ before: 'x', list, after })}${space()}`
+          const edited = new EditedText(text)
+          let expected: Json[] = list
+          for (const { edits, added } of rounds) {
+            const records = edits.slice(0, expected.length)
+            const changes = new Map(
+              records.flatMap((edit, index) => (edit === undefined ? [] : [[index, edit === 'delete' ? edit : () => edit]])),
+            )
+            edited.edit(
+              new Map([
+                ['list', { records: changes, added }],
+                ['after', { records: new Map(), added }],
+              ]),
+            )
+            const isKept = (_: unknown, index: number): boolean => records[index] !== 'delete'
+            expected = [...expected.map((record, index) => ({ ...record, ...(records[index] as Json) })).filter(isKept), ...added]
+            after.push(...added)
+            assert.deepEqual(JSON.parse(edited.text), { before: 'x', list: expected, after })
+          }
         },
       ),
       { label: 'editing JSON text', runs: 500 },

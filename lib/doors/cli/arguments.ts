@@ -48,7 +48,8 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly explain: boolean
   readonly watch: boolean
   /** Whether changes are written back to the JSON file. */
-  readonly save: boolean
+  /** `sync`: each answer waits until the file has what it tells of. */
+  readonly save: boolean | 'sync'
   /** Whether a JSON file that needs notes is refused. */
   readonly strict: boolean
   /** Whether requests may add attributes to the records of a JSON file. */
@@ -79,6 +80,8 @@ interface Option {
   readonly short?: string
   /** Name of the value in the help text. */
   readonly value?: string
+  /** What may follow an option without a value, behind a "=". */
+  readonly values?: readonly string[]
   /** Whether the value may be left out at the end of the command line. */
   readonly isOptional?: boolean
   readonly text: string
@@ -115,7 +118,7 @@ const OPTIONS = {
   'server-timing': { type: 'boolean', text: 'send a header with the duration of each stage in every answer' },
   explain: { type: 'boolean', text: 'print the SQL of each request, its query plans and missing indexes' },
   watch: { type: 'boolean', text: 'start again when the module, the JSON file or the seed changes' },
-  save: { type: 'boolean', text: 'write changes back to the JSON FILE' },
+  save: { type: 'boolean', values: ['sync'], text: 'write changes back to the JSON FILE; --save=sync: before each answer' },
   strict: { type: 'boolean', text: 'refuse a JSON FILE with odd data, instead of printing notes' },
   open: { type: 'boolean', text: 'take new attributes in POST, PUT and PATCH of a JSON FILE' },
   id: { type: 'string', value: 'NAME', text: 'key that identifies the records of a JSON FILE (default id)' },
@@ -222,7 +225,9 @@ function readTokens(argv: readonly string[]): {
     if (token.kind !== 'option') continue
     const { name, rawName } = token
     if (!isOptionName(name)) throw unknownOption(rawName)
-    if (OPTIONS[name].type === 'boolean' && token.value !== undefined) throw misuse(`${rawName} takes no value, got "${token.value}".`)
+    const { values: known = [] } = OPTIONS[name] as Option
+    if (OPTIONS[name].type === 'boolean' && token.value !== undefined && !known.includes(token.value))
+      throw misuse(`${rawName} takes no value${known.map(value => ` but "${value}"`).join('')}, got "${token.value}".`)
     // A value that looks like an option usually means a forgotten value.
     const mayLack = token.value === undefined && (OPTIONS[name] as Option).isOptional === true
     if (OPTIONS[name].type === 'string' && !mayLack && (token.value === undefined || (!token.inlineValue && token.value.startsWith('-')))) {
@@ -260,7 +265,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     serverTiming: values.has('server-timing'),
     explain: values.has('explain'),
     watch: values.has('watch'),
-    save: values.has('save'),
+    save: last('save') === 'sync' ? 'sync' : values.has('save'),
     strict: values.has('strict'),
     open: values.has('open'),
     id: last('id'),
@@ -298,13 +303,13 @@ function check(args: CommandArguments): CommandArguments {
     '--openapi': args.openapi,
     '--diagram': args.diagram,
     '--watch': args.watch,
-    '--save': args.save,
+    '--save': args.save !== false,
   })
   if (args.eject !== undefined) {
     const flags = {
       '--get': args.get !== undefined,
       '--watch': args.watch,
-      '--save': args.save,
+      '--save': args.save !== false,
       '--read-only': args.readOnly,
       '--explain': args.explain,
       '--seed': args.seed !== undefined,
@@ -314,7 +319,7 @@ function check(args: CommandArguments): CommandArguments {
     if (other !== undefined) throw misuse(`--eject writes a project and ends: it does not go with ${other[0]}.`)
     if (args.eject === '') throw misuse('--eject needs a folder.')
   }
-  if (args.save) {
+  if (args.save !== false) {
     const other = args.get !== undefined ? '--get' : args.readOnly ? '--read-only' : args.seed !== undefined ? '--seed' : undefined
     if (other !== undefined) throw misuse(`--save writes what clients change to the JSON FILE: it does not go with ${other}.`)
   }

@@ -7,7 +7,7 @@ export interface DescriptionArguments {
   readonly get: string | undefined
   readonly eject: string | undefined
   readonly watch: boolean
-  readonly save: boolean
+  readonly save: boolean | 'sync'
 }
 
 /** Rejects what does not go with options that write a description and end. */
@@ -20,7 +20,7 @@ export function checkDescription(args: DescriptionArguments): void {
     '--get': args.get !== undefined,
     '--eject': args.eject !== undefined,
     '--watch': args.watch,
-    '--save': args.save,
+    '--save': args.save !== false,
   }
   const other = Object.entries(flags).find(([, isGiven]) => isGiven)
   if (other !== undefined)

@@ -47,7 +47,7 @@ export function readEvolution(values: ReadonlyMap<string, readonly string[]>, di
 interface Others {
   readonly readOnly: boolean
   readonly eject: string | undefined
-  readonly save: boolean
+  readonly save: boolean | 'sync'
   readonly watch: boolean
   readonly get: string | undefined
   readonly postgres: string | undefined

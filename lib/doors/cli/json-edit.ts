@@ -2,62 +2,105 @@
  * Edits records in a JSON text of collections and leaves every other character as it is: formatting, the spelling of numbers, the order
  * of keys. New text follows the style of its neighbours.
  */
-import { dropByteOrderMark } from './json-file.ts'
+import { findValueEnd, isSpace, scanItems, scanMembers, skipSpace } from './json-spans.ts'
+import type { Item, Span } from './json-spans.ts'
+import { dropByteOrderMark } from './json-text.ts'
 
-/** The edits of one collection, in the order of its records in the text. */
+/** What becomes of a record: it goes, or members of it have other values. Members that are not named stay; `undefined` changes nothing. */
+export type RecordEdit = 'delete' | ((record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> | undefined)
+
+/** The edits of one collection. */
 export interface CollectionEdit {
-  /** For each item: its new members, 'delete', or undefined for no change. Members that are not named stay. */
-  readonly records: readonly (Readonly<Record<string, unknown>> | 'delete' | undefined)[]
+  /** By position among its records in the text. */
+  readonly records: ReadonlyMap<number, RecordEdit>
   /** Records to add at the end. */
   readonly added: readonly object[]
 }
 
-/** The position of a value in the text. `end` is after its last character. */
-interface Span {
-  readonly start: number
-  readonly end: number
+/** A text in the place of a span. */
+interface Replacement {
+  readonly span: Span
+  readonly by: string
 }
 
-interface Member extends Span {
-  readonly key: string
-  readonly value: Span
+/** A collection in the text: its value, and the items of an array. */
+interface Place {
+  readonly name: string
+  start: number
+  end: number
+  items: Item[] | undefined
 }
 
-/**
- * Applies edits to the text, by the names of collections. The value of a collection is an array of objects, or one object, which is its
- * only record.
- *
- * @param text valid JSON, an object or one collection at the top level
- */
-export function editCollections(text: string, edits: ReadonlyMap<string, CollectionEdit>): string {
-  const style = detectStyle(text)
-  const start = text.length - dropByteOrderMark(text).length
-  const replaced: { span: Span; by: string }[] = []
-  // Of a repeated name the last one counts, as for JSON.parse.
-  const first = skipSpace(text, start)
-  // A list at the top level is the only collection.
-  const top = text[first] === '[' ? { start: first, end: findValueEnd(text, first) } : undefined
-  const collections = new Map(top === undefined ? scanMembers(text, first).map(({ key, value }) => [key, value]) : [])
-  for (const [name, edit] of edits) {
-    if (changesNothing(edit)) continue
-    const span = top ?? collections.get(name)
-    if (span === undefined) throw new Error(`The text does not contain the collection "${name}".`)
-    replaced.push({
-      span,
-      by: text[span.start] === '[' ? editArray(text, span, edit, style) : editRecord(text, span, edit.records[0], style),
-    })
+/** What an edit does to an array: the replacements, in the order of the text, and where its items are then. */
+interface ArrayEdit {
+  readonly replaced: readonly Replacement[]
+  readonly items: Item[]
+}
+
+/** A JSON text of collections, the value of each an array of objects, or one object, which is its only record. It remembers where its records stand. */
+export class EditedText {
+  #text: string
+  readonly #style: Style
+  /** In the order of the text. */
+  readonly #places: readonly Place[]
+
+  /** @param text valid JSON, an object or one collection at the top level */
+  constructor(text: string) {
+    this.#text = text
+    this.#style = detectStyle(text)
+    const first = skipSpace(text, text.length - dropByteOrderMark(text).length)
+    // A list at the top level is the only collection.
+    const members = text[first] === '[' ? [{ key: '', value: { start: first, end: findValueEnd(text, first) } }] : scanMembers(text, first)
+    // Of a repeated name the last one counts, as for JSON.parse.
+    const last = new Map(members.map(({ key, value }) => [key, value]))
+    this.#places = [...last]
+      .map(([name, value]) => ({ name, ...value, items: text[value.start] === '[' ? scanItems(text, value) : undefined }))
+      .toSorted((a, b) => a.start - b.start)
   }
-  let edited = ''
-  let from = 0
-  for (const { span, by } of replaced.toSorted((a, b) => a.span.start - b.span.start)) {
-    edited += text.slice(from, span.start) + by
-    from = span.end
+
+  get text(): string {
+    return this.#text
   }
-  return edited + text.slice(from)
+
+  /** Applies edits, by the names of collections; of a list at the top level the name is empty. */
+  edit(edits: ReadonlyMap<string, CollectionEdit>): void {
+    const text = this.#text
+    let edited = ''
+    let from = 0
+    let delta = 0
+    for (const place of this.#places) {
+      const edit = edits.get(place.name)
+      const moved = delta
+      const replaced = edit === undefined || (edit.added.length === 0 && edit.records.size === 0) ? [] : this.#editPlace(place, edit)
+      for (const { span, by } of replaced) {
+        edited += text.slice(from, span.start) + by
+        from = span.end
+        delta += by.length - (span.end - span.start)
+      }
+      place.start += moved
+      place.end += delta
+      if (moved !== 0 && place.items !== undefined) move(place.items, moved)
+    }
+    this.#text = edited + text.slice(from)
+  }
+
+  /** Edits a collection as if nothing before it had moved. */
+  #editPlace(place: Place, edit: CollectionEdit): readonly Replacement[] {
+    const text = this.#text
+    const { start, end, items } = place
+    if (items === undefined) return [{ span: { start, end }, by: editRecord(text, { start, end }, edit.records.get(0), this.#style) }]
+    const change = editArray(text, { array: { start, end }, items }, edit, this.#style)
+    place.items = change.items
+    return change.replaced
+  }
 }
 
-function changesNothing({ records, added }: CollectionEdit): boolean {
-  return added.length === 0 && records.every(edit => edit === undefined || (edit !== 'delete' && Object.keys(edit).length === 0))
+function move(items: readonly Item[], by: number): void {
+  for (const item of items) {
+    item.before += by
+    item.start += by
+    item.end += by
+  }
 }
 
 /** The layout of a text. */
@@ -76,36 +119,107 @@ function detectStyle(text: string): Style {
   return { indent: newline === '' ? '' : indent === '' ? '  ' : indent, newline, gap }
 }
 
-function editArray(text: string, array: Span, { records, added }: CollectionEdit, style: Style): string {
-  const items = scanItems(text, array)
-  const kept: { before: string; text: string }[] = []
+/** An array in the text. */
+interface ScannedArray {
+  readonly array: Span
+  readonly items: readonly Item[]
+}
+
+/** An item to write. `before` is the white space before it. */
+interface Written {
+  readonly before: string
+  readonly text: string
+}
+
+/** Edits an array. Where records go, the array is written anew, since the white space and the commas between others change with them. */
+function editArray(text: string, scanned: ScannedArray, edit: CollectionEdit, style: Style): ArrayEdit {
+  const { items } = scanned
+  const last = items.at(-1)
+  if (last === undefined || [...edit.records.values()].includes('delete')) return rewriteArray(text, scanned, edit, style)
+  const changed = [...edit.records].toSorted(([a], [b]) => a - b)
+  const replaced = changed.map(([index, change]) => {
+    const { start, end } = items[index]!
+    return { span: { start, end }, by: editRecord(text, { start, end }, change, style) }
+  })
+  const added = writeAdded(text, scanned, edit.added, style)
+  const by = added.map(each => `,${each.before}${each.text}`).join('')
+  const all = by === '' ? replaced : [...replaced, { span: { start: last.end, end: last.end }, by }]
+  moveChanged(items, replaced)
+  return { replaced: all, items: [...items, ...placeItems(added, last.end + 1)] }
+}
+
+/** Moves the items of an array to where they are once some of them are replaced. */
+function moveChanged(items: readonly Item[], replaced: readonly Replacement[]): void {
+  let delta = 0
+  let next = 0
+  for (const item of items) {
+    const change = replaced[next]
+    const isReplaced = change?.span.start === item.start
+    item.before += delta
+    item.start += delta
+    if (isReplaced) {
+      delta += change.by.length - (change.span.end - change.span.start)
+      next++
+    }
+    item.end += delta
+  }
+}
+
+/** Writes an array without the items that go. */
+function rewriteArray(text: string, { array, items }: ScannedArray, { records, added }: CollectionEdit, style: Style): ArrayEdit {
+  const kept: Written[] = []
   for (const [index, item] of items.entries()) {
-    const edit = records[index]
+    const edit = records.get(index)
     if (edit === 'delete') continue
     // When the first item goes, the next one takes its place.
     const place = kept.length === 0 ? items[0]! : item
     kept.push({ before: text.slice(place.before, place.start), text: editRecord(text, item, edit, style) })
   }
+  const written = [...kept, ...writeAdded(text, { array, items }, added, style, kept.length === 0)]
+  const last = items.at(-1)
+  const tail = last === undefined ? formatLineBreak(style, findIndent(text, array.start)) : text.slice(last.end, array.end - 1)
+  const by = written.length === 0 ? '[]' : `[${written.map(each => each.before + each.text).join(',')}${tail}]`
+  return { replaced: [{ span: array, by }], items: placeItems(written, array.start + 1) }
+}
+
+/** Says where items are that are written one behind the other, with a comma between them. */
+function placeItems(written: readonly Written[], start: number): Item[] {
+  let at = start
+  return written.map(({ before, text }) => {
+    const item = { before: at, start: at + before.length, end: at + before.length + text.length }
+    at = item.end + 1
+    return item
+  })
+}
+
+/**
+ * Writes the records to add.
+ *
+ * @param isFirst whether no item stands before them
+ */
+function writeAdded(
+  text: string,
+  { array, items }: ScannedArray,
+  added: readonly object[],
+  style: Style,
+  isFirst = false,
+): readonly Written[] {
+  if (added.length === 0) return []
   const last = items.at(-1)
   const outer = findIndent(text, array.start)
   const lead = last === undefined ? formatLineBreak(style, outer + style.indent) : text.slice(last.before, last.start)
-  const tail = last === undefined ? formatLineBreak(style, outer) : text.slice(last.end, array.end - 1)
-  for (const record of added) {
-    const isFirst = kept.length === 0
-    const first = items[0] === undefined ? lead : text.slice(items[0].before, items[0].start)
-    const before = isFirst ? first : items.length > 1 || lead.includes('\n') ? lead : style.gap
+  const first = items[0] === undefined ? lead : text.slice(items[0].before, items[0].start)
+  const neighbour = items.findLast(item => text[item.start] === '{') ?? last
+  const model = neighbour === undefined ? undefined : text.slice(neighbour.start, neighbour.end)
+  return added.map((record, index) => {
+    const before = isFirst && index === 0 ? first : items.length > 1 || lead.includes('\n') ? lead : style.gap
     const indent = before.includes('\n')
       ? before.slice(before.lastIndexOf('\n') + 1)
       : last === undefined
         ? outer
         : findIndent(text, last.end - 1)
-    const neighbour = items.findLast(item => text[item.start] === '{') ?? last
-    kept.push({
-      before,
-      text: formatNewRecord(record, neighbour === undefined ? undefined : text.slice(neighbour.start, neighbour.end), indent, style),
-    })
-  }
-  return kept.length === 0 ? '[]' : `[${kept.map(({ before, text: item }) => before + item).join(',')}${tail}]`
+    return { before, text: formatNewRecord(record, model, indent, style) }
+  })
 }
 
 /** Formats a record like its neighbour: in one line, or in several. */
@@ -116,9 +230,11 @@ function formatNewRecord(record: object, neighbour: string | undefined, indent: 
 }
 
 /** Changes the members of a record. New members come at its end. */
-function editRecord(text: string, record: Span, edit: CollectionEdit['records'][number], style: Style): string {
+function editRecord(text: string, record: Span, change: RecordEdit | undefined, style: Style): string {
   const before = text.slice(record.start, record.end)
-  if (edit === undefined || edit === 'delete') return before
+  if (change === undefined || change === 'delete') return before
+  const edit = change(JSON.parse(before) as Record<string, unknown>)
+  if (edit === undefined || Object.keys(edit).length === 0) return before
   const members = scanMembers(text, record.start)
   const last = members.at(-1)
   const isOneLine = !before.includes('\n') && last !== undefined
@@ -189,67 +305,4 @@ function findSpaceStart(text: string, position: number): number {
   let at = position
   while (isSpace(text.charCodeAt(at - 1))) at--
   return at
-}
-
-/** Scans the members of the object that begins at a position. */
-function scanMembers(text: string, start: number): Member[] {
-  const members: Member[] = []
-  let at = skipSpace(text, start + 1)
-  while (text[at] !== '}') {
-    const end = findStringEnd(text, at)
-    const value = skipSpace(text, skipSpace(text, end) + 1)
-    const valueEnd = findValueEnd(text, value)
-    members.push({ key: JSON.parse(text.slice(at, end)) as string, start: at, end: valueEnd, value: { start: value, end: valueEnd } })
-    at = skipSpace(text, valueEnd)
-    if (text[at] === ',') at = skipSpace(text, at + 1)
-  }
-  return members
-}
-
-/** Scans the items of an array, each with the beginning of the white space before it. */
-function scanItems(text: string, { start }: Span): (Span & { readonly before: number })[] {
-  const items: (Span & { before: number })[] = []
-  let before = start + 1
-  for (let at = skipSpace(text, before); text[at] !== ']'; at = skipSpace(text, before)) {
-    const end = findValueEnd(text, at)
-    items.push({ before, start: at, end })
-    const next = skipSpace(text, end)
-    before = text[next] === ',' ? next + 1 : next
-  }
-  return items
-}
-
-function findValueEnd(text: string, start: number): number {
-  const first = text[start]
-  if (first === '"') return findStringEnd(text, start)
-  let at = start
-  if (first !== '{' && first !== '[') {
-    while (at < text.length && !isSpace(text.charCodeAt(at)) && !',]}'.includes(text.charAt(at))) at++
-    return at
-  }
-  let depth = 0
-  do {
-    const character = text[at]
-    if (character === '"') at = findStringEnd(text, at) - 1
-    else if (character === '{' || character === '[') depth++
-    else if (character === '}' || character === ']') depth--
-    at++
-  } while (depth > 0)
-  return at
-}
-
-function findStringEnd(text: string, start: number): number {
-  let at = start + 1
-  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
-  return at + 1
-}
-
-function skipSpace(text: string, start: number): number {
-  let at = start
-  while (isSpace(text.charCodeAt(at))) at++
-  return at
-}
-
-function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }

@@ -4,8 +4,8 @@ import { basename, extname } from 'node:path'
 import { infer } from '../../model/json-model/infer.ts'
 import type { InferOptions } from '../../model/json-model/infer.ts'
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
-import { describePosition, findJsonError } from '../../foundation/base/json-position.ts'
 import { CommandError } from './command-error.ts'
+import { parseJson } from './json-text.ts'
 
 // Size in bytes from which the command prints its progress.
 const LARGE = 10_000_000
@@ -50,24 +50,6 @@ function decode(bytes: Buffer, name: string): string {
   } catch {
     throw new CommandError(`${name} is not UTF-8 text.`)
   }
-}
-
-/** Parses a JSON text. */
-export function parseJson(text: string, name: string): unknown {
-  const bare = dropByteOrderMark(text)
-  try {
-    return JSON.parse(bare)
-  } catch (error) {
-    const fault = findJsonError(bare)
-    if (fault === undefined) throw error
-    const found = fault.found === undefined ? 'the text ends too early' : `unexpected ${JSON.stringify(fault.found)}`
-    throw new CommandError(`${name} is not JSON: ${found} at ${describePosition(fault)}.`)
-  }
-}
-
-/** Removes the byte order mark that some editors write. */
-export function dropByteOrderMark(text: string): string {
-  return text.startsWith('\ufeff') ? text.slice(1) : text
 }
 
 /** Formats the inferred model as a table of lines. */

@@ -17,8 +17,9 @@ import { CommandError, oneLine } from './command-error.ts'
 import { evolveBy, tryEvolution } from './evolve-options.ts'
 import type { Trial } from './evolve-options.ts'
 import { hideAttributes } from './hide.ts'
-import { parseJson, readJsonFile } from './json-file.ts'
+import { readJsonFile } from './json-file.ts'
 import type { JsonFile } from './json-file.ts'
+import { parseJson } from './json-text.ts'
 import { findEntities, importModule, isModule } from './modules.ts'
 import type { PrivateServer } from './private-server.ts'
 
@@ -56,7 +57,7 @@ export async function load(args: CommandArguments, server?: PrivateServer): Prom
     ['--id', args.id !== undefined],
   ] as const)
     if (isGiven && model.json === undefined) throw new CommandError(`${option} is about how a JSON FILE is taken.`, 2)
-  if (args.save && model.json === undefined)
+  if (args.save !== false && model.json === undefined)
     throw new CommandError('--save goes with a JSON FILE; a SQLite file always keeps what is changed.', 2)
   const seed = args.seed === undefined ? undefined : await loadSeed(args.seed)
   const base = args.base === undefined ? {} : { base: args.base }

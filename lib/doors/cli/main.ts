@@ -109,7 +109,7 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
     if (args.selfTest) return await selfTest(engine, loaded, args)
     if (args.check !== undefined) return await compare(engine, args.check, args)
     if (args.get !== undefined) return await get(engine, args.get, args, loaded.json !== undefined)
-    const saver = args.save && loaded.json !== undefined ? new Saver(engine, loaded.json) : undefined
+    const saver = args.save !== false && loaded.json !== undefined ? new Saver(engine, loaded.json) : undefined
     await saver?.begin()
     await serve(engine, loaded, args, saver)
     return saver === undefined || (await saver.finish()) ? 0 : 1

@@ -1,24 +1,21 @@
 /**
- * Writes the changes of clients back to the JSON file. The new text goes into a temporary file that then replaces the old one, so the
- * file is complete at every moment. Unchanged parts keep their characters. A file that another program has changed is not overwritten.
+ * Save: writes the changes of clients back to the JSON file. It hears which rows change, reads these alone, and hands them to a thread of its own (save-worker.ts),
+ * which holds the text of the file. So a save costs the thread that answers what has changed, whatever the size of the file.
  */
-import { internalsOf } from '../../engine/pipeline/internals.ts'
-import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { Worker } from 'node:worker_threads'
 import type { RestEngine } from '../../engine.ts'
-import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
-import { readValue } from '../../model/json-model/infer-values.ts'
-import type { Resource, ScalarAttribute } from '../../model/model.ts'
-import { CommandError, oneLine } from './command-error.ts'
-import { editCollections } from './json-edit.ts'
-import type { CollectionEdit } from './json-edit.ts'
-import { dropByteOrderMark } from './json-file.ts'
+import { internalsOf } from '../../engine/pipeline/internals.ts'
+import type { ChangeSink, RawChange } from '../../records/database/changes.ts'
+import type { InferredCollection } from '../../model/json-model/infer-model.ts'
+import { oneLine } from './command-error.ts'
+import { listCollections } from './json-document.ts'
+import type { CollectionChange } from './json-document.ts'
 import type { JsonFile } from './json-file.ts'
-
-// Milliseconds without a write after which a temporary file is abandoned.
-const STALE = 60_000
+import { readRows } from './read-rows.ts'
+import { removeLeftOver, temporaryOf } from './replace-file.ts'
+import type { SaveOrder, SaveReport, SaveWork } from './save-worker.ts'
 
 // Milliseconds for which writes are gathered into one save.
 const GATHER = 50
@@ -28,298 +25,215 @@ export interface SavedMessage {
   readonly saved: string
 }
 
-/** Hashes the content of a file. */
-export function hashContent(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('hex')
+/** A collection whose records may have changed. */
+interface Watched {
+  readonly collection: InferredCollection
+  /** Of lists that nobody is told of, since they are hidden, a deletion may change any. */
+  readonly hasHiddenList: boolean
 }
 
 /** Keeps a JSON file up to date with the records of the engine. */
 export class Saver {
   readonly #engine: RestEngine
   readonly #file: JsonFile
-  /** The content of the file, as last read or written here. */
-  #text: string
-  /** The IDs of the records in the file, in their order, by collection; null for an item that is not a record. */
-  #ids: ReadonlyMap<string, readonly unknown[]>
-  #isDue = false
+  readonly #byTable: ReadonlyMap<string, Watched>
+  readonly #watcher: ChangeSink = { add: change => this.#add(change) }
+  /** The IDs of records that have changed since the last save. */
+  #changed = new Map<InferredCollection, Set<unknown> | 'all'>()
   #timer: NodeJS.Timeout | undefined
-  #saving: Promise<void> = Promise.resolve()
-  /** The last error that was printed. */
+  #saving: Promise<boolean> = Promise.resolve(true)
+  #isSaving = false
+  #worker: SaveThread | undefined
+  /** What went wrong with the last save; nothing else is printed twice in a row. */
   #trouble: string | undefined
 
   constructor(engine: RestEngine, file: JsonFile) {
     this.#engine = engine
     this.#file = file
-    this.#text = file.text
-    this.#ids = new Map(file.collections.map(collection => [collection.name, listItemIds(collection)]))
+    const { model, parts } = internalsOf(engine)
+    this.#byTable = new Map(
+      file.collections
+        .filter(({ isOfValues }) => !isOfValues)
+        .map(collection => {
+          const { table, byName } = model.byName.get(collection.resource)!
+          const hasHiddenList = collection.attributes.some(({ kind, name }) => kind === 'toMany' && byName.get(name)?.hidden === true)
+          return [table, { collection, hasHiddenList }]
+        }),
+    )
+    parts.recorder.watchers.add(this.#watcher)
   }
 
-  /** Removes temporary files of earlier processes that were killed while they saved. */
+  /** Removes temporary files of earlier processes that were killed while they saved, and lets the thread find where the records stand. */
   async begin(): Promise<void> {
-    const path = await realpath(this.#file.path)
-    const prefix = `.${basename(path)}.`
-    for (const name of await readdir(dirname(path))) {
-      const pid = name.startsWith(prefix) ? /^(\d+)\.tmp$/.exec(name.slice(prefix.length))?.[1] : undefined
-      if (pid !== undefined && (await isLeftOver(join(dirname(path), name), Number(pid))))
-        await rm(join(dirname(path), name), { force: true })
-    }
+    const target = await realpath(this.#file.path)
+    await removeLeftOver(target)
+    // A second signal ends the process at once.
+    process.on('exit', () => rmSync(temporaryOf(target), { force: true }))
+    this.#start()
   }
 
-  /** Schedules a save. */
-  changed(): void {
-    this.#isDue = true
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined
-      this.#saving = this.#saving.then(() => this.#saveDue())
-    }, GATHER)
+  /** All data may have been replaced, which no row is reported of. */
+  replaced(): void {
+    for (const { collection } of this.#byTable.values()) this.#changed.set(collection, 'all')
+    this.#schedule()
   }
 
-  /** Saves the remaining changes. Returns whether the file now contains everything. */
-  async finish(): Promise<boolean> {
+  /** Saves the changes so far. Returns whether the file now contains everything. */
+  async flush(): Promise<boolean> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    await this.#saving
-    await this.#saveDue()
-    return this.#trouble === undefined
+    if (this.#isDue) {
+      const saving = this.#saving.then(() => this.#saveDue())
+      this.#saving = saving
+      this.#isSaving = true
+      void saving.then(() => (this.#isSaving = this.#saving !== saving))
+    }
+    return this.#saving
   }
 
-  async #saveDue(): Promise<void> {
-    if (!this.#isDue) return
-    this.#isDue = false
+  /** Waits until all changes so far are in the file; undefined where they are. */
+  settled(): Promise<void> | undefined {
+    if (this.#changed.size === 0 && this.#trouble === undefined && !this.#isSaving) return undefined
+    return this.#assertSaved()
+  }
+
+  async #assertSaved(): Promise<void> {
+    if (!(await this.flush())) throw new Error(`${this.#file.name} is not saved.`)
+  }
+
+  /** Saves the remaining changes, and ends. Returns whether the file now contains everything. */
+  async finish(): Promise<boolean> {
+    internalsOf(this.#engine).parts.recorder.watchers.delete(this.#watcher)
+    await this.flush()
+    const isSaved = await this.flush()
+    await this.#worker?.end()
+    return isSaved
+  }
+
+  /** Whether something has changed, or the last save has failed. */
+  get #isDue(): boolean {
+    return this.#changed.size > 0 || this.#trouble !== undefined
+  }
+
+  #add(change: RawChange): void {
+    const { resource } = change.kind === 'row' ? change.table : change.list.table
+    const watched = this.#byTable.get(resource.table)
+    if (watched === undefined) return
+    if (change.kind === 'list') this.#mark(watched.collection, change.id)
+    else {
+      const [before, after] = [change.before(), change.after()]
+      if (before !== undefined) this.#mark(watched.collection, before.id)
+      if (after !== undefined && after.id !== before?.id) this.#mark(watched.collection, after.id)
+      if (after === undefined)
+        for (const { collection, hasHiddenList } of this.#byTable.values()) if (hasHiddenList) this.#changed.set(collection, 'all')
+    }
+    this.#schedule()
+  }
+
+  #mark(collection: InferredCollection, id: unknown): void {
+    const ids = this.#changed.get(collection)
+    if (ids === undefined) this.#changed.set(collection, new Set([id]))
+    else if (ids !== 'all') ids.add(id)
+  }
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => void this.flush(), GATHER)
+  }
+
+  async #saveDue(): Promise<boolean> {
+    if (!this.#isDue) return true
+    const changed = this.#changed
+    this.#changed = new Map()
+    let trouble: string | undefined
     try {
-      await this.#save()
-      this.#trouble = undefined
+      trouble = await this.#save(changed)
     } catch (error) {
-      // The next change, or the end, tries again.
-      this.#isDue = true
-      const trouble = error instanceof CommandError ? error.message : `${this.#file.name} cannot be saved: ${oneLine(error)}.`
-      if (trouble !== this.#trouble) console.error(`mikro-rest: ${trouble}`)
-      this.#trouble = trouble
+      // Nothing of them has reached the text: the next change, or the end, tries again.
+      for (const [collection, ids] of changed)
+        if (ids === 'all') this.#changed.set(collection, ids)
+        else for (const id of ids) this.#mark(collection, id)
+      trouble = `${this.#file.name} cannot be saved: ${oneLine(error)}.`
     }
+    if (trouble !== undefined && trouble !== this.#trouble) console.error(`mikro-rest: ${trouble}`)
+    this.#trouble = trouble
+    return trouble === undefined
   }
 
-  async #save(): Promise<void> {
-    const rows = await readRows(this.#engine, this.#file.collections)
-    const data: unknown = JSON.parse(dropByteOrderMark(this.#text))
-    const edits = new Map<string, CollectionEdit>()
-    const ids = new Map<string, readonly unknown[]>()
-    for (const collection of this.#file.collections) {
-      const { name, isTop, isOfValues } = collection
-      if (isOfValues) continue
-      const value = isTop ? data : (data as Record<string, unknown>)[name]
-      const edited = computeEdit(collection, value, this.#ids.get(name)!, rows.get(name)!)
-      edits.set(name, edited.edit)
-      ids.set(name, edited.ids)
-    }
-    const text = editCollections(this.#text, edits)
-    if (text !== this.#text) await replace(this.#file, this.#text, text)
-    this.#text = text
-    this.#ids = ids
-  }
-}
-
-/** Lists the IDs of all items of a list, null for items that are not records. */
-function listItemIds({ ids, places }: InferredCollection): readonly unknown[] {
-  if (places === undefined) return ids
-  const all: unknown[] = []
-  for (const [index, place] of places.entries()) {
-    while (all.length < place) all.push(null)
-    all.push(ids[index])
-  }
-  return all
-}
-
-/** Whether a temporary file is abandoned. The ID of its process may meanwhile belong to another process, even to this one. */
-async function isLeftOver(temporary: string, pid: number): Promise<boolean> {
-  if (pid === process.pid || !isRunning(pid)) return true
-  const { mtimeMs } = await stat(temporary).catch(() => ({ mtimeMs: Date.now() }))
-  return Date.now() - mtimeMs > STALE
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/** The records of a collection in the database, by ID, with the keys of the file. */
-type Rows = ReadonlyMap<unknown, Readonly<Record<string, unknown>>>
-
-/** Computes the edits of the file, and the IDs of its records after them. */
-function computeEdit(
-  { attributes, single, hasIds }: InferredCollection,
-  value: unknown,
-  ids: readonly unknown[],
-  rows: Rows,
-): { edit: CollectionEdit; ids: readonly unknown[] } {
-  // The attributes that requests have added.
-  const own = new Set(attributes.map(({ key }) => key))
-  const listAdded = (row: Readonly<Record<string, unknown>>): string[] => Object.keys(row).filter(key => !own.has(key))
-  const before = (single ? [value] : value) as readonly Record<string, unknown>[]
-  const records = before.map((record, index) => {
-    const id = ids[index] ?? null
-    // An item that is not a record stays where it is.
-    if (id === null) return undefined
-    const row = rows.get(id)
-    if (row === undefined) return 'delete'
-    const changed = attributes.filter(attribute => attribute.kind !== 'id' && differs(attribute, record, row)).map(({ key }) => key)
-    const added = listAdded(row).filter(key => JSON.stringify(readValue(record, key)) !== JSON.stringify(row[key]))
-    return Object.fromEntries([...changed, ...added].map(key => [key, row[key]]))
-  })
-  const known = new Set(ids)
-  const added = [...rows].filter(([id]) => !known.has(id))
-  const shown = (row: Readonly<Record<string, unknown>>): object =>
-    Object.fromEntries(
-      [...attributes.filter(({ kind }) => kind !== 'id' || hasIds).map(({ key }) => key), ...listAdded(row)].map(key => [key, row[key]]),
+  /** Returns what went wrong in the thread that writes. */
+  async #save(changed: ReadonlyMap<InferredCollection, Set<unknown> | 'all'>): Promise<string | undefined> {
+    const found = await readRows(
+      this.#engine,
+      [...changed].map(([collection, ids]) => ({ collection, ids })),
     )
-  return {
-    edit: { records, added: added.map(([, row]) => shown(row)) },
-    ids: [...before.map((_, index) => ids[index] ?? null).filter(id => id === null || rows.has(id)), ...added.map(([id]) => id)],
+    const changes = new Map<string, CollectionChange>()
+    for (const [collection, ids] of changed) {
+      const rows = found.get(collection.name)!
+      changes.set(collection.name, { rows, gone: ids === 'all' ? 'others' : [...ids].filter(id => !rows.has(id)) })
+    }
+    return await this.#start().save(changes)
+  }
+
+  #start(): SaveThread {
+    const { name, path, text, collections } = this.#file
+    const isWatched = process.send !== undefined && process.connected
+    return (this.#worker ??= new SaveThread({ name, path, text, collections: listCollections(collections), isWatched }))
   }
 }
 
-/** Whether a value of the file differs from the database. A record may leave out null and an empty list. */
-function differs(
-  { kind, key }: InferredAttribute,
-  record: Readonly<Record<string, unknown>>,
-  row: Readonly<Record<string, unknown>>,
-): boolean {
-  const before = readValue(record, key)
-  return JSON.stringify(before === null && kind === 'toMany' ? [] : before) !== JSON.stringify(row[key])
+/** Returns the address of the worker: beside this file, and in the built package in the place of its source, wherever a bundler has put this file. */
+function findWorker(): URL {
+  const own = import.meta.url
+  if (own.endsWith('.ts')) return new URL('./save-worker.ts', own)
+  const lib = own.slice(0, own.lastIndexOf('/lib/') + '/lib/'.length)
+  return new URL('doors/cli/save-worker.js', lib)
 }
 
-/** Reads all records in one state of the data. New ones follow in the order of their creation. */
-async function readRows(engine: RestEngine, collections: readonly InferredCollection[]): Promise<ReadonlyMap<string, Rows>> {
-  return await engine.orm.em.fork().transactional(async em => {
-    const kysely = (em as unknown as { getKysely(): Queries }).getKysely()
-    const all = new Map<string, Rows>()
-    for (const { name, resource: called, attributes } of collections) {
-      const resource = internalsOf(engine).model.byName.get(called)!
-      const lists = new Map<string, ReadonlyMap<unknown, unknown[]>>()
-      for (const attribute of attributes)
-        if (attribute.kind === 'toMany') lists.set(attribute.key, await readList(kysely, resource, attribute.name))
-      const { column: idColumn } = resource.key[0]!
-      const stored = await kysely.selectFrom(resource.table).selectAll().orderBy(internalsOf(engine).insertionOrder).execute()
-      const rows = stored.map(row => {
-        const id = row[idColumn]
-        const value = ({ kind, key, name: attribute }: InferredAttribute): unknown =>
-          kind === 'toMany' ? (lists.get(key)!.get(id) ?? []) : decode(row, resource, attribute)
-        const members = resource.open === undefined ? undefined : decodeColumn(row, resource.open.holder)
-        return [
-          id,
-          {
-            ...Object.fromEntries(attributes.map(attribute => [attribute.key, value(attribute)])),
-            ...(members as object | null | undefined),
-          },
-        ] as const
-      })
-      all.set(name, new Map(rows))
-    }
-    return all
-  })
-}
+/** The thread that holds the text. */
+class SaveThread {
+  readonly #thread: Worker
+  #answer: { readonly resolve: (trouble: string | undefined) => void; readonly reject: (error: unknown) => void } | undefined
+  #failure: Error | undefined
 
-/** The part of Kysely's interface that is used here. */
-interface Queries {
-  selectFrom(table: string): Selection
-}
-
-interface Selection {
-  selectAll(): Selection
-  orderBy(column: string): Selection
-  execute(): Promise<readonly Readonly<Record<string, unknown>>[]>
-}
-
-/** Reads the IDs in a list of a resource, by the ID of the record. */
-async function readList(kysely: Queries, resource: Resource, name: string): Promise<ReadonlyMap<unknown, unknown[]>> {
-  const attribute = resource.byName.get(name)
-  if (attribute?.kind !== 'toMany' || attribute.via.kind !== 'pivot')
-    throw new Error(`${resource.className}.${name} is not a list with its own table.`)
-  const { table, ownerColumns, targetColumns, orderColumn } = attribute.via
-  const rows = await kysely
-    .selectFrom(table)
-    .selectAll()
-    .orderBy(orderColumn ?? targetColumns[0]!)
-    .execute()
-  const lists = new Map<unknown, unknown[]>()
-  for (const row of rows) {
-    const owner = row[ownerColumns[0]!]
-    const list = lists.get(owner)
-    if (list === undefined) lists.set(owner, [row[targetColumns[0]!]])
-    else list.push(row[targetColumns[0]!])
+  constructor(work: SaveWork) {
+    this.#thread = new Worker(findWorker(), { workerData: work })
+    this.#thread.on('message', (report: SaveReport) => {
+      if ('about' in report) void this.#announce(report.about)
+      else {
+        this.#thread.unref()
+        this.#answer?.resolve(report.trouble)
+      }
+    })
+    this.#thread.on('error', error => {
+      this.#failure = error
+      this.#answer?.reject(error)
+    })
   }
-  return lists
-}
 
-function decode(row: Readonly<Record<string, unknown>>, resource: Resource, name: string): unknown {
-  const attribute = resource.byName.get(name)!
-  if (attribute.kind === 'toOne') return row[attribute.columns[0]!]
-  if (attribute.kind !== 'scalar') throw new Error(`${resource.className}.${name} does not have a column.`)
-  return decodeColumn(row, attribute)
-}
-
-function decodeColumn(row: Readonly<Record<string, unknown>>, attribute: ScalarAttribute): unknown {
-  if (attribute.source.kind !== 'column') throw new Error(`"${attribute.name}" does not have a column.`)
-  const value = row[attribute.source.column]
-  if (value === null || value === undefined) return null
-  if (attribute.type.kind === 'boolean') return value === 1
-  // A JSON number is kept as a number.
-  return attribute.type.kind === 'json' && typeof value === 'string' ? (JSON.parse(value) as unknown) : value
-}
-
-/** Replaces the text of a file. Any reader, also after a crash, finds either the old text or the new one. */
-async function replace({ name, path }: JsonFile, before: string, after: string): Promise<void> {
-  const target = await realpath(path).catch(() => {
-    throw new CommandError(`${name} is gone: what clients have changed since is not saved.`)
-  })
-  const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`)
-  // A second signal ends the process at once.
-  const remove = (): void => rmSync(temporary, { force: true })
-  process.on('exit', remove)
-  try {
-    const handle = await open(temporary, 'w')
-    try {
-      await handle.chmod((await stat(target)).mode)
-      await handle.writeFile(after)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    if ((await readFile(target, 'utf8')) !== before) {
-      throw new CommandError(
-        `${name} was changed by another program: what clients have changed since is not saved, so that nothing is overwritten.`,
-      )
-    }
-    await announce(after)
-    await rename(temporary, target)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  } finally {
-    process.off('exit', remove)
+  save(changes: ReadonlyMap<string, CollectionChange>): Promise<string | undefined> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    return new Promise((resolve, reject) => {
+      // A save keeps the process running, and not the thread as such.
+      this.#thread.ref()
+      this.#answer = { resolve, reject }
+      this.#tell({ changes })
+    })
   }
-  await syncFolder(dirname(target))
-}
 
-/** Under `--watch`, sends the new content to the watching process before it can see the file change. */
-async function announce(text: string): Promise<void> {
-  const message: SavedMessage = { saved: hashContent(text) }
-  await new Promise<void>(resolve => {
-    if (process.send === undefined || !process.connected) resolve()
-    else process.send(message, undefined, undefined, () => resolve())
-  })
-}
+  async end(): Promise<void> {
+    await this.#thread.terminate()
+  }
 
-/** Writes the new directory entry to the disk, where the system can do that. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return
-  const handle = await open(folder)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
+  #tell(order: SaveOrder): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    this.#thread.postMessage(order)
+  }
+
+  /** Under `--watch`, sends the hash of the new content to the watching process before it can see the file change. */
+  async #announce(hash: string): Promise<void> {
+    await new Promise<void>(resolve => {
+      if (process.send === undefined || !process.connected) resolve()
+      else process.send({ saved: hash } satisfies SavedMessage, undefined, undefined, () => resolve())
+    })
+    this.#tell({ announced: true })
   }
 }

@@ -8,10 +8,11 @@ import type { AddressInfo } from 'node:net'
 import { styleText } from 'node:util'
 import type { UnindexedLink } from '../../records/database/explained-statements.ts'
 import type { RestEngine } from '../../engine.ts'
-import { formatRoot, listVersions } from '../../records/request/address.ts'
+import { findTargetBelow, formatRoot, listVersions } from '../../records/request/address.ts'
 import { DOCS, TEST_CONTROLS } from '../../records/request/reserved-paths.ts'
-import { createServer } from '../server/http.ts'
-import type { RequestLine } from '../server/server-options.ts'
+import { createServer, createWaitingServer } from '../server/http.ts'
+import { TestControls } from '../server/controls/test-controls.ts'
+import type { RequestLine, ServerOptions } from '../server/server-options.ts'
 import { isLoopback } from '../server/origin-guard.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
@@ -44,9 +45,9 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
     throw new CommandError(`--static takes a folder, and ${args.static} is none.`, 2)
   const onRequest = (line: RequestLine): void => {
     if (!args.quiet) printRequest(line, loaded.json !== undefined)
-    if (!READ_METHODS.includes(line.method)) saver?.changed()
+    if (saver !== undefined && !READ_METHODS.includes(line.method) && isControl(engine, line.path)) saver.replaced()
   }
-  const server = createServer(engine, {
+  const options: ServerOptions = {
     readOnly: args.readOnly,
     delay: args.delay,
     docs: true,
@@ -56,7 +57,11 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
     ...(await listHosts(args)),
     explain: args.explain,
     ...(args.quiet && saver === undefined ? {} : { onRequest }),
-  })
+  }
+  const server =
+    saver === undefined || args.save !== 'sync'
+      ? createServer(engine, options)
+      : createWaitingServer(engine, options, () => saver.settled())
   const slow = await internalsOf(engine).unindexedLinks(MANY)
   const requests = await findExampleRequests(engine, internalsOf(engine).model, loaded.examples, slow)
   await listen(server, args)
@@ -66,6 +71,12 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
   printWelcome(engine, loaded, requests, args, address)
   if (!args.quiet) printMissingIndexes(slow)
   await stopped
+}
+
+/** Whether a request was one to the test controls, which may replace all data. */
+function isControl({ base }: RestEngine, path: string): boolean {
+  const below = findTargetBelow(path, base)
+  return below !== undefined && TestControls.isControl(below)
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -11,10 +11,11 @@ import { readFile } from 'node:fs/promises'
 import { basename, dirname, extname, resolve } from 'node:path'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
-import { parseJson, readJsonFile } from './json-file.ts'
+import { readJsonFile } from './json-file.ts'
+import { parseJson } from './json-text.ts'
 import { isModule } from './modules.ts'
 import type { ListeningMessage } from './serve.ts'
-import { hashContent } from './save.ts'
+import { hashContent } from './replace-file.ts'
 import type { SavedMessage } from './save.ts'
 
 // Milliseconds to wait for the end of a change, since editors save a file in several steps.

@@ -5,6 +5,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { builtin } from '../../foundation/base/builtins.ts'
 import { HttpConnection, describeConnectionError } from './http-connection.ts'
 import { RequestListener } from './request-listener.ts'
@@ -28,6 +29,16 @@ export function createServer(engine: WorldEngine, options: ServerOptions = {}): 
   return new EngineServer(engine, options).server
 }
 
+/**
+ * A server as `createServer` makes it, whose answers wait for something.
+ *
+ * @param settled is waited for before an answer is sent; what it throws is answered instead
+ */
+export function createWaitingServer(engine: WorldEngine, options: ServerOptions, settled: () => Awaitable<void>): Server {
+  checkServerOptions(options)
+  return new EngineServer(engine, options, settled).server
+}
+
 /** The sockets of a server, and the listener that answers what comes by them. */
 class EngineServer {
   readonly server: Server
@@ -39,12 +50,12 @@ class EngineServer {
   }
   #closing = false
 
-  constructor(engine: WorldEngine, options: ServerOptions) {
+  constructor(engine: WorldEngine, options: ServerOptions, settled?: () => Awaitable<void>) {
     // Node would answer a request without Host by itself, without the body that every other error has.
     const server = new builtin.http.Server({ requireHostHeader: false })
     this.server = server
     this.#engine = engine
-    const listener = new RequestListener(engine, options, 'createServer')
+    const listener = new RequestListener(engine, options, 'createServer', settled)
     this.#listener = listener
     server.on('listening', () => listener.guard.listen(server.address()))
     server.once('close', () => void listener.close())

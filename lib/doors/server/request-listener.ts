@@ -9,7 +9,6 @@ import { separateCookies } from '../../foundation/base/set-cookie.ts'
 import type { HeaderSource } from '../../foundation/base/abort.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import { builtin } from '../../foundation/base/builtins.ts'
 import { RestError, isConnectionLost, isEngineClosed, restError } from '../../foundation/base/errors.ts'
 import { READ_METHODS, WRITE_METHODS, takesBody } from '../../foundation/base/http-methods.ts'
 import { HTTP_TIMEOUT } from '../../foundation/base/limits.ts'
@@ -19,7 +18,7 @@ import { findTargetBelow, readBase } from '../../records/request/address.ts'
 import { DOCS } from '../../records/request/reserved-paths.ts'
 import { Cors } from './cors.ts'
 import { answerDocs, isDocsPath } from './docs-pages.ts'
-import { linger, readBody } from './http-body.ts'
+import { readBody } from './http-body.ts'
 import { loseConnection } from './http-connection.ts'
 import type { HttpConnection } from './http-connection.ts'
 import { findAddress, findOrigin, isEncrypted } from './mount.ts'
@@ -33,6 +32,7 @@ import { TestControls } from './controls/test-controls.ts'
 import { written } from './transport.ts'
 import type { TransportResponse } from './transport.ts'
 import type { WorldEngine } from './controls/worlds.ts'
+import { writeResponse } from './write-response.ts'
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import type { EngineInternals } from '../../engine/pipeline/engine-internals.ts'
 
@@ -79,10 +79,20 @@ export class RequestListener {
   /** Explains requests; undefined where that is off. */
   readonly #explanations: WeakMap<MountedRequest, () => Awaitable<Explanation | undefined>> | undefined
   readonly #files: StaticFiles | undefined
+  readonly #settled: (() => Awaitable<void>) | undefined
   #isClosing = false
 
-  /** @param where begins the texts of errors */
-  constructor(engine: WorldEngine, options: ListenerOptions & Pick<ServerOptions, 'static'>, where: string) {
+  /**
+   * @param where begins the texts of errors
+   * @param settled is waited for before an answer is sent; what it throws is answered instead
+   */
+  constructor(
+    engine: WorldEngine,
+    options: ListenerOptions & Pick<ServerOptions, 'static'>,
+    where: string,
+    settled?: () => Awaitable<void>,
+  ) {
+    this.#settled = settled
     this.#engine = engine
     this.#internals = internalsOf(engine)
     this.#base = options.base === undefined ? undefined : readBase(options.base, where, engine.versions)
@@ -154,6 +164,8 @@ export class RequestListener {
       this.#fail(sent, error)
       return
     }
+    const settled = this.#settled
+    if (settled !== undefined) answering = Promise.resolve(answering).then(async answer => (await settled(), answer))
     // An answer that is there at once is written at once: promises in between would cost as much as reading a record does.
     if (answering instanceof Promise) void this.#answerLater(sent, answering)
     else this.#deliver(sent, answering, false)
@@ -365,28 +377,12 @@ export class RequestListener {
 
   /** Gives the status that was written: an answer that has no text is answered with another one. */
   #write(sent: SentRequest, given: TransportResponse, unread: boolean): number {
-    const { request, response } = sent
+    const { request } = sent
     const answer = written(this.#internals, given, new Received(request, sent.target))
     const headers: OutgoingHttpHeaders = { ...separateCookies(answer.headers) }
     if (this.#isClosing || unread) headers['connection'] = 'close'
     if (this.#cors !== undefined) this.#cors.mark(request.method, request.headers, headers)
-    const { status, text, stream } = answer
-    if (stream !== undefined) {
-      response.writeHead(status, headers)
-      // A failure in the middle breaks the connection, so that no client takes a part for the whole.
-      builtin.stream.pipeline(builtin.stream.Readable.from(stream.bytes(), { objectMode: false }), response, () => {})
-      return status
-    }
-    if (text === undefined) {
-      if (request.method !== 'HEAD' && status !== 204 && status !== 304) headers['content-length'] = 0
-      response.writeHead(status, headers).end()
-      return status
-    }
-    headers['content-length'] = Buffer.byteLength(text)
-    response.writeHead(status, headers)
-    if (unread) linger(request, response, text)
-    else response.end(text)
-    return status
+    return writeResponse(sent, answer, headers, unread)
   }
 }
 

@@ -1,0 +1,21 @@
+/** JSON text: parses the text of a file, with errors that name the file and the place. */
+import { describePosition, findJsonError } from '../../foundation/base/json-position.ts'
+import { CommandError } from './command-error.ts'
+
+/** Parses a JSON text. */
+export function parseJson(text: string, name: string): unknown {
+  const bare = dropByteOrderMark(text)
+  try {
+    return JSON.parse(bare)
+  } catch (error) {
+    const fault = findJsonError(bare)
+    if (fault === undefined) throw error
+    const found = fault.found === undefined ? 'the text ends too early' : `unexpected ${JSON.stringify(fault.found)}`
+    throw new CommandError(`${name} is not JSON: ${found} at ${describePosition(fault)}.`)
+  }
+}
+
+/** Removes the byte order mark that some editors write. */
+export function dropByteOrderMark(text: string): string {
+  return text.startsWith('\ufeff') ? text.slice(1) : text
+}

@@ -1,0 +1,118 @@
+/** Read rows: reads records of a JSON file from the database, as the file has them. */
+import type { RestEngine } from '../../engine.ts'
+import { internalsOf } from '../../engine/pipeline/internals.ts'
+import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
+import type { Resource, ScalarAttribute } from '../../model/model.ts'
+import type { Row } from './json-document.ts'
+
+/** The IDs that are bound in one statement. */
+const CHUNK = 500
+
+/** A collection, and the IDs of the records that are asked for. */
+export interface Wanted {
+  readonly collection: InferredCollection
+  readonly ids: Iterable<unknown> | 'all'
+}
+
+/** Reads records in one state of the data: by the names of collections, by ID, in the order of their creation. */
+export async function readRows(engine: RestEngine, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, ReadonlyMap<unknown, Row>>> {
+  return await engine.orm.em.fork().transactional(async em => {
+    const kysely = (em as unknown as { getKysely(): Queries }).getKysely()
+    const all = new Map<string, ReadonlyMap<unknown, Row>>()
+    for (const { collection, ids } of wanted) {
+      const rows: [unknown, Row][] = []
+      for (const chunk of ids === 'all' ? ['all' as const] : chunked([...ids]))
+        rows.push(...(await readChunk(engine, kysely, collection, chunk)))
+      all.set(collection.name, new Map(rows))
+    }
+    return all
+  })
+}
+
+function chunked(ids: readonly unknown[]): (readonly unknown[])[] {
+  return Array.from({ length: Math.ceil(ids.length / CHUNK) }, (_, index) => ids.slice(index * CHUNK, (index + 1) * CHUNK))
+}
+
+async function readChunk(
+  engine: RestEngine,
+  kysely: Queries,
+  { resource: called, attributes }: InferredCollection,
+  ids: readonly unknown[] | 'all',
+): Promise<[unknown, Row][]> {
+  const { model, insertionOrder } = internalsOf(engine)
+  const resource = model.byName.get(called)!
+  const lists = new Map<string, ReadonlyMap<unknown, unknown[]>>()
+  for (const { kind, key, name } of attributes) if (kind === 'toMany') lists.set(key, await readList(kysely, resource, name, ids))
+  const { column: idColumn } = resource.key[0]!
+  const stored = await among(kysely.selectFrom(resource.table).selectAll(), idColumn, ids).orderBy(insertionOrder).execute()
+  return stored.map(row => {
+    const id = row[idColumn]
+    const value = ({ kind, key, name }: InferredAttribute): unknown =>
+      kind === 'toMany' ? (lists.get(key)!.get(id) ?? []) : decode(row, resource, name)
+    const members = resource.open === undefined ? undefined : decodeColumn(row, resource.open.holder)
+    return [
+      id,
+      {
+        ...Object.fromEntries(attributes.map(attribute => [attribute.key, value(attribute)])),
+        ...(members as object | null | undefined),
+      },
+    ]
+  })
+}
+
+/** The part of Kysely's interface that is used here. */
+interface Queries {
+  selectFrom(table: string): Selection
+}
+
+interface Selection {
+  selectAll(): Selection
+  where(column: string, operator: 'in', values: readonly unknown[]): Selection
+  orderBy(column: string): Selection
+  execute(): Promise<readonly Row[]>
+}
+
+function among(selection: Selection, column: string, ids: readonly unknown[] | 'all'): Selection {
+  return ids === 'all' ? selection : selection.where(column, 'in', ids)
+}
+
+/** Reads the IDs in a list of a resource, by the ID of the record. */
+async function readList(
+  kysely: Queries,
+  resource: Resource,
+  name: string,
+  ids: readonly unknown[] | 'all',
+): Promise<ReadonlyMap<unknown, unknown[]>> {
+  const attribute = resource.byName.get(name)
+  if (attribute?.kind !== 'toMany' || attribute.via.kind !== 'pivot')
+    throw new Error(`${resource.className}.${name} is not a list with its own table.`)
+  const { table, ownerColumns, targetColumns, orderColumn } = attribute.via
+  const [owner] = ownerColumns
+  const [target] = targetColumns
+  const rows = await among(kysely.selectFrom(table).selectAll(), owner!, ids)
+    .orderBy(orderColumn ?? target!)
+    .execute()
+  const lists = new Map<unknown, unknown[]>()
+  for (const row of rows) {
+    const list = lists.get(row[owner!])
+    if (list === undefined) lists.set(row[owner!], [row[target!]])
+    else list.push(row[target!])
+  }
+  return lists
+}
+
+function decode(row: Row, resource: Resource, name: string): unknown {
+  const attribute = resource.byName.get(name)!
+  if (attribute.kind === 'toOne') return row[attribute.columns[0]!]
+  if (attribute.kind !== 'scalar') throw new Error(`${resource.className}.${name} does not have a column.`)
+  return decodeColumn(row, attribute)
+}
+
+function decodeColumn(row: Row, attribute: ScalarAttribute): unknown {
+  if (attribute.source.kind !== 'column') throw new Error(`"${attribute.name}" does not have a column.`)
+  const value = row[attribute.source.column]
+  if (value === null || value === undefined) return null
+  if (attribute.type.kind === 'boolean') return value === 1
+  // A JSON number is kept as a number.
+  return attribute.type.kind === 'json' && typeof value === 'string' ? (JSON.parse(value) as unknown) : value
+}

@@ -2,9 +2,10 @@
  * Bundles the library and the command into few files, because each file costs Node a part of a millisecond. Dynamic imports are files of their own, loaded on demand.
  * Source maps lead back to the lines of lib/. Kysely is packed beside them, for quick starts. The build makes dist/ with it, and a run of the specs its command.
  */
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { bundleWorkbench } from './bundle-workbench.ts'
 import { mergeChunks } from './merge-chunks.ts'
 import { packKysely } from './pack-kysely.ts'
 import { thinSourceMap } from './thin-source-maps.ts'
@@ -49,6 +50,7 @@ export async function bundle(root: string, dist: string): Promise<void> {
     { name: 'command', entries: ['lib/doors/cli/main.ts'] },
   ])
   thinSourceMaps(dist)
+  await writeWorkbench(join(dist, 'workbench'))
   await packKysely(root, join(dist, 'packed'), target)
 }
 
@@ -58,4 +60,9 @@ function thinSourceMaps(dist: string): void {
     const file = join(dist, name)
     if (name.endsWith('.js.map')) writeFileSync(file, thinSourceMap(readFileSync(file, 'utf8')))
   }
+}
+
+async function writeWorkbench(folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  for (const [name, text] of await bundleWorkbench()) writeFileSync(join(folder, name), text)
 }

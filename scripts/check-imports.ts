@@ -24,6 +24,8 @@ const KEPT_IN: Readonly<Record<string, string>> = {
   pg: 'databases/postgres/',
   '@mikro-orm/postgresql': 'databases/postgres/',
   '@faker-js/faker': 'engine/testing/faker-text.ts',
+  preact: 'workbench/',
+  '@preact/signals': 'workbench/',
 }
 
 /** Packages that the parts of lib/ may use which drive a database. */
@@ -53,6 +55,16 @@ function folderOf(file: string): string {
 /** Returns the target of a relative import, as a path below lib/. */
 function targetOf(file: string, specifier: string): string {
   return relative(lib, resolve(lib, dirname(file), specifier)).replaceAll(sep, '/')
+}
+
+/** What the workbench, which runs in browsers, may import from the rest of lib/ beside types; and nothing imports the workbench. */
+const OF_WORKBENCH = 'model/client/query-text.ts'
+
+function faultOfWorkbench(file: string, target: string, line: string): string | undefined {
+  const isOwn = file.startsWith('workbench/')
+  if (!target.startsWith('workbench/') && isOwn && target !== OF_WORKBENCH && !/^\s*(?:import|export) type\b/.test(line))
+    return `lib/workbench runs in browsers, and may import types alone from the rest of lib/, and lib/${OF_WORKBENCH}`
+  return target.startsWith('workbench/') && !isOwn ? 'lib/workbench is a page, which the rest of lib/ does not import' : undefined
 }
 
 function faultOf(file: string, specifier: string): string | undefined {
@@ -101,7 +113,7 @@ function circleIn(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] | u
 const faults: string[] = []
 const files = readdirSync(lib, { recursive: true, encoding: 'utf8' })
   .map(file => file.replaceAll(sep, '/'))
-  .filter(file => file.endsWith('.ts'))
+  .filter(file => /\.tsx?$/.test(file))
 for (const folder of RANKS.keys()) {
   if (!files.some(file => folderOf(file) === folder)) faults.push(`lib/${folder}: is in the table of ARCHITECTURE.md and has no file`)
 }
@@ -117,9 +129,10 @@ for (const file of files) {
   const targets = new Set<string>()
   for (const { index, groups } of text.matchAll(IMPORT)) {
     const specifier = groups?.['name'] ?? groups?.['dynamic'] ?? ''
-    const fault = faultOf(file, specifier)
-    if (specifier.startsWith('.')) targets.add(targetOf(file, specifier))
     const [line = ''] = text.slice(index).trimStart().split('\n')
+    const isRelative = specifier.startsWith('.')
+    const fault = faultOf(file, specifier) ?? (isRelative ? faultOfWorkbench(file, targetOf(file, specifier), line) : undefined)
+    if (isRelative) targets.add(targetOf(file, specifier))
     const number = text.slice(0, index + text.slice(index).search(/\S/)).split('\n').length
     if (fault !== undefined) faults.push(`lib/${file}:${number}: ${fault}\n    ${line}`)
   }

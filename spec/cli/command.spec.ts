@@ -120,6 +120,9 @@ describe('command', () => {
         assert.ok(body.count > 0, url)
       }
       assert.equal((await fetch(`${origin}/v1`)).status, 200)
+      assert.ok(command.stdout.includes(`Workbench: ${origin}/_ui\n`))
+      const page = await (await fetch(`${origin}/_ui`)).text()
+      assert.equal((await fetch(origin + /src="([^"]+)"/.exec(page)![1]!)).status, 200)
       assert.equal(command.stderr, '')
     })
 

@@ -42,6 +42,8 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly timeout: number | undefined
   /** Whether other processes may control the server by `/_test/...`. */
   readonly testControls: boolean
+  /** Whether the workbench is served. Undefined: on a loopback address. */
+  readonly workbench: boolean | undefined
   /** Whether answers have a header with the duration of each stage. */
   readonly serverTiming: boolean
   /** Whether the statements of each request are printed. */
@@ -115,6 +117,8 @@ const OPTIONS = {
   delay: { type: 'string', value: 'MS', text: 'delay every request by this many milliseconds (default 0)' },
   timeout: { type: 'string', value: 'MS', text: 'milliseconds that a request may take; 503 then (default 5000)' },
   'test-controls': { type: 'boolean', text: 'let tests reset, seed and fail by /_test/...; X-World names worlds' },
+  workbench: { type: 'boolean', text: 'serve the workbench at /_ui, and with it --test-controls; a loopback address has it anyway' },
+  'no-workbench': { type: 'boolean', text: 'serve no workbench on a loopback address' },
   'server-timing': { type: 'boolean', text: 'send a header with the duration of each stage in every answer' },
   explain: { type: 'boolean', text: 'print the SQL of each request, its query plans and missing indexes' },
   watch: { type: 'boolean', text: 'start again when the module, the JSON file or the seed changes' },
@@ -156,7 +160,7 @@ const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[
   ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'static', 'cors', 'cors-credentials', 'allow-host']],
   ['The data', ['config', 'postgres', 'seed', 'evolve', 'rename', 'drop', 'fresh', 'read-only', 'hide', 'watch']],
   ['A JSON file', ['save', 'open', 'id', 'strict']],
-  ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'timeout', 'test-controls']],
+  ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'timeout', 'test-controls', 'workbench', 'no-workbench']],
   ['Instead of serving', ['get', 'openapi', 'diagram', 'eject']],
   ['Trying and comparing', ['self-test', 'runs', 'check', 'journal', 'writes', 'header']],
   ['The program', ['help', 'version']],
@@ -244,6 +248,8 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
   const { diff, files, config: model } = takeDiff(given)
   if (files.length > 1) throw misuse(`One FILE can be served, got ${files.length}: ${files.join(', ')}.`)
   const last = (name: OptionName): string | undefined => values.get(name)?.at(-1)
+  if (values.has('workbench') && values.has('no-workbench'))
+    throw misuse('--workbench does not go with --no-workbench: choose one of them.')
   return check({
     file: files[0],
     port: toPort(last('port') ?? '3000'),
@@ -262,6 +268,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     delay: toMilliseconds('--delay', last('delay') ?? '0', 0),
     timeout: values.has('timeout') ? toMilliseconds('--timeout', last('timeout')!, 1) : undefined,
     testControls: values.has('test-controls'),
+    workbench: values.has('workbench') ? true : values.has('no-workbench') ? false : undefined,
     serverTiming: values.has('server-timing'),
     explain: values.has('explain'),
     watch: values.has('watch'),

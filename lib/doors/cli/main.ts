@@ -18,6 +18,7 @@ import { formatNotes } from './notes.ts'
 import { readOwnPackage } from './own-package.ts'
 import { serve } from './serve.ts'
 import { watch } from './watch.ts'
+import { servesWorkbench } from './workbench-address.ts'
 
 /** Runs the command line (without node and script) and returns the exit code: 0, 1 for a failure, 2 for wrong usage. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -93,7 +94,7 @@ async function evolving({ running, trial }: Loaded): Promise<EngineOptions> {
 
 async function runEngine(Engine: typeof RestEngine, args: CommandArguments, loaded: Loaded): Promise<number> {
   // A journal that nobody can read would cost a long-running server memory.
-  const journal = args.testControls ? {} : { journal: 0 }
+  const journal = args.testControls || (await servesWorkbench(args)) ? {} : { journal: 0 }
   if (loaded.json !== undefined) announceRecords(loaded.json)
   const running = args.fresh ? await beginAnew(Engine, loaded) : await evolving(loaded)
   const engine = await Engine.create({

@@ -1,7 +1,6 @@
 /** Serves the engine over HTTP until a signal stops it. Prints the address and example requests, then one line for every request. */
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import { READ_METHODS } from '../../foundation/base/http-methods.ts'
-import { lookup } from 'node:dns/promises'
 import { stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -9,11 +8,10 @@ import { styleText } from 'node:util'
 import type { UnindexedLink } from '../../records/database/explained-statements.ts'
 import type { RestEngine } from '../../engine.ts'
 import { findTargetBelow, formatRoot, listVersions } from '../../records/request/address.ts'
-import { DOCS, TEST_CONTROLS } from '../../records/request/reserved-paths.ts'
+import { DOCS, TEST_CONTROLS, WORKBENCH } from '../../records/request/reserved-paths.ts'
 import { createServer, createWaitingServer } from '../server/http.ts'
 import { TestControls } from '../server/controls/test-controls.ts'
 import type { RequestLine, ServerOptions } from '../server/server-options.ts'
-import { isLoopback } from '../server/origin-guard.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { findExampleRequests } from './examples.ts'
@@ -22,6 +20,7 @@ import { formatInference } from './json-file.ts'
 import type { Loaded } from './load.ts'
 import { formatNotes } from './notes.ts'
 import type { Saver } from './save.ts'
+import { isLocal, servesWorkbench } from './workbench-address.ts'
 
 /** The message to the watching process: the port, which a next start keeps. */
 export interface ListeningMessage {
@@ -47,11 +46,13 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
     if (!args.quiet) printRequest(line, loaded.json !== undefined)
     if (saver !== undefined && !READ_METHODS.includes(line.method) && isControl(engine, line.path)) saver.replaced()
   }
+  const hasWorkbench = await servesWorkbench(args)
   const options: ServerOptions = {
     readOnly: args.readOnly,
     delay: args.delay,
     docs: true,
-    testControls: args.testControls,
+    ...(args.testControls ? { testControls: true } : {}),
+    ...(hasWorkbench ? { workbench: { title: loaded.title } } : {}),
     ...(args.static === undefined ? {} : { static: args.static }),
     ...(args.cors.length === 0 ? {} : { cors: args.cors, corsCredentials: args.corsCredentials }),
     ...(await listHosts(args)),
@@ -68,7 +69,7 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
   const { stopped } = stopOnSignal(server)
   const address = server.address() as AddressInfo
   if (process.connected) process.send?.({ port: address.port } satisfies ListeningMessage)
-  printWelcome(engine, loaded, requests, args, address)
+  printWelcome(engine, loaded, requests, { ...args, workbench: hasWorkbench }, address)
   if (!args.quiet) printMissingIndexes(slow)
   await stopped
 }
@@ -90,9 +91,7 @@ async function isFolder(path: string): Promise<boolean> {
 async function listHosts({ host, allowedHosts }: CommandArguments): Promise<{ allowedHosts?: readonly string[] | true }> {
   if (allowedHosts === true) return { allowedHosts }
   const isName = isIP(host) === 0 && host !== 'localhost'
-  // A name that cannot be resolved is reported when the server listens.
-  const found = isName ? await lookup(host).catch(() => undefined) : undefined
-  const isOwn = found !== undefined && isLoopback(found.address)
+  const isOwn = isName && (await isLocal(host))
   if (isOwn || (isName && allowedHosts.length > 0)) return { allowedHosts: [...allowedHosts, host] }
   return allowedHosts.length === 0 ? {} : { allowedHosts }
 }
@@ -145,7 +144,7 @@ function printWelcome(
   engine: RestEngine,
   { title, json }: Loaded,
   requests: readonly string[],
-  { testControls, static: folder }: CommandArguments,
+  { testControls, workbench, static: folder }: CommandArguments,
   address: AddressInfo,
 ): void {
   const origin = `http://${formatHost(address)}:${address.port}`
@@ -158,6 +157,7 @@ function printWelcome(
   const notes = formatNotes(engine)
   const lines = [
     `${styleText('bold', 'mikro-rest')} serves ${title} at ${styleText('cyan', origin)}`,
+    ...(workbench === true ? [`Workbench: ${styleText('cyan', `${origin}${engine.base}/${WORKBENCH}`)}`] : []),
     // A resource or a route of the name comes before the page.
     ...(folder === undefined ? [] : [`Files of ${escapeControls(folder)}: ${styleText('cyan', origin)}`]),
     ...(internalsOf(engine).owns(`/${DOCS}`, false) ? [] : [`Documentation: ${styleText('cyan', `${origin}${engine.base}/${DOCS}`)}`]),

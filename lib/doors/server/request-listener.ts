@@ -15,20 +15,22 @@ import { HTTP_TIMEOUT } from '../../foundation/base/limits.ts'
 import { runGuarded, warn } from '../../foundation/base/report-failure.ts'
 import type { Explanation } from '../../engine/journal/explanation.ts'
 import { findTargetBelow, readBase } from '../../records/request/address.ts'
-import { DOCS } from '../../records/request/reserved-paths.ts'
 import { Cors } from './cors.ts'
-import { answerDocs, isDocsPath } from './docs-pages.ts'
+import { isDocsPath } from './docs-pages.ts'
 import { readBody } from './http-body.ts'
 import { loseConnection } from './http-connection.ts'
 import type { HttpConnection } from './http-connection.ts'
 import { findAddress, findOrigin, isEncrypted } from './mount.ts'
 import type { MountedRequest } from './mount.ts'
+import { answerPage } from './pages.ts'
+import type { Pages } from './pages.ts'
 import { OriginGuard } from './origin-guard.ts'
 import type { RequestTarget } from './origin-guard.ts'
 import { Received } from './received.ts'
 import type { ListenerOptions, RequestLine, ServerOptions } from './server-options.ts'
-import { StaticFiles, acceptsHtml } from './static-files.ts'
+import { StaticFiles } from './static-files.ts'
 import { TestControls } from './controls/test-controls.ts'
+import { answerWorkbench, isLook, isWorkbenchPath } from './workbench-pages.ts'
 import { written } from './transport.ts'
 import type { TransportResponse } from './transport.ts'
 import type { WorldEngine } from './controls/worlds.ts'
@@ -69,7 +71,9 @@ export class RequestListener {
   readonly #passesOn: boolean
   readonly #controls: TestControls | undefined
   readonly #readOnly: boolean
-  readonly #docs: boolean
+  readonly #pages: Pages
+  /** Undefined: there is no workbench. */
+  readonly #workbench: { readonly title?: string } | undefined
   readonly #delay: number
   /** Ends the delays. */
   readonly #hurry = new AbortController()
@@ -98,7 +102,9 @@ export class RequestListener {
     this.#base = options.base === undefined ? undefined : readBase(options.base, where, engine.versions)
     this.#passesOn = options.fallthrough ?? false
     this.#readOnly = options.readOnly ?? false
-    this.#docs = options.docs ?? false
+    const { workbench = false } = options
+    this.#workbench = workbench === false ? undefined : workbench === true ? {} : workbench
+    this.#pages = { docs: options.docs ?? false, workbench: this.#workbench !== undefined, readOnly: this.#readOnly }
     this.#delay = options.delay ?? 0
     this.#onRequest = options.onRequest
     this.#explanations = options.explain === true ? new WeakMap() : undefined
@@ -106,8 +112,8 @@ export class RequestListener {
     this.#methods = this.#readOnly ? READ_METHODS : [...READ_METHODS, ...WRITE_METHODS]
     this.#cors = options.cors === undefined ? undefined : new Cors(options.cors, this.#methods, options.corsCredentials)
     this.guard = new OriginGuard(options.allowedHosts, this.#cors)
-    const { testControls = false } = options
-    this.#controls = testControls === false ? undefined : new TestControls(engine, testControls)
+    const { testControls = this.#workbench !== undefined } = options
+    this.#controls = testControls === false ? undefined : new TestControls(engine, testControls, options.testControls !== undefined)
   }
 
   /** Takes no more requests after those that run: answers close their connections, and delays end. */
@@ -149,11 +155,7 @@ export class RequestListener {
   /** Whether the engine, a test control or a docs page is at a path. */
   #owns(below: string | undefined, base: string): boolean {
     if (below === undefined) return false
-    return (
-      (this.#docs && isDocsPath(below)) ||
-      (this.#controls !== undefined && TestControls.isControl(below)) ||
-      this.#internals.owns(below, base !== '')
-    )
+    return (this.#pages.docs && isDocsPath(below)) || this.#isOfTests(below) || this.#internals.owns(below, base !== '')
   }
 
   #begin(sent: SentRequest): void {
@@ -276,7 +278,13 @@ export class RequestListener {
   }
 
   #isControl({ below }: SentRequest): boolean {
-    return this.#controls !== undefined && below !== undefined && TestControls.isControl(below)
+    return this.#isOfTests(below)
+  }
+
+  /** Whether a test control or the workbench is at a path, which meet no delay, and ask for the same origin. */
+  #isOfTests(below: string | undefined): boolean {
+    if (this.#controls === undefined || below === undefined) return false
+    return TestControls.isControl(below) || (this.#workbench !== undefined && isWorkbenchPath(below))
   }
 
   #ask(sent: SentRequest): Awaitable<TransportResponse> {
@@ -307,16 +315,19 @@ export class RequestListener {
     }
     const { method = '', headers } = request
     const body = takesBody(method) ? await readBody(request, client, { limits: this.#engine.limits }) : undefined
+    if (this.#workbench !== undefined && isWorkbenchPath(below!)) {
+      const world = await controls.findWorld(headers)
+      const { title } = this.#workbench
+      const asked = { method, target: below!, base, body, client, readOnly: this.#readOnly, title }
+      return world.use(() => answerWorkbench(internalsOf(world.engine), asked))
+    }
     const { signal } = client
     return controls.answer({ method, target: below!, base, body, headers, signal, origin: findOrigin(request) })
   }
 
   #askEngine(engine: EngineInternals, sent: SentRequest): Awaitable<TransportResponse> {
-    if (this.#docs && this.#isDocs(engine, sent)) return this.#showDocs(engine, sent)
-    if (this.#docs && this.#leadsToDocs(engine, sent)) {
-      const { base } = sent
-      return { status: 302, headers: { location: `${base}/${DOCS}`, vary: 'Accept', 'cache-control': 'no-store' } }
-    }
+    const page = answerPage(engine, sent, this.#pages)
+    if (page !== undefined) return page
     if (takesBody(sent.request.method ?? '') && !this.#isRefused(sent)) return this.#askWithBody(engine, sent)
     try {
       const answering = this.#askFor(engine, sent, undefined)
@@ -326,31 +337,8 @@ export class RequestListener {
     }
   }
 
-  /** Whether a docs page is at the path: what the engine itself has there comes before it. */
-  #isDocs(engine: EngineInternals, { below, base }: SentRequest): boolean {
-    return below !== undefined && isDocsPath(below) && !engine.owns(below, base !== '')
-  }
-
-  /** Whether a browser opens the address itself, where the page says more than the index, and is not hidden by anything of the engine. */
-  #leadsToDocs(engine: EngineInternals, { request, target, below, base }: SentRequest): boolean {
-    const { method, headers } = request
-    if (method !== 'GET' && method !== 'HEAD') return false
-    if (below !== '/' && target !== '/') return false
-    return acceptsHtml(headers.accept) && !engine.owns('/', false) && !engine.owns(`/${DOCS}`, base !== '')
-  }
-
-  #showDocs(engine: EngineInternals, { request, client, base, below }: SentRequest): Promise<TransportResponse> {
-    return answerDocs(engine, {
-      method: request.method ?? '',
-      target: below!,
-      base,
-      origin: findOrigin(request),
-      authorization: client.header('authorization'),
-      readOnly: this.#readOnly,
-    })
-  }
-
   #askFor(engine: EngineInternals, sent: SentRequest, body: unknown): Awaitable<TransportResponse> {
+    if (this.#workbench !== undefined && isLook(sent.request.method, sent.request.headers)) return engine.look(sent.target, sent.client)
     if (this.#explanations !== undefined) return this.#askAndExplain(this.#explanations, engine, sent, body)
     return engine.ask(sent.request.method ?? '', sent.target, undefined, body, sent.client)
   }

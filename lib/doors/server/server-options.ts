@@ -1,5 +1,6 @@
 /** The options of the HTTP server, and their check. */
 import type { Explanation } from '../../engine/journal/explanation.ts'
+import { isObject } from '../../foundation/base/json.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { MAX_DELAY } from '../../engine/testing/fault-options.ts'
 import type { CorsOrigins } from './cors.ts'
@@ -47,6 +48,12 @@ export interface ServerOptions {
    * For tests only: whoever reaches the server may do all that, without a token.
    */
   testControls?: boolean | TestControlOptions
+  /**
+   * Answer `/_ui` with the workbench, a page to look at data, requests and worlds, and lead browsers there that open the address itself. It implies `testControls`, and is for
+   * tests and trying as they are: whoever reaches the server may do all that, without a token. `title` is what the page calls that which is served; default: its database.
+   * Default: false.
+   */
+  workbench?: boolean | { readonly title?: string }
   /** Tell `onRequest` what each request has run: statements, query plans and missing indexes. It is worked out when the answer is out. Default: false. */
   explain?: boolean
   /**
@@ -87,6 +94,7 @@ const OPTION_NAMES = [
   'delay',
   'docs',
   'testControls',
+  'workbench',
   'explain',
   'onRequest',
 ] as const satisfies (keyof ListenerOptions)[]
@@ -113,5 +121,17 @@ function checkForms(options: ServerOptions, names: readonly string[], where: str
     throw new TypeError(`${where}: "corsCredentials" must be true or false.`)
   if (corsCredentials === true && cors === undefined)
     throw new TypeError(`${where}: "corsCredentials" goes with "cors", which names the origins whose pages may send them.`)
+  checkWorkbench(options, where)
   if (explain !== undefined && typeof explain !== 'boolean') throw new TypeError(`${where}: "explain" must be true or false.`)
+}
+
+function checkWorkbench({ workbench, testControls }: ServerOptions, where: string): void {
+  if (workbench === undefined || workbench === false) return
+  if (testControls === false)
+    throw new TypeError(`${where}: "workbench" works by test controls, which "testControls: false" turns off: leave one of the two out.`)
+  if (workbench === true) return
+  if (!isObject(workbench)) throw new TypeError(`${where}: "workbench" must be true, false or an object: { title: 'My shop' }.`)
+  checkNames(workbench, ['title'], `${where}: workbench`)
+  const { title } = workbench
+  if (title !== undefined && typeof title !== 'string') throw new TypeError(`${where}: "workbench.title" must be a string.`)
 }

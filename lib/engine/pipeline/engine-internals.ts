@@ -18,6 +18,8 @@ import type { RestResponse } from '../../foundation/base/response.ts'
 import type { Diagram } from '../../description/diagram/diagram.ts'
 import type { OpenApiDocument } from '../../description/openapi/document.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
+import type { Outline } from '../../description/outline/outline.ts'
+import { outlineVersion } from './outline-version.ts'
 import type { Model } from '../../model/model.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
 import { readPath } from '../../records/request/parse-request.ts'
@@ -121,6 +123,12 @@ export class EngineInternals {
   /** How many bytes the data takes. */
   async size(): Promise<number> {
     return this.#parts.world.size()
+  }
+
+  /** Outlines a version for the workbench, as it is served: read-only, or not, below a base. */
+  outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): Outline {
+    const { options: own, served, authentication } = this.open
+    return outlineVersion(options, { options: own, authentication, services: served.get(options.version)! })
   }
 
   /** The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */

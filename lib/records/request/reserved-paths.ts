@@ -10,6 +10,9 @@ export const DESCRIPTION = 'openapi.json'
 /** The first segment of the paths of test controls, which have no version. */
 export const TEST_CONTROLS = '_test'
 
+/** The first segment of the paths of the workbench, which have no version. */
+export const WORKBENCH = '_ui'
+
 /** The first segment of the paths of the docs page, which have no version. A resource or a custom route of that name comes before it. */
 export const DOCS = 'docs'
 
@@ -20,6 +23,7 @@ export const DOCS = 'docs'
  */
 export function describeReserved(name: string, session: SessionPaths | undefined): string | undefined {
   if (name === TEST_CONTROLS) return 'the test controls of a server'
+  if (name === WORKBENCH) return 'the workbench of a server'
   if (name === DESCRIPTION) return 'the OpenAPI document'
   return session !== undefined && listSessionNames(session).includes(name) ? 'the log-in module' : undefined
 }

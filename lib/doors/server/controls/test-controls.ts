@@ -51,8 +51,11 @@ export class TestControls {
   readonly #worlds: Worlds
   readonly #controls: readonly Control[]
 
-  /** @throws TypeError, RangeError for options that are unknown or not of their form. */
-  constructor(engine: WorldEngine, options: TestControlOptions | true) {
+  /**
+   * @param isEager whether worlds begin with the state of now, else with that when the first is asked for
+   * @throws TypeError, RangeError for options that are unknown or not of their form.
+   */
+  constructor(engine: WorldEngine, options: TestControlOptions | true, isEager: boolean) {
     const { idle = 600_000, maxWorlds = 100 } = options === true ? {} : options
     if (options !== true) {
       if (!isObject(options)) throw new TypeError('createServer: "testControls" must be true, false or an object: { idle: 600000 }.')
@@ -62,7 +65,7 @@ export class TestControls {
       throw new RangeError('createServer: "testControls.idle" must be a number of milliseconds above 0.')
     if (!Number.isSafeInteger(maxWorlds) || maxWorlds < 0)
       throw new RangeError('createServer: "testControls.maxWorlds" must be an integer of 0 or more.')
-    this.#worlds = new Worlds(engine, idle, maxWorlds)
+    this.#worlds = new Worlds(engine, idle, maxWorlds, isEager)
     this.#controls = [this.#index(), ...worldControls(), ...snapshotControls(), ...journalControls(), ...faultControls()]
   }
 

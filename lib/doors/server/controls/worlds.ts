@@ -141,7 +141,8 @@ export class Worlds {
   /** Event streams that are open. */
   streams = 0
   readonly #ends = new AbortController()
-  readonly #seeded: Promise<Snapshot>
+  /** The state with which worlds begin; undefined: it has not been taken yet. */
+  #seeded: Promise<Snapshot> | undefined
   readonly #main: World
   readonly #worlds = new Map<string, Promise<World>>()
   readonly #timer: NodeJS.Timeout
@@ -151,14 +152,13 @@ export class Worlds {
   /**
    * @param idle milliseconds after which an unused world is closed
    * @param max worlds that there may be at a time, apart from the engine's own
+   * @param isEager whether worlds begin with the state of now, else with that when the first is asked for: it costs a copy, or a log on a server
    */
-  constructor(engine: WorldEngine, idle: number, max: number) {
+  constructor(engine: WorldEngine, idle: number, max: number, isEager: boolean) {
     this.#idle = idle
     this.#max = max
     this.#main = new World(engine, { from: 'engine' })
-    this.#seeded = engine.snapshot()
-    // Every request for a world gets the error.
-    this.#seeded.catch(() => {})
+    if (isEager) void this.#start()
     this.#timer = setInterval(() => void this.#closeIdle(), Math.max(1, idle / ROUNDS))
     this.#timer.unref()
   }
@@ -241,9 +241,18 @@ export class Worlds {
     )
   }
 
+  #start(): Promise<Snapshot> {
+    if (this.#seeded === undefined) {
+      this.#seeded = this.#main.engine.snapshot()
+      // Every request for a world gets the error.
+      this.#seeded.catch(() => {})
+    }
+    return this.#seeded
+  }
+
   async #fork(scenario: string | undefined): Promise<World> {
     const { engine } = this.#main
-    if (scenario === undefined) return new World(await engine.fork(await this.#seeded), { from: 'start' })
+    if (scenario === undefined) return new World(await engine.fork(await this.#start()), { from: 'start' })
     if (!engine.scenarios.includes(scenario)) throw unknownScenario(scenario, engine.scenarios)
     const state = await internalsOf(engine).scenarioSnapshot(scenario)
     return new World(await engine.fork(state), { from: 'scenario', name: scenario })

@@ -1,0 +1,163 @@
+/**
+ * Outline: a version as the workbench needs it: resources with their attributes, what may be done with them, and the names of parameters. A tenth of an OpenAPI document. It
+ * has what that document has: nothing that is hidden, and nothing that the rules forbid to everybody.
+ */
+import { shownName } from '../../model/ids-name.ts'
+import { idNames } from '../../model/key.ts'
+import { listTargets } from '../../model/model.ts'
+import type { Attribute, Model, Resource } from '../../model/model.ts'
+import { isCreatable } from '../../records/access/resolve-path.ts'
+import { existsFor, isOpen } from '../../records/plan/visibility.ts'
+import type { Visibility } from '../../records/plan/visibility.ts'
+import type { Reserved } from '../../records/request/reserved-parameters.ts'
+import { describedVisibility } from '../openapi/source.ts'
+
+/** An attribute, as the workbench shows and edits it. */
+export interface OutlinedAttribute {
+  readonly name: string
+  /** The name of the IDs of a relation, where they have one of their own: `userId`. */
+  readonly ids?: string
+  readonly kind: 'scalar' | 'embedded' | 'toOne' | 'toOneOf' | 'toMany'
+  /** What its values are: `text`, `integer`, `enum`, `object`; of a relation the plural names of the resources that it links. */
+  readonly type: string
+  /** The values that an enum may have. */
+  readonly items?: readonly (string | number)[]
+  /** The resource that a relation links, by its plural name, where it is one. */
+  readonly target?: string
+  /** The name of the relation on the other side. */
+  readonly otherSide?: string
+  readonly nullable: boolean
+  readonly required: boolean
+  readonly readOnly: boolean
+  readonly unique: boolean
+  readonly filterable: boolean
+  readonly sortable: boolean
+  /** The parameter without which answers do not have it. */
+  readonly flag?: string
+  /** The attributes of an object. */
+  readonly attributes?: readonly OutlinedAttribute[]
+}
+
+export interface OutlinedResource {
+  /** Plural name: a segment of paths, and the key of the records in an answer. */
+  readonly name: string
+  readonly singular: string
+  /** The names of the attributes that make the ID. */
+  readonly key: readonly string[]
+  /** The attribute of optimistic locking. */
+  readonly version?: string
+  /** Which attribute names a record to a reader: `name`, `title`, `label`, `email`, else the first text that every record has. */
+  readonly label?: string
+  readonly creates: boolean
+  readonly updates: boolean
+  readonly deletes: boolean
+  readonly attributes: readonly OutlinedAttribute[]
+}
+
+export interface Outline {
+  /** What is served, for the head of the page: `the sample model`. */
+  readonly title: string
+  /** The kind of its database: `SQLite in memory`. */
+  readonly database: string
+  readonly base: string
+  /** The path in front of resources: `/api/v1`. */
+  readonly root: string
+  readonly version: string
+  readonly versions: readonly string[]
+  readonly readOnly: boolean
+  /** The resource of those who log in; null where nobody does, or this version does not serve them. */
+  readonly users: string | null
+  /** Whether requests may need a token. */
+  readonly hasLogIn: boolean
+  /** The names that the application gave to parameters: `limit`, `offset`, `sort`, `depth`, `attributes`, `expand`. */
+  readonly parameters: Readonly<Partial<Record<Reserved, string>>>
+  readonly resources: readonly OutlinedResource[]
+}
+
+/** Lists the resources of a version. */
+export function outlineResources(model: Model, isReadOnly: boolean): OutlinedResource[] {
+  const visibility = describedVisibility(model)
+  return model.resources.filter(resource => isOpen(resource)).map(resource => outlineResource(resource, visibility, isReadOnly))
+}
+
+function outlineResource(resource: Resource, visibility: Visibility, isReadOnly: boolean): OutlinedResource {
+  const { access } = resource.rules
+  const writes = !isReadOnly && !resource.readOnly
+  const label = findLabel(resource, visibility)
+  return {
+    name: resource.plural,
+    singular: resource.singular,
+    key: idNames(resource),
+    ...(resource.version === undefined ? {} : { version: resource.version.name }),
+    ...(label === undefined ? {} : { label }),
+    creates: writes && isCreatable(resource) && access.create !== false,
+    updates: writes && access.update !== false,
+    deletes: writes && access.delete !== false,
+    attributes: outlineAttributes(resource.attributes, resource, visibility),
+  }
+}
+
+function outlineAttributes(attributes: readonly Attribute[], resource: Resource, visibility: Visibility): OutlinedAttribute[] {
+  const unique = new Set(resource.uniques.flatMap(names => (names.length === 1 ? names : [])))
+  return attributes
+    .filter(attribute => existsFor(attribute, visibility))
+    .map(attribute => {
+      const { name, nullable, required, readOnly, filterable, sortable, flag } = attribute
+      const shown = shownName(attribute)
+      return {
+        name,
+        ...(shown === name ? {} : { ids: shown }),
+        kind: attribute.kind,
+        nullable,
+        required,
+        readOnly,
+        unique: unique.has(name),
+        filterable,
+        sortable,
+        ...(flag === undefined ? {} : { flag }),
+        ...outlineType(attribute, resource, visibility),
+      }
+    })
+}
+
+type TypeOfAttribute = Pick<OutlinedAttribute, 'type' | 'items' | 'target' | 'otherSide' | 'attributes'>
+
+function outlineType(attribute: Attribute, resource: Resource, visibility: Visibility): TypeOfAttribute {
+  switch (attribute.kind) {
+    case 'scalar': {
+      const { kind, items } = attribute.type
+      if (attribute.render !== undefined) return { type: 'any' }
+      return items === undefined || kind === 'array' ? { type: kind === 'array' ? 'list' : kind } : { type: 'enum', items }
+    }
+    case 'embedded':
+      return {
+        type: attribute.array ? 'list of objects' : 'object',
+        attributes: outlineAttributes(attribute.attributes, resource, visibility),
+      }
+    case 'toOneOf':
+      return {
+        type: listTargets(attribute)
+          .map(({ plural }) => plural)
+          .join(', '),
+      }
+    default: {
+      const { target, otherSide } = attribute
+      return { type: target.plural, target: target.plural, ...(otherSide === undefined ? {} : { otherSide }) }
+    }
+  }
+}
+
+const LABELS = ['name', 'title', 'label', 'email']
+
+function findLabel(resource: Resource, visibility: Visibility): string | undefined {
+  const texts = resource.attributes.filter(
+    attribute =>
+      attribute.kind === 'scalar' &&
+      attribute.type.kind === 'text' &&
+      attribute.flag === undefined &&
+      attribute.render === undefined &&
+      existsFor(attribute, visibility),
+  )
+  const named = LABELS.flatMap(name => texts.filter(text => text.name === name))
+  return (named[0] ?? texts.find(({ required }) => required))?.name
+}

@@ -1,0 +1,59 @@
+/**
+ * Pages: what of a server is for readers: the docs page, where nothing of the engine is in its place, and the way of a browser that opens the address itself: to the workbench,
+ * else to the docs page. They say more than the index.
+ */
+import type { LazyClient } from '../../foundation/base/abort.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { DOCS, WORKBENCH } from '../../records/request/reserved-paths.ts'
+import { answerDocs, isDocsPath } from './docs-pages.ts'
+import type { DocumentedEngine } from './docs-pages.ts'
+import { findOrigin } from './mount.ts'
+import type { MountedRequest } from './mount.ts'
+import { acceptsHtml } from './static-files.ts'
+import type { TransportResponse } from './transport.ts'
+
+/** An engine, with what it has at a path: that comes before a page. */
+interface OwningEngine extends DocumentedEngine {
+  owns(target: string, hasBase: boolean): boolean
+}
+
+interface OpenedAddress {
+  readonly request: MountedRequest
+  readonly client: LazyClient
+  /** Path and query, and what of it is below the base. */
+  readonly target: string
+  readonly below: string | undefined
+  readonly base: string
+}
+
+/** Which pages a server has. */
+export interface Pages {
+  readonly docs: boolean
+  readonly workbench: boolean
+  readonly readOnly: boolean
+}
+
+/** Returns the answer to a request for a page, or the way to one; undefined for any other request. */
+export function answerPage(engine: OwningEngine, opened: OpenedAddress, pages: Pages): Awaitable<TransportResponse> | undefined {
+  const { below, base, request } = opened
+  if (pages.docs && below !== undefined && isDocsPath(below) && !engine.owns(below, base !== ''))
+    return answerDocs(engine, {
+      method: request.method ?? '',
+      target: below,
+      base,
+      origin: findOrigin(request),
+      authorization: opened.client.header('authorization'),
+      readOnly: pages.readOnly,
+    })
+  return pages.docs || pages.workbench ? leadToPage(engine, opened, pages) : undefined
+}
+
+function leadToPage(engine: OwningEngine, { request, target, below, base }: OpenedAddress, pages: Pages): TransportResponse | undefined {
+  const { method, headers } = request
+  if (method !== 'GET' && method !== 'HEAD') return undefined
+  if (below !== '/' && target !== '/') return undefined
+  if (!acceptsHtml(headers.accept) || engine.owns('/', false)) return undefined
+  const page = pages.workbench ? WORKBENCH : engine.owns(`/${DOCS}`, base !== '') ? undefined : DOCS
+  if (page === undefined) return undefined
+  return { status: 302, headers: { location: `${base}/${page}`, vary: 'Accept', 'cache-control': 'no-store' } }
+}

@@ -1,0 +1,157 @@
+/**
+ * Workbench pages: answers `/_ui` and what is below it: the page, its files, the outline of a version, and how many records lists have. Takes a request whose origin the guard
+ * has checked as that of a test control. No page loads anything from another host, and none has a script or a style in itself.
+ * Refuses with method_not_allowed, path_unknown, version_unknown and body_invalid.
+ */
+import { escapeText } from '../../description/diagram/svg.ts'
+import type { Outline } from '../../description/outline/outline.ts'
+import type { LazyClient } from '../../foundation/base/abort.ts'
+import { restError } from '../../foundation/base/errors.ts'
+import { isObject } from '../../foundation/base/json.ts'
+import { JSON_TYPE } from '../../foundation/base/response.ts'
+import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
+import { WholeText } from '../../foundation/base/text-stream.ts'
+import { NO_VERSION, listVersions } from '../../records/request/address.ts'
+import { WORKBENCH } from '../../records/request/reserved-paths.ts'
+import type { TransportResponse } from './transport.ts'
+import { findWorkbenchFiles } from './workbench-files.ts'
+
+/** What the workbench asks of the internals of an engine. */
+export interface WorkbenchEngine {
+  readonly versions: readonly string[]
+  /** Answers a GET that no journal has, and that meets no fault. */
+  look(path: string, client: LazyClient): Promise<TransportResponse>
+  outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): Omit<Outline, 'title'> & {
+    readonly title: string
+  }
+}
+
+/** A request for the workbench. */
+export interface SentWorkbenchRequest {
+  readonly method: string
+  /** Path below the base; may carry a query. */
+  readonly target: string
+  readonly base: string
+  readonly body: unknown
+  readonly client: LazyClient
+  /** Whether the server refuses to write. */
+  readonly readOnly: boolean
+  /** What the page calls that which is served; undefined: what the engine says. */
+  readonly title: string | undefined
+}
+
+const PATH = `/${WORKBENCH}`
+const READS = 'GET, HEAD, OPTIONS'
+/** How many lists may be counted by one request. */
+const MAX_COUNTS = 500
+const POLICY = [
+  `default-src 'none'`,
+  `script-src 'self'`,
+  `style-src 'self'`,
+  `img-src 'self' data:`,
+  `connect-src 'self'`,
+  `base-uri 'none'`,
+  `form-action 'none'`,
+  `frame-ancestors 'none'`,
+].join('; ')
+const SAFE = {
+  'content-security-policy': POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+}
+/** The header by which the workbench says that a GET is only for the eyes of its user. */
+const LOOK = 'x-workbench'
+
+/** Whether a request target below the base is of the workbench. */
+export function isWorkbenchPath(target: string): boolean {
+  const [path = ''] = target.split('?', 1)
+  return path === PATH || path.startsWith(`${PATH}/`)
+}
+
+/** Whether a GET is only for the eyes of the user of the workbench: no journal has it, and it meets no fault. */
+export function isLook(method: string | undefined, headers: Readonly<Record<string, unknown>>): boolean {
+  return method === 'GET' && headers[LOOK] === 'look'
+}
+
+/** Answers a request for the workbench. */
+export async function answerWorkbench(engine: WorkbenchEngine, request: SentWorkbenchRequest): Promise<TransportResponse> {
+  const { method, base } = request
+  const path = (request.target.split('?', 1)[0] ?? '').slice(PATH.length).replace(/\/$/, '')
+  const methods = path === '/counts' ? 'POST, OPTIONS' : READS
+  if (method === 'OPTIONS') return { status: 204, headers: { allow: methods } }
+  if (!methods.split(', ').includes(method))
+    throw restError('method_not_allowed', `${base}${PATH}${path.slice(0, 200)} does not take ${method}, but ${methods}.`, {
+      headers: { allow: methods },
+    })
+  const answer = await findAnswer(engine, request, path)
+  return method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
+}
+
+async function findAnswer(engine: WorkbenchEngine, request: SentWorkbenchRequest, path: string): Promise<TransportResponse> {
+  if (path === '') return answerPage(request)
+  if (path === '/outline.json') return answerOutline(engine, request)
+  if (path === '/counts') return json({ counts: await count(engine, request) })
+  const { texts } = await findWorkbenchFiles()
+  const name = path.slice(1)
+  const text = texts.get(name)
+  if (text === undefined)
+    throw restError(
+      'path_unknown',
+      `There is nothing at ${request.base}${PATH}${path.slice(0, 200)}: the workbench is ${request.base}${PATH}.`,
+    )
+  const type = name.endsWith('.css') ? 'text/css' : name.endsWith('.js') ? 'text/javascript' : 'text/plain'
+  const kept = { 'content-type': `${type}; charset=UTF-8`, 'cache-control': 'private, max-age=31536000, immutable' }
+  return { status: 200, headers: { ...SAFE, ...kept }, body: new WholeText(text) }
+}
+
+async function answerPage({ base }: SentWorkbenchRequest): Promise<TransportResponse> {
+  const { script, style } = await findWorkbenchFiles()
+  const root = escapeText(base + PATH)
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Workbench · mikro-rest</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${root}/${style}">
+<script type="module" src="${root}/${script}"></script>
+</head>
+<body data-base="${escapeText(base)}">
+<noscript>The workbench is a page of scripts, and this browser runs none. The API answers without it: see ${escapeText(base)}/_test for the test controls.</noscript>
+</body>
+</html>
+`
+  const headers = { ...SAFE, 'content-type': 'text/html; charset=UTF-8', 'cache-control': 'no-store' }
+  return { status: 200, headers, body: new WholeText(html) }
+}
+
+function answerOutline(engine: WorkbenchEngine, { target, base, readOnly, title }: SentWorkbenchRequest): TransportResponse {
+  const given = new URLSearchParams(target.split('?')[1] ?? '').get('version')
+  const known = listVersions(engine.versions)
+  const version = given ?? known[0] ?? NO_VERSION
+  if (!known.includes(version))
+    throw restError('version_unknown', `There is no version "${version.slice(0, 100)}".${formatHint(findNearest(version, known))}`)
+  const outline = engine.outline({ version, base, readOnly })
+  return json({ ...outline, title: title ?? outline.title })
+}
+
+/** Counts the records of lists: `{ "paths": ["/v1/users?limit=1"] }`. A list that cannot be read has null. */
+async function count(engine: WorkbenchEngine, { body, client }: SentWorkbenchRequest): Promise<(number | null)[]> {
+  const paths = isObject(body) ? body['paths'] : undefined
+  if (!Array.isArray(paths) || paths.length > MAX_COUNTS || !paths.every(path => typeof path === 'string' && path.startsWith('/')))
+    throw restError('body_invalid', `The body must be { "paths": ["/v1/users?limit=1"] }, with at most ${MAX_COUNTS} paths of lists.`)
+  const counts: (number | null)[] = []
+  for (const path of paths as string[]) {
+    const answer = await engine.look(path, client)
+    const counted = isObject(answer.body) ? answer.body['count'] : undefined
+    counts.push(answer.status === 200 && typeof counted === 'number' ? counted : null)
+  }
+  return counts
+}
+
+function json(body: object): TransportResponse {
+  return { status: 200, headers: { ...SAFE, 'content-type': JSON_TYPE, 'cache-control': 'no-store' }, body }
+}

@@ -1,0 +1,47 @@
+/** Outline version: gathers what the workbench is told of a version: see description/outline/outline.ts. */
+import type { Authentication } from '../auth/auth.ts'
+import { outlineResources } from '../../description/outline/outline.ts'
+import type { Outline } from '../../description/outline/outline.ts'
+import { describeDatabase, isInMemory, isPglite } from '../../records/database/describe-database.ts'
+import type { ServerDatabase } from '../../records/database/world-store.ts'
+import { formatRoot } from '../../records/request/address.ts'
+import type { Services } from './operate.ts'
+
+/** Returns the outline of a version, as it is served: read-only, or not, below a base. */
+export function outlineVersion(
+  { version, base, readOnly }: { readonly version: string; readonly base: string; readonly readOnly: boolean },
+  engine: {
+    readonly options: { readonly versions: readonly string[]; readonly database: string | ServerDatabase; readonly readOnly?: boolean }
+    readonly authentication: Authentication | undefined
+    readonly services: Pick<Services, 'model' | 'vocabulary'>
+  },
+): Outline {
+  const { options, authentication, services } = engine
+  const isReadOnly = readOnly || options.readOnly === true
+  const user = authentication?.describe(version).user
+  const resources = outlineResources(services.model, isReadOnly)
+  return {
+    ...nameDatabase(options.database),
+    base,
+    root: formatRoot(base, version),
+    version,
+    versions: options.versions,
+    readOnly: isReadOnly,
+    users: user !== undefined && resources.some(({ name }) => name === user.plural) ? user.plural : null,
+    hasLogIn: authentication !== undefined,
+    parameters: Object.fromEntries([...services.vocabulary.reserved].map(([given, name]) => [name, given])),
+    resources,
+  }
+}
+
+function nameDatabase(database: string | ServerDatabase): Pick<Outline, 'title' | 'database'> {
+  const name = describeDatabase(database)
+  const kind = isPglite(name) ? 'PGlite' : /^postgres/i.test(name) ? 'PostgreSQL' : 'SQLite'
+  if (isInMemory(database)) return { title: `${kind} in memory`, database: kind }
+  const last =
+    name
+      .replace(/[/\\]+$/, '')
+      .split(/[/\\]/)
+      .at(-1) ?? name
+  return { title: last.replace(/^pglite:/i, ''), database: kind }
+}

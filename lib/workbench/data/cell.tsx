@@ -1,0 +1,51 @@
+/** Cell: one value of a record, as text: nothing of the data is ever HTML. */
+import { findResource } from '../state/outline.ts'
+import type { OutlinedAttribute } from '../state/outline.ts'
+import { idOf, labelOf, textOf } from '../state/records.ts'
+import type { AnyRecord } from '../state/records.ts'
+import { hrefOfRecord } from './links.ts'
+
+/** Characters of a value that a cell shows; the panel of the record shows all. */
+const SHOWN = 80
+
+interface ValueProps {
+  readonly value: unknown
+  readonly attribute: OutlinedAttribute
+  /** Whether all of it is shown. */
+  readonly isWhole?: boolean
+}
+
+export function Value({ value, attribute, isWhole = false }: ValueProps) {
+  if (value === null) return <span class="null">null</span>
+  if (value === undefined) return <span class="null">not shown</span>
+  if (attribute.kind === 'toOne') return <Link value={value} target={attribute.target} />
+  if (typeof value === 'boolean') return <span class="word">{String(value)}</span>
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, isWhole && typeof value === 'object' ? 2 : undefined)
+  if (isWhole && /^https?:\/\/\S+$/.test(text))
+    return (
+      <a href={text} target="_blank" rel="noreferrer noopener">
+        {text}
+      </a>
+    )
+  if (text === '') return <span class="null">empty text</span>
+  return (
+    <span class={typeof value === 'object' ? 'code' : undefined}>
+      {isWhole || text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`}
+    </span>
+  )
+}
+
+/** A linked record: its ID, and its name where it is known. */
+function Link({ value, target }: { readonly value: unknown; readonly target: string | undefined }) {
+  const resource = target === undefined ? undefined : findResource(target)
+  const isRecord = typeof value === 'object' && value !== null
+  const id = !isRecord ? textOf(value) : resource === undefined ? undefined : idOf(value as AnyRecord, resource)
+  if (resource === undefined || id === undefined) return <span class="code">{JSON.stringify(value)}</span>
+  const label = isRecord ? labelOf(value as AnyRecord, resource) : ''
+  return (
+    <a href={hrefOfRecord(resource.name, id)} title={`${resource.singular} ${id}`}>
+      <span class="id">{id}</span>
+      {label === '' || label === id ? '' : ` ${label}`}
+    </a>
+  )
+}

@@ -1,0 +1,147 @@
+/** Complete: what may stand at the caret of a query: names of attributes along relations, operators, the values of enums, and parameters. Knows the outline alone. */
+import type { OutlinedAttribute, OutlinedResource } from '../../description/outline/outline.ts'
+import type { ParameterNames } from './list-query.ts'
+
+export interface Suggestion {
+  /** What takes the place of the text from `from` to the caret. */
+  readonly text: string
+  /** What it is: the type of an attribute, or what an operator means. */
+  readonly hint: string
+}
+
+export interface Completion {
+  readonly from: number
+  readonly suggestions: readonly Suggestion[]
+}
+
+export interface KnownNames {
+  readonly root: string
+  readonly resources: readonly OutlinedResource[]
+  readonly names: ParameterNames
+}
+
+const NONE: Completion = { from: 0, suggestions: [] }
+const SHOWN = 12
+
+const OPERATORS: readonly (readonly [operator: string, hint: string, kinds: RegExp | undefined])[] = [
+  ['=', 'is', undefined],
+  ['~=', 'is like, whatever the case: *ann*', /text|uuid|any/],
+  ['!=', 'is not', undefined],
+  ['>=', 'is at least', /integer|bigint|float|decimal|date|time|text/],
+  ['<=', 'is at most', /integer|bigint|float|decimal|date|time|text/],
+  ['>', 'is more than', /integer|bigint|float|decimal|date|time/],
+  ['<', 'is less than', /integer|bigint|float|decimal|date|time/],
+]
+
+/** @param caret the place in the text at which something is completed */
+export function complete(text: string, caret: number, known: KnownNames): Completion {
+  const before = text.slice(0, caret)
+  const mark = before.indexOf('?')
+  const { root, resources } = known
+  if (mark < 0) {
+    const suggestions = resources.map(({ name }) => ({ text: `${root}/${name}`, hint: 'resource' }))
+    return { from: 0, suggestions: matching(suggestions, before) }
+  }
+  const resource = resources.find(({ name }) => before.slice(0, mark) === `${root}/${name}`)
+  if (resource === undefined) return NONE
+  const from = Math.max(mark, before.lastIndexOf('&')) + 1
+  const part = before.slice(from)
+  const operator = /(?:~=|!=|>=|<=|=|>|<)/.exec(part)
+  return operator === null
+    ? completeName(part, from, resource, known)
+    : completeValue(part.slice(0, operator.index), operator.index + operator[0].length + from, before, resource, known)
+}
+
+function completeName(part: string, from: number, resource: OutlinedResource, known: KnownNames): Completion {
+  // A name may begin with "!", and several may be separated by "|".
+  const skipped = /^!?(?:[^|]*\|)*/.exec(part)?.[0].length ?? 0
+  const path = part.slice(skipped)
+  const start = from + skipped
+  const exact = findAttribute(path, resource, known)
+  const operators = exact === undefined || !exact.filterable ? [] : operatorsOf(exact, path)
+  const parameters = skipped > 0 || path.includes('.') ? [] : listParameters(known.names)
+  const suggestions = [...operators, ...matching([...listAttributes(path, resource, known), ...parameters], path)]
+  return { from: start, suggestions: suggestions.filter(({ text }) => text !== path).slice(0, SHOWN) }
+}
+
+function completeValue(name: string, from: number, before: string, resource: OutlinedResource, known: KnownNames): Completion {
+  const { names } = known
+  const start = Math.max(from, before.lastIndexOf(',') + 1)
+  const typed = before.slice(start)
+  if (name === names.sort) {
+    const sortable = listAttributes(typed.replace(/\.(?:asc|desc)?$/, ''), resource, known).flatMap(each => [
+      each,
+      { ...each, text: `${each.text}.desc` },
+    ])
+    return { from: start, suggestions: matching(sortable, typed) }
+  }
+  if (name === names.expand || name === names.attributes) {
+    const listed = listAttributes(typed, resource, known).filter(({ hint }) => name === names.attributes || hint.startsWith('→'))
+    return { from: start, suggestions: matching(listed, typed) }
+  }
+  const attribute = findAttribute(name.replace(/^!/, '').split('|').at(-1) ?? '', resource, known)
+  if (attribute === undefined) return NONE
+  const values = attribute.items?.map(String) ?? (attribute.type === 'boolean' ? ['true', 'false'] : [])
+  const nulls = attribute.nullable || attribute.kind === 'toMany' ? ['null'] : []
+  return {
+    from: start,
+    suggestions: matching(
+      [...values, ...nulls].map(text => ({ text, hint: text === 'null' ? 'no value' : attribute.type })),
+      typed,
+    ),
+  }
+}
+
+function matching(all: readonly Suggestion[], typed: string): Suggestion[] {
+  const lower = typed.toLowerCase()
+  const begins = all.filter(({ text }) => text.toLowerCase().startsWith(lower))
+  const holds = all.filter(each => !begins.includes(each) && each.text.toLowerCase().includes(lower))
+  return [...begins, ...holds].filter(({ text }) => text !== typed).slice(0, SHOWN)
+}
+
+function operatorsOf({ type, kind }: OutlinedAttribute, path: string): Suggestion[] {
+  const isValue = kind === 'scalar'
+  return OPERATORS.filter(([, , kinds]) => kinds === undefined || (isValue && kinds.test(type))).map(([operator, hint]) => ({
+    text: path + operator,
+    hint,
+  }))
+}
+
+function listParameters(names: ParameterNames): Suggestion[] {
+  return Object.entries(names).map(([name, given]) => ({ text: `${given}=`, hint: HINTS[name] ?? 'parameter' }))
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  limit: 'records on a page',
+  offset: 'records to skip',
+  sort: 'order',
+  depth: 'relations: 0, 1 or 2',
+  attributes: 'what is shown',
+  expand: 'relations as objects',
+}
+
+/** The attributes behind the relations of a path that is being written. */
+function listAttributes(path: string, resource: OutlinedResource, known: KnownNames): Suggestion[] {
+  const dot = path.lastIndexOf('.')
+  const prefix = path.slice(0, dot + 1)
+  const attributes = dot < 0 ? resource.attributes : attributesBehind(path.slice(0, dot), resource, known)
+  return attributes
+    .filter(({ filterable, flag }) => filterable && flag === undefined)
+    .map(({ name, kind, type }) => ({ text: prefix + name, hint: kind === 'scalar' || kind === 'embedded' ? type : `→ ${type}` }))
+}
+
+function attributesBehind(path: string, resource: OutlinedResource, known: KnownNames): readonly OutlinedAttribute[] {
+  const attribute = findAttribute(path, resource, known)
+  return attribute?.attributes ?? known.resources.find(({ name }) => name === attribute?.target)?.attributes ?? []
+}
+
+function findAttribute(path: string, resource: OutlinedResource, known: KnownNames): OutlinedAttribute | undefined {
+  let attributes = resource.attributes
+  let found: OutlinedAttribute | undefined
+  for (const name of path.split('.')) {
+    found = attributes.find(attribute => attribute.name === name || attribute.ids === name)
+    if (found === undefined) return undefined
+    attributes = found.attributes ?? known.resources.find(({ name: other }) => other === found?.target)?.attributes ?? []
+  }
+  return found
+}

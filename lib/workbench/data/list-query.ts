@@ -1,0 +1,132 @@
+/** List query: makes the request for a page of a list of what the reader has written: at most 50 records, relations with the names of what they link, and no lists of IDs. */
+import type { OutlinedAttribute, OutlinedResource } from '../../description/outline/outline.ts'
+
+/** Records on a page. */
+export const PAGE = 50
+/** Relations whose records are named: more than the engine takes in one request. */
+const MAX_NAMED = 40
+
+/** The parameters of a query, by the names that they have in the API itself. */
+export type ParameterNames = Readonly<Record<'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand', string>>
+
+export interface ListQuery {
+  /** The query that is asked, without `?`. */
+  readonly asked: string
+  /** The same without what the workbench adds to show names, for callers who may not see these. */
+  readonly plain: string
+  readonly limit: number
+  readonly offset: number
+  readonly sort: readonly SortKey[]
+  /** Whether the reader has chosen what is shown. */
+  readonly isOwnChoice: boolean
+}
+
+export interface SortKey {
+  readonly path: string
+  readonly descending: boolean
+}
+
+interface Pair {
+  readonly name: string
+  readonly value: string
+  readonly text: string
+}
+
+export function readListQuery(
+  query: string,
+  resource: OutlinedResource,
+  names: ParameterNames,
+  find: (name: string) => OutlinedResource | undefined,
+): ListQuery {
+  const pairs = readPairs(query)
+  const given = (name: string): string | undefined => pairs.findLast(pair => pair.name === name)?.value
+  const limit = Math.min(readCount(given(names.limit), PAGE), PAGE)
+  const kept = pairs.filter(({ name }) => name !== names.limit).map(({ text }) => text)
+  const isOwnChoice = pairs.some(({ name }) => [names.attributes, names.expand, names.depth].includes(name))
+  const plain = [...kept, `${names.limit}=${limit}`]
+  const added = isOwnChoice ? [] : chooseShown(resource, names, find)
+  return {
+    asked: [...plain, ...added].join('&'),
+    plain: [...plain, ...(isOwnChoice ? [] : [`${names.depth}=1`])].join('&'),
+    limit,
+    offset: readCount(given(names.offset), 0),
+    sort: readSort(given(names.sort)),
+    isOwnChoice,
+  }
+}
+
+/** Returns a query with a parameter of another value; undefined takes it out. */
+export function withParameter(query: string, name: string, value: string | undefined): string {
+  const kept = readPairs(query)
+    .filter(pair => pair.name !== name)
+    .map(({ text }) => text)
+  return [...kept, ...(value === undefined ? [] : [`${name}=${encodeSoftly(value)}`])].join('&')
+}
+
+/** The query of the page before or behind, or from the start. */
+export function withOffset(query: string, name: string, offset: number): string {
+  return withParameter(query, name, offset <= 0 ? undefined : String(offset))
+}
+
+/** What a click on the head of a column makes of the order: upwards, downwards, the order of the API. */
+export function nextSort(sort: readonly SortKey[], path: string): string | undefined {
+  const own = sort[0]?.path === path ? sort[0] : undefined
+  if (own === undefined) return path
+  return own.descending ? undefined : `${path}.desc`
+}
+
+function readPairs(query: string): Pair[] {
+  return query
+    .split('&')
+    .filter(text => text !== '')
+    .map(text => {
+      const mark = text.indexOf('=')
+      return { name: decode(mark < 0 ? text : text.slice(0, mark)), value: mark < 0 ? '' : decode(text.slice(mark + 1)), text }
+    })
+}
+
+function readCount(text: string | undefined, otherwise: number): number {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : otherwise
+}
+
+function readSort(text: string | undefined): SortKey[] {
+  return (text ?? '')
+    .split(',')
+    .filter(key => key !== '')
+    .map(key => ({ path: key.replace(/\.(?:asc|desc)$/, ''), descending: key.endsWith('.desc') }))
+}
+
+/** All but lists, and of records that are linked the ID and the name. */
+function chooseShown(resource: OutlinedResource, names: ParameterNames, find: (name: string) => OutlinedResource | undefined): string[] {
+  const named = new Set(
+    resource.attributes
+      .filter(({ kind, target, flag }) => kind === 'toOne' && flag === undefined && target !== undefined && find(target) !== undefined)
+      .slice(0, MAX_NAMED)
+      .map(({ name }) => name),
+  )
+  const shown = resource.attributes.filter(({ kind, flag }) => kind !== 'toMany' && flag === undefined)
+  const attributes = shown.flatMap(attribute => (named.has(attribute.name) ? namesOf(attribute, find) : [attribute.ids ?? attribute.name]))
+  return [
+    `${names.attributes}=${attributes.map(encodeSoftly).join(',')}`,
+    ...(named.size === 0 ? [] : [`${names.expand}=${[...named].map(encodeSoftly).join(',')}`]),
+  ]
+}
+
+function namesOf({ name, target = '' }: OutlinedAttribute, find: (name: string) => OutlinedResource | undefined): string[] {
+  const { key = [], label } = find(target) ?? {}
+  return [...new Set([...key, ...(label === undefined ? [] : [label])])].map(part => `${name}.${part}`)
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    // The API says what is wrong with it.
+    return text
+  }
+}
+
+/** Encodes what has a meaning in a query, and leaves the rest readable. */
+export function encodeSoftly(text: string): string {
+  return encodeURIComponent(text).replaceAll(/%(?:2C|3A|2F|7C|40)/g, decodeURIComponent)
+}

@@ -1,0 +1,70 @@
+/** Head: what is served, in which world, as whom; the clock and the faults, where they are not as usual; and whether the page is live. */
+import { useId } from 'preact/hooks'
+import { isPaletteOpen } from './palette.tsx'
+import { WorldChoice } from './world-choice.tsx'
+import { UserChoice } from './user-choice.tsx'
+import { isReachable } from './state/ask.ts'
+import { clockOffset, faults } from './state/live.ts'
+import { outline } from './state/outline.ts'
+import { setOfPage, version } from './state/place.ts'
+
+/** Milliseconds by which the clocks of two machines may differ. */
+const SAME_TIME = 2000
+
+export function Head() {
+  const { title, database, readOnly, versions = [], hasLogIn } = outline.value ?? {}
+  const held = faults.value.filter(({ held: requests = [] }) => requests.length > 0).length
+  return (
+    <header class="top">
+      <a class="brand" href="#/data">
+        mikro-rest
+      </a>
+      <p class="served">
+        <b>{title}</b>
+        <span class="dim">
+          {[
+            title?.includes('in memory') === true ? '' : database,
+            readOnly === true && title?.includes('read-only') !== true ? 'read-only' : '',
+          ]
+            .filter(Boolean)
+            .join(', ')}
+        </span>
+      </p>
+      <WorldChoice />
+      {hasLogIn === true ? <UserChoice /> : null}
+      {versions.length > 1 ? <VersionChoice versions={versions} /> : null}
+      {Math.abs(clockOffset.value) > SAME_TIME ? <span class="chip warn">Clock: {showTime(Date.now() + clockOffset.value)}</span> : null}
+      {faults.value.length === 0 ? null : (
+        <span class="chip warn">
+          {faults.value.length === 1 ? '1 fault' : `${faults.value.length} faults`}
+          {held === 0 ? '' : ', holding'}
+        </span>
+      )}
+      <span class="grow" />
+      <span class={isReachable.value ? 'chip live' : 'chip bad'} role="status">
+        {isReachable.value ? 'Live' : 'No answer'}
+      </span>
+      <button type="button" class="go-to" aria-keyshortcuts="Control+K" onClick={() => (isPaletteOpen.value = true)}>
+        Go to … <kbd>Ctrl K</kbd>
+      </button>
+    </header>
+  )
+}
+
+function VersionChoice({ versions }: { readonly versions: readonly string[] }) {
+  const id = useId()
+  return (
+    <span class="choice">
+      <label for={id}>Version</label>
+      <select id={id} value={version.value ?? versions[0]} onChange={event => setOfPage('version', event.currentTarget.value)}>
+        {versions.map(name => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </span>
+  )
+}
+
+function showTime(time: number): string {
+  return `${new Date(time).toISOString().replace('T', ' ').slice(0, 16)} UTC`
+}

@@ -1,0 +1,123 @@
+/** Combobox: a field with a list of suggestions below it, by the pattern of ARIA: arrows choose, Enter and Tab take, Escape closes. */
+import type { RefObject } from 'preact'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+
+export interface Option {
+  readonly text: string
+  readonly hint: string
+}
+
+interface ComboboxProps {
+  readonly label: string
+  readonly value: string
+  readonly options: readonly Option[]
+  readonly placeholder?: string
+  readonly field?: RefObject<HTMLInputElement | null>
+  /** Whether the list stands there from the start, and the first option is chosen. */
+  readonly isOpen?: boolean
+  readonly onInput: (value: string, caret: number) => void
+  /** An option is taken. */
+  readonly onTake: (option: Option) => void
+  /** Enter, where no option is chosen. */
+  readonly onSubmit: () => void
+}
+
+export function Combobox({ label, value, options, placeholder, field, isOpen = false, onInput, onTake, onSubmit }: ComboboxProps) {
+  const id = useId()
+  const own = useRef<HTMLInputElement>(null)
+  const [isShown, setShown] = useState(isOpen)
+  const [active, setActive] = useState(isOpen ? 0 : -1)
+  const input = field ?? own
+  const isListed = isShown && options.length > 0
+  useLayoutEffect(() => setActive(isOpen ? 0 : -1), [options, isOpen])
+  useEffect(() => document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: 'nearest' }), [active, id])
+  const tell = (): void => onInput(input.current?.value ?? '', input.current?.selectionStart ?? 0)
+  const keys = makeKeys({ isListed, active, options, isOpen, setShown, setActive, onTake, onSubmit, tell })
+  return (
+    <div class="combobox">
+      <input
+        ref={input}
+        role="combobox"
+        aria-label={label}
+        aria-expanded={isListed}
+        aria-controls={`${id}-list`}
+        aria-autocomplete="list"
+        aria-activedescendant={isListed && active >= 0 ? `${id}-${active}` : undefined}
+        autocomplete="off"
+        spellcheck={false}
+        value={value}
+        placeholder={placeholder}
+        onInput={() => {
+          setShown(true)
+          tell()
+        }}
+        onKeyDown={keys}
+        onBlur={() => setShown(isOpen)}
+      />
+      <Options id={id} label={label} options={options} active={active} isListed={isListed} onTake={onTake} />
+    </div>
+  )
+}
+
+interface OptionsProps extends Pick<ComboboxProps, 'label' | 'options' | 'onTake'> {
+  readonly id: string
+  readonly active: number
+  readonly isListed: boolean
+}
+
+function Options({ id, label, options, active, isListed, onTake }: OptionsProps) {
+  return (
+    <ul id={`${id}-list`} role="listbox" aria-label={`Suggestions: ${label}`} hidden={!isListed}>
+      {options.map((option, index) => (
+        <li
+          key={option.text}
+          id={`${id}-${index}`}
+          role="option"
+          aria-selected={index === active}
+          onMouseDown={event => {
+            // The field keeps the focus.
+            event.preventDefault()
+            onTake(option)
+          }}
+        >
+          <span>{option.text}</span>
+          <small>{option.hint}</small>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface KeyState extends Pick<ComboboxProps, 'options' | 'onTake' | 'onSubmit'> {
+  readonly isListed: boolean
+  readonly isOpen: boolean
+  readonly active: number
+  readonly setShown: (isShown: boolean) => void
+  readonly setActive: (index: number) => void
+  readonly tell: () => void
+}
+
+function makeKeys({ isListed, isOpen, active, options, setShown, setActive, onTake, onSubmit, tell }: KeyState) {
+  return (event: KeyboardEvent): void => {
+    const chosen = isListed ? options[active] : undefined
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (step !== 0) {
+      event.preventDefault()
+      if (!isListed) {
+        setShown(true)
+        tell()
+      } else setActive((active + step + options.length) % options.length)
+    } else if (chosen !== undefined && (event.key === 'Enter' || event.key === 'Tab')) {
+      event.preventDefault()
+      onTake(chosen)
+    } else if (event.key === 'Enter') {
+      event.preventDefault()
+      setShown(isOpen)
+      onSubmit()
+    } else if (event.key === 'Escape' && isListed && !isOpen) {
+      event.preventDefault()
+      event.stopPropagation()
+      setShown(false)
+    }
+  }
+}

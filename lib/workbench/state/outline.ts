@@ -1,0 +1,53 @@
+/** Outline: what the server serves, and how many records each resource has. */
+import { computed, signal } from '@preact/signals'
+import type { Outline, OutlinedAttribute, OutlinedResource } from '../../description/outline/outline.ts'
+import { askWorkbench } from './ask.ts'
+import { version } from './place.ts'
+
+export type { Outline, OutlinedAttribute, OutlinedResource }
+
+export const outline = signal<Outline | undefined>(undefined)
+
+const byName = computed(() => new Map(outline.value?.resources.map(resource => [resource.name, resource])))
+
+/** Numbers of records by the name of the resource; null: the caller may not list them. */
+export const counts = signal<ReadonlyMap<string, number | null>>(new Map())
+
+export async function loadOutline(): Promise<void> {
+  const query = version.value === undefined ? '' : `?version=${encodeURIComponent(version.value)}`
+  outline.value = (await askWorkbench('GET', `/outline.json${query}`)).body as Outline
+}
+
+export function findResource(name: string): OutlinedResource | undefined {
+  return byName.value.get(name)
+}
+
+/** The path of a resource: `/v1/sites`. */
+export function pathOf(name: string): string {
+  return `${outline.value?.root ?? ''}/${encodeURIComponent(name)}`
+}
+
+/** The name that the application has given to a parameter. */
+export function parameterOf(name: keyof Outline['parameters']): string {
+  return outline.value?.parameters[name] ?? name
+}
+
+/** How many lists are counted by one request. */
+const AT_ONCE = 100
+
+/** Counts the records of lists, by their paths. */
+export async function countLists(paths: readonly string[]): Promise<(number | null)[]> {
+  const all: (number | null)[] = []
+  const ending = `${parameterOf('limit')}=1&${parameterOf('depth')}=0`
+  for (let index = 0; index < paths.length; index += AT_ONCE) {
+    const part = paths.slice(index, index + AT_ONCE).map(path => `${path}${path.includes('?') ? '&' : '?'}${ending}`)
+    all.push(...((await askWorkbench('POST', '/counts', { paths: part })).body as { readonly counts: (number | null)[] }).counts)
+  }
+  return all
+}
+
+export async function loadCounts(): Promise<void> {
+  const names = outline.value?.resources.map(({ name }) => name) ?? []
+  const found = await countLists(names.map(pathOf))
+  counts.value = new Map(names.map((name, index) => [name, found[index] ?? null]))
+}

@@ -1,0 +1,45 @@
+/**
+ * Bundles the workbench for browsers: one file that the page loads first, one for each screen, and the style. The name of each file says what is in it. `npm run build` writes
+ * them into dist/workbench/; a server in a clone makes them when it is first asked for one.
+ */
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
+
+/** What the bundles hold of others. */
+const PACKAGES = ['preact', '@preact/signals', '@preact/signals-core']
+
+/** Returns the texts by file name. */
+export async function bundleWorkbench(): Promise<Map<string, string>> {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: { main: 'lib/workbench/main.tsx', style: 'lib/workbench/style.css' },
+    // Nothing is written: it only gives the files their names.
+    outdir: join(root, 'dist/workbench'),
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    write: false,
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2023',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    logLevel: 'warning',
+  })
+  const files = new Map(outputFiles.map(({ path, text }) => [basename(path), text]))
+  files.set('licenses.txt', PACKAGES.map(readLicense).join('\n\n'))
+  return files
+}
+
+function readLicense(name: string): string {
+  const folder = join(root, 'node_modules', name)
+  const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string; license: string }
+  return `${name} ${version}, ${license}\n\n${readFileSync(join(folder, 'LICENSE'), 'utf8').trim()}\n`
+}

@@ -44,11 +44,15 @@ import type { RequestMatch } from './engine/testing/fault-request.ts'
 import type { Give } from './engine/testing/given.ts'
 import { warnOfLimit } from './engine/testing/older-names.ts'
 import type { RateLimit } from './engine/testing/rate-limit.ts'
-import { checkSeed } from './model/seed-rows.ts'
-import type { SeedData } from './model/seed-rows.ts'
+import { checkSeeds, isSeeder, listSeeds } from './model/seeds.ts'
+import type { Seed, SeederClass } from './model/seeds.ts'
 import { hashedSeed } from './records/write/hash-passwords.ts'
+import { runSeeder } from './records/write/run-seeder.ts'
 import { seed } from './records/write/seed.ts'
 import { tryPromises } from './try-promises.ts'
+
+/** A seed whose resources have these names. */
+type NamedSeed<Name extends string> = NamedBy<Name, readonly object[]> | SeederClass | true
 
 /**
  * An embeddable REST engine: entities in, a JSON REST API out.
@@ -292,18 +296,25 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Loads records by resource name, in any order, in one transaction, validated like bodies of POST.
+   * Loads records by resource name, in any order, in one transaction, validated like bodies of POST. Also runs a Seeder class of `@mikro-orm/seeder`, in one transaction
+   * too, or `true`, the one that MikroORM's config names; and a list of such seeds, one after another.
    *
-   * @throws RestError with all errors; nothing is loaded then.
+   * @throws RestError with all errors of records, and Error for a seeder that fails; nothing of it is loaded then.
    * @example await engine.seed({ users: [{ id: 1, name: 'Ann' }], sites: [{ url: 'x', user: 1 }] })
    */
-  async seed(data: NamedBy<Name, readonly object[]>): Promise<void> {
+  async seed(data: NamedSeed<Name> | readonly NamedSeed<Name>[]): Promise<void> {
+    this.#parts.life.assertOpen()
+    checkSeeds(data, 'engine.seed: the seed')
+    for (const each of listSeeds(data)) await this.#sow(each)
+  }
+
+  async #sow(each: Seed): Promise<void> {
     const { connection, versions } = this.#open
+    if (isSeeder(each)) return runSeeder(each, connection)
     const { model } = versions.first
-    checkSeed(data, 'engine.seed: the seed')
-    const more = model.isOpen ? findSeedNames(data, model.byName) : undefined
+    const more = model.isOpen ? findSeedNames(each, model.byName) : undefined
     const growth = more === undefined ? undefined : versions.grow(more)
-    await seed(await hashedSeed(data as SeedData, versions.first), growth?.model ?? model, connection)
+    await seed(await hashedSeed(each, versions.first), growth?.model ?? model, connection)
     growth?.adopt()
   }
 

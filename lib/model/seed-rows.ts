@@ -9,12 +9,6 @@ import type { Attribute, Model, Resource } from './model.ts'
 /** Records by resource name, as `engine.seed` takes them. */
 export type SeedData = Readonly<Record<string, readonly object[]>>
 
-/** @throws TypeError for a seed that is not an object. */
-export function checkSeed(data: unknown, where: string): void {
-  if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw new TypeError(`${where} must be an object of lists of records: { users: [{ name: 'Ann' }] }.`)
-}
-
 const inferred = new WeakSet<object>()
 
 /** Marks the records of a seed as those that their model was inferred from. */

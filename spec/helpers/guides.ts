@@ -24,6 +24,7 @@ const APPS = [
   'hono',
   'vite',
   'tsx',
+  '@mikro-orm/nestjs',
   '@nestjs/common',
   '@nestjs/core',
   '@nestjs/platform-express',

@@ -6,12 +6,14 @@ import { describeDatabase, isPglite } from '../../records/database/describe-data
 import type { Opened, Opening, ServerDatabase } from '../../records/database/world-store.ts'
 import type { DescribedModel } from '../introspect/entities.ts'
 import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
+import { withLazyExtensions } from '../orm/lazy-extensions.ts'
 import { withoutCache } from '../orm/metadata-cache.ts'
 import { readDateLinks } from '../orm/date-links.ts'
 import { quoteJsonDefaults } from '../orm/json-defaults.ts'
 import { followClock } from '../orm/model-time.ts'
 import { ReferredColumns } from '../orm/referred-columns.ts'
 import { skipUpdateOfCreated } from '../orm/on-update.ts'
+import { forEngine, runMigrations } from '../orm/run-migrations.ts'
 import { checkMembers } from '../orm/orm-members.ts'
 import { PostgresConnection } from './connection.ts'
 import { createLog, hasLog, isVacant, listSchemas, openLog } from './kit/change-log.ts'
@@ -48,6 +50,7 @@ export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Op
     const orm = await createOrm({ ...opening, entities: entities ?? [...model!.entities] }, connection)
     connection.attach(orm)
     prepare(orm, opening, version)
+    let wasVacant = false
     return {
       connection,
       worlds: new PostgresWorldStore(connection, database),
@@ -55,7 +58,12 @@ export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Op
         return connection.logIns
       },
       definitions: model?.definitions ?? [],
-      complete: build => complete(connection, opening, build),
+      migrate: async () => {
+        wasVacant = await findVacant(sessions, orm)
+        await runMigrations(orm)
+        return wasVacant
+      },
+      complete: build => complete(connection, { ...opening, wasVacant }, build),
       abandon: () => connection.close(),
     }
   } catch (error) {
@@ -133,6 +141,8 @@ async function createOrm(
     entityManager: EntityManager,
     ...extra,
     metadataCache: withoutCache(extra.metadataCache),
+    extensions: withLazyExtensions(extra.extensions),
+    migrations: forEngine(extra.migrations),
     // MikroORM.init sets it in the options that it is given, which the application may give both.
     discovery: {
       ...discovery,
@@ -172,11 +182,26 @@ function prepare(orm: CoreMikroORM, { notes }: Opening<ServerDatabase>, version:
   followClock(orm)
 }
 
+/** What is known of a database before its schema is complete. */
+interface Begun extends Opening<ServerDatabase> {
+  /** Whether it was empty before migrations ran. */
+  readonly wasVacant: boolean
+}
+
+async function findVacant(sessions: Sessions, orm: CoreMikroORM): Promise<boolean> {
+  const session = await sessions.acquire()
+  try {
+    return await isVacant(session, await listSchemas(session, orm))
+  } finally {
+    sessions.release(session)
+  }
+}
+
 /** How often the schema is compared with the entities. */
 const ATTEMPTS = 4
 
 /** Adds the schema, and builds what needs it, in one transaction. */
-async function complete<T>(connection: PostgresConnection, opening: Opening<ServerDatabase>, build: () => Awaitable<T>): Promise<T> {
+async function complete<T>(connection: PostgresConnection, opening: Begun, build: () => Awaitable<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await completeOnce(connection, opening, build)
@@ -188,7 +213,7 @@ async function complete<T>(connection: PostgresConnection, opening: Opening<Serv
 
 async function completeOnce<T>(
   connection: PostgresConnection,
-  { entities, schema, readOnly, database, users, notes }: Opening<ServerDatabase>,
+  { entities, schema, readOnly, database, users, notes, wasVacant }: Begun,
   build: () => Awaitable<T>,
 ): Promise<T> {
   const { sessions, transactions } = connection.host
@@ -203,10 +228,10 @@ async function completeOnce<T>(
     transaction.open = true
     const built = await transactions.run(transaction, async () => {
       const schemas = await listSchemas(session, connection.orm)
-      const isOurs = schema === 'update' && readOnly !== true && (await isVacant(session, schemas))
+      const isOurs = wasVacant || (schema === 'update' && readOnly !== true && (await isVacant(session, schemas)))
       if (schema === 'update' && readOnly === true) await checkTables(connection.orm, session)
       else if (schema === 'update') await addSchema(connection.orm, session, database.schema as string | undefined, notes)
-      else if (entities !== undefined) await noteMissing(connection.orm, session, notes)
+      else if (entities !== undefined) await noteMissing(connection.orm, session, schema, notes)
       const [first] = schemas as [string, ...string[]]
       // Another engine may have begun with it at the same time.
       if (isOurs && !(await hasLog(session, first))) await createLog(session, first, sessions.pglite !== undefined)

@@ -148,12 +148,12 @@ export async function checkTables(orm: MikroORM, session: PoolClient): Promise<v
   )
 }
 
-/** Notes the tables that a database lacks which is kept as it is: requests for them fail until somebody makes them. */
-export async function noteMissing(orm: MikroORM, session: PoolClient, notes: Notes): Promise<void> {
+/** Notes the tables that a database lacks which is kept as it is, or as migrations made it: requests for them fail until somebody makes them. */
+export async function noteMissing(orm: MikroORM, session: PoolClient, schema: string, notes: Notes): Promise<void> {
   const missing = await listMissingTables(orm, session)
   if (missing.length > 0)
     notes.add(
-      `The database lacks what the entities need, and "schema" is "keep", so that it is not made: ${missing.join(', ')}. Requests for it fail until it is there.`,
+      `The database lacks what the entities need, and "schema" is "${schema}", so that it is not made: ${missing.join(', ')}. Requests for it fail until it is there.`,
     )
 }
 

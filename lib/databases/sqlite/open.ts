@@ -16,6 +16,7 @@ import type { DescribedModel } from '../introspect/entities.ts'
 import { adaptFormulas } from './foreign/formula.ts'
 import { ForeignModel } from './foreign/model.ts'
 import { ForeignSchema } from './foreign/schema.ts'
+import { name as quoted } from '../sql/sql.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
 import { SqliteWorldStore } from './world-store.ts'
 import { noteMissingFunctions } from './schema/missing-functions.ts'
@@ -26,10 +27,12 @@ import { followClock } from '../orm/model-time.ts'
 import { skipUpdateOfCreated } from '../orm/on-update.ts'
 import { openReadOnly } from './database/open-read-only.ts'
 import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
+import { withLazyExtensions } from '../orm/lazy-extensions.ts'
 import { withoutCache } from '../orm/metadata-cache.ts'
 import { readDateLinks } from '../orm/date-links.ts'
 import { quoteJsonDefaults } from '../orm/json-defaults.ts'
 import { leaveMissingColumns, listQueries, noteBroken } from '../orm/query-columns.ts'
+import { forEngine, runMigrations } from '../orm/run-migrations.ts'
 import { checkMembers } from '../orm/orm-members.ts'
 import { ReferredColumns } from '../orm/referred-columns.ts'
 import { readTextKeys } from './orm/text-keys.ts'
@@ -63,6 +66,7 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
       connection,
       worlds: new SqliteWorldStore(connection),
       definitions: model?.definitions ?? [],
+      migrate: () => migrate(connection, handle!),
       complete: build => inOneLine(database, () => complete({ connection, handle: handle!, foreign }, opening, build)),
       abandon: async () => {
         await connection.close()
@@ -89,13 +93,25 @@ function inOneLine<T>(path: string, work: () => Awaitable<T>): Awaitable<T> {
   }
 }
 
+async function migrate({ orm }: SqliteConnection, handle: SqliteDatabase): Promise<boolean> {
+  const [[count] = []] = handle.all('select count(*) from sqlite_schema', [])
+  await runMigrations(orm)
+  return count === 0
+}
+
 /** Takes away a file that was made for nothing. One that another process has written to meanwhile stays. */
 function removeEmpty(path: string): void {
   if (!existsSync(path)) return
   const handle = new SqliteDatabase(path)
-  const objects = handle.all('select count(*) from sqlite_schema', [])
+  // The list of migrations, none of which was made, is nothing of the application.
+  const objects = handle.all("select name from sqlite_schema where type = 'table' and name <> 'sqlite_sequence'", [])
+  const isEmpty = objects.length === 0 || (objects.length === 1 && isUnused(handle, String(objects[0]![0])))
   handle.close()
-  if (objects[0]![0] === 0) rmSync(path)
+  if (isEmpty) for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true })
+}
+
+function isUnused(handle: SqliteDatabase, table: string): boolean {
+  return handle.all(`select 1 from ${quoted(table)} limit 1`, []).length === 0
 }
 
 async function readFileModel({ db }: SqliteDatabase, path: string, notes: Notes): Promise<DescribedModel> {
@@ -146,6 +162,8 @@ async function openWith(
     ({
       ...extra,
       metadataCache: withoutCache(extra.metadataCache),
+      extensions: withLazyExtensions(extra.extensions),
+      migrations: forEngine(extra.migrations),
       schema: undefined,
       attachDatabases: undefined,
       discovery: {
@@ -202,12 +220,13 @@ function complete<T>(
     connection.content.count(findCounters(orm, handle.db))
     return build()
   }
-  if (schema === 'keep' && entities !== undefined && database !== ':memory:') noteMissing(orm, handle, notes)
+  if (schema === 'migrate' || (schema === 'keep' && entities !== undefined && database !== ':memory:'))
+    noteMissing(orm, handle, schema, notes)
   if (schema === 'evolve' && !handle.readOnly && !handle.db.memory)
     return import('./evolve/evolve-file.ts').then(({ evolveFile }) =>
       evolveFile({ orm, db: handle.db, path: database, notes, evolving: evolving! }, counted),
     )
-  if (schema === 'keep') return counted()
+  if (schema === 'keep' || schema === 'migrate') return counted()
   if (!handle.readOnly) return addSchema({ orm, db: handle.db, path: database, notes }, counted)
   checkTables(orm, handle, database)
   return counted()

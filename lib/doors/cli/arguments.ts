@@ -2,15 +2,13 @@
  * Parses and checks the options of the command line. Every mistake is a usage error (exit code 2) that names the input, and the nearest
  * option for an unknown one.
  */
-import { isIPv6 } from 'node:net'
 import { parseArgs } from 'node:util'
-import { MAX_DELAY } from '../../engine/testing/fault-options.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
-import { readBase } from '../../records/request/address.ts'
-import { CommandError } from './command-error.ts'
+import type { CommandError } from './command-error.ts'
 import { checkDescription } from './description-arguments.ts'
 import { checkEvolution, EVOLVE_OPTIONS, readEvolution, takeDiff } from './evolve-arguments.ts'
 import type { EvolveArguments } from './evolve-arguments.ts'
+import { misuse, toBase, toHosts, toMilliseconds, toPort } from './option-values.ts'
 import { checkTrial, readTrial } from './trial-arguments.ts'
 import type { TrialArguments } from './trial-arguments.ts'
 
@@ -21,6 +19,10 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly port: number
   readonly host: string
   readonly config: string | undefined
+  /** The context of a config of MikroORM. Undefined: the default one. */
+  readonly context: string | undefined
+  /** Whether the application's migrations run first. */
+  readonly migrate: boolean
   /** The path before the version. Undefined: that of the model. */
   readonly base: string | undefined
   /** Empty: paths have no version. Undefined: those of the model. */
@@ -93,13 +95,19 @@ const OPTIONS = {
   port: { type: 'string', short: 'p', value: 'PORT', text: 'port to listen on; 0 takes any free one (default 3000)' },
   host: { type: 'string', value: 'HOST', text: 'address to listen on (default 127.0.0.1)' },
   config: { type: 'string', value: 'MODULE', text: 'module with the model of a SQLite FILE or a PostgreSQL database' },
+  context: { type: 'string', value: 'NAME', text: 'contextName of the config, where a mikro-orm.config.ts has several' },
+  migrate: { type: 'boolean', text: 'run the migrations of the MikroORM config first, which make the tables' },
   postgres: {
     type: 'string',
     value: 'DIR',
     isOptional: true,
     text: 'serve from a PostgreSQL server of its own, for trying; its data stays in DIR, else nowhere',
   },
-  seed: { type: 'string', value: 'FILE', text: 'JSON file or module with records for empty tables: { users: [{ ... }] }' },
+  seed: {
+    type: 'string',
+    value: 'FILE',
+    text: 'JSON file or module with records for empty tables, { users: [{ ... }] }; or a seeder: its module, or its class by name',
+  },
   base: { type: 'string', value: 'PATH', text: 'path before the version, such as /api' },
   'api-version': { type: 'string', value: 'NAME', text: 'segment before the resource in paths; may be repeated (default v1)' },
   'no-version': { type: 'boolean', text: 'serve without a version in paths: /users' },
@@ -158,7 +166,7 @@ const NAMES = Object.keys(OPTIONS) as OptionName[]
 /** The options of the help text, in groups. An option that is not in one is still taken: it goes by another name now. */
 const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[] = [
   ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'static', 'cors', 'cors-credentials', 'allow-host']],
-  ['The data', ['config', 'postgres', 'seed', 'evolve', 'rename', 'drop', 'fresh', 'read-only', 'hide', 'watch']],
+  ['The data', ['config', 'context', 'migrate', 'postgres', 'seed', 'evolve', 'rename', 'drop', 'fresh', 'read-only', 'hide', 'watch']],
   ['A JSON file', ['save', 'open', 'id', 'strict']],
   ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'timeout', 'test-controls', 'workbench', 'no-workbench']],
   ['Instead of serving', ['get', 'openapi', 'diagram', 'eject']],
@@ -198,7 +206,7 @@ export function formatHelp(): string {
 const FILES: readonly (readonly [what: string, text: string])[] = [
   [
     'a module, a folder',
-    'engine options or entities: the default export of a .js .mjs .cjs .ts or .mts, or its exports; of a folder the index',
+    'engine options, the config of MikroORM or entities: the default export of a .js .mjs .cjs .ts or .mts, or its exports; of a folder the index',
   ],
   ['a JSON file', 'an object of collections, { "users": [{ "id": 1 }] }, whose model is inferred'],
   ['a SQLite file', 'as it is, or with the model in --config'],
@@ -255,6 +263,8 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     port: toPort(last('port') ?? '3000'),
     host: last('host') ?? '127.0.0.1',
     config: model ?? last('config'),
+    context: last('context'),
+    migrate: values.has('migrate'),
     ...readTrial(values),
     ...readEvolution(values, diff),
     base: toBase(last('base')),
@@ -334,15 +344,6 @@ function check(args: CommandArguments): CommandArguments {
   return args
 }
 
-function toBase(base: string | undefined): string | undefined {
-  if (base === undefined) return undefined
-  try {
-    return readBase(base, '--base')
-  } catch (error) {
-    throw misuse((error as Error).message.replace('"base" must be', 'must be'))
-  }
-}
-
 /** Reads what is said of versions. `--version` alone asks for that of the program; with a name it is the older form of `--api-version`. */
 function readVersions(
   values: ReadonlyMap<OptionName, readonly string[]>,
@@ -361,25 +362,6 @@ function toVersions(versions: readonly string[], hasNone: boolean): readonly str
   return hasNone || versions.length > 0 ? versions : undefined
 }
 
-function toPort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN
-  if (!(port <= 65_535)) throw misuse(`--port takes a number from 0 to 65535, got "${text}".`)
-  return port
-}
-
-function toHosts(names: readonly string[]): readonly string[] | true {
-  if (names.includes('*')) return true
-  const wrong = names.find(name => !/^\.?[\w-]+(?:\.[\w-]+)*$/.test(name) && !isIPv6(name.replace(/^\[(.*)\]$/, '$1')))
-  if (wrong !== undefined) throw misuse(`--allow-host takes the name of a host, without a scheme or a port, got "${wrong}".`)
-  return names
-}
-
-function toMilliseconds(option: string, text: string, least: number): number {
-  const time = /^\d{1,10}$/.test(text) ? Number(text) : NaN
-  if (time >= least && time <= MAX_DELAY) return time
-  throw misuse(`${option} takes a number of milliseconds from ${least} to ${MAX_DELAY}, got "${text}".`)
-}
-
 function isOptionName(name: string): name is OptionName {
   return Object.hasOwn(OPTIONS, name)
 }
@@ -387,8 +369,4 @@ function isOptionName(name: string): name is OptionName {
 function unknownOption(rawName: string): CommandError {
   const name = findNearest(rawName.replace(/^-+/, ''), NAMES)
   return misuse(`Unknown option ${rawName}.${formatHint(name === undefined ? undefined : `--${name}`)} See --help.`)
-}
-
-function misuse(text: string): CommandError {
-  return new CommandError(text, 2)
 }

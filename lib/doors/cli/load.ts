@@ -11,17 +11,20 @@ import type { InferOptions } from '../../model/json-model/infer.ts'
 import type { JournalEntry } from '../../engine/journal/journal-entry.ts'
 import type { EngineOptions } from '../../engine/pipeline/options.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
-import type { SeedData } from '../../model/seed-rows.ts'
 import type { CommandArguments } from './arguments.ts'
-import { CommandError, oneLine } from './command-error.ts'
+import { CommandError } from './command-error.ts'
 import { evolveBy, tryEvolution } from './evolve-options.ts'
 import type { Trial } from './evolve-options.ts'
 import { hideAttributes } from './hide.ts'
 import { readJsonFile } from './json-file.ts'
 import type { JsonFile } from './json-file.ts'
 import { parseJson } from './json-text.ts'
+import type { ConfigArguments } from './load-config.ts'
+import { loadSeed, withSeed } from './load-seed.ts'
+import type { AddedSeed } from './load-seed.ts'
 import { findEntities, importModule, isModule } from './modules.ts'
 import type { PrivateServer } from './private-server.ts'
+import { INDEXES, checkReadable } from './readable.ts'
 
 /** The loaded model and data. */
 export interface Loaded {
@@ -50,13 +53,19 @@ export async function load(args: CommandArguments, server?: PrivateServer): Prom
   const [file, config] = await Promise.all([args.file, args.config].map(findFolderModule))
   const { readOnly } = args
   const infer = { strict: args.strict, open: args.open, ...(args.id === undefined ? {} : { id: args.id }) }
-  const model = server === undefined ? await loadModel(file, config, readOnly, infer) : await loadFor(server, file, config)
+  if (args.context !== undefined && config === undefined && (file === undefined || !isModule(file)))
+    throw new CommandError('--context chooses a config of MikroORM: name the mikro-orm.config.ts that has it.', 2)
+  const choice = { context: args.context, migrates: args.migrate }
+  const model =
+    server === undefined ? await loadModel(file, config, { readOnly, infer, ...choice }) : await loadFor(server, choice, file, config)
   for (const [option, isGiven] of [
     ['--strict', args.strict],
     ['--open', args.open],
     ['--id', args.id !== undefined],
   ] as const)
     if (isGiven && model.json === undefined) throw new CommandError(`${option} is about how a JSON FILE is taken.`, 2)
+  if (args.migrate && model.options.schema !== 'migrate')
+    throw new CommandError('--migrate runs the migrations of an application: name its mikro-orm.config.ts, or a module with a config.', 2)
   if (args.save !== false && model.json === undefined)
     throw new CommandError('--save goes with a JSON FILE; a SQLite file always keeps what is changed.', 2)
   const seed = args.seed === undefined ? undefined : await loadSeed(args.seed)
@@ -92,19 +101,8 @@ function plainFile({ database }: EngineOptions): { readonly database?: string | 
   return database instanceof URL || (typeof database === 'string' && /^file:/i.test(database)) ? { database: readDatabase(database) } : {}
 }
 
-/** Adds the records of `--seed` to those of the model. As those they fill empty tables. */
-function withSeed(options: EngineOptions, seed: SeedData | undefined): EngineOptions {
-  if (seed === undefined) return options
-  const all: Record<string, readonly object[]> = { ...options.seed }
-  for (const [name, records] of Object.entries(seed)) {
-    const own = all[name]
-    all[name] = own === undefined ? records : [...own, ...records]
-  }
-  return { ...options, seed: all }
-}
-
 /** Adapts options so that no file is written: a single GET and --eject must also work on read-only files. */
-async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: SeedData | undefined): Promise<EngineOptions> {
+async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: AddedSeed | undefined): Promise<EngineOptions> {
   const { entities } = options
   const database = readDatabase(options.database ?? ':memory:')
   const records = own === undefined ? {} : { seed: own }
@@ -125,11 +123,8 @@ async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: S
       `--seed would write to ${describeDatabase(database)}, which --get, --openapi, --diagram, --self-test, --check and --eject leave as it is.`,
       2,
     )
-  return { ...options, readOnly: true }
+  return { ...options, readOnly: true, ...(options.schema === 'migrate' ? { schema: 'keep' } : {}) }
 }
-
-// The extensions of a folder's module, best first.
-const INDEXES = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map(extension => `index.${extension}`)
 
 /** Finds the index module of a folder. */
 async function findFolderModule(file: string | undefined): Promise<string | undefined> {
@@ -139,20 +134,25 @@ async function findFolderModule(file: string | undefined): Promise<string | unde
   return index === undefined ? file : join(file, index)
 }
 
+/** How a model is loaded. */
+interface Loading extends ConfigArguments {
+  readonly readOnly: boolean
+  readonly infer: InferOptions
+}
+
 async function loadModel(
   file: string | undefined,
   config: string | undefined,
-  readOnly: boolean,
-  infer: InferOptions,
+  { readOnly, infer, ...choice }: Loading,
 ): Promise<Omit<Loaded, 'running'>> {
   if (file === undefined && config === undefined) return { ...(await loadSample()), title: 'the sample model, in memory' }
   if (file === undefined || isModule(file)) {
     if (file !== undefined && config !== undefined)
       throw new CommandError(`${file} is a module itself: --config goes with a SQLite file.`, 2)
     const name = file ?? config ?? ''
-    return { options: await loadOptions(name), title: name, examples: undefined }
+    return { options: await loadOptions(name, choice), title: name, examples: undefined }
   }
-  if (SERVER.test(file)) return loadServer(file, config)
+  if (SERVER.test(file)) return loadServer(file, config, choice)
   const kind = await detectKind(file, config !== undefined)
   if (kind === 'json') {
     if (config !== undefined)
@@ -162,7 +162,7 @@ async function loadModel(
   }
   if (config === undefined) return { options: { database: file }, title: `${file} as it is`, examples: undefined }
   if (kind === 'new' && readOnly) throw new CommandError(`${file} does not exist: --read-only makes no new file.`)
-  const { seed, ...options } = await loadOptions(config)
+  const { seed, ...options } = await loadOptions(config, { ...choice, database: file })
   const seeded = readOnly || seed === undefined ? {} : { seed }
   return {
     options: { ...options, ...seeded, database: file },
@@ -172,11 +172,16 @@ async function loadModel(
 }
 
 /** Loads a module, or the sample, for a server of the command's own. Once there are records, the seed of the module is left out. */
-async function loadFor({ url, isNew }: PrivateServer, ...files: readonly (string | undefined)[]): Promise<Omit<Loaded, 'running'>> {
+async function loadFor(
+  { url, isNew }: PrivateServer,
+  choice: ConfigArguments,
+  ...files: readonly (string | undefined)[]
+): Promise<Omit<Loaded, 'running'>> {
   const [file, other] = files.filter(each => each !== undefined)
   if (other !== undefined || (file !== undefined && !isModule(file)))
     throw new CommandError(`--postgres serves entities from a server of its own: ${other ?? file} is not a module with entities.`, 2)
-  const { options, examples } = file === undefined ? await loadSample() : { options: await loadOptions(file), examples: undefined }
+  const { options, examples } =
+    file === undefined ? await loadSample() : { options: await loadOptions(file, { ...choice, database: url }), examples: undefined }
   const { seed, schema, ...others } = options
   // That a module keeps the tables as they are is said of its own database; here there are none.
   const made = schema === undefined || schema === 'keep' ? {} : { schema }
@@ -188,12 +193,12 @@ async function loadFor({ url, isNew }: PrivateServer, ...files: readonly (string
 const SERVER = /^(?:postgres(?:ql)?:\/\/|pglite:)/i
 
 /** Loads the model of a PostgreSQL database. On a server its records are there: the seed of the module is left out. */
-async function loadServer(url: string, config: string | undefined): Promise<Omit<Loaded, 'running'>> {
+async function loadServer(url: string, config: string | undefined, choice: ConfigArguments): Promise<Omit<Loaded, 'running'>> {
   const name = describeDatabase(url)
   const isNew = isInMemory(url) || (await isNewFolder(url))
   if (config === undefined && isInMemory(url)) return { ...(await loadSample(url)), title: 'the sample model, in PGlite' }
   if (config === undefined) return { options: { database: url }, title: `${name} as it is`, examples: undefined }
-  const { seed, ...options } = await loadOptions(config)
+  const { seed, ...options } = await loadOptions(config, { ...choice, database: url })
   const seeded = isNew && seed !== undefined ? { seed } : {}
   return { options: { ...options, ...seeded, database: url }, title: `${name} with ${config}`, examples: undefined }
 }
@@ -209,28 +214,27 @@ async function loadSample(database?: string): Promise<Pick<Loaded, 'options' | '
   return { options: database === undefined ? sample : { ...sample, database }, examples: SAMPLE_EXAMPLES }
 }
 
-/** Loads engine options from a module: its default export, or its exported entities. */
-async function loadOptions(file: string): Promise<EngineOptions> {
+/** Loads engine options from a module: its default export, which may be the config of a MikroORM, or its exported entities. */
+async function loadOptions(file: string, args: ConfigArguments): Promise<EngineOptions> {
+  const options = await loadExported(file, args)
+  return args.migrates ? { ...options, schema: 'migrate' } : options
+}
+
+async function loadExported(file: string, args: ConfigArguments): Promise<EngineOptions> {
   if (!isModule(file)) throw new CommandError(`${file} is not a module: a model is a .js, .mjs, .cjs, .ts or .mts file.`)
-  const exported = await importModule(await checkReadable(file))
-  const main = exported['default']
+  const path = await checkReadable(file)
+  const exported = await importModule(path)
+  const main = await exported['default']
+  const configured = await (await import('./load-config.ts')).loadConfig(main, path, args)
+  if (configured !== undefined) return configured
+  if (args.context !== undefined) throw new CommandError(`--context chooses a config of MikroORM: ${file} exports none.`, 2)
   if (Array.isArray(main)) return { entities: main as object[] as NonNullable<EngineOptions['entities']> }
   if (typeof main === 'object' && main !== null && 'entities' in main) return main as EngineOptions
   const entities = findEntities(Object.values(exported))
   if (entities.length > 0) return { entities: entities as NonNullable<EngineOptions['entities']> }
   throw new CommandError(
-    `${file} exports no model: its default export must be engine options ({ entities: [...] }) or a list of entities, or its exports entities.`,
+    `${file} exports no model: its default export must be engine options ({ entities: [...] }), the config of MikroORM or a list of entities, or its exports entities.`,
   )
-}
-
-/** Loads records from a JSON file or from the default export of a module. */
-async function loadSeed(file: string): Promise<SeedData> {
-  const path = await checkReadable(file)
-  let data: unknown
-  if (isModule(file)) data = (await importModule(path))['default']
-  else data = parseJson(await readFile(path, 'utf8'), file)
-  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data as SeedData
-  throw new CommandError(`${file} is not a seed: it must contain an object of lists, such as { "users": [{ "name": "Ann" }] }.`)
 }
 
 /** Loads a journal from a JSON file: the requests of an engine, or what `GET /_test/requests` answers. */
@@ -265,24 +269,5 @@ async function readFirstBytes(path: string, length: number): Promise<Buffer> {
     return buffer.subarray(0, bytesRead)
   } finally {
     await handle.close()
-  }
-}
-
-/** Returns the absolute path of a readable file. */
-async function checkReadable(file: string): Promise<string> {
-  const path = resolve(file)
-  try {
-    const found = await stat(path)
-    if (found.isDirectory())
-      throw new CommandError(`${file} is a folder without a module of its own: none of ${INDEXES.join(', ')} is in it.`)
-    if (!found.isFile()) throw new CommandError(`${file} is not a file.`)
-    await (await open(path)).close()
-    return path
-  } catch (error) {
-    if (error instanceof CommandError) throw error
-    const code = (error as NodeJS.ErrnoException).code
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw new CommandError(`${file} does not exist.`)
-    if (code === 'EACCES' || code === 'EPERM') throw new CommandError(`${file} may not be read.`)
-    throw new CommandError(`${file} cannot be read: ${oneLine(error)}.`)
   }
 }

@@ -27,13 +27,11 @@ import { Events } from '../testing/events.ts'
 import { Faults } from '../testing/fault-injection.ts'
 import { Given } from '../testing/given.ts'
 import { isInMemory } from '../../records/database/describe-database.ts'
-import { keepForEmpty } from '../../records/write/seed-empty.ts'
-import { hashedSeed } from '../../records/write/hash-passwords.ts'
-import { seed } from '../../records/write/seed.ts'
 import { createAuthServices, revokeTokensOfRemovedUsers } from './auth-services.ts'
 import { Descriptions } from './descriptions.ts'
 import { createCreationContext, createIndexContext } from './engine-context.ts'
 import type { ContextOrigin } from './engine-context.ts'
+import { sowFirst } from './first-seed.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { mergeDefinitions } from './merge-definitions.ts'
 import { noteSecrets } from './note-secrets.ts'
@@ -85,13 +83,14 @@ export async function openEngine<E extends EngineHandle>(
   build: (composition: Composition) => EngineParts<E>,
 ): Promise<E> {
   requireNode()
-  const checked = checkOptions(options)
+  const checked = checkOptions(await resolveConfig(options))
   const notes = new Notes(checked.notes)
   if (checked.auth !== undefined) await loadSignatures()
   const evolving = checked.schema === 'evolve' ? await (await import('./evolve-option.ts')).createEvolving(checked) : undefined
   const opened = await openDatabase({ ...checked, evolving, notes, users: checked.auth?.options?.entity })
   const { connection, worlds, definitions } = opened
   try {
+    const isNew = (checked.schema === 'migrate' && (await opened.migrate())) || isInMemory(checked.database)
     const complete = { ...checked, resources: mergeDefinitions(definitions, checked.resources, connection.orm) }
     const parts = await opened.complete(() => {
       const { named } = connection.filters
@@ -103,9 +102,8 @@ export async function openEngine<E extends EngineHandle>(
     if (checked.entities === undefined) noteSecrets(parts.versions.byName.values(), complete.resources, notes)
     await parts.shared.scenarios.start(() => parts.world.snapshot())
     if (checked.seed !== undefined) {
-      const isNew = isInMemory(checked.database)
-      const records = isNew ? checked.seed : await keepForEmpty(checked.seed, parts.model, connection, notes)
-      await seed(await hashedSeed(records, parts.versions.first), parts.model, connection)
+      const { first } = parts.versions
+      await sowFirst(checked.seed, isNew, { version: first, connection, notes })
     }
     await worlds.start()
     revokeTokensOfRemovedUsers({ ...parts, database: opened })
@@ -114,6 +112,12 @@ export async function openEngine<E extends EngineHandle>(
     await opened.abandon()
     throw error
   }
+}
+
+/** What an application's MikroORM has in its config becomes options of the engine. */
+async function resolveConfig(options: EngineOptions): Promise<EngineOptions> {
+  if ((options as EngineOptions | null | undefined)?.config === undefined) return options
+  return (await import('../config/read-config.ts')).readConfig(options)
 }
 
 /** Returns what a fork with a copy of the world is assembled from. See RestEngine.fork. */

@@ -10,8 +10,8 @@ import type { ResourceDefinition } from '../../model/resource-config.ts'
 import { readBase } from '../../records/request/address.ts'
 import type { UnmetFaults } from '../testing/fault-handle.ts'
 import type { Route } from '../../records/request/custom-routes.ts'
-import { checkSeed } from '../../model/seed-rows.ts'
-import type { SeedData } from '../../model/seed-rows.ts'
+import { checkSeeds } from '../../model/seeds.ts'
+import type { Seeds } from '../../model/seeds.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isInMemory } from '../../records/database/describe-database.ts'
 import type { Evolving } from '../../records/database/evolving.ts'
@@ -20,12 +20,19 @@ import { isPglite } from '../../records/database/describe-database.ts'
 import { checkEvolve } from './evolve-option.ts'
 import { checkFunctions } from './functions-option.ts'
 import { readDatabase } from './database-option.ts'
+import { checkEntities } from './entities-option.ts'
 import { checkScenarios } from './scenarios.ts'
 import { compileEnvelope } from './shape-answer.ts'
 import type { CompiledEnvelope, EnvelopeOption } from './shape-answer.ts'
 
 /** Options of `RestEngine.create`. */
 export interface EngineOptions {
+  /**
+   * The config of an application's MikroORM, as `defineConfig` gives it, and the default export of `mikro-orm.config`: an object, a list of them, of which the option
+   * `orm: { contextName }` chooses one, a function or a promise. Its entities and options hold, but for the connection: that is `database`, else the config's own SQLite
+   * file or PostgreSQL server, else SQLite in memory. Default: none.
+   */
+  readonly config?: object
   /**
    * Entities, in any form that MikroORM takes: `defineEntity`, `EntitySchema`, decorated classes, glob patterns. Without them `database` must be the path of a
    * SQLite file: what is in it is the model.
@@ -38,9 +45,10 @@ export interface EngineOptions {
   readonly database?: string | URL | ServerDatabase
   /**
    * `update` (the default) creates missing tables and columns and never drops any; `evolve` makes the tables that are there fit the entities, with their rows, after
-   * a copy of a file; `keep` touches nothing, and is the default and the only choice without entities.
+   * a copy of a file; `keep` touches nothing, and is the default and the only choice without entities; `migrate` runs the
+   * application's migrations, which its MikroORM has in the option `migrations`, by `@mikro-orm/migrations`.
    */
-  readonly schema?: 'update' | 'keep' | 'evolve'
+  readonly schema?: 'update' | 'keep' | 'evolve' | 'migrate'
   /**
    * For `schema: 'evolve'`: values for rows that have none in a new or now required property, by resource and property, in their JSON form. Default: the property's
    * own default, else a made-up value.
@@ -88,10 +96,13 @@ export interface EngineOptions {
   readonly forms?: boolean
   /** Log-in by token. Default: off. */
   readonly auth?: AuthModule
-  /** Records for empty tables, by resource name, loaded before `create` resolves. A table that has rows is left alone, with a note. Default: none. */
-  readonly seed?: SeedData
+  /**
+   * Records for empty tables, by resource name, loaded before `create` resolves. A table that has rows is left alone, with a note. Also a Seeder class of
+   * `@mikro-orm/seeder`, which fills an empty database; `true`, the one that MikroORM's config names; or a list of these, in their order. Default: none.
+   */
+  readonly seed?: Seeds
   /** Named seeds, each in the place of `seed`: see `engine.scenario`. Default: none. */
-  readonly scenarios?: Readonly<Record<string, SeedData>>
+  readonly scenarios?: Readonly<Record<string, Seeds>>
   /** The source of all timestamps. Default: the system's clock. */
   readonly clock?: () => Date
   /** Status of a created record: 200 (the default) or 201. */
@@ -135,7 +146,7 @@ export interface EngineOptions {
 
 /** The options with their defaults. */
 export type CheckedOptions = Required<
-  Omit<EngineOptions, 'database' | 'entities' | 'envelope' | 'functions' | 'limits' | 'lookup' | 'seed' | 'clock' | 'auth'>
+  Omit<EngineOptions, 'config' | 'database' | 'entities' | 'envelope' | 'functions' | 'limits' | 'lookup' | 'seed' | 'clock' | 'auth'>
 > &
   Pick<EngineOptions, 'entities' | 'functions' | 'lookup' | 'seed' | 'clock' | 'auth'> & {
     readonly limits: Limits
@@ -152,6 +163,7 @@ const OPTIONS = [
   'renamed',
   'drop',
   'readOnly',
+  'config',
   'orm',
   'functions',
   'resources',
@@ -179,13 +191,19 @@ const OPTIONS = [
   'onError',
 ] as const satisfies readonly (keyof EngineOptions)[]
 
+/** Whether a name is that of an option of `RestEngine.create`. */
+export function isEngineOption(name: string): boolean {
+  return (OPTIONS as readonly string[]).includes(name)
+}
+
 /** The names that other libraries give the options. */
 const HABITS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['entity', 'models', 'model', 'schemas', 'entityClasses'].map(name => [name, 'entities'])),
   ...Object.fromEntries(['db', 'dbName', 'file', 'filename', 'storage', 'url', 'connection', 'dataSource'].map(name => [name, 'database'])),
   ...Object.fromEntries(['data', 'fixtures', 'records', 'seeds'].map(name => [name, 'seed'])),
   ...Object.fromEntries(['prefix', 'basePath', 'baseUrl', 'path'].map(name => [name, 'base'])),
-  ...Object.fromEntries(['mikroOrm', 'mikroorm', 'ormOptions'].map(name => [name, 'orm'])),
+  ...Object.fromEntries(['ormOptions'].map(name => [name, 'orm'])),
+  ...Object.fromEntries(['mikroOrm', 'mikroorm', 'ormConfig', 'mikroOrmConfig'].map(name => [name, 'config'])),
 }
 
 /** Where a server that serves the engine is given its address. */
@@ -205,6 +223,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   const address = Object.keys(options).find(name => ADDRESS.has(name))
   if (address !== undefined)
     throw new TypeError(`RestEngine.create: unknown option "${address}". A server has an address: createServer(engine).listen(3000).`)
+  refuseConfig(options)
   checkNames(options, OPTIONS, 'RestEngine.create', HABITS)
   if (options.entities !== undefined) checkEntities(options.entities)
   const checked = completeOptions(options)
@@ -214,6 +233,18 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   checkFunctions(checked)
   checkEvolve(options)
   return { ...checked, base: readBase(checked.base, 'RestEngine.create', checked.versions), versions: Object.freeze([...checked.versions]) }
+}
+
+/** Options that configs of MikroORM have, and engines do not. */
+const OF_CONFIGS = ['driver', 'clientUrl', 'entitiesTs', 'driverOptions', 'metadataProvider', 'contextName']
+
+/** @throws TypeError for a config of MikroORM in the place of the options. */
+function refuseConfig(options: EngineOptions): void {
+  const name = OF_CONFIGS.find(each => Object.hasOwn(options, each))
+  if (name !== undefined)
+    throw new TypeError(
+      `RestEngine.create: unknown option "${name}", which is one of MikroORM. The config of an application is given as a whole: RestEngine.create({ config }).`,
+    )
 }
 
 const DEFAULTS = {
@@ -262,12 +293,14 @@ function checkModelSource({ entities, database, schema, readOnly, seed }: Checke
     throw new TypeError('RestEngine.create: "entities" must be given, or "database" be the path of a SQLite file to read the model from.')
   }
   requireBoolean('readOnly', readOnly)
-  if (seed !== undefined) checkSeed(seed, 'RestEngine.create: "seed"')
+  if (seed !== undefined) checkSeeds(seed, 'RestEngine.create: "seed"')
   if (readOnly && !isEmpty && seed !== undefined)
     throw new TypeError(
       `RestEngine.create: "seed" would write to the ${typeof database === 'string' ? 'file' : 'database'}, which "readOnly" opens for reading only.`,
     )
-  checkChoice('schema', schema, ['update', 'keep', 'evolve'])
+  checkChoice('schema', schema, ['update', 'keep', 'evolve', 'migrate'])
+  if (readOnly && schema === 'migrate')
+    throw new TypeError('RestEngine.create: "schema" is "migrate", which would write to a database that "readOnly" opens for reading only.')
   if (entities === undefined && schema !== 'keep')
     throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the database, which is never changed.')
 }
@@ -304,7 +337,10 @@ function checkForms(options: CheckedOptions): void {
     if (!Array.isArray(options[name])) throw new TypeError(`RestEngine.create: "${name}" must be an array.`)
   }
   for (const name of OWN_ORM_OPTIONS) {
-    if (name in orm) throw new TypeError(`RestEngine.create: "orm.${name}" is set by the engine; use its own options.`)
+    if (name in orm)
+      throw new TypeError(
+        `RestEngine.create: "orm.${name}" is set by the engine; use its own options, or give the config of an application as a whole: RestEngine.create({ config }).`,
+      )
   }
   if (!Array.isArray(versions) || !versions.every(version => /^[A-Za-z0-9._-]+$/.test(version))) {
     throw new TypeError(
@@ -315,60 +351,6 @@ function checkForms(options: CheckedOptions): void {
 
 function requireBoolean(name: string, value: unknown): void {
   if (typeof value !== 'boolean') throw new TypeError(`RestEngine.create: "${name}" must be true or false.`)
-}
-
-function checkEntities(entities: unknown): void {
-  if (!Array.isArray(entities) || entities.length === 0) {
-    const meant = typeof entities === 'function' ? ' Write [User] for one entity.' : ''
-    throw new TypeError(
-      `RestEngine.create: "entities" must be an array of at least one entity; without it the model is read from the file of "database".${meant}`,
-    )
-  }
-  // MikroORM takes any text for a pattern, and says nothing of one that finds no file beside others that do.
-  const named = entities.findIndex(entity => typeof entity === 'string' && !/[/\\*.]/.test(entity))
-  if (named >= 0) {
-    const name = JSON.stringify(entities[named])
-    throw new TypeError(
-      `RestEngine.create: "entities[${named}]" is the text ${name}: give the entity itself (import it, without quotes), or a pattern of files such as "./entities/*.js".`,
-    )
-  }
-  const wrong = entities.findIndex(entity => !['function', 'string'].includes(typeof entity) && !isSchema(entity))
-  if (wrong < 0) return
-  const given: unknown = entities[wrong]
-  const before = wrong === 0 ? '' : `, after ${nameOfEntity(entities[wrong - 1])},`
-  if (given === undefined) {
-    throw new TypeError(
-      `RestEngine.create: "entities[${wrong}]"${before} is undefined: its file does not export this name, or imports are circular (the file is still running when the list is made). List the entities in a file that none of them imports.`,
-    )
-  }
-  throw new TypeError(
-    `RestEngine.create: "entities[${wrong}]"${before} must be an entity (a class, defineEntity or EntitySchema) or a glob pattern, got ${describe(given)}.`,
-  )
-}
-
-/** Whether a value is made by defineEntity or EntitySchema, maybe of another copy of MikroORM. MikroORM takes other objects for abstract entities. */
-function isSchema(entity: unknown): boolean {
-  return typeof entity === 'object' && entity !== null && 'meta' in entity && typeof entity.meta === 'object'
-}
-
-function nameOfEntity(entity: unknown): string {
-  const { name, meta } = entity as { readonly name?: unknown; readonly meta?: { readonly className?: unknown } }
-  return String(meta?.className ?? name ?? entity)
-}
-
-function describe(value: unknown): string {
-  if (Array.isArray(value)) return 'an array'
-  if (typeof value === 'object' && value !== null) {
-    if ('then' in value) return 'a promise (await it)'
-    const names = Object.keys(value)
-    return names.length === 0
-      ? 'an empty object'
-      : `an object with ${names
-          .slice(0, 3)
-          .map(name => JSON.stringify(name))
-          .join(', ')}`
-  }
-  return JSON.stringify(value)
 }
 
 function checkChoice(name: string, value: unknown, allowed: readonly unknown[]): void {

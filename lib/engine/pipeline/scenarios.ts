@@ -3,24 +3,24 @@
  * forks share. Throws RangeError for an unknown name, TypeError and RestError for records that the model refuses.
  */
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
-import { checkSeed } from '../../model/seed-rows.ts'
-import type { SeedData } from '../../model/seed-rows.ts'
+import { checkSeeds } from '../../model/seeds.ts'
+import type { Seeds } from '../../model/seeds.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** A world in which a scenario is made. */
 export interface ScenarioWorld {
-  seed(data: SeedData): Promise<void>
+  seed(data: Seeds): Promise<void>
   snapshot(): Promise<Snapshot>
   close(): Promise<void>
 }
 
 export class Scenarios {
-  readonly #seeds: Readonly<Record<string, SeedData>>
+  readonly #seeds: Readonly<Record<string, Seeds>>
   /** The state before the seed; undefined where there are no scenarios. */
   #empty: Snapshot | undefined
   readonly #made = new Map<string, Promise<Snapshot>>()
 
-  constructor(seeds: Readonly<Record<string, SeedData>>) {
+  constructor(seeds: Readonly<Record<string, Seeds>>) {
     this.#seeds = seeds
   }
 
@@ -58,7 +58,7 @@ export class Scenarios {
   }
 }
 
-async function make(data: SeedData, empty: Snapshot, fork: (state: Snapshot) => Promise<ScenarioWorld>): Promise<Snapshot> {
+async function make(data: Seeds, empty: Snapshot, fork: (state: Snapshot) => Promise<ScenarioWorld>): Promise<Snapshot> {
   const world = await fork(empty)
   try {
     await world.seed(data)
@@ -77,6 +77,6 @@ export function checkScenarios(scenarios: unknown): void {
       throw new TypeError(
         `RestEngine.create: scenarios: ${JSON.stringify(name)} must be a name of at most 100 letters, digits and "_", ".", ":", "-".`,
       )
-    checkSeed(data, `RestEngine.create: "scenarios.${name}"`)
+    checkSeeds(data, `RestEngine.create: "scenarios.${name}"`)
   }
 }

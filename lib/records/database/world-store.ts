@@ -89,7 +89,7 @@ export interface Opening<Database extends string | ServerDatabase = string | Ser
   readonly entities?: NonNullable<Options['entities']>
   /** `:memory:`, the path of a file, or a database on a server. */
   readonly database: Database
-  readonly schema: 'update' | 'keep' | 'evolve'
+  readonly schema: 'update' | 'keep' | 'evolve' | 'migrate'
   /** How the database is evolved, where `schema` says so. */
   readonly evolving?: Evolving | undefined
   /** The database is opened for reading only, and must be there. */
@@ -107,6 +107,13 @@ export interface Opening<Database extends string | ServerDatabase = string | Ser
 export interface Opened extends OpenDatabase {
   /** The definitions of resources that the database itself gives, where the model is read from it. */
   readonly definitions: readonly ResourceDefinition[]
+  /**
+   * Runs the application's migrations, before `complete`.
+   *
+   * @returns whether the database was empty before: the rows that are in it then are those of migrations
+   * @throws Error in one line where there are none, and where one fails.
+   */
+  migrate(): Promise<boolean>
   /**
    * Adds the schema that the entities need, and builds what needs it. When that fails nothing has been added.
    *

@@ -16,12 +16,12 @@ export function checkTables(orm: MikroORM, handle: SqliteDatabase, path: string)
   )
 }
 
-/** Notes what a file lacks that is kept as it is: requests for it fail until somebody makes it. */
-export function noteMissing(orm: MikroORM, handle: SqliteDatabase, notes: Notes): void {
+/** Notes what a file lacks that is kept as it is, or as migrations made it: requests for it fail until somebody makes it. */
+export function noteMissing(orm: MikroORM, handle: SqliteDatabase, schema: string, notes: Notes): void {
   const missing = listMissing(orm, handle)
   if (missing.length > 0)
     notes.add(
-      `The file lacks what the entities need, and "schema" is "keep", so that it is not made: ${formatNames(missing)}. Requests for it fail until it is there.`,
+      `The ${schema === 'keep' ? 'file' : 'database'} lacks what the entities need, and "schema" is "${schema}", so that it is not made: ${formatNames(missing)}. Requests for it fail until it is there.`,
     )
 }
 

@@ -1,0 +1,51 @@
+/**
+ * Run migrations: brings a database up to date by the application's own migrations, which `@mikro-orm/migrations` runs on the engine's connection. Throws Error in one line for
+ * an application that has none, and for one that fails.
+ */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Utils } from '@mikro-orm/core'
+import type { MikroORM, Options } from '@mikro-orm/core'
+
+type Migrations = NonNullable<Options['migrations']>
+
+/** Where MikroORM looks for migrations of an application that does not say where they are. */
+const FOLDERS = ['migrations', 'src/migrations', 'dist/migrations', 'build/migrations']
+
+/** The options for migrations on an engine: nothing is written among the files of the application, and standard output is left alone. */
+export function forEngine(migrations: Migrations = {}): Migrations {
+  return { silent: true, ...migrations, snapshotOnMigrate: false }
+}
+
+export async function runMigrations(orm: MikroORM): Promise<void> {
+  const { migrator } = orm
+  const where = findPlace(orm)
+  const done = await migrator.up().catch((error: unknown) => {
+    const [message] = (error as Error).message.split('\n')
+    throw new Error(`A migration has failed: ${message}`, { cause: error })
+  })
+  if (done.length > 0 || (await migrator.getExecuted()).length > 0) return
+  throw new Error(`"schema" is "migrate", and there is no migration in ${where}.`)
+}
+
+/** MikroORM would make a folder that is missing. */
+function findPlace({ config }: MikroORM): string {
+  const { migrationsList, path, pathTs } = config.get('migrations')
+  if (migrationsList !== undefined) return '"migrations.migrationsList"'
+  const isTypeScript = config.get('preferTs', Utils.detectTypeScriptSupport())
+  const given = isTypeScript && pathTs !== undefined ? pathTs : path
+  const places = (given === undefined ? FOLDERS : [given]).map(each => placeOf(each, config.get('baseDir')))
+  const found = places.find(existsSync)
+  if (found !== undefined) return found
+  const [first] = places
+  const text =
+    given === undefined
+      ? 'no migrations are configured: give the option "migrations" of MikroORM, { path: \'./migrations\' } or { migrationsList: [...] }'
+      : `the folder of the migrations is not there: ${first}`
+  throw new Error(`"schema" is "migrate", and ${text}.`)
+}
+
+function placeOf(path: string, baseDir: string): string {
+  return path.startsWith('file:') ? fileURLToPath(path) : resolve(baseDir, path)
+}

@@ -1,0 +1,78 @@
+/**
+ * Load config: makes engine options of what a module exports where that is the config of an application's MikroORM, `mikro-orm.config.ts` most often. Throws CommandError for a
+ * project of another MikroORM.
+ */
+import { createRequire } from 'node:module'
+import { basename } from 'node:path'
+import { chooseConfig } from '../../engine/config/choose-config.ts'
+import type { OrmConfig } from '../../engine/config/choose-config.ts'
+import { readConfig } from '../../engine/config/read-config.ts'
+import { isOrmOption } from '../../engine/config/taken-options.ts'
+import { isEngineOption } from '../../engine/pipeline/options.ts'
+import type { EngineOptions } from '../../engine/pipeline/options.ts'
+import { CommandError } from './command-error.ts'
+import { findEntities } from './modules.ts'
+
+/** What the command line says of a config. */
+export interface ConfigArguments {
+  /** The config's `contextName`, of several. */
+  readonly context?: string | undefined
+  /** The database in the place of the config's own. */
+  readonly database?: string | undefined
+  /** Whether its migrations make the tables. */
+  readonly migrates: boolean
+}
+
+/** Returns the engine options of a module whose default export is a config, or engine options with one; undefined for anything else. */
+export async function loadConfig(
+  main: unknown,
+  path: string,
+  { context, database, migrates }: ConfigArguments,
+): Promise<EngineOptions | undefined> {
+  const isWhole = isConfig(main, /^(?:mikro-?)?orm\.config\.\w+$/i.test(basename(path)))
+  if (!isWhole && (typeof main !== 'object' || main === null || !('config' in main) || main.config === undefined)) return undefined
+  checkVersion(path)
+  const options: EngineOptions = isWhole ? { config: main as object } : (main as EngineOptions)
+  const { orm = {} } = options
+  const config = await chooseConfig(options.config, context ?? orm.contextName)
+  return readConfig({
+    ...options,
+    config,
+    ...(database === undefined ? {} : { database }),
+    ...(migrates ? { schema: 'migrate' as const } : {}),
+    orm: { ...forCommand(config, path), ...orm, ...(config.contextName === undefined ? {} : { contextName: config.contextName }) },
+  })
+}
+
+/** Standard output is for answers. Where a module in TypeScript runs, so do the entities. */
+function forCommand({ logger, loggerFactory, preferTs }: OrmConfig, path: string): NonNullable<EngineOptions['orm']> {
+  return {
+    ...(logger === undefined && loggerFactory === undefined ? { logger: (line: string) => void process.stderr.write(`${line}\n`) } : {}),
+    ...(preferTs === undefined && /ts$/i.test(path) ? { preferTs: true } : {}),
+  }
+}
+
+/** @param isNamed whether the file has the name of a config */
+function isConfig(main: unknown, isNamed: boolean): boolean {
+  if (Array.isArray(main)) return main.length > 0 && main.every(each => isConfig(each, isNamed))
+  if (typeof main === 'function') return findEntities([main]).length === 0 && !/^class\b/.test(Function.prototype.toString.call(main))
+  if (typeof main !== 'object' || main === null || findEntities([main]).length > 0) return false
+  const names = Object.keys(main)
+  const isEngines = names.some(name => isEngineOption(name) && !isOrmOption(name))
+  return !isEngines && (isNamed || names.some(name => isOrmOption(name) && !isEngineOption(name)))
+}
+
+/** @throws CommandError where the project has another MikroORM than that of the engine, whose classes the engine cannot know. */
+function checkVersion(path: string): void {
+  let version: string
+  try {
+    version = (createRequire(path)('@mikro-orm/core/package.json') as { readonly version: string }).version
+  } catch {
+    // The project has none of its own: the one of the command is lent.
+    return
+  }
+  if (!version.startsWith('7.'))
+    throw new CommandError(
+      `${path} is of a project with MikroORM ${version}, and an engine takes the entities of MikroORM 7: https://mikro-orm.io/docs/upgrading-v6-to-v7 says how it becomes one.`,
+    )
+}

@@ -1,0 +1,37 @@
+/** Option values: reads the values of options of the command line. Throws CommandError, a usage error, for one that is not of its form. */
+import { isIPv6 } from 'node:net'
+import { MAX_DELAY } from '../../engine/testing/fault-options.ts'
+import { readBase } from '../../records/request/address.ts'
+import { CommandError } from './command-error.ts'
+
+export function toBase(base: string | undefined): string | undefined {
+  if (base === undefined) return undefined
+  try {
+    return readBase(base, '--base')
+  } catch (error) {
+    throw misuse((error as Error).message.replace('"base" must be', 'must be'))
+  }
+}
+
+export function toPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN
+  if (!(port <= 65_535)) throw misuse(`--port takes a number from 0 to 65535, got "${text}".`)
+  return port
+}
+
+export function toHosts(names: readonly string[]): readonly string[] | true {
+  if (names.includes('*')) return true
+  const wrong = names.find(name => !/^\.?[\w-]+(?:\.[\w-]+)*$/.test(name) && !isIPv6(name.replace(/^\[(.*)\]$/, '$1')))
+  if (wrong !== undefined) throw misuse(`--allow-host takes the name of a host, without a scheme or a port, got "${wrong}".`)
+  return names
+}
+
+export function toMilliseconds(option: string, text: string, least: number): number {
+  const time = /^\d{1,10}$/.test(text) ? Number(text) : NaN
+  if (time >= least && time <= MAX_DELAY) return time
+  throw misuse(`${option} takes a number of milliseconds from ${least} to ${MAX_DELAY}, got "${text}".`)
+}
+
+export function misuse(text: string): CommandError {
+  return new CommandError(text, 2)
+}

@@ -1,0 +1,86 @@
+/**
+ * Read config: makes options of an engine of those that name the config of an application's MikroORM. What the application has said holds, but for the connection, which is
+ * the engine's. Throws TypeError for what is no config, and for what the engine cannot take. The config and its classes stay as they are.
+ */
+import { Utils } from '@mikro-orm/core'
+import type { Options } from '@mikro-orm/core'
+import type { ServerDatabase } from '../../records/database/world-store.ts'
+import { chooseConfig } from './choose-config.ts'
+import type { OrmConfig } from './choose-config.ts'
+import { findDriverKind, nameDriver } from './driver-kind.ts'
+import { findDatabase, withEnvironment } from './own-connection.ts'
+import { takeOptions } from './taken-options.ts'
+
+type Entities = NonNullable<Options['entities']>
+type Database = string | URL | ServerDatabase
+
+/** The options of an engine that a config decides, or has a part in. */
+interface Given {
+  readonly config?: unknown
+  readonly entities?: Entities
+  readonly database?: Database
+  readonly schema?: string
+  readonly orm?: Partial<Options>
+  readonly notes?: readonly string[]
+}
+
+/** What a config decides. */
+interface Decided {
+  readonly entities: Entities
+  readonly database: Database
+  readonly orm: Partial<Options>
+  readonly notes: readonly string[]
+}
+
+/** Returns the options without the config, and with what it decides where they do not. */
+export async function readConfig<T extends Given>(options: T): Promise<Omit<T, 'config'> & Decided> {
+  const { config: given, ...others } = options
+  const { orm: own = {}, notes: told = [] } = options
+  const config = withEnvironment(await chooseConfig(given, own.contextName))
+  const found = options.database === undefined ? await findDatabase(config) : { database: options.database, notes: [] }
+  const database = withSchema(found.database, config)
+  const isSqlite = !isServer(database)
+  if (options.schema === 'migrate') checkMigrations(config, isSqlite)
+  const { orm, notes } = takeOptions(config, isSqlite)
+  return {
+    ...others,
+    entities: options.entities ?? findEntities(config, own.preferTs),
+    database,
+    orm: { ...orm, entitiesTs: [], ...own },
+    notes: [...told, ...found.notes, ...notes],
+  }
+}
+
+function isServer(database: Database): boolean {
+  if (typeof database === 'object' && !(database instanceof URL)) return true
+  return /^(?:postgres(?:ql)?:\/\/|pglite:)/i.test(String(database))
+}
+
+/** A server has the tables in the schema that the config names, unless the database is given with another. */
+function withSchema(database: Database, { schema }: OrmConfig): Database {
+  if (schema === undefined || schema === 'public' || !isServer(database)) return database
+  if (typeof database === 'object' && !(database instanceof URL)) return { schema, ...database }
+  const url = String(database)
+  return /[?&]schema=/.test(url) ? database : { url, schema }
+}
+
+/** The list that MikroORM would take: that of the sources where TypeScript runs. */
+function findEntities({ entities = [], entitiesTs = [], preferTs, autoLoadEntities }: OrmConfig, ownPreference?: boolean): Entities {
+  const isTypeScript = ownPreference ?? preferTs ?? Utils.detectTypeScriptSupport()
+  const [first, second] = isTypeScript ? [entitiesTs, entities] : [entities, entitiesTs]
+  const found = first.length > 0 ? first : second
+  if (found.length > 0) return found
+  const why = autoLoadEntities === true ? ', since modules of NestJS register them' : ''
+  throw new TypeError(
+    `RestEngine.create: "config" has no entities${why}: give them by the option "entities": { config, entities: [User] }.`,
+  )
+}
+
+/** Migrations are statements of one database. */
+function checkMigrations(config: OrmConfig, isSqlite: boolean): void {
+  const kind = findDriverKind(config)
+  if (kind === 'unknown' || (kind === 'sqlite') === isSqlite) return
+  throw new TypeError(
+    `RestEngine.create: "schema" is "migrate", and the migrations of the config are for ${nameDriver(config)}, not for ${isSqlite ? 'SQLite' : 'PostgreSQL'}. Say schema: 'update' (the default), by which the engine makes the tables of the entities itself${kind === 'postgres' ? ', or name a PostgreSQL server in "database"' : ''}.`,
+  )
+}

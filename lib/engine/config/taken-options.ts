@@ -1,0 +1,178 @@
+/**
+ * Taken options: which options of a config go on to the MikroORM of the engine, and which have no meaning there: each of these gets a note. The objects of the config are
+ * copied where MikroORM writes into them.
+ */
+import type { Options } from '@mikro-orm/core'
+import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
+import type { OrmConfig } from './choose-config.ts'
+
+/** How an option is treated: it goes on, it says where the database is, or the reason why it is left out. */
+type Treatment = 'taken' | 'connection' | { readonly out: string }
+
+/** The application's files stay as they are. */
+const CACHE = { out: 'not used, an engine reads the entities anew and writes no cache' }
+const OWN_CONNECTION = { out: 'not used, the connections are those of the engine' }
+const OF_NEST = { out: 'not used, it is an option of @mikro-orm/nestjs' }
+
+const OPTIONS: Readonly<Record<keyof Options, Treatment>> = {
+  allowGlobalContext: 'taken',
+  assign: 'taken',
+  attachDatabases: 'taken',
+  autoJoinOneToOneOwner: 'taken',
+  autoJoinRefsForFilters: 'taken',
+  baseDir: 'taken',
+  batchSize: 'taken',
+  charset: OWN_CONNECTION,
+  clientUrl: 'connection',
+  collate: OWN_CONNECTION,
+  colors: 'taken',
+  compiledFunctions: { out: 'not used, they were compiled for another database' },
+  context: 'taken',
+  contextName: 'taken',
+  dataloader: 'taken',
+  dbName: 'connection',
+  debug: 'taken',
+  disableIdentityMap: 'taken',
+  disableTransactions: { out: 'not used, each request that writes is a transaction' },
+  discovery: 'taken',
+  driver: 'connection',
+  driverOptions: 'connection',
+  dynamicImportProvider: 'taken',
+  embeddables: 'taken',
+  ensureDatabase: { out: 'not used, the option "schema" of the engine says what is created' },
+  ensureIndexes: { out: 'not used, the option "schema" of the engine says what is created' },
+  entities: 'connection',
+  entitiesTs: 'taken',
+  entityGenerator: 'taken',
+  entityManager: 'taken',
+  entityRepository: 'taken',
+  extensions: 'taken',
+  filters: 'taken',
+  filtersOnRelations: 'taken',
+  findExactlyOneOrFailHandler: 'taken',
+  findOneOrFailHandler: 'taken',
+  flushMode: 'taken',
+  forceEntityConstructor: 'taken',
+  forceUndefined: 'taken',
+  forceUtcTimezone: { out: 'not used, times are stored in UTC' },
+  highlighter: 'taken',
+  host: 'connection',
+  hydrator: 'taken',
+  ignoreDeprecations: 'taken',
+  ignoreUndefinedInQuery: 'taken',
+  implicitTransactions: { out: 'not used, each request that writes is a transaction' },
+  initNullableProperties: 'taken',
+  loadStrategy: 'taken',
+  logger: 'taken',
+  loggerFactory: 'taken',
+  metadataCache: CACHE,
+  metadataProvider: 'taken',
+  migrations: 'taken',
+  multipleStatements: OWN_CONNECTION,
+  name: OWN_CONNECTION,
+  namingStrategy: 'taken',
+  onCreateConnection: OWN_CONNECTION,
+  onQuery: { out: 'asked for the statements of MikroORM alone, not for those that the engine writes itself' },
+  onReserveConnection: OWN_CONNECTION,
+  password: 'connection',
+  persistOnCreate: 'taken',
+  pool: 'connection',
+  populateAfterFlush: 'taken',
+  populateWhere: 'taken',
+  port: 'connection',
+  preferEnvVars: 'connection',
+  preferReadReplicas: 'connection',
+  preferTs: 'taken',
+  processOnCreateHooksEarly: 'taken',
+  propagationOnPrototype: 'taken',
+  replicas: 'connection',
+  resultCache: 'taken',
+  routines: 'taken',
+  schema: 'connection',
+  schemaGenerator: 'taken',
+  seeder: 'taken',
+  serialization: 'taken',
+  sessionContext: OWN_CONNECTION,
+  slowQueryLoggerFactory: 'taken',
+  slowQueryThreshold: 'taken',
+  subscribers: 'taken',
+  timezone: { out: 'not used, times are stored in UTC' },
+  upsertManaged: 'taken',
+  useBatchInserts: 'taken',
+  useBatchUpdates: 'taken',
+  user: 'connection',
+  validateRequired: 'taken',
+  verbose: 'taken',
+}
+
+/** Options that libraries around MikroORM add to the config. */
+const OF_OTHERS: Readonly<Record<string, Treatment>> = {
+  autoLoadEntities: { out: 'not used: give the entities that modules of NestJS register by the option "entities" of the engine' },
+  registerRequestContext: OF_NEST,
+  forRoutesPath: OF_NEST,
+  forkOptions: OF_NEST,
+  scope: OF_NEST,
+}
+
+/** Options that MikroORM has by default when they are given so, which need no note. */
+const BY_DEFAULT: Readonly<Record<string, readonly unknown[]>> = {
+  ensureDatabase: [true, false],
+  ensureIndexes: [false],
+  forceUtcTimezone: [true],
+  disableTransactions: [false],
+  implicitTransactions: [true],
+  multipleStatements: [false],
+  sessionContext: ['transaction'],
+  timezone: ['Z', 'UTC', '+00:00'],
+  autoLoadEntities: [false],
+}
+
+/** Whether a name is an option of MikroORM, or of a library that adds to its config. */
+export function isOrmOption(name: string): boolean {
+  return Object.hasOwn(OPTIONS, name) || Object.hasOwn(OF_OTHERS, name)
+}
+
+/** What of a config goes on, and what is to be said of the rest. */
+export interface TakenOptions {
+  readonly orm: Partial<Options>
+  readonly notes: readonly string[]
+}
+
+/** @param isSqlite whether the database is one of SQLite */
+export function takeOptions(config: OrmConfig, isSqlite: boolean): TakenOptions {
+  const notes: string[] = []
+  const taken: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(config)) {
+    if (value === undefined) continue
+    const treatment = (OPTIONS as Readonly<Record<string, Treatment>>)[name] ?? OF_OTHERS[name]
+    if (treatment === undefined)
+      notes.push(`config.${name} is no option of MikroORM 7.${formatHint(findNearest(name, Object.keys(OPTIONS)))}`)
+    else if (treatment === 'taken' || name === 'onQuery') taken[name] = value
+    if (typeof treatment === 'object' && BY_DEFAULT[name]?.includes(value) !== true) notes.push(`config.${name}: ${treatment.out}.`)
+  }
+  if (isSqlite) leaveOfServers(config, taken, notes)
+  return { orm: { ...taken, ...copyWritten(config) }, notes }
+}
+
+/** What only servers have. */
+function leaveOfServers({ schema, routines, driverOptions }: OrmConfig, taken: Record<string, unknown>, notes: string[]): void {
+  if (schema !== undefined && schema !== 'public')
+    notes.push(`config.schema: not used, SQLite has no schemas; the tables of ${JSON.stringify(schema)} are in the one database.`)
+  if (routines !== undefined && [...routines].length > 0) {
+    delete taken['routines']
+    notes.push('config.routines: not used, SQLite has no stored routines.')
+  }
+  if (driverOptions !== undefined) notes.push('config.driverOptions: not used, the connection is that of the engine.')
+}
+
+/** Copies of what MikroORM writes into. A cache that the application has compiled into its program is read, since nothing is written. */
+function copyWritten({ extensions, discovery, migrations, seeder, metadataCache }: OrmConfig): Partial<Options> {
+  const isCompiled = (metadataCache?.adapter as { readonly name?: string } | undefined)?.name === 'GeneratedCacheAdapter'
+  return {
+    ...(extensions === undefined ? {} : { extensions: [...extensions] }),
+    ...(discovery === undefined ? {} : { discovery: { ...discovery } }),
+    ...(seeder === undefined ? {} : { seeder: { ...seeder } }),
+    ...(migrations === undefined ? {} : { migrations: { ...migrations } }),
+    metadataCache: isCompiled ? { ...metadataCache } : { enabled: false },
+  } as Partial<Options>
+}

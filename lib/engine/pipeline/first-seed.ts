@@ -1,0 +1,48 @@
+/**
+ * First seed: sows the option `seed` when an engine is created. Records go into empty tables, a seeder runs on an empty database: a file is started more than once, and its
+ * records would come again each time.
+ */
+import type { Notes } from '../../foundation/base/notes.ts'
+import type { Connection } from '../../records/database/dialect.ts'
+import { isSeeder, listSeeds } from '../../model/seeds.ts'
+import type { Seed, Seeds } from '../../model/seeds.ts'
+import { hashedSeed } from '../../records/write/hash-passwords.ts'
+import { nameSeeder, runSeeder } from '../../records/write/run-seeder.ts'
+import { keepForEmpty } from '../../records/write/seed-empty.ts'
+import { seed } from '../../records/write/seed.ts'
+
+/** Where seeds are sown. */
+export interface SeedBed {
+  readonly version: Parameters<typeof hashedSeed>[1]
+  readonly connection: Connection
+  readonly notes: Notes
+}
+
+/** @param isNew whether nobody but migrations can have filled the database yet */
+export async function sowFirst(seeds: Seeds, isNew: boolean, bed: SeedBed): Promise<void> {
+  const kept = isNew ? listSeeds(seeds) : await keepFitting(listSeeds(seeds), bed)
+  for (const each of kept) await sow(each, bed)
+}
+
+/** Sows a seed, whatever the database holds. */
+export async function sow(each: Seed, { version, connection }: Omit<SeedBed, 'notes'>): Promise<void> {
+  if (isSeeder(each)) await runSeeder(each, connection)
+  else await seed(await hashedSeed(each, version), version.model, connection)
+}
+
+/** Before any of the seeds is sown, so that one leaves room for the next. */
+async function keepFitting(seeds: readonly Seed[], { version: { model }, connection, notes }: SeedBed): Promise<readonly Seed[]> {
+  const tables = [...new Map(model.entities.flatMap(each => (each.source.kind === 'table' ? [[each.table, each.plural] as const] : [])))]
+  const counts = seeds.some(isSeeder) ? await connection.countRows(tables.map(([table]) => table)) : []
+  const taken = counts.findIndex(count => count > 0)
+  const kept: Seed[] = []
+  for (const each of seeds) {
+    if (!isSeeder(each)) kept.push(await keepForEmpty(each, model, connection, notes))
+    else if (taken < 0) kept.push(each)
+    else
+      notes.add(
+        `${nameSeeder(each, connection.orm)} is not run, because there ${counts[taken] === 1 ? 'is a row' : `are ${counts[taken]} rows`} of ${tables[taken]![1]} already. A seeder fills an empty database; engine.seed runs it on any.`,
+      )
+  }
+  return kept
+}

@@ -1,0 +1,53 @@
+/** Seeds: what the option `seed` takes, records by resource name and seeders of MikroORM. Throws TypeError for anything else. */
+import type { SeedData } from './seed-rows.ts'
+
+/**
+ * A class of `@mikro-orm/seeder`, or any whose instances have `run`.
+ *
+ * @example class DatabaseSeeder extends Seeder { async run(em) { em.create(User, { name: 'Ann' }) } }
+ */
+export type SeederClass = new () => {
+  run(em: never, context?: never): void | Promise<void>
+}
+
+/** Records by resource name; a seeder; or `true`, the seeder that MikroORM's config names. */
+export type Seed = SeedData | SeederClass | true
+
+/** One seed, or several that are sown one after another. */
+export type Seeds = Seed | readonly Seed[]
+
+/** Returns the seeds one by one. */
+export function listSeeds(seeds: Seeds): readonly Seed[] {
+  return Array.isArray(seeds) ? (seeds as readonly Seed[]) : [seeds as Seed]
+}
+
+export function isSeeder(seed: Seed): seed is SeederClass | true {
+  return seed === true || typeof seed === 'function'
+}
+
+/** @throws TypeError for what is no seed. */
+export function checkSeeds(seeds: unknown, where: string): asserts seeds is Seeds {
+  if (!Array.isArray(seeds)) return checkSeed(seeds, where, '')
+  for (const [index, seed] of seeds.entries()) checkSeed(seed, where, `[${index}]`)
+  if (seeds.length === 0 || seeds.some(isRecord)) throw refusal(where, '')
+}
+
+/** A list of records alone does not say of which resource they are. */
+function isRecord(seed: unknown): boolean {
+  return typeof seed === 'object' && Object.values(seed!).some(list => !Array.isArray(list))
+}
+
+function checkSeed(seed: unknown, where: string, place: string): void {
+  if (typeof seed === 'function') {
+    const { prototype } = seed as { readonly prototype?: { readonly run?: unknown } }
+    if (typeof prototype?.run === 'function') return
+    throw new TypeError(
+      `${where}${place} is ${seed.name === '' ? 'a function' : seed.name}, which is no seeder: a seeder is a class with a method run(em), as @mikro-orm/seeder has it.`,
+    )
+  }
+  if (seed !== true && (typeof seed !== 'object' || seed === null || Array.isArray(seed))) throw refusal(where, place)
+}
+
+function refusal(where: string, place: string): TypeError {
+  return new TypeError(`${where}${place} must be an object of lists of records: { users: [{ name: 'Ann' }] }.`)
+}

@@ -1,0 +1,32 @@
+/** Run seeder: runs a seeder of MikroORM in one transaction. What it creates is written by MikroORM alone: hooks and subscribers run, and no body is validated. */
+import type { MikroORM } from '@mikro-orm/core'
+import type { Connection } from '../database/dialect.ts'
+import type { SeederClass } from '../../model/seeds.ts'
+
+/** @throws Error in one line that names the seeder, when it fails; nothing is written then. */
+export async function runSeeder(seeder: SeederClass | true, connection: Connection): Promise<void> {
+  try {
+    await connection.write(() => sow(seeder, connection.orm))
+  } catch (error) {
+    const [message] = (error as Error).message.split('\n')
+    throw new Error(`seed: ${nameSeeder(seeder, connection.orm)} has failed, and nothing of it was written: ${message}`, { cause: error })
+  }
+}
+
+/** Seeders count on `em.create` to persist what it creates, whatever the application says of that: so does MikroORM's manager of seeders, for good. */
+async function sow(seeder: SeederClass | true, orm: MikroORM): Promise<void> {
+  const before = orm.config.get('persistOnCreate')
+  try {
+    const manager = orm.seeder
+    orm.config.set('persistOnCreate', true)
+    if (seeder === true) await manager.seedString(nameSeeder(seeder, orm))
+    else await manager.seed(seeder as never)
+  } finally {
+    orm.config.set('persistOnCreate', before)
+  }
+}
+
+/** The name of a seeder; of `true`, that of the seeder which the config names. */
+export function nameSeeder(seeder: SeederClass | true, { config }: MikroORM): string {
+  return seeder === true ? (config.get('seeder').defaultSeeder ?? 'DatabaseSeeder') : seeder.name
+}

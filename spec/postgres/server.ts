@@ -104,12 +104,13 @@ async function createObserved(options: EngineOptions): Promise<{ engine: RestEng
   }
 }
 
-/** Sends each batch of a reading at once. */
+/** Runs the statements of a reading. */
 async function run<T>(client: Client, reading: Reading<T>, statements: string[]): Promise<T> {
   let step = reading.next()
   while (step.done !== true) {
     statements.push(...step.value.map(({ statement }) => statement.sql))
-    const results = await Promise.all(step.value.map(({ statement, parameters }) => query(client, statement.sql, parameters)))
+    const results: Row[][] = []
+    for (const { statement, parameters } of step.value) results.push(await query(client, statement.sql, parameters))
     for (const [index, { take }] of step.value.entries()) take?.(results[index]!)
     step = reading.next(results)
   }

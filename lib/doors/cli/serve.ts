@@ -63,12 +63,13 @@ export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArg
     saver === undefined || args.save !== 'sync'
       ? createServer(engine, options)
       : createWaitingServer(engine, options, () => saver.settled())
-  const slow = await internalsOf(engine).unindexedLinks(MANY)
-  const requests = await findExampleRequests(engine, internalsOf(engine).model, loaded.examples, slow)
   await listen(server, args)
   const { stopped } = stopOnSignal(server)
   const address = server.address() as AddressInfo
   if (process.connected) process.send?.({ port: address.port } satisfies ListeningMessage)
+  // The examples are tried before they are shown, which may take its time: clients need not wait for it.
+  const slow = await internalsOf(engine).unindexedLinks(MANY)
+  const requests = await findExampleRequests(engine, internalsOf(engine).model, loaded.examples, slow)
   printWelcome(engine, loaded, requests, { ...args, workbench: hasWorkbench }, address)
   if (!args.quiet) printMissingIndexes(slow)
   await stopped

@@ -14,18 +14,33 @@ export interface LoneColumn {
 /** How sure a pair must be. */
 const LEAST = 3
 
+/** A column that may be another one by a new name. */
+export interface FoundRename {
+  readonly from: string
+  readonly to: string
+  /** Whether the place or the name says so, and not only the type. */
+  readonly isLikely: boolean
+}
+
 /** Returns pairs of an old column and a new one. Each column is in one at most. */
-export function findRenames(old: readonly LoneColumn[], added: readonly LoneColumn[]): { from: string; to: string }[] {
+export function findRenames(old: readonly LoneColumn[], added: readonly LoneColumn[]): FoundRename[] {
   const pairs = old
-    .flatMap(from => added.map(to => ({ from: from.name, to: to.name, score: rate(from, to, old.length === 1 && added.length === 1) })))
+    .flatMap(from =>
+      added.map(to => ({
+        from: from.name,
+        to: to.name,
+        isLikely: from.place === to.place || rateNames(from.name, to.name) > 0,
+        score: rate(from, to, old.length === 1 && added.length === 1),
+      })),
+    )
     .filter(({ score }) => score >= LEAST)
     .toSorted((a, b) => b.score - a.score)
   const taken = new Set<string>()
-  const found: { from: string; to: string }[] = []
-  for (const { from, to } of pairs) {
+  const found: FoundRename[] = []
+  for (const { from, to, isLikely } of pairs) {
     if (taken.has(`-${from}`) || taken.has(`+${to}`)) continue
     taken.add(`-${from}`).add(`+${to}`)
-    found.push({ from, to })
+    found.push({ from, to, isLikely })
   }
   return found
 }

@@ -46,6 +46,20 @@ export interface AskedRename {
   readonly to: string
 }
 
+/** Returns what a table is called in a request: with its schema, where the entity says one. */
+function keyOfEntity({ schema, tableName }: Meta): string {
+  return schema === undefined || schema === '' ? tableName : `${schema}.${tableName}`
+}
+
+/** Returns what a table of MikroORM's schema is called in a request. */
+export function keyOfTable(
+  { columns }: EvolveRequest,
+  { name, schema }: { readonly name: string; readonly schema?: string | undefined },
+): string {
+  const whole = `${schema ?? ''}.${name}`
+  return columns.has(whole) ? whole : name
+}
+
 /** @throws TypeError for names and values that the model does not know. */
 export function readRequest(orm: MikroORM, evolving: Evolving): EvolveRequest {
   const named = nameEntities(orm, evolving)
@@ -54,7 +68,7 @@ export function readRequest(orm: MikroORM, evolving: Evolving): EvolveRequest {
     columns,
     fill: readFill(named, columns, evolving.fill),
     renamed: readRenamed(named, orm, evolving.renamed),
-    resourceOf: table => [...named].find(([, meta]) => meta.tableName === table)?.[1].singular ?? table,
+    resourceOf: table => [...named].find(([, meta]) => keyOfEntity(meta) === table)?.[1].singular ?? table,
   }
 }
 
@@ -103,8 +117,8 @@ function readColumns(orm: MikroORM): Map<string, Map<string, EvolvedColumn>> {
   const tables = new Map<string, Map<string, EvolvedColumn>>()
   for (const meta of orm.getMetadata()) {
     if (meta.embeddable || meta.virtual || meta.tableName === undefined) continue
-    const columns = tables.get(meta.tableName) ?? new Map<string, EvolvedColumn>()
-    tables.set(meta.tableName, columns)
+    const columns = tables.get(keyOfEntity(meta)) ?? new Map<string, EvolvedColumn>()
+    tables.set(keyOfEntity(meta), columns)
     for (const prop of listProperties(meta)) {
       const column = prop.fieldNames[0]!
       if (!columns.has(column)) columns.set(column, { meta, prop, column, ...describe(prop, platform) })
@@ -164,11 +178,11 @@ function readFill(
   const filled = new Map<string, Map<string, { json: unknown; stored: unknown }>>()
   for (const [resource, values] of Object.entries(fill)) {
     const meta = findEntity(named, resource, 'fill')
-    const own = filled.get(meta.tableName) ?? new Map<string, { json: unknown; stored: unknown }>()
-    filled.set(meta.tableName, own)
+    const own = filled.get(keyOfEntity(meta)) ?? new Map<string, { json: unknown; stored: unknown }>()
+    filled.set(keyOfEntity(meta), own)
     for (const [name, json] of Object.entries(values)) {
       const prop = findProperty(meta, name, `fill.${resource}`)
-      const column = columns.get(meta.tableName)?.get(prop.fieldNames?.[0] ?? '')
+      const column = columns.get(keyOfEntity(meta))?.get(prop.fieldNames?.[0] ?? '')
       if (column === undefined || prop.fieldNames.length !== 1)
         throw new TypeError(`"fill.${resource}.${name}" is not stored in one column, so it cannot be filled.`)
       const stored = column.store(json)
@@ -197,8 +211,8 @@ function readRenamed(named: ReadonlyMap<string, Named>, orm: MikroORM, renamed: 
   const tables = new Map<string, AskedRename[]>()
   for (const [resource, names] of Object.entries(renamed)) {
     const meta = findEntity(named, resource, 'renamed')
-    const own = tables.get(meta.tableName) ?? []
-    tables.set(meta.tableName, own)
+    const own = tables.get(keyOfEntity(meta)) ?? []
+    tables.set(keyOfEntity(meta), own)
     for (const [old, next] of Object.entries(names)) {
       if (typeof next !== 'string') throw new TypeError(`"renamed.${resource}.${old}" must be the new name of the property.`)
       const prop = findProperty(meta, next, `renamed.${resource}`)

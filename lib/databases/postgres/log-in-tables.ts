@@ -8,7 +8,7 @@ import { literal, name } from '../sql/sql.ts'
 import { findLogged } from './kit/change-log.ts'
 import type { ChangeLog } from './kit/change-log.ts'
 import { checkOwner } from './kit/rights.ts'
-import { lockSchema } from './schema.ts'
+import { lockSchema } from './schema/add-schema.ts'
 import { ask, command } from './server/sessions.ts'
 import { ENDED_TABLE, LOGINS_TABLE, TOKENS_TABLE } from './kit/own-tables.ts'
 

@@ -22,7 +22,7 @@ import { OrmDriver } from './orm/driver.ts'
 import { storeGenerated } from './orm/generated-columns.ts'
 import { LentDialect } from './orm/lent-dialect.ts'
 import { leaveMissing } from './query-columns.ts'
-import { addSchema, checkTables, isMoving, noteMissing } from './schema.ts'
+import { addSchema, checkTables, isMoving, noteMissing } from './schema/add-schema.ts'
 import { openPglite } from './server/pglite.ts'
 import { ask, command, Sessions } from './server/sessions.ts'
 import { findCaseFolding, listCaseClasses } from './sql/case-folding.ts'
@@ -36,7 +36,6 @@ export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Op
   const { database, entities, readOnly = false } = opening
   if (entities !== undefined && typeof database.schema === 'object')
     throw new Error('RestEngine.create: "database.schema" must be one schema where "entities" are given, which may say their own.')
-  if (opening.schema === 'evolve') throw new Error("RestEngine.create: schema: 'evolve' is for SQLite files so far.")
   const pglite = await openPglite(database.url, entities !== undefined && !readOnly)
   const sessions = new Sessions(database, readOnly, pglite)
   try {
@@ -211,11 +210,31 @@ async function complete<T>(connection: PostgresConnection, opening: Begun, build
   }
 }
 
-async function completeOnce<T>(
-  connection: PostgresConnection,
-  { entities, schema, readOnly, database, users, notes, wasVacant }: Begun,
-  build: () => Awaitable<T>,
-): Promise<T> {
+/**
+ * Makes the tables fit the entities, as far as `schema` says. What changes tables is loaded with the first such database.
+ *
+ * @param isVacant whether the database has no tables
+ */
+async function fitSchema(
+  orm: CoreMikroORM,
+  session: Parameters<typeof ask>[0],
+  { entities, schema, evolving, readOnly, database, notes }: Opening<ServerDatabase>,
+  isVacant: boolean,
+): Promise<void> {
+  if (schema === 'keep' || schema === 'migrate') {
+    if (entities !== undefined) await noteMissing(orm, session, schema, notes)
+    return
+  }
+  if (readOnly === true) return checkTables(orm, session)
+  if (evolving !== undefined && !isVacant) {
+    if (evolving.begins !== true) return (await import('./evolve/evolve-database.ts')).evolveDatabase(orm, session, evolving, notes)
+    await (await import('./evolve/begin-anew.ts')).dropOwnTables(orm, session, notes)
+  }
+  await addSchema(orm, session, database.schema as string | undefined, notes)
+}
+
+async function completeOnce<T>(connection: PostgresConnection, opening: Begun, build: () => Awaitable<T>): Promise<T> {
+  const { entities, schema, readOnly, users, notes, wasVacant } = opening
   const { sessions, transactions } = connection.host
   const session = await sessions.acquire()
   const transaction = transactions.create()
@@ -228,10 +247,9 @@ async function completeOnce<T>(
     transaction.open = true
     const built = await transactions.run(transaction, async () => {
       const schemas = await listSchemas(session, connection.orm)
-      const isOurs = wasVacant || (schema === 'update' && readOnly !== true && (await isVacant(session, schemas)))
-      if (schema === 'update' && readOnly === true) await checkTables(connection.orm, session)
-      else if (schema === 'update') await addSchema(connection.orm, session, database.schema as string | undefined, notes)
-      else if (entities !== undefined) await noteMissing(connection.orm, session, schema, notes)
+      const makes = schema === 'update' || schema === 'evolve'
+      const isOurs = wasVacant || (makes && readOnly !== true && (await isVacant(session, schemas)))
+      await fitSchema(connection.orm, session, opening, isOurs)
       const [first] = schemas as [string, ...string[]]
       // Another engine may have begun with it at the same time.
       if (isOurs && !(await hasLog(session, first))) await createLog(session, first, sessions.pglite !== undefined)

@@ -136,12 +136,12 @@ function guessRenames(
       : [{ name, type: classify(type), place }],
   )
   const resource = request.resourceOf(targets[0]!.name)
-  for (const { from, to } of findRenames(old, added)) {
+  for (const { from, to, isLikely } of findRenames(old, added)) {
     const prop = request.columns.get(targets[0]!.name)?.get(to)?.prop.name ?? to
     plan.renames.push({ resource, from, to: prop })
     const ways = `renamed: { ${resource}: { ${from}: '${prop}' } } (--rename ${resource}.${from}=${prop})`
     const isNeeded = change?.filled.some(({ column, value }) => column === to && value === undefined) === true
-    if (isNeeded)
+    if (isLikely && isNeeded)
       plan.faults.push(
         `${existing.name}.${to} is new and required, and may be "${from}" by a new name: say ${ways}, or what rows get, fill: { ${resource}: { ${prop}: ... } }`,
       )

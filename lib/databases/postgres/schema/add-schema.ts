@@ -5,13 +5,13 @@
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
-import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
-import type { Notes } from '../../foundation/base/notes.ts'
-import { qualifyTable, showTable } from '../../model/table-name.ts'
-import { name, tableName } from '../sql/sql.ts'
-import { withDeferredReferences } from './orm/deferred-references.ts'
-import { isLost } from './server/errors.ts'
-import { ask, command } from './server/sessions.ts'
+import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
+import type { Notes } from '../../../foundation/base/notes.ts'
+import { qualifyTable, showTable } from '../../../model/table-name.ts'
+import { name, tableName } from '../../sql/sql.ts'
+import { withDeferredReferences } from '../orm/deferred-references.ts'
+import { isLost } from '../server/errors.ts'
+import { ask, command } from '../server/sessions.ts'
 
 /** Statements that only add. */
 const ADDS =
@@ -21,7 +21,7 @@ const ADDS =
 const ALTERS = /^alter table (?:if exists )?(?:"(?:[^"]|"")+"\.?)+ (.+)$/is
 
 /** The statement that MikroORM writes for a schema, whether it is there or not. */
-const CREATES_SCHEMA = /^create schema if not exists "((?:[^"]|"")+)"$/i
+export const CREATES_SCHEMA = /^create schema if not exists "((?:[^"]|"")+)"$/i
 
 /** One key for all engines, so that two that start at once do not create the same table. */
 const LOCK = 7_310_241_905
@@ -53,13 +53,13 @@ export async function addSchema(orm: MikroORM, session: PoolClient, schema: stri
 }
 
 /** Views of the database that entities have for their tables, with and without their schema, as MikroORM writes them, and the columns that these lack. */
-interface Views {
+export interface Views {
   readonly tables: readonly string[]
   readonly lacking: readonly (readonly [view: string, column: string])[]
 }
 
 /** Entities that say that they are views are none of these: they need not have all columns. */
-async function findViews(orm: MikroORM, session: PoolClient): Promise<Views> {
+export async function findViews(orm: MikroORM, session: PoolClient): Promise<Views> {
   const own = orm.config.get('schema') ?? 'public'
   const wanted = [...orm.getMetadata()].flatMap(meta => {
     if (meta.abstract || meta.embeddable || meta.virtual || meta.view) return []
@@ -90,7 +90,7 @@ async function findViews(orm: MikroORM, session: PoolClient): Promise<Views> {
 }
 
 /** Whether a statement makes or changes a table that is a view here, or links to one, which no constraint can. */
-function isOfView(statement: string, views: readonly string[]): boolean {
+export function isOfView(statement: string, views: readonly string[]): boolean {
   return views.some(
     view =>
       ['create table', 'alter table'].some(start => statement.startsWith(`${start} ${view} `)) ||
@@ -107,7 +107,7 @@ export async function lockSchema(session: PoolClient): Promise<void> {
 }
 
 /** Creates a schema that is missing. `if not exists` alone takes the right to create one. */
-async function createSchema(session: PoolClient, schema: string): Promise<void> {
+export async function createSchema(session: PoolClient, schema: string): Promise<void> {
   const found = await ask(session, 'select from pg_namespace where nspname = $1', [schema])
   if (found.length === 0) await command(session, `create schema ${name(schema)}`)
 }
@@ -120,10 +120,11 @@ export function isMoving(error: unknown): boolean {
   return error instanceof SchemaError && ['3F000', '42P01', 'XX000'].includes(String(cause?.code))
 }
 
-class SchemaError extends Error {}
+/** What stands against a change of the schema, with the error of the server. */
+export class SchemaError extends Error {}
 
 /** Splits the text of the generator into its statements, each of which ends its line. */
-function splitStatements(text: string): string[] {
+export function splitStatements(text: string): string[] {
   return text
     .split(/;\s*(?:\n|$)/)
     .map(statement => statement.trim())

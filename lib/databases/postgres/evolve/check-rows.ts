@@ -1,0 +1,161 @@
+/** Check rows: which rows of a server stand against types, checks, unique indexes and foreign keys that their table is about to get. */
+import type { PoolClient } from 'pg'
+import type { Column, DatabaseTable, ForeignKey, TableDifference } from '@mikro-orm/postgresql'
+import { countRows, nameRows, show } from '../../evolve/plan.ts'
+import type { Plan } from '../../evolve/plan.ts'
+import { name } from '../../sql/sql.ts'
+import { ask, command } from '../server/sessions.ts'
+
+/** Returns what rows of a table are named by. */
+export function keyOf(table: DatabaseTable): { readonly names: readonly string[]; readonly sql: string } {
+  const columns = table.getPrimaryKey()?.columnNames ?? []
+  return columns.length === 0
+    ? { names: ['row'], sql: 'ctid::text' }
+    : { names: columns, sql: columns.map(column => `${name(column)}::text`).join(', ') }
+}
+
+interface Asked {
+  readonly session: PoolClient
+  readonly plan: Plan
+}
+
+/** Asks for rows, as many as are shown, and for their number. */
+async function find(session: PoolClient, select: string, from: string): Promise<{ count: number; rows: readonly (readonly unknown[])[] }> {
+  const [[count] = [0]] = await ask(session, `select count(*)::int ${from}`)
+  return { count: Number(count), rows: Number(count) === 0 ? [] : await ask(session, `select ${select} ${from} limit 5`) }
+}
+
+/** Adds the rows that stand against a difference to the faults of the plan. */
+export async function checkRows(difference: TableDifference, asked: Asked): Promise<void> {
+  const { toTable, fromTable } = difference
+  for (const { column, fromColumn, changedProperties } of Object.values(difference.changedColumns)) {
+    if (changedProperties.has('type')) await checkType(toTable, fromColumn, column, asked)
+    if (changedProperties.has('nullable') && column.nullable !== true) await checkFilled(toTable, column, asked)
+  }
+  for (const check of [...Object.values(difference.addedChecks), ...Object.values(difference.changedChecks)])
+    await checkCondition(toTable, check.name, String(check.expression), asked)
+  for (const key of [...Object.values(difference.addedForeignKeys), ...Object.values(difference.changedForeignKeys)])
+    if (key.columnNames.every(column => fromTable.hasColumn(column))) await checkLink(toTable, key, asked)
+  for (const index of [...Object.values(difference.addedIndexes), ...Object.values(difference.changedIndexes)]) {
+    const isPlain = index.unique && index.expression === undefined && index.columnNames.length > 0
+    if (isPlain && index.columnNames.every(column => fromTable.hasColumn(column)))
+      await checkUnique(toTable, index.columnNames, index.where, asked)
+  }
+}
+
+/** Texts of these types are read in several forms, of which one is kept. */
+const READ = /^(?:timestamp|date|time|json|uuid)/i
+
+async function checkType(table: DatabaseTable, from: Column, to: Column, { session, plan }: Asked): Promise<void> {
+  const [column, quoted] = [name(from.name), table.getQuotedName()]
+  const isRead = READ.test(to.type) && /^(?:text|varchar|char)/i.test(from.type)
+  const back = isRead ? 'true' : `(${column}::${castOf(to)})::${castOf(from)}::text is not distinct from ${column}::text`
+  if (!isRead && (await isTrueOfAll(session, `select bool_and(${back}) from ${quoted}`))) return
+  await command(session, FITS)
+  const key = keyOf(table)
+  const where = `where ${column} is not null and not pg_temp.mikro_fits(${column}::text, $$${castOf(from)}$$, $$${castOf(to)}$$, ${!isRead})`
+  const { count, rows } = await find(session, `${key.sql}, ${column}::text`, `from ${quoted} ${where}`)
+  if (count === 0) return
+  const shown = rows.map(row => [...row.slice(0, -2), new Named(`${String(row.at(-2))} (${show(row.at(-1))})`)])
+  plan.faults.push(`${table.name}.${from.name} cannot become "${to.type}" in ${countRows(count)}: ${nameRows(key.names, shown, count)}`)
+}
+
+/** A key with the value beside it. */
+class Named {
+  readonly #text: string
+  constructor(text: string) {
+    this.#text = text
+  }
+  toString(): string {
+    return this.#text
+  }
+}
+
+function castOf({ type }: Column): string {
+  return type.replace(/^serial$/i, 'int').replace(/^bigserial$/i, 'bigint')
+}
+
+/** Whether a value is one of another type, and the same one when it comes back. */
+const FITS = `create or replace function pg_temp.mikro_fits(value text, source text, target text, back boolean) returns boolean language plpgsql as $f$
+  declare same boolean;
+  begin
+    if back then execute format('select (($1::%s)::%s)::%s::text is not distinct from $1::%s::text', source, target, source, source) into same using value;
+    else execute format('select ($1::%s)::%s is not null', source, target) into same using value;
+    end if;
+    return same;
+  exception when others then return false;
+  end $f$`
+
+/** Runs a question that may fail, as a cast does. */
+async function isTrueOfAll(session: PoolClient, sql: string): Promise<boolean> {
+  await command(session, 'savepoint mikro_question')
+  try {
+    const [[answer] = [true]] = await ask(session, sql)
+    return answer === null || answer === true || answer === 't'
+  } catch {
+    await command(session, 'rollback to savepoint mikro_question')
+    return false
+  } finally {
+    await command(session, 'release savepoint mikro_question')
+  }
+}
+
+async function checkFilled(table: DatabaseTable, { name: column }: Column, { session, plan }: Asked): Promise<void> {
+  const key = keyOf(table)
+  const { count, rows } = await find(session, key.sql, `from ${table.getQuotedName()} where ${name(column)} is null`)
+  if (count > 0)
+    plan.faults.push(
+      `${table.name}.${column} may be empty no more, and is in ${countRows(count)} (${nameRows(key.names, bare(rows), count)}): fill says what they get`,
+    )
+}
+
+/** Keys come as texts, which are shown without quotes. */
+function bare(rows: readonly (readonly unknown[])[]): Named[][] {
+  return rows.map(row => row.map(each => new Named(String(each))))
+}
+
+async function checkCondition(table: DatabaseTable, check: string, expression: string, { session, plan }: Asked): Promise<void> {
+  const from = `from ${table.getQuotedName()} where not (${expression})`
+  // It may be about a column that comes with it.
+  if (await isTrueOfAll(session, `select count(*) = 0 ${from}`)) return
+  if (!(await isTrueOfAll(session, `select count(*) >= 0 ${from}`))) return
+  const key = keyOf(table)
+  const { count, rows } = await find(session, key.sql, from)
+  plan.faults.push(
+    `${countRows(count)} of "${table.name}" (${nameRows(key.names, bare(rows), count)}) ${count === 1 ? 'does' : 'do'} not meet the check "${check}", ${expression}`,
+  )
+}
+
+async function checkLink(table: DatabaseTable, key: ForeignKey, { session, plan }: Asked): Promise<void> {
+  const target = key.referencedTableName.split('.').map(name).join('.')
+  const filled = key.columnNames.map(column => `t.${name(column)} is not null`).join(' and ')
+  const [[isThere] = [false]] = await ask(session, 'select to_regclass($1) is not null', [target])
+  const same = key.columnNames
+    .map((column, at) => `p.${name(key.referencedColumnNames[at]!)}::text = t.${name(column)}::text`)
+    .join(' and ')
+  const orphaned = isThere === true || isThere === 't' ? ` and not exists (select from ${target} as p where ${same})` : ''
+  const own = keyOf(table)
+  const { count, rows } = await find(session, own.sql, `from ${table.getQuotedName()} as t where ${filled}${orphaned}`)
+  if (count > 0)
+    plan.faults.push(
+      `${countRows(count)} of "${table.name}" (${nameRows(own.names, bare(rows), count)}) ${count === 1 ? 'refers' : 'refer'} by ${key.columnNames.join(', ')} to no row of "${key.referencedTableName.split('.').at(-1)!}"`,
+    )
+}
+
+async function checkUnique(
+  table: DatabaseTable,
+  columns: readonly string[],
+  where: string | undefined,
+  { session, plan }: Asked,
+): Promise<void> {
+  const list = columns.map(name).join(', ')
+  const filled = columns.map(column => `${name(column)} is not null`).join(' and ')
+  const key = keyOf(table)
+  const rows = await ask(
+    session,
+    `select ${columns.map(column => `${name(column)}::text`).join(', ')}, string_agg(concat_ws('~', ${key.sql}), ', ') from ${table.getQuotedName()} where ${filled}${where === undefined ? '' : ` and (${where})`} group by ${list} having count(*) > 1 limit 5`,
+  )
+  if (rows.length === 0) return
+  const named = rows.map(row => `${row.slice(0, -1).map(show).join(', ')} in ${key.names.join('~')} ${String(row.at(-1)).slice(0, 60)}`)
+  plan.faults.push(`rows of "${table.name}" have the same ${columns.join(', ')}, which must be unique: ${named.join('; ')}`)
+}

@@ -1,0 +1,189 @@
+/**
+ * Evolve database: makes the tables of a server fit the entities, with their rows, in the open transaction of the session: by MikroORM's comparator and generator,
+ * with names, values and checks of rows before. No copy is made: what fails is taken back by the server.
+ */
+import type { PoolClient } from 'pg'
+import type { MikroORM } from '@mikro-orm/core'
+import type { Column, SchemaDifference, SqlSchemaGenerator, TableDifference } from '@mikro-orm/postgresql'
+import type { Notes } from '../../../foundation/base/notes.ts'
+import { Rehearsed } from '../../../records/database/evolving.ts'
+import type { Evolving } from '../../../records/database/evolving.ts'
+import { findRenames } from '../../evolve/find-renames.ts'
+import { Plan } from '../../evolve/plan.ts'
+import { keyOfTable, readRequest } from '../../evolve/request.ts'
+import type { EvolveRequest } from '../../evolve/request.ts'
+import { name } from '../../sql/sql.ts'
+import { withDeferredReferences } from '../orm/deferred-references.ts'
+import { CREATES_SCHEMA, createSchema, findViews, isOfView, lockSchema, SchemaError, splitStatements } from '../schema/add-schema.ts'
+import type { Views } from '../schema/add-schema.ts'
+import { isLost } from '../server/errors.ts'
+import { ask, command } from '../server/sessions.ts'
+import { checkRows } from './check-rows.ts'
+import { compare } from './compare.ts'
+import { dropTables } from './drop-tables.ts'
+import { addFilled, fillEmpty } from './fill-column.ts'
+import { renameColumns } from './rename-columns.ts'
+import { sayStatement } from './statement-sentence.ts'
+
+interface Evolution {
+  readonly orm: MikroORM
+  readonly session: PoolClient
+  readonly evolving: Evolving
+  readonly request: EvolveRequest
+  readonly plan: Plan
+  readonly views: Views
+}
+
+const PLACE = 'The database'
+
+/** @throws EvolveError in one line for what stands against it. */
+export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolving: Evolving, notes: Notes): Promise<void> {
+  await lockSchema(session)
+  const plan = new Plan()
+  const evolution = { orm, session, evolving, request: readRequest(orm, evolving), plan, views: await findViews(orm, session) }
+  for (const [view, column] of evolution.views.lacking)
+    plan.faults.push(`the column ${view}.${column} cannot be added, since ${view} is a view`)
+  await renameColumns(orm, session, evolution.request, plan)
+  plan.check(PLACE)
+  const first = await compareAll(evolution)
+  for (const table of Object.values(first.changedTables)) await prepareTable(table, evolution)
+  plan.check(PLACE)
+  const difference = await compareAll(evolution)
+  for (const table of Object.values(difference.changedTables)) await checkRows(table, { session, plan })
+  plan.check(PLACE)
+  await run(difference, evolution)
+  if (evolving.drop) await dropTables(difference, session, plan)
+  plan.check(PLACE)
+  await evolving.onPlan?.(plan)
+  if (evolving.rehearses === true) throw new Rehearsed()
+  for (const { sentence } of plan.steps) notes.add(`Evolved: ${sentence}`)
+  if (plan.steps.length > 0) for (const sentence of plan.stays) notes.add(sentence)
+}
+
+/** MikroORM reads all of the database, and others may drop of it meanwhile: then all begins again. */
+async function compareAll({ orm, evolving }: Evolution): Promise<SchemaDifference> {
+  try {
+    return await compare(orm, evolving.drop)
+  } catch (error) {
+    if (isLost(error)) throw error
+    throw new SchemaError(`${PLACE} cannot be compared with the entities: ${(error as Error).message.split('\n')[0]!}.`, { cause: error })
+  }
+}
+
+function hasNoDefault({ default: fallback }: Column): boolean {
+  return fallback === undefined || fallback === null || /^null$/i.test(fallback)
+}
+
+/** Adds the columns that need values, fills those that may be empty no more, and leaves what the model lacks without a hold on new rows. */
+async function prepareTable(table: TableDifference, evolution: Evolution): Promise<void> {
+  const { session, request, plan, views } = evolution
+  const { toTable, fromTable } = table
+  if (views.tables.includes(toTable.getQuotedName())) return
+  const [[hasRows] = [false]] = await ask(session, `select exists (select from ${toTable.getQuotedName()})`)
+  const left = fromTable.getColumns().filter(({ name: column }) => !toTable.hasColumn(column))
+  const added = Object.values(table.addedColumns).filter(({ name: column }) => !fromTable.hasColumn(column))
+  const needed =
+    hasRows === true || hasRows === 't' ? added.filter(column => needsValue(column, keyOfTable(request, toTable), request)) : []
+  guessRenames(table, left, added, needed, evolution)
+  for (const column of Object.values(table.addedColumns))
+    if (fromTable.hasColumn(column.name) && fromTable.getColumn(column.name)!.generated === undefined)
+      plan.faults.push(
+        `${toTable.name}.${column.name} holds values, and is generated in the entity, which would lose them: give the property another name`,
+      )
+  if (plan.faults.length > 0) return
+  for (const column of needed) await addNeeded(column, table, evolution)
+  for (const { column, changedProperties } of Object.values(table.changedColumns)) {
+    const value = request.fill.get(keyOfTable(request, toTable))?.get(column.name)
+    if (value !== undefined && changedProperties.has('nullable') && column.nullable !== true)
+      await fillEmpty(
+        { table: toTable, column, value, evolved: undefined, isUnique: false },
+        { session, plan, make: evolution.evolving.make },
+      )
+  }
+  if (evolution.evolving.drop) return
+  for (const column of left) await leaveColumn(column, table, evolution)
+}
+
+function needsValue(column: Column, table: string, request: EvolveRequest): boolean {
+  if (column.generated !== undefined || column.autoincrement === true) return false
+  return request.fill.get(table)?.has(column.name) === true || (column.nullable !== true && hasNoDefault(column))
+}
+
+async function addNeeded(column: Column, { toTable }: TableDifference, { session, request, plan, evolving }: Evolution): Promise<void> {
+  const value = request.fill.get(keyOfTable(request, toTable))?.get(column.name)
+  const evolved = request.columns.get(keyOfTable(request, toTable))?.get(column.name)
+  if (value === undefined && (evolved?.type === undefined || evolved.prop.kind !== 'scalar')) {
+    const [resource, property] = [request.resourceOf(keyOfTable(request, toTable)), evolved?.prop.name ?? column.name]
+    plan.faults.push(
+      `${toTable.name}.${column.name} is required, and rows have no value for it: say what they get, fill: { ${resource}: { ${property}: ... } }`,
+    )
+    return
+  }
+  const isUnique = toTable
+    .getIndexes()
+    .some(({ unique, columnNames }) => unique && columnNames.length === 1 && columnNames[0] === column.name)
+  await addFilled({ table: toTable, column, value, evolved, isUnique }, { session, plan, make: evolving.make })
+}
+
+async function leaveColumn(column: Column, { toTable, fromTable }: TableDifference, { session, plan }: Evolution): Promise<void> {
+  const place = `${toTable.name}.${column.name}`
+  plan.stays.push(`${place}: no property of the model. It stays as it is.`)
+  const isKey = fromTable.getPrimaryKey()?.columnNames.includes(column.name) === true
+  if (isKey || column.nullable === true || column.generated !== undefined || column.autoincrement === true || !hasNoDefault(column)) return
+  const sql = `alter table ${toTable.getQuotedName()} alter column ${name(column.name)} drop not null`
+  await command(session, sql)
+  plan.add(`${place}: no property of the model any more. It stays, and may be empty in new rows.`, [sql])
+}
+
+function guessRenames(
+  { toTable, fromTable }: TableDifference,
+  left: readonly Column[],
+  added: readonly Column[],
+  needed: readonly Column[],
+  { request, plan }: Evolution,
+): void {
+  const place = (columns: readonly Column[], { name: wanted }: Column): number => columns.findIndex(column => column.name === wanted)
+  const lone = (all: readonly Column[]) => (column: Column) => ({
+    name: column.name,
+    type: column.type.replace(/\(.*$/, '').replace('varchar', 'text'),
+    place: place(all, column),
+  })
+  const isOpen = ({ name: column }: Column): boolean => request.fill.get(keyOfTable(request, toTable))?.has(column) !== true
+  const resource = request.resourceOf(keyOfTable(request, toTable))
+  for (const { from, to, isLikely } of findRenames(
+    left.map(lone(fromTable.getColumns())),
+    added.filter(isOpen).map(lone(toTable.getColumns())),
+  )) {
+    const prop = request.columns.get(keyOfTable(request, toTable))?.get(to)?.prop.name ?? to
+    plan.renames.push({ resource, from, to: prop })
+    const ways = `renamed: { ${resource}: { ${from}: '${prop}' } } (--rename ${resource}.${from}=${prop})`
+    if (isLikely && needed.some(column => column.name === to))
+      plan.faults.push(
+        `${toTable.name}.${to} is new and required, and may be "${from}" by a new name: say ${ways}, or what rows get, fill: { ${resource}: { ${prop}: ... } }`,
+      )
+    else plan.stays.push(`${toTable.name}.${from}: if it is "${prop}" by a new name, say ${ways}.`)
+  }
+}
+
+/** Runs the statements of MikroORM's generator. */
+async function run(difference: SchemaDifference, { orm, session, plan, views }: Evolution): Promise<void> {
+  const generator = orm.schema as unknown as SqlSchemaGenerator
+  const text = await withDeferredReferences(orm, async () =>
+    generator.diffToSQL(difference, { wrap: false, safe: false, dropTables: false }),
+  )
+  for (const statement of splitStatements(text)) {
+    if (isOfView(statement, views.tables)) continue
+    const [, wanted] = CREATES_SCHEMA.exec(statement) ?? []
+    try {
+      if (wanted !== undefined) await createSchema(session, wanted.replaceAll('""', '"'))
+      else await command(session, statement)
+    } catch (error) {
+      const { code, message } = error as { readonly code?: string; readonly message: string }
+      // A lost connection, a full disk and a lock that another one holds are nothing of the model's.
+      if (code === undefined || /^(?:08|53|55|57|58|XX)/.test(code)) throw error
+      plan.faults.push(`${sayStatement(statement).replace(/\.$/, '')}, which the server refuses: ${message.split('\n')[0]!}`)
+      return
+    }
+    if (wanted === undefined) plan.add(sayStatement(statement), [statement])
+  }
+}

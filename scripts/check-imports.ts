@@ -1,6 +1,6 @@
 /**
  * Check the imports of lib/: between folders they go one way, types included. A file may import files of its own folder and of the folders that stand below
- * that in the table of ARCHITECTURE.md. Inside a folder no circle of imports is allowed. Prints every offending line; exit code 1 when there is one.
+ * that in the table of ARCHITECTURE.md. Inside a folder no circle of imports is allowed. A head comment that begins with a name bears that of its file. Prints every offending line; exit code 1 when there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -110,6 +110,15 @@ function circleIn(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] | u
   return undefined
 }
 
+/** The name at the beginning of a head comment: `Plan cache: keeps ...`. */
+const HEAD = /^\/\*\*\s*(?:\*\s*)?([^:.\n]{1,40}):\s/
+
+/** Whether a head comment bears another name than its file. */
+function bearsOtherName(stem: string, text: string): boolean {
+  const [, head] = HEAD.exec(text) ?? []
+  return head !== undefined && stem !== 'index' && head.toLowerCase().replaceAll(/[ -]/g, '') !== stem.toLowerCase().replaceAll('-', '')
+}
+
 const faults: string[] = []
 const files = readdirSync(lib, { recursive: true, encoding: 'utf8' })
   .map(file => file.replaceAll(sep, '/'))
@@ -126,6 +135,7 @@ for (const file of files) {
     continue
   }
   const text = readFileSync(join(lib, file), 'utf8')
+  if (bearsOtherName(stem, text)) faults.push(`lib/${file}:1: its head comment begins with another name than that of the file`)
   const targets = new Set<string>()
   for (const { index, groups } of text.matchAll(IMPORT)) {
     const specifier = groups?.['name'] ?? groups?.['dynamic'] ?? ''

@@ -1,4 +1,4 @@
-/** Entity keys: the key of a record, between the engine's form (key.ts) and the one that entities and the entity manager hold. */
+/** Entity key: the key of a record, between the engine's form (key.ts) and the one that entities and the entity manager hold. */
 import { Reference } from '@mikro-orm/core'
 import type { KeyValues, RecordKey } from './key.ts'
 import type { Resource, ScalarAttribute } from './model.ts'

@@ -1,4 +1,4 @@
-/** Resource: per-model customisation, as the application writes it. Typed from the entity; checked by name when the engine is created. */
+/** Resource config: per-model customisation, as the application writes it. Typed from the entity; checked by name when the engine is created. */
 import type { EntityName, FilterQuery } from '@mikro-orm/core'
 import type { QueryValue } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'

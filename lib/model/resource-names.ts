@@ -1,4 +1,4 @@
-/** Names: how an entity's class name becomes the resource names of the URL. English plurals come from the `pluralize` package. */
+/** Resource names: how an entity's class name becomes the resource names of the URL. English plurals come from the `pluralize` package. */
 import pluralize from 'pluralize'
 import { LruCache } from '../foundation/base/lru-cache.ts'
 

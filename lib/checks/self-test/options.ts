@@ -1,4 +1,4 @@
-/** Options of a self-test, checked: TypeError and RangeError for what is unknown or not of its form. */
+/** Options: what a self-test takes, checked: TypeError and RangeError for what is unknown or not of its form. */
 import { checkNames } from '../../foundation/base/suggest.ts'
 
 /** Options of `engine.selfTest`. */

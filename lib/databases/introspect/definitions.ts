@@ -1,4 +1,4 @@
-/** Resource definitions: the names of the resources of tables, where the default ones do not fit. */
+/** Definitions: the names of the resources of tables, where the default ones do not fit. */
 import type { EntitySchema } from '@mikro-orm/core'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
 import { resource } from '../../model/resource-config.ts'

@@ -1,5 +1,5 @@
 /**
- * Finds the meaning of foreign keys: links to one record, one-to-one links over unique columns, and pivot tables, which consist
+ * Relations: finds the meaning of foreign keys: links to one record, one-to-one links over unique columns, and pivot tables, which consist
  * of two links. entities.ts gives the names.
  */
 import { isWritable } from './tables.ts'

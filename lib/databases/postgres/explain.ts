@@ -1,4 +1,4 @@
-/** Explains statements that have run: their query plans, as EXPLAIN gives them, and missing indexes. The statements are planned with their values, and not run again. */
+/** Explain: shows what statements have done: their query plans, as EXPLAIN gives them, and missing indexes. The statements are planned with their values, and not run again. */
 import type { PoolClient } from 'pg'
 import type { RunStatement } from '../../foundation/base/trace.ts'
 import type { IndexAdvice, PlanStep, StatementsExplained } from '../../records/database/explained-statements.ts'

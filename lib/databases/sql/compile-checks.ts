@@ -1,4 +1,4 @@
-/** Compile the checks: the small statements by which a write is judged: does a record exist, is a value taken, who refers to a record. */
+/** Compile checks: the small statements by which a write is judged: does a record exist, is a value taken, who refers to a record. */
 import { idParts } from '../../model/key.ts'
 import type { Statement } from '../../records/database/dialect.ts'
 import type { Attribute, KeyPart, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'

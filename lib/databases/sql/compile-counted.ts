@@ -1,5 +1,5 @@
 /**
- * Compile a counted page: one statement gives the rows of a page with the number of all rows that meet its conditions behind each, where these are few. The rows
+ * Compile counted: one statement gives the rows of a page with the number of all rows that meet its conditions behind each, where these are few. The rows
  * are gone through once, where a page and its count go through them twice; and they are found before they are sorted: a database that has them in order by an
  * index goes through all of that to find few.
  */

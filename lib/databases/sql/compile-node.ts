@@ -1,5 +1,5 @@
 /**
- * Compile a node: the columns that are read of its records, the function that makes a record of a row, and a statement for each relation that is shown, which
+ * Compile node: the columns that are read of its records, the function that makes a record of a row, and a statement for each relation that is shown, which
  * has a node of its own.
  */
 import { idParts } from '../../model/key.ts'

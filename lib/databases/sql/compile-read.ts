@@ -1,5 +1,5 @@
 /**
- * Compile: a ReadPlan becomes SQL statements, and for each node the function that makes a record of a row. Pure; done once per plan.
+ * Compile read: a ReadPlan becomes SQL statements, and for each node the function that makes a record of a row. Pure; done once per plan.
  * One statement for the rows, one for the count, and one for each relation that is shown: never one per row.
  */
 import type { CompiledNode, CompiledRead, Statement } from '../../records/database/dialect.ts'

@@ -1,4 +1,4 @@
-/** Where: the conditions of a plan as SQL: which records it starts from, which exist for the caller, and what its filters say. */
+/** Compile where: the conditions of a plan as SQL: which records it starts from, which exist for the caller, and what its filters say. */
 import { idParts } from '../../model/key.ts'
 import type { Anchor, Condition, ReadPlan } from '../../records/plan/read-plan.ts'
 import { condition } from './condition.ts'

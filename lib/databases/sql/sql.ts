@@ -1,4 +1,4 @@
-/** SQL fragments: text with the bindings of its `?` in the order of the text, put together by a template tag. */
+/** SQL: text with the bindings of its `?` in the order of the text, put together by a template tag. */
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { Binding } from '../../records/database/binding.ts'
 import type { SqlText } from '../../model/model.ts'

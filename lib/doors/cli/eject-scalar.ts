@@ -1,5 +1,5 @@
 /**
- * Ejects the type of a scalar property: the builder of `p` that reads and writes its column in the same form, or `fileType` where no builder does.
+ * Eject scalar: ejects the type of a scalar property: the builder of `p` that reads and writes its column in the same form, or `fileType` where no builder does.
  */
 import {
   ArrayType,

@@ -1,5 +1,5 @@
 /**
- * Writes the served model as code: a module for every entity, a module of engine options, and the files of a project. The result is
+ * Eject: writes the served model as code: a module for every entity, a module of engine options, and the files of a project. The result is
  * loaded and compared with the served model before the command ends. A difference is an error, or a column that is left out with a note, where the model was read
  * from the database.
  */

@@ -1,4 +1,4 @@
-/** Formats an explanation for a terminal: times, statements, query plans as trees, and missing indexes. */
+/** Explanation text: formats an explanation for a terminal: times, statements, query plans as trees, and missing indexes. */
 import { styleText } from 'node:util'
 import type { PlanStep } from '../../records/database/explained-statements.ts'
 import type { ExplainedStatement, Explanation, IndexHint } from '../../engine/journal/explanation.ts'

@@ -1,4 +1,4 @@
-/** Bodies over HTTP: reads the body of a request from its socket, and answers a client that is still sending one. */
+/** HTTP body: reads the body of a request from its socket, and answers a client that is still sending one. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LazyClient } from '../../foundation/base/abort.ts'
 import { JsonBody, rulesOf } from './json-body.ts'

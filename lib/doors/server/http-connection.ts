@@ -1,4 +1,4 @@
-/** A connection of the HTTP server: the order of the requests that come by it, and how it breaks. */
+/** HTTP connection: the order of the requests that come by it, and how it breaks. */
 import type { Socket } from 'node:net'
 import { restError } from '../../foundation/base/errors.ts'
 import type { RestError } from '../../foundation/base/errors.ts'

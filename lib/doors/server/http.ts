@@ -1,5 +1,5 @@
 /**
- * HTTP server: a `node:http` server that stands on the request listener. Knows what only a socket has: the order of the requests of a connection, connections that
+ * HTTP: a `node:http` server that stands on the request listener. Knows what only a socket has: the order of the requests of a connection, connections that
  * are kept or closed, and what is not HTTP.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'

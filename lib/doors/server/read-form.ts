@@ -1,5 +1,5 @@
 /**
- * Read a form: the fields of a body of a form's media type. Takes the bytes, or what a parser of the app has made of them; gives a FormBody.
+ * Read form: the fields of a body of a form's media type. Takes the bytes, or what a parser of the app has made of them; gives a FormBody.
  * Refuses with body_invalid what cannot be read, and files, which no attribute takes.
  */
 import { restError } from '../../foundation/base/errors.ts'

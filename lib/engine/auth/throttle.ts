@@ -1,4 +1,4 @@
-/** Throttles log-ins: after several failures within a minute an identifier has to wait. Refuses with login_throttled. */
+/** Throttle: after several failures within a minute an identifier has to wait. Refuses with login_throttled. */
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import { restError } from '../../foundation/base/errors.ts'

@@ -1,4 +1,4 @@
-/** Create the entry of a request: masks its secrets, and computes the net changes of its rows. */
+/** Create entry: masks its secrets, and computes the net changes of its rows. */
 import { computeNetChanges } from './changes.ts'
 import type { Change } from './changes.ts'
 import type { RawChange } from '../../records/database/changes.ts'

@@ -1,4 +1,4 @@
-/** Makes the explanation of a request: its statements, their query plans and missing indexes, as plain data without secrets. */
+/** Explanation: makes the explanation of a request: its statements, their query plans and missing indexes, as plain data without secrets. */
 import type { IndexAdvice, IndexColumn, PlanStep, StatementsExplained } from '../../records/database/explained-statements.ts'
 import type { EmbeddedAttribute, Model, Resource } from '../../model/model.ts'
 import { tableColumns } from '../../model/model.ts'

@@ -1,5 +1,5 @@
 /**
- * Answer a failure: whatever a stage throws becomes the one error body. Reports what is a fault of the server, and hides from the client what it is.
+ * Answer failure: whatever a stage throws becomes the one error body. Reports what is a fault of the server, and hides from the client what it is.
  */
 import { AskedError, RestError, restError } from '../../foundation/base/errors.ts'
 import { findReason, reportFailure } from '../../foundation/base/report-failure.ts'

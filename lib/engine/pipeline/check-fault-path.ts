@@ -1,5 +1,5 @@
 /**
- * Check fault paths: refuses a pattern that can match no path of the engine, since its version or its resource is unknown: a test that waits for a failure which
+ * Check fault path: refuses a pattern that can match no path of the engine, since its version or its resource is unknown: a test that waits for a failure which
  * never comes would pass for the wrong reason. Whatever a star leaves open is taken.
  */
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'

@@ -1,5 +1,5 @@
 /**
- * Record a request: what stands around the stages (handle.ts) and changes nothing of them. From the outside to the inside: the trace measures where the
+ * Record request: what stands around the stages (handle.ts) and changes nothing of them. From the outside to the inside: the trace measures where the
  * time goes, the journal notes what was sent and what was answered, and injected faults do to a request on its way what a test has asked for.
  */
 import { LazyClient } from '../../foundation/base/abort.ts'

@@ -1,5 +1,5 @@
 /**
- * Stream a list: answers the records of all pages in another form than the JSON envelope. The first page is read before the answer begins, so that all
+ * Stream list: answers the records of all pages in another form than the JSON envelope. The first page is read before the answer begins, so that all
  * refusals are answered as ever; each other one when what was written before has been taken, so that only one page is in memory.
  */
 import { chain } from '../../foundation/base/awaitable.ts'

@@ -1,5 +1,5 @@
 /**
- * Serve the versions: for each version its model, which an engine shares with its forks, and the reader and writer that work on one database.
+ * Versions: for each version its model, which an engine shares with its forks, and the reader and writer that work on one database.
  * Checks what only the database can tell.
  */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'

@@ -1,4 +1,4 @@
-/** A draft: a record that is to be inserted, with the values that are still to be made up. */
+/** Draft: a record that is to be inserted, with the values that are still to be made up. */
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 
 /** An attribute whose value is to be made up, with the object that it goes to. */

@@ -1,4 +1,4 @@
-/** Collects notes: what the engine mapped, left out or guessed at its creation, one sentence each, with its place. */
+/** Notes: what the engine mapped, left out or guessed at its creation, one sentence each, with its place. */
 
 /** Limit of the notes, so that a file with a million odd records costs little memory. */
 const MAX_NOTES = 1000

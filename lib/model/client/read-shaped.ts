@@ -1,5 +1,5 @@
 /**
- * Read shaped answers: those of an API with the option `envelope`, by the same templates. Takes the body and headers of an answer, and what the call asks for; gives the
+ * Read shaped: those of an API with the option `envelope`, by the same templates. Takes the body and headers of an answer, and what the call asks for; gives the
  * members of the engine's own form, as far as the answer has them.
  */
 import type { EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'

@@ -1,5 +1,5 @@
 /**
- * Infers relations: keys that hold IDs of another collection. The name of a key proposes a target, and its values must all be IDs of that
+ * Infer relations: keys that hold IDs of another collection. The name of a key proposes a target, and its values must all be IDs of that
  * target. A rejected proposal becomes a note.
  */
 import type { CollectionDraft } from './infer-model.ts'

@@ -1,5 +1,5 @@
 /**
- * Custom type: a mapped type of MikroORM (`Type`, `ArrayType`) as a Codec. The value of a body or a filter is handed to the type, and taken only when the
+ * Custom type codec: a mapped type of MikroORM (`Type`, `ArrayType`) as a Codec. The value of a body or a filter is handed to the type, and taken only when the
  * type makes of it what can be stored and read back: nothing is stored that would read as something else.
  */
 import { BigIntType, Type } from '@mikro-orm/core'

@@ -1,5 +1,5 @@
 /**
- * Eager circle: relations that MikroORM loads with their records (`eager`), and that lead back to where they began. With records that link each other in a
+ * Eager cycles: relations that MikroORM loads with their records (`eager`), and that lead back to where they began. With records that link each other in a
  * circle such a load never ends, and clients can make such records. So the engine loads records of these entities without what they link.
  */
 import { Utils, helper } from '@mikro-orm/core'

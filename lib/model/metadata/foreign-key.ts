@@ -1,4 +1,4 @@
-/** Reads the foreign keys of relations: their columns, the key that they refer to, and the rules for deleting. */
+/** Foreign key: reads the foreign keys of relations: their columns, the key that they refer to, and the rules for deleting. */
 import type { DeleteRule, Discriminator, TargetKey, ToOneAttribute } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
 import { unsupported } from './unsupported.ts'

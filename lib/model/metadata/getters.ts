@@ -1,4 +1,4 @@
-/** Entity code: values that the code of an entity gives to readers, not the database: getters and serializers. */
+/** Getters: values that the code of an entity gives to readers, not the database: getters and serializers. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { nullNonFinite, toJson } from '../../foundation/base/json.ts'
 import type { Renderer } from '../model.ts'

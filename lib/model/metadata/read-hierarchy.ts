@@ -1,5 +1,5 @@
 /**
- * Read the hierarchy: entities that inherit from each other, in one table (STI) or in a table each (TPT), and entities that are queries (virtual ones).
+ * Read hierarchy: entities that inherit from each other, in one table (STI) or in a table each (TPT), and entities that are queries (virtual ones).
  * Used by read-model.ts alone. A record of a class shows the attributes of its own class, whatever resource it is read through.
  */
 import { indexAttributes } from '../ids-name.ts'

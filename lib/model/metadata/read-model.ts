@@ -1,5 +1,5 @@
 /**
- * Read the model: the only reader of MikroORM's metadata. Takes a discovered MikroORM instance, gives the frozen Model.
+ * Read model: the only reader of MikroORM's metadata. Takes a discovered MikroORM instance, gives the frozen Model.
  * Refuses, when the engine is created, whatever cannot be served: by entity, property and reason.
  */
 import type { EntityName, MikroORM } from '@mikro-orm/core'

@@ -1,4 +1,4 @@
-/** Reads a scalar property: its type, the source of its value, and the code of the entity that shows it. */
+/** Read scalar: reads a scalar property: its type, the source of its value, and the code of the entity that shows it. */
 import { isRaw } from '@mikro-orm/core'
 import type { Renderer, ScalarAttribute, Source } from '../model.ts'
 import { getterRender, serializerRender } from './getters.ts'

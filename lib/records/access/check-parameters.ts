@@ -1,4 +1,4 @@
-/** Check the parameters: which of them a path and method take, and how much they may ask for. Refuses others with parameter_invalid. */
+/** Check parameters: which of them a path and method take, and how much they may ask for. Refuses others with parameter_invalid. */
 import { isReading } from '../../foundation/base/http-methods.ts'
 import { parameterError } from '../../foundation/base/errors.ts'
 import { suggestParameter } from '../request/habits.ts'

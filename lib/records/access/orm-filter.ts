@@ -1,5 +1,5 @@
 /**
- * Filter query: a condition in MikroORM's own language (FilterQuery), as scopes, entity filters and custom parameters give it, becomes a Condition.
+ * ORM filter: a condition in MikroORM's own language (FilterQuery), as scopes, entity filters and custom parameters give it, becomes a Condition.
  * Names are properties of the entity; comparisons have SQL's meaning, as they have in MikroORM: NULL is neither equal nor unequal to anything, and
  * neither is what lies behind an empty link.
  * Refuses with a plain Error what cannot be translated: that is a mistake of the application's code.

@@ -1,5 +1,5 @@
 /**
- * Resolve: the names in a path become a Target in the model.
+ * Resolve path: the names in a path become a Target in the model.
  * Takes path segments; refuses with version_unknown, resource_unknown, record_not_found (an ID that cannot be one), attribute_not_found, path_unknown.
  */
 import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'

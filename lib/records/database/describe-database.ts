@@ -1,4 +1,4 @@
-/** Describe a database: its name for messages, which must not show a password; whether it is one of PGlite. */
+/** Describe database: its name for messages, which must not show a password; whether it is one of PGlite. */
 import type { ServerDatabase } from './world-store.ts'
 
 /** Returns the name of a database for messages: a path, or a URL without its password. */

@@ -1,5 +1,5 @@
 /**
- * Plan filters: each filter of the request becomes a Condition. Each narrows on its own: two filters through one list may be met by two records.
+ * Filters: each filter of the request becomes a Condition. Each narrows on its own: two filters through one list may be met by two records.
  * Refuses with parameter_invalid: unknown attributes, operators or wildcards that do not go with the type, limits.
  */
 import { thresholds } from '../../foundation/base/thresholds.ts'

@@ -1,4 +1,4 @@
-/** Plan the order: sort keys, of a request or of the model's own order of a list, become SortTerms. Refuses with parameter_invalid. */
+/** Order: sort keys, of a request or of the model's own order of a list, become SortTerms. Refuses with parameter_invalid. */
 import { parameterError } from '../../foundation/base/errors.ts'
 import { suggestSort } from '../request/habits.ts'
 import { DEFAULT_LIMITS } from '../../foundation/base/limits.ts'

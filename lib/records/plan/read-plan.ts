@@ -1,5 +1,5 @@
 /**
- * The read plan: what a reading request means in terms of the model. Plain data, made by plan.ts once per request shape; holds no values, only
+ * Read plan: what a reading request means in terms of the model. Plain data, made by plan.ts once per request shape; holds no values, only
  * references to where the request's values stand, so that every request of the shape can share it.
  */
 import type {

@@ -1,5 +1,5 @@
 /**
- * Plan the selection: depth, expand and attributes become the tree of fields that an answer shows.
+ * Selection: depth, expand and attributes become the tree of fields that an answer shows.
  * Refuses with parameter_invalid: unknown names, and an expand of what is not a relation.
  */
 import { isIds } from '../../model/ids-name.ts'

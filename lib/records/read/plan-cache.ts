@@ -1,5 +1,5 @@
 /**
- * The cache of plans: keeps compiled plans of one model, by the shape of the request and the answers to access rules. It is bounded by bytes and by number.
+ * Plan cache: keeps compiled plans of one model, by the shape of the request and the answers to access rules. It is bounded by bytes and by number.
  */
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'

@@ -1,5 +1,5 @@
 /**
- * Read: puts the reading stages together: plan, compile, bind, run, render. Plans are cached by the shape of the request.
+ * Reader: puts the reading stages together: plan, compile, bind, run, render. Plans are cached by the shape of the request.
  */
 import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'

@@ -1,5 +1,5 @@
 /**
- * Render: runs the statements of a compiled plan and puts their rows together as JSON records.
+ * Run read: runs the statements of a compiled plan and puts their rows together as JSON records.
  * Runs one statement for the rows, at most one for the count, and one for each relation that is shown. All generator functions are at the top level: creating
  * one for each request would cost more than reading a record.
  */

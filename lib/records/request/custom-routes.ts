@@ -1,5 +1,5 @@
 /**
- * Routes: custom routes of the application, which come before the default ones.
+ * Custom routes: custom routes of the application, which come before the default ones.
  * Refuses, when the engine is created, a route that is not of its form, or that no request could reach since another shadows it.
  */
 import type { EntityManager } from '@mikro-orm/core'

@@ -1,5 +1,5 @@
 /**
- * Parse: method, path and query become a Request: the intent, of which nobody knows yet whether it makes sense.
+ * Parse request: method, path and query become a Request: the intent, of which nobody knows yet whether it makes sense.
  * Refuses with path_malformed, query_malformed and path_unknown.
  */
 import { LazyClient, WholeClient } from '../../foundation/base/abort.ts'

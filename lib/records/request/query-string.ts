@@ -1,5 +1,5 @@
 /**
- * Parse the query: the grammar of the query string. Knows no model: names are not looked up, values are not typed.
+ * Query string: the grammar of the query string. Knows no model: names are not looked up, values are not typed.
  * Takes query text, URLSearchParams or an object; gives Parameters: the reserved ones, and the filters in the order given.
  * Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a reserved parameter that is not of its form, or repeated though it is no list).
  */

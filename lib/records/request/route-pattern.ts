@@ -1,5 +1,5 @@
 /**
- * Request patterns: `POST /v1/orders`, `GET /v1/posts*`, `/v1/*`: a method, which may be left out or `*`, and the path without its query, in which `*`
+ * Route pattern: `POST /v1/orders`, `GET /v1/posts*`, `/v1/*`: a method, which may be left out or `*`, and the path without its query, in which `*`
  * stands for any run of characters.
  */
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'

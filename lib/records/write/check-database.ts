@@ -1,5 +1,5 @@
 /**
- * Check: finds the errors of a change that only the database shows: links to records that do not exist, unique values that are taken. Runs inside the
+ * Check database: finds the errors of a change that only the database shows: links to records that do not exist, unique values that are taken. Runs inside the
  * transaction of the change, before anything is written.
  */
 import { withArticle } from '../../foundation/base/article.ts'

@@ -1,5 +1,5 @@
 /**
- * Explain the way: says by which way a write goes, and why it is not that of statements, for `engine.explain`. It asks what plan-rows.ts and plan-body.ts decide by, and is
+ * Explain way: says by which way a write goes, and why it is not that of statements, for `engine.explain`. It asks what plan-rows.ts and plan-body.ts decide by, and is
  * asked for nothing but an explanation.
  */
 import { isObject } from '../../foundation/base/json.ts'

@@ -1,5 +1,5 @@
 /**
- * Fill a body: adds what the engine gives to new and changed records in the place of the client (`AttributeRules.fill`), those nested in the body included. What a
+ * Fill body: adds what the engine gives to new and changed records in the place of the client (`AttributeRules.fill`), those nested in the body included. What a
  * client names itself is left to validation, which refuses it. Refuses with forbidden where a new record needs a value and there is none.
  */
 import { requireLogIn } from '../access/access-rules.ts'

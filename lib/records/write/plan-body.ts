@@ -1,5 +1,5 @@
 /**
- * Plan a body: finds out whether statements can write all records that a body is about: those nested in it, and those whose links its lists set. The decision
+ * Plan body: finds out whether statements can write all records that a body is about: those nested in it, and those whose links its lists set. The decision
  * is by the model, by how the tables of a file of others are declared, and by the names in the body, before anything runs.
  */
 import { withoutIds } from '../../model/ids-name.ts'

@@ -1,5 +1,5 @@
 /**
- * Sides of relations: which attribute of the related records holds the foreign key, and which side of a one-to-one the other one fills.
+ * Relation sides: which attribute of the related records holds the foreign key, and which side of a one-to-one the other one fills.
  */
 import type { KeyValues } from '../../model/key.ts'
 import type { RelationAttribute, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'

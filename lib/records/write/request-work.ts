@@ -1,4 +1,4 @@
-/** The work of a request: its visibility determines which records exist for the caller, and what the caller may do. */
+/** Request work: its visibility determines which records exist for the caller, and what the caller may do. */
 import type { EntityManager } from '@mikro-orm/core'
 import { authorize } from '../access/access-rules.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'

@@ -1,5 +1,5 @@
 /**
- * The unit of work of one request: the entity manager, what the caller may see and do, and what the write has touched so far.
+ * Unit of work: the unit of work of one request: the entity manager, what the caller may see and do, and what the write has touched so far.
  */
 import type { EntityManager } from '@mikro-orm/core'
 import { runCoroutine } from '../../foundation/base/awaitable.ts'

@@ -1,5 +1,5 @@
 /**
- * Unlinks records: they lose the link, or are removed as orphans where the model says so and the caller may delete them.
+ * Unlink: records lose the link, or are removed as orphans where the model says so and the caller may delete them.
  * Refuses with owner_required, validation_failed and forbidden.
  */
 import { restError } from '../../foundation/base/errors.ts'

@@ -1,5 +1,5 @@
 /**
- * Validates the body of a write: against the model, the rules of the caller, the record that it changes, and the database. All errors are reported at once.
+ * Validate change: validates the body of a write: against the model, the rules of the caller, the record that it changes, and the database. All errors are reported at once.
  * Refuses with validation_failed, unique_conflict, forbidden and body_invalid.
  */
 import { authorize } from '../access/access-rules.ts'

@@ -1,5 +1,5 @@
 /**
- * Validate: turns a body into a RecordInput, or reports all its errors at once. Checks everything that needs the model only; check-database.ts checks what needs
+ * Validate record: turns a body into a RecordInput, or reports all its errors at once. Checks everything that needs the model only; check-database.ts checks what needs
  * the database: whether linked records exist, whether values are unique.
  */
 import { isIds, withoutIds } from '../../model/ids-name.ts'

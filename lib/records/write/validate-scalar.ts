@@ -1,4 +1,4 @@
-/** Validates a scalar value of a body: its type, the items of an enum, the length of a text. */
+/** Validate scalar: validates a scalar value of a body: its type, the items of an enum, the length of a text. */
 import type { ScalarAttribute } from '../../model/model.ts'
 import { countCharacters, describeScalar, readScalar } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'

@@ -1,4 +1,4 @@
-/** The context of a validation: the current place in the body, the errors found so far, and the rules of the whole body. */
+/** Validation context: the current place in the body, the errors found so far, and the rules of the whole body. */
 import { withCapitalArticle } from '../../foundation/base/article.ts'
 import type { FieldErrors } from '../../foundation/base/body-errors.ts'
 import type { FieldError } from '../../foundation/base/errors.ts'

@@ -1,5 +1,5 @@
 /**
- * Write: puts the writing stages together: validate, check, apply. The reading stages render the answer. Each request is one transaction.
+ * Writer: puts the writing stages together: validate, check, apply. The reading stages render the answer. Each request is one transaction.
  * Refuses with body_invalid, validation_failed, unique_conflict, owner_required, version_conflict, record_not_found.
  */
 import { FlushMode } from '@mikro-orm/core'

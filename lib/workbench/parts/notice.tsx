@@ -1,4 +1,4 @@
-/** Notices: an error in the words of the API, and what stands where there is nothing to show. */
+/** Notice: an error in the words of the API, and what stands where there is nothing to show. */
 import type { ComponentChildren } from 'preact'
 import { Refusal } from '../state/ask.ts'
 

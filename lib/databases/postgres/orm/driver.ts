@@ -1,4 +1,4 @@
-/** ORM driver: MikroORM's PostgreSQL driver on the sessions of the engine, which corrects what MikroORM would write wrongly. */
+/** Driver: MikroORM's PostgreSQL driver on the sessions of the engine, which corrects what MikroORM would write wrongly. */
 import { Utils } from '@mikro-orm/core'
 import type {
   Configuration,

@@ -1,5 +1,5 @@
 /**
- * Schema: creates the tables and columns that a database lacks, as MikroORM's schema generator writes them. Nothing is dropped or altered, and either all is
+ * Add schema: creates the tables and columns that a database lacks, as MikroORM's schema generator writes them. Nothing is dropped or altered, and either all is
  * created or nothing. Throws Error in one line for a database that cannot take what is missing.
  */
 import type { MikroORM } from '@mikro-orm/core'

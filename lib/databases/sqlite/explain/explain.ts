@@ -1,4 +1,4 @@
-/** Explains statements that have run: their query plans, and missing indexes. */
+/** Explain: shows what statements have done: their query plans, and missing indexes. */
 import type Database from 'better-sqlite3'
 import type { StatementsExplained } from '../../../records/database/explained-statements.ts'
 import type { RunStatement } from '../../../foundation/base/trace.ts'

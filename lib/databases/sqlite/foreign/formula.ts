@@ -1,4 +1,4 @@
-/** Foreign formula: formulas that were written for another database, as SQLite says them. One that it cannot run is null, with a note. */
+/** Formula: formulas that were written for another database, as SQLite says them. One that it cannot run is null, with a note. */
 import { isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'

@@ -1,4 +1,4 @@
-/** Foreign index: a statement of another database that makes an index, as SQLite says it. */
+/** Indexes: a statement of another database that makes an index, as SQLite says it. */
 import { toSqlite } from './translate-sql.ts'
 
 /** The methods of indexes that find something else than a value or a range. */

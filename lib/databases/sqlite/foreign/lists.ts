@@ -1,4 +1,4 @@
-/** Foreign list: lists of values as PostgreSQL writes them in one text. */
+/** Lists: lists of values as PostgreSQL writes them in one text. */
 import { isMark, tokenize } from './sql-tokens.ts'
 
 /** The items of a literal of a list: `'{a,b}'`, `ARRAY['a','b']::text[]`; undefined for another text. */

@@ -1,5 +1,5 @@
 /**
- * Foreign model: entities that were written for PostgreSQL or MySQL, as MikroORM's discovery takes them for SQLite. Everything that is mapped or left out is noted,
+ * Model: entities that were written for PostgreSQL or MySQL, as MikroORM's discovery takes them for SQLite. Everything that is mapped or left out is noted,
  * with entity and property. Its effects on the schema are in schema.ts.
  */
 import { ArrayType, BigIntType, Type, UnknownType } from '@mikro-orm/core'

@@ -1,5 +1,5 @@
 /**
- * Foreign schema: defaults, generated columns, checks, indexes, views, triggers and formulas that were written for another database, as SQLite says them.
+ * Schema: defaults, generated columns, checks, indexes, views, triggers and formulas that were written for another database, as SQLite says them.
  * Expressions that SQLite can run stay as they are. Those that it cannot run even after translation are left out, and noted with entity and property.
  */
 import { ArrayType, DateType, TimeType, isRaw } from '@mikro-orm/core'

@@ -1,4 +1,4 @@
-/** Foreign calls: functions of PostgreSQL and MySQL that SQLite writes otherwise, or has by another name. */
+/** Translate calls: functions of PostgreSQL and MySQL that SQLite writes otherwise, or has by another name. */
 import { asText, findClosing, formatTokens, isMark, tokenize, word } from './sql-tokens.ts'
 import type { Rewrite, Token } from './sql-tokens.ts'
 

@@ -1,4 +1,4 @@
-/** Foreign phrases: words and operators of PostgreSQL and MySQL that SQLite writes otherwise, other than calls and casts. */
+/** Translate phrases: words and operators of PostgreSQL and MySQL that SQLite writes otherwise, other than calls and casts. */
 import { DAY_MS } from '../../../foundation/base/clock.ts'
 import { asText, isMark, word } from './sql-tokens.ts'
 import type { Rewrite } from './sql-tokens.ts'

@@ -1,4 +1,4 @@
-/** ORM driver: MikroORM's SQLite driver on the connection of the engine, which corrects what MikroORM would read and write wrongly. */
+/** Driver: MikroORM's SQLite driver on the connection of the engine, which corrects what MikroORM would read and write wrongly. */
 import { Utils } from '@mikro-orm/core'
 import type {
   Configuration,

@@ -1,4 +1,4 @@
-/** Kysely dialect: shares the open database of the engine with MikroORM, whose SQL runs through Kysely. */
+/** Shared dialect: shares the open database of the engine with MikroORM, whose SQL runs through Kysely. */
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type { DatabaseIntrospector, Dialect, DialectAdapter, Driver, Kysely, QueryCompiler } from 'kysely'
 import type { Awaitable } from '../../../foundation/base/awaitable.ts'

@@ -1,4 +1,4 @@
-/** Reads what a database has: its catalog in one statement, and a table or view by its name. Names compare as in SQLite. */
+/** Existing table: reads what a database has: its catalog in one statement, and a table or view by its name. Names compare as in SQLite. */
 import type Database from 'better-sqlite3'
 import { readTable } from '../introspect/introspect.ts'
 import type { FileTable, TableRow } from '../introspect/introspect.ts'

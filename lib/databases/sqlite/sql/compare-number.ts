@@ -1,4 +1,4 @@
-/** Compare numbers: those that are shown with fewer digits than may be stored, and those of columns that hold texts, too. */
+/** Compare number: those that are shown with fewer digits than may be stored, and those of columns that hold texts, too. */
 import type { Condition, Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'
 import { mayHoldAny } from '../../../foundation/values/scalar-type.ts'

@@ -1,4 +1,4 @@
-/** Compare times: date-times are compared as they are shown, in milliseconds, whatever a column holds. */
+/** Compare time: date-times are compared as they are shown, in milliseconds, whatever a column holds. */
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import type { OrderOperator } from '../../../records/request/operators.ts'

@@ -1,4 +1,4 @@
-/** Encode lists: values, keys and patterns as JSON texts, each one parameter, which statements read by `json_each`. */
+/** Encode list: values, keys and patterns as JSON texts, each one parameter, which statements read by `json_each`. */
 import type { CompiledChild, EncodedLinks, Row } from '../../../records/database/dialect.ts'
 import type { KeyPart } from '../../../model/model.ts'
 

@@ -1,5 +1,5 @@
 /**
- * Look out: statements that may take long end while they run. SQLite's driver has no handler of progress, so a function of ours stands in front of the conditions
+ * Time checks: statements that may take long end while they run. SQLite's driver has no handler of progress, so a function of ours stands in front of the conditions
  * of every table that such a statement goes through (see time-marks.ts): it looks at the clock, and throws when the time is over. A statement is run without
  * it unless an estimate calls it costly.
  */

@@ -1,5 +1,5 @@
 /**
- * Addresses that are intercepted: an origin, and the path before the version where one is given. Takes what `engine.intercept` takes; refuses what no request
+ * Addresses: what is intercepted: an origin, and the path before the version where one is given. Takes what `engine.intercept` takes; refuses what no request
  * could be sent to.
  */
 import { findPathBelow, readBase } from '../../../records/request/address.ts'

@@ -1,5 +1,5 @@
 /**
- * Contexts of interceptions: the chain of what holds for the work that runs, innermost first. A frame of it is an interception that was made there, or a
+ * Contexts: the chain of what holds for the work that runs, innermost first. A frame of it is an interception that was made there, or a
  * boundary: the work of `engine.within`, or a test of node:test. Node hands the chain on to all that the work calls, awaits and times out into.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'

@@ -1,5 +1,5 @@
 /**
- * Interceptions: puts engines in the place of origins. All interceptions share a layer over the global dispatchers, and the agents of `node:http`; which of
+ * Intercept: puts engines in the place of origins. All interceptions share a layer over the global dispatchers, and the agents of `node:http`; which of
  * them answers a request is decided in standing.ts.
  */
 import type { Server } from 'node:http'

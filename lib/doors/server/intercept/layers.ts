@@ -1,5 +1,5 @@
 /**
- * Layers over the global dispatchers: one in each place, which answers what is intercepted and passes the rest on. A layer that other programs have put
+ * Layers: what lies over the global dispatchers: one in each place, which answers what is intercepted and passes the rest on. A layer that other programs have put
  * a dispatcher over stays below it when its interceptions have ended, and passes everything on.
  */
 import type { AnyHandler, DispatchOptions, Dispatcher } from './undici-types.ts'

@@ -1,5 +1,5 @@
 /**
- * Standing interceptions: which one answers a request. That of the asynchronous context in which the request is made comes first, then one for the whole
+ * Standing: which interception answers a request. That of the asynchronous context in which the request is made comes first, then one for the whole
  * process, then the only one that stands. Refuses what could be meant for several.
  */
 import { findIntercepted, formatAddress } from './addresses.ts'

@@ -12,6 +12,7 @@ import type { ExpectedChange, ExpectedChanges } from './engine/journal/expect-ch
 import type { Explanation } from './engine/journal/explanation.ts'
 import { readHarOrigin, writeHar } from './engine/journal/har.ts'
 import type { Har, HarOptions } from './engine/journal/har.ts'
+import type { RecordOptions, Recorded } from './engine/recording/record.ts'
 import { listUnavailable } from './engine/pipeline/unavailable.ts'
 import type { EngineEvent, ListenOptions } from './engine/testing/events.ts'
 import type { JournalEntry } from './engine/journal/journal-entry.ts'
@@ -352,6 +353,23 @@ export class RestEngine<Name extends string = string> {
    */
   events(options: ListenOptions = {}): AsyncIterableIterator<EngineEvent> {
     return this.#open.events.listen(options)
+  }
+
+  /**
+   * Writes what a failed test has left: the model, the journal with what the newest 100 requests have run, marks, faults, the clock, and the data that the test began
+   * with (the latest of `create`, `fork`, `reset`, `restore` and `scenario`). `npx mikro-rest failed.mikro` opens it. It holds no secrets, as the journal, and no code of the
+   * application; on PostgreSQL, and above 64 MiB, no data, which a note says.
+   *
+   * @param path of the file, whose folder is made
+   * @param options `test`: its name; `failure`: the message of the runner
+   * @returns the whole path, the size in bytes, and notes on what is not in it
+   * @throws TypeError for bad arguments; Error when the engine is closed, or inside a write, and where the file cannot be written.
+   * @example afterEach(async t => { if (!t.passed) await engine.record(`failures/${t.name}.mikro`) })
+   */
+  async record(path: string, options: RecordOptions = {}): Promise<Recorded> {
+    this.#parts.life.assertOpen()
+    const recording = await import('./engine/recording/record.ts')
+    return recording.record(internalsOf(this), path, options)
   }
 
   /**

@@ -96,6 +96,14 @@ export class PostgresWorldStore implements WorldStore, Place {
     return image
   }
 
+  async baseline(): Promise<PostgresImage> {
+    return this.#baseline ?? this.image()
+  }
+
+  write(): string {
+    return 'the database is one of PostgreSQL, whose rows no file has'
+  }
+
   async size(): Promise<number> {
     const { parts } = this.#connection
     const session = await parts.sessions.acquire()

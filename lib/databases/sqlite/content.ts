@@ -155,6 +155,16 @@ export class Content {
     return this.#image
   }
 
+  /**
+   * Returns the image that `reset` goes back to.
+   *
+   * @throws Error when the content was too large to be kept.
+   */
+  baseline(): SqliteImage {
+    if (this.#baseline === undefined && !this.canReset) throw new Error('the file is too large to keep its first state in memory (64 MiB)')
+    return this.#baseline ?? this.image()
+  }
+
   /** Replaces the whole content. */
   async replace(image: SqliteImage): Promise<void> {
     this.assertWritable()

@@ -1,5 +1,6 @@
 /** World store: takes the whole content of a SQLite database as an image, replaces it by one, and opens one as a database of its own. */
-import type { OpenDatabase, Unavailable, WorldImage, WorldStore } from '../../records/database/world-store.ts'
+import { scrub } from './scrub.ts'
+import type { OpenDatabase, StoredSecrets, Unavailable, WorldImage, WorldStore } from '../../records/database/world-store.ts'
 import { AddedFilters } from '../../model/added-filters.ts'
 import { forkOrm } from '../orm/fork-orm.ts'
 import { SqliteConnection } from './connection.ts'
@@ -44,6 +45,15 @@ export class SqliteWorldStore implements WorldStore {
       new AddedFilters(this.#connection.filters),
     )
     return { connection, worlds: new SqliteWorldStore(connection) }
+  }
+
+  baseline(): SqliteImage {
+    return this.#content.baseline()
+  }
+
+  write(image: WorldImage, secrets: StoredSecrets, maxBytes: number): Uint8Array | string {
+    const { bytes } = own(image)
+    return bytes.length > maxBytes ? `the data has ${bytes.length} bytes, and ${maxBytes} is the most` : scrub(bytes, secrets)
   }
 
   size(): number {

@@ -43,6 +43,11 @@ export async function main(argv: readonly string[]): Promise<number> {
 async function run(args: CommandArguments): Promise<number> {
   // Loaded late, because loading MikroORM takes longer than refusing a wrong command line.
   const { RestEngine } = await import('../../engine.ts')
+  const { isRecording, openRecorded } = await import('./recording.ts')
+  if (await isRecording(args.file)) {
+    const recorded = await openRecorded(args, options => RestEngine.create(options))
+    return await runWith(recorded.engine, recorded.args, recorded.loaded)
+  }
   const { postgres } = args
   const server = postgres === undefined ? undefined : await (await import('./private-server.ts')).startServer(postgres || undefined)
   try {
@@ -103,6 +108,11 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
     ...(args.serverTiming ? { serverTiming: true } : {}),
     ...(args.timeout === undefined ? {} : { limits: { ...running.limits, timeout: args.timeout } }),
   })
+  return runWith(engine, args, loaded)
+}
+
+/** Does with an engine what the arguments say, and closes it. */
+async function runWith(engine: RestEngine, args: CommandArguments, loaded: Loaded): Promise<number> {
   try {
     if (args.eject !== undefined) return await ejectTo(args.eject, engine, loaded)
     if (args.openapi !== undefined) return await print(await describeTo(args.openapi, engine, args.readOnly), 0)

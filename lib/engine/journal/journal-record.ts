@@ -55,6 +55,8 @@ export class JournalRecord implements ChangeSink {
   timing: Readonly<Record<string, number>> | undefined = undefined
   /** What it has run, where that is kept. */
   trace: Trace | undefined = undefined
+  /** The same as it is shown, where it comes from a recording. */
+  ran: object | undefined = undefined
   /** Its entry, once it has been read. */
   shown: JournalEntry | undefined = undefined
 

@@ -160,6 +160,28 @@ export class Journal {
     return (record.shown ??= createEntry(record, this.#parts))
   }
 
+  /**
+   * Begins with requests of a recording, whose IDs follow each other.
+   *
+   * @param requests the entries, each with what the request has run
+   */
+  adopt(requests: readonly { readonly entry: JournalEntry; readonly ran: object }[]): void {
+    const { capacity } = this.#parts
+    this.clear()
+    for (const { entry, ran } of requests.slice(-capacity)) {
+      const record = new JournalRecord(entry.method, entry.path, entry.nested, this.#life, Date.parse(entry.at))
+      record.ended = true
+      record.id = entry.id
+      record.shown = entry
+      record.ran = ran
+      this.#records.push(record)
+      this.#weights.push(0)
+      this.#sizes.push(0)
+      this.#count = entry.id
+    }
+    this.#oldestKept = this.#count
+  }
+
   /** Begins a new generation. Requests that still run belong to the one before, and are not recorded. */
   reset(): void {
     this.#life++

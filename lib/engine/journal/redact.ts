@@ -89,6 +89,21 @@ export class Secrets {
     return this.#columns.has(column) || SECRET_NAME.test(column)
   }
 
+  /** Returns a text that a row holds without the secrets in it: tokens, and members of JSON by their names. */
+  maskStored(text: string): string {
+    const masked = maskTokens(text)
+    if (!/^\s*[[{]/.test(masked)) return masked
+    let value: unknown
+    try {
+      value = JSON.parse(masked)
+    } catch {
+      // A text that only looks like JSON.
+      return masked
+    }
+    const copy = JSON.stringify(new Mask(this.#names, undefined).copy(value, undefined))
+    return copy.includes(SECRET) ? copy : masked
+  }
+
   #isLogIn(method: string, below: readonly string[]): boolean {
     return this.#paths !== undefined && findSession(this.#paths, method, below) === 'login'
   }

@@ -18,6 +18,8 @@ import type { RestResponse } from '../../foundation/base/response.ts'
 import type { Diagram } from '../../description/diagram/diagram.ts'
 import type { OpenApiDocument } from '../../description/openapi/document.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
+import type { ClockSetting } from '../../foundation/base/clock.ts'
+import type { Mark } from '../testing/events.ts'
 import type { Outline } from '../../description/outline/outline.ts'
 import { outlineVersion } from './outline-version.ts'
 import type { Model } from '../../model/model.ts'
@@ -31,7 +33,18 @@ export interface OwnedEngine extends EngineHandle, ScenarioWorld {
   fork(snapshot?: Snapshot): Promise<OwnedEngine>
 }
 
+/** What an engine takes over from a recording. */
+export interface RecordedTest {
+  /** What is shown of it beside the journal. */
+  readonly facts: object
+  readonly requests: readonly { readonly entry: JournalEntry; readonly ran: object }[]
+  readonly marks: readonly Mark[]
+  readonly clock: ClockSetting
+}
+
 export class EngineInternals {
+  /** What it has taken over from a recording; undefined for an engine of its own. */
+  recorded: RecordedTest | undefined
   readonly #parts: EngineParts<OwnedEngine>
   /** Makes another engine of what a fork is assembled from. */
   readonly build: (composition: Composition) => OwnedEngine
@@ -118,6 +131,16 @@ export class EngineInternals {
   /** Returns a request of the journal with what it has run, where that is kept. */
   async showRequest(record: JournalRecord): Promise<JournalEntry & Partial<RanStatements>> {
     return { ...this.open.journal!.show(record), ...(await this.#parts.requests.explainRecorded(record)) }
+  }
+
+  /** Takes over what a recording says of a test. */
+  adopt(recorded: RecordedTest): void {
+    const { journal, events, clock } = this.#parts
+    this.recorded = recorded
+    clock.restore(recorded.clock)
+    events.adopt(recorded.marks)
+    journal?.adopt(recorded.requests)
+    this.keepStatements()
   }
 
   /** How many bytes the data takes. */

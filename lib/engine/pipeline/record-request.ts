@@ -135,7 +135,8 @@ export class RequestRecorder {
 
   /** Returns what a request of the journal has run, where that is kept; the plans are those of now. */
   async explainRecorded(record: JournalRecord): Promise<Partial<RanStatements>> {
-    const { trace, status = 0 } = record
+    const { trace, ran, status = 0 } = record
+    if (ran !== undefined) return ran
     if (trace?.statements === undefined) return {}
     const response = { status, headers: {}, body: undefined }
     const kept = { trace, statements: trace.statements.slice(0, SHOWN_STATEMENTS) }

@@ -5,7 +5,7 @@
 import type { Authentication } from '../auth/auth.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { OpenDatabase, Unavailable, WorldStore } from '../../records/database/world-store.ts'
+import type { OpenDatabase, Unavailable, WorldImage, WorldStore } from '../../records/database/world-store.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { Events } from '../testing/events.ts'
 import type { Faults } from '../testing/fault-injection.ts'
@@ -14,7 +14,7 @@ import type { Lifecycle } from './lifecycle.ts'
 import type { ServedVersions } from './served-versions.ts'
 import type { SharedState } from './shared-state.ts'
 import { Snapshot, contentsOf, findSnapshotName, makeSnapshot } from './snapshot.ts'
-import type { WorldState } from './snapshot.ts'
+import type { SnapshotContents, WorldState } from './snapshot.ts'
 
 /** The parts of an engine that its world consists of. */
 export interface WorldParts {
@@ -36,12 +36,28 @@ export class World {
   readonly #parts: WorldParts
   /** The state that `reset` goes back to, beside the data. */
   readonly #origin: WorldState
+  /** The snapshot that the present test has begun with, and the last request before it; undefined: `#origin`, and the data that `reset` goes back to. */
+  #begun: { readonly snapshot: Snapshot; readonly last: number } | undefined
 
   /** @param state begins with this state; default: that of the parts */
   constructor(parts: WorldParts, state?: WorldState) {
     this.#parts = parts
     if (state !== undefined) this.#setState(state)
     this.#origin = this.#state()
+  }
+
+  /** Returns the state that the present test has begun with: the latest restored, reset or made one; and the ID of the last request before it. */
+  async beginning(): Promise<SnapshotContents & { readonly last: number }> {
+    const { life, shared, store } = this.#parts
+    life.assertOpen()
+    const begun = this.#begun
+    if (begun !== undefined) return { ...contentsOf(begun.snapshot), last: begun.last }
+    return { shared, image: await store.baseline(), state: this.#origin, last: 0 }
+  }
+
+  /** See `WorldStore.write`. */
+  write(image: WorldImage, maxBytes: number): Awaitable<Uint8Array | string> {
+    return this.#parts.store.write(image, this.#parts.shared.secrets, maxBytes)
   }
 
   /** See `WorldStore.size`. */
@@ -73,6 +89,7 @@ export class World {
     const { image, state } = contentsOf(snapshot)
     await store.replace(image, () => life.invalidate('restore'))
     this.#setState(state)
+    this.#begun = { snapshot, last: this.#parts.journal?.position ?? 0 }
     events.restored(findSnapshotName(snapshot))
   }
 
@@ -86,6 +103,7 @@ export class World {
     const { image, state } = contentsOf(snapshot)
     await store.replace(image, () => life.invalidate('reset'))
     this.#setState(state)
+    this.#begun = { snapshot, last: this.#parts.journal?.position ?? 0 }
     events.reset(scenario)
     this.#refuseUnmet('scenario')
   }
@@ -99,6 +117,7 @@ export class World {
     await this.#settled()
     await store.reset(() => life.invalidate('reset'))
     this.#setState(this.#origin)
+    this.#begun = undefined
     events.reset()
     this.#refuseUnmet('reset')
   }

@@ -68,6 +68,11 @@ export class Events {
     this.#source = source
   }
 
+  /** Begins with marks of a recording. */
+  adopt(marks: readonly Mark[]): void {
+    this.#marks = [...marks]
+  }
+
   /** Whether anybody listens. */
   get isHeard(): boolean {
     return this.#listeners.size > 0

@@ -13,6 +13,13 @@ export interface WorldImage {
   readonly size: number
 }
 
+/** What of the values of rows is secret. */
+export interface StoredSecrets {
+  isSecretColumn(column: string): boolean
+  /** Returns a text without the secrets in it. */
+  maskStored(text: string): string
+}
+
 /** What may not be possible with a database, and why. */
 export type Unavailable = Readonly<Partial<Record<'snapshot' | 'restore' | 'reset' | 'fork' | 'write', string>>>
 
@@ -42,6 +49,14 @@ export interface WorldStore {
   reset(first: () => void): Promise<void>
   /** Opens an image as an independent database, which shares what has been compiled for the model. */
   fork(image: WorldImage): Awaitable<OpenDatabase>
+  /** Returns the image that `reset` goes back to. */
+  baseline(): Awaitable<WorldImage>
+  /**
+   * Returns an image as the bytes of a SQLite file without secrets; or why that is not possible, as a clause.
+   *
+   * @param maxBytes how large it may be
+   */
+  write(image: WorldImage, secrets: StoredSecrets, maxBytes: number): Awaitable<Uint8Array | string>
   /** Returns how many bytes the content takes. */
   size(): Awaitable<number>
   /** Returns what is not possible with this database, each with the reason as a clause: `{ reset: 'the file is larger than 64 MiB' }`. */

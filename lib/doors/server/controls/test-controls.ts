@@ -149,6 +149,7 @@ export class TestControls {
         worlds: this.#worlds.names,
         scenarios: world.engine.scenarios,
         unavailable: await world.engine.unavailable(),
+        ...(world.internals.recorded === undefined ? {} : { recording: world.internals.recorded.facts }),
       }),
     )
   }

@@ -18,6 +18,7 @@ import type { DropOptions, FailOptions, FaultOptions } from '../../../engine/tes
 import type { RequestMatch } from '../../../engine/testing/fault-request.ts'
 import type { Give } from '../../../engine/testing/given.ts'
 import type { RateLimit } from '../../../engine/testing/rate-limit.ts'
+import { nameSnapshot } from '../../../engine/pipeline/snapshot.ts'
 import type { Snapshot } from '../../../engine/pipeline/snapshot.ts'
 
 /** The members of `RestEngine` that test controls use. */
@@ -81,6 +82,13 @@ export class World {
     this.internals = internalsOf(engine)
     // Who controls a world wants to see what its requests have run.
     this.internals.keepStatements()
+  }
+
+  /** Of a recording: the state before the test is a snapshot, which goes back without losing the journal. */
+  keepBeginning(snapshot: Snapshot): void {
+    if (this.internals.recorded === undefined) return
+    nameSnapshot(snapshot, 'before')
+    this.snapshots.set('before', { snapshot, at: this.engine.clock.now().toISOString(), last: 0 })
   }
 
   /** The scenario with which it has begun, if any. */
@@ -158,7 +166,7 @@ export class Worlds {
     this.#idle = idle
     this.#max = max
     this.#main = new World(engine, { from: 'engine' })
-    if (isEager) void this.#start()
+    if (isEager || this.#main.internals.recorded !== undefined) void this.#start()
     this.#timer = setInterval(() => void this.#closeIdle(), Math.max(1, idle / ROUNDS))
     this.#timer.unref()
   }
@@ -245,7 +253,7 @@ export class Worlds {
     if (this.#seeded === undefined) {
       this.#seeded = this.#main.engine.snapshot()
       // Every request for a world gets the error.
-      this.#seeded.catch(() => {})
+      this.#seeded.then(snapshot => this.#main.keepBeginning(snapshot)).catch(() => {})
     }
     return this.#seeded
   }

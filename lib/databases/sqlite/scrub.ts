@@ -1,0 +1,61 @@
+/**
+ * Scrub: takes the secrets out of a copy of a database, so that it may be kept in a file that others see: values of secret columns, tokens in texts, and what SQLite
+ * has written down of values elsewhere. Nothing else of it changes.
+ */
+import Database from 'better-sqlite3'
+import type { StoredSecrets } from '../../records/database/world-store.ts'
+import { name } from '../sql/sql.ts'
+
+const TABLES = "select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'"
+const TRIGGERS = "select name, sql from sqlite_schema where type = 'trigger'"
+
+/** @returns the bytes of the copy; or why it could not be made, as a clause */
+export function scrub(bytes: Buffer, secrets: StoredSecrets): Uint8Array | string {
+  const db = new Database(bytes)
+  try {
+    db.pragma('foreign_keys = off')
+    db.pragma('ignore_check_constraints = on')
+    db.function('mikro_scrub', { directOnly: true }, (text: unknown) => secrets.maskStored(String(text)))
+    let count = 0
+    db.function('mikro_secret', { directOnly: true }, (value: unknown) => replaceValue(value, ++count))
+    const tables = db.prepare(TABLES).all() as { name: string; sql: string | null }[]
+    // The index of a full-text search has words of its own.
+    const virtual = tables.find(({ sql }) => /^\s*create\s+virtual\b/i.test(sql ?? ''))
+    if (virtual !== undefined) return `the table "${virtual.name}" is one of an extension, which may keep values elsewhere`
+    const triggers = db.prepare(TRIGGERS).all() as { name: string; sql: string }[]
+    for (const trigger of triggers) db.exec(`drop trigger ${name(trigger.name)}`)
+    for (const table of tables) scrubTable(db, table.name, secrets)
+    for (const { sql } of triggers) db.exec(sql)
+    // Samples of values.
+    if (db.prepare("select 1 from sqlite_schema where name = 'sqlite_stat4'").get() !== undefined) db.exec('delete from sqlite_stat4')
+    // What was overwritten is still in the pages.
+    db.exec('vacuum')
+    return db.serialize()
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error
+    return `its secrets could not be taken out of the copy (${error.code})`
+  } finally {
+    db.close()
+  }
+}
+
+function scrubTable(db: Database.Database, table: string, secrets: StoredSecrets): void {
+  const columns = db.pragma(`table_xinfo(${name(table)})`) as { name: string; hidden: number }[]
+  for (const { name: column, hidden } of columns) {
+    // A generated column follows the others.
+    if (hidden !== 0) continue
+    const quoted = name(column)
+    db.exec(
+      secrets.isSecretColumn(column)
+        ? `update ${name(table)} set ${quoted} = mikro_secret(${quoted}) where ${quoted} is not null`
+        : `update ${name(table)} set ${quoted} = mikro_scrub(${quoted}) where typeof(${quoted}) = 'text' and (${quoted} like '%eyJ%' or ltrim(${quoted}) glob '[[{]*')`,
+    )
+  }
+}
+
+/** A value of the same type, that no other one is equal to: the column may be unique. */
+function replaceValue(value: unknown, count: number): string | number | Uint8Array {
+  if (typeof value === 'number' || typeof value === 'bigint') return count
+  const text = `[secret ${count}]`
+  return value instanceof Uint8Array ? Buffer.from(text) : text
+}

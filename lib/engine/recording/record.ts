@@ -1,0 +1,144 @@
+/** Record: gathers what a recording of a failed test holds, and writes it to a file. Throws TypeError for options that are not of their form, and errors of the file system. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { checkNames } from '../../foundation/base/suggest.ts'
+import type { Resource } from '../../model/model.ts'
+import type { EngineParts } from '../pipeline/assemble.ts'
+import type { EngineInternals } from '../pipeline/engine-internals.ts'
+import type { CheckedOptions } from '../pipeline/options.ts'
+import { MAX_DATA, writeRecording } from './recording-file.ts'
+import type { RecordedFacts, RecordedRequest, RecordedResource } from './recording-file.ts'
+import { describeEntities } from './recorded-model.ts'
+
+/** Options of `engine.record`. */
+export interface RecordOptions {
+  /** The name of the test. */
+  readonly test?: string
+  /** What went wrong: the message of the runner. */
+  readonly failure?: string
+}
+
+/** What has been recorded. */
+export interface Recorded {
+  /** The whole path of the file. */
+  readonly path: string
+  readonly bytes: number
+  /** What is not in it, a sentence each. */
+  readonly notes: readonly string[]
+}
+
+/** The newest requests whose statements are recorded. */
+const WITH_STATEMENTS = 100
+/** Characters of a text of the test runner. */
+const MAX_TEXT = 10_000
+
+/** Options of an engine that are plain, and say how it answers. */
+const OPTIONS = ['base', 'versions', 'createdStatus', 'deletedStatus', 'validationStatus', 'etag', 'forms', 'canonicalPaths'] as const
+
+/** See RestEngine.record. */
+export async function record(internals: EngineInternals, path: string, options: RecordOptions): Promise<Recorded> {
+  if (typeof path !== 'string' || path === '') throw new TypeError('engine.record: the path must be that of a file: "failed.mikro".')
+  checkNames(options, ['test', 'failure'], 'engine.record')
+  for (const name of ['test', 'failure'] as const)
+    if (options[name] !== undefined && typeof options[name] !== 'string') throw new TypeError(`engine.record: "${name}" must be a string.`)
+  const parts = internals.open
+  const notes: string[] = []
+  const { begun, data } = await readData(parts, notes)
+  const facts = { ...(await gather(internals, options, notes)), begun: begun ?? 0, notes }
+  const bytes = writeRecording(facts, data)
+  const file = resolve(path)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, bytes)
+  return { path: file, bytes: bytes.length, notes }
+}
+
+/** Reads the data that the test has begun with. */
+async function readData({ world }: EngineParts, notes: string[]): Promise<{ readonly begun?: number; readonly data?: Uint8Array }> {
+  const { snapshot } = await world.unavailable()
+  if (snapshot !== undefined) {
+    notes.push(`The data are not in the recording: ${snapshot}.`)
+    return {}
+  }
+  const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+  const state = await world.beginning().catch(reason)
+  const written = typeof state === 'string' ? state : await world.write(state.image, MAX_DATA)
+  if (typeof written === 'string') notes.push(`The data are not in the recording: ${written}.`)
+  return {
+    ...(typeof state === 'string' ? {} : { begun: state.last }),
+    ...(typeof written === 'string' ? {} : { data: written }),
+  }
+}
+
+async function gather(
+  internals: EngineInternals,
+  { test, failure }: RecordOptions,
+  notes: string[],
+): Promise<Omit<RecordedFacts, 'begun' | 'notes'>> {
+  const parts = internals.open
+  const { options, connection, faults, events, clock, secrets, versions } = parts
+  const { resources } = versions.first.model
+  const isFromFile = options.entities === undefined
+  noteCode(options, notes)
+  return {
+    at: new Date().toISOString(),
+    ...(test === undefined ? {} : { test: secrets.maskStored(test.slice(0, MAX_TEXT)) }),
+    ...(failure === undefined ? {} : { failure: secrets.maskStored(failure.slice(0, MAX_TEXT)) }),
+    options: { ...Object.fromEntries(OPTIONS.map(name => [name, options[name]])), parameters: listNames(options) },
+    entities: isFromFile ? undefined : describeEntities(connection.orm, sentence => notes.push(sentence)),
+    resources: resources.map(resource => describeResource(resource, isFromFile)),
+    requests: await listRequests(internals),
+    marks: events.marks,
+    faults: faults.states.map(state => JSON.parse(secrets.maskStored(JSON.stringify(state))) as typeof state),
+    clock: clock.setting,
+  }
+}
+
+/** Reserved parameters by the names that the application gave them. */
+function listNames({ parameters }: CheckedOptions): Record<string, string> {
+  return Object.fromEntries(Object.entries(parameters).filter((pair): pair is [string, string] => typeof pair[1] === 'string'))
+}
+
+function describeResource({ className, table, plural, singular, attributes, shownKey }: Resource, isFromFile: boolean): RecordedResource {
+  return {
+    entity: isFromFile ? table : className,
+    plural,
+    singular,
+    hidden: attributes.filter(({ hidden }) => hidden).map(({ property }) => property),
+    readOnly: attributes
+      .filter(
+        attribute =>
+          attribute.readOnly &&
+          attribute.kind === 'scalar' &&
+          attribute.source.kind === 'column' &&
+          !attribute.source.generated &&
+          !attribute.primary,
+      )
+      .map(({ property }) => property),
+    ids: attributes.flatMap(({ property, ids }) => (ids === undefined ? [] : [[property, ids] as const])),
+    ...(shownKey === undefined ? {} : { key: shownKey.property }),
+  }
+}
+
+/** Says which code of the application is not in the file. */
+function noteCode({ auth, routes, resources, envelope, lookup, orm }: CheckedOptions, notes: string[]): void {
+  const missing = [
+    auth !== undefined && 'the log-in',
+    routes.length > 0 && 'routes',
+    resources.some(({ config }) => Object.keys(config).some(name => !['name', 'singular', 'key'].includes(name))) &&
+      'rules and computed attributes of resources',
+    envelope !== undefined && 'the envelope',
+    lookup !== undefined && 'the look-up',
+    (orm.filters !== undefined || orm.subscribers !== undefined) && 'filters and subscribers',
+  ].filter(each => each !== false)
+  if (missing.length > 0)
+    notes.push(`Code of the application is not in a recording: ${missing.join(', ')}. Requests that are sent again are answered without.`)
+}
+
+async function listRequests(internals: EngineInternals): Promise<RecordedRequest[]> {
+  const { journal } = internals.open
+  const records = journal?.recordsSince(0) ?? []
+  const without = records.slice(0, Math.max(0, records.length - WITH_STATEMENTS)).map(each => journal!.show(each))
+  const shown: RecordedRequest[] = [...without]
+  for (const each of records.slice(without.length)) shown.push(await internals.showRequest(each))
+  return shown
+}

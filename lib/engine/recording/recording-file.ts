@@ -1,0 +1,175 @@
+/**
+ * Recording file: what a recording looks like on disk. A line with the version, a line with the lengths of the two parts, then the parts, compressed: the facts as JSON,
+ * and the data as a SQLite file. A file is somebody's: it is read within bounds, and refused in one line.
+ */
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { isObject } from '../../foundation/base/json.ts'
+import type { ClockSetting } from '../../foundation/base/clock.ts'
+import type { JournalEntry } from '../journal/journal-entry.ts'
+import type { FaultState } from '../testing/fault-handle.ts'
+import type { Mark } from '../testing/events.ts'
+import type { RanStatements } from '../pipeline/record-request.ts'
+import type { RecordedEntity } from './recorded-model.ts'
+
+export const VERSION = 1
+const HEAD = 'mikro-rest recording '
+/** Bytes of the two parts at most, before they are compressed. */
+export const MAX_FACTS = 64 << 20
+export const MAX_DATA = 64 << 20
+
+/** A request of a recording, with what it has run. */
+export type RecordedRequest = JournalEntry & Partial<RanStatements>
+
+/** A resource, as far as it differs from its entity. */
+export interface RecordedResource {
+  /** The name of the entity; of a model that was read from the file, that of the table. */
+  readonly entity: string
+  readonly plural: string
+  readonly singular: string
+  /** Properties that clients may not read. */
+  readonly hidden: readonly string[]
+  readonly readOnly: readonly string[]
+  /** Relations whose IDs have a name of their own: pairs of property and name. */
+  readonly ids: readonly (readonly [string, string])[]
+  /** The property that takes the place of the ID. */
+  readonly key?: string
+}
+
+/** What a recording says. */
+export interface RecordedFacts {
+  /** When it was written, by the clock of the system. */
+  readonly at: string
+  /** The test that it is of, where that is known. */
+  readonly test?: string
+  /** What went wrong, in the words of the test runner. */
+  readonly failure?: string
+  /** Options of the engine that are plain. */
+  readonly options: Readonly<Record<string, unknown>>
+  /** Undefined where the model is read from the data. */
+  readonly entities: readonly RecordedEntity[] | undefined
+  readonly resources: readonly RecordedResource[]
+  readonly requests: readonly RecordedRequest[]
+  readonly marks: readonly Mark[]
+  readonly faults: readonly FaultState[]
+  readonly clock: ClockSetting
+  /** The ID of the last request before the test. */
+  readonly begun: number
+  /** What is not in it, a sentence each. */
+  readonly notes: readonly string[]
+}
+
+/** A recording as it is read. */
+export interface Recording {
+  readonly facts: RecordedFacts
+  /** A SQLite file; undefined where the data could not be recorded. */
+  readonly data: Uint8Array | undefined
+}
+
+/** Writes a recording. Where it says more than there is room for, the oldest requests lose their bodies, and then go. */
+export function writeRecording(facts: RecordedFacts, data: Uint8Array | undefined): Buffer {
+  const text = formatFacts(facts)
+  const parts = [gzipSync(text), data === undefined ? Buffer.alloc(0) : gzipSync(data)]
+  const lengths = { facts: parts[0]!.length, data: parts[1]!.length }
+  return Buffer.concat([Buffer.from(`${HEAD}${VERSION}\n${JSON.stringify(lengths)}\n`), ...parts])
+}
+
+function formatFacts(facts: RecordedFacts): string {
+  let { requests } = facts
+  for (;;) {
+    const text = JSON.stringify({ ...facts, requests })
+    if (Buffer.byteLength(text) <= MAX_FACTS || requests.length === 0) return text
+    requests = requests.slice(Math.ceil(requests.length / 2))
+  }
+}
+
+/** @throws TypeError in a clause, for what is not a recording, or one that this version does not read. */
+export function readRecording(file: Buffer): Recording {
+  const first = file.subarray(0, 40).toString('latin1')
+  if (!first.startsWith(HEAD)) throw new TypeError('it does not begin as a recording does')
+  const [, version = ''] = /^mikro-rest recording (\d{1,6})\n/.exec(first) ?? []
+  if (version === '') throw new TypeError('its version cannot be read')
+  if (Number(version) !== VERSION)
+    throw new TypeError(`it has version ${version} of the form, and this mikro-rest reads version ${VERSION}`)
+  const start = file.indexOf('\n') + 1
+  const end = file.indexOf('\n', start)
+  const lengths = end < 0 || end - start > 200 ? undefined : parse(file.subarray(start, end).toString('latin1'))
+  const { facts, data } = isObject(lengths) ? lengths : {}
+  const isLength = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+  if (!isLength(facts) || !isLength(data) || end + 1 + facts + data !== file.length) throw new TypeError('it is cut short, or damaged')
+  const body = file.subarray(end + 1)
+  const read = parse(unpack(body.subarray(0, facts), MAX_FACTS).toString())
+  return { facts: checkFacts(read), data: data === 0 ? undefined : unpack(body.subarray(facts), MAX_DATA + (1 << 20)) }
+}
+
+function unpack(bytes: Buffer, maxOutputLength: number): Buffer {
+  try {
+    return gunzipSync(bytes, { maxOutputLength })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new TypeError(code === 'ERR_BUFFER_TOO_LARGE' ? 'it unpacks to more than a recording may have' : 'it is damaged', {
+      cause: error,
+    })
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch (error) {
+    throw new TypeError('it is damaged', { cause: error })
+  }
+}
+
+function checkFacts(facts: unknown): RecordedFacts {
+  if (!isObject(facts)) throw new TypeError('it says nothing')
+  const { at, options, resources, requests, marks, faults, clock, begun, notes } = facts as unknown as RecordedFacts
+  const isList = (value: unknown, most: number): boolean => Array.isArray(value) && value.length <= most
+  const texts = (value: unknown): boolean => Array.isArray(value) && value.every(each => typeof each === 'string')
+  const faultsOf: readonly (readonly [string, boolean])[] = [
+    ['at', typeof at === 'string' && !Number.isNaN(Date.parse(at))],
+    ['options', isObject(options)],
+    ['resources', isList(resources, 5000) && resources.every(checkResource)],
+    ['requests', isList(requests, 1_000_000) && requests.every(checkRequest) && areInOrder(requests)],
+    ['marks', isList(marks, 1000) && marks.every(mark => isObject(mark) && Number.isSafeInteger(mark.last))],
+    ['faults', isList(faults, 2000) && faults.every(isObject)],
+    ['clock', isObject(clock) && Number.isFinite(clock.ahead) && (clock.frozen === undefined || Number.isFinite(clock.frozen))],
+    ['begun', Number.isSafeInteger(begun) && begun >= 0],
+    ['notes', texts(notes) && notes.length <= 10_000],
+  ]
+  const wrong = faultsOf.find(([, isGood]) => !isGood)
+  if (wrong !== undefined) throw new TypeError(`its "${wrong[0]}" are not of their form`)
+  return facts as unknown as RecordedFacts
+}
+
+function checkResource(resource: unknown): boolean {
+  if (!isObject(resource)) return false
+  const { entity, plural, singular, hidden, readOnly, ids, key } = resource
+  const isName = (value: unknown): boolean => typeof value === 'string' && value.length <= 300
+  return (
+    [entity, plural, singular].every(isName) &&
+    [hidden, readOnly].every(list => Array.isArray(list) && list.every(isName)) &&
+    Array.isArray(ids) &&
+    ids.every(pair => Array.isArray(pair) && pair.length === 2 && pair.every(isName)) &&
+    (key === undefined || isName(key))
+  )
+}
+
+function checkRequest(request: unknown): boolean {
+  if (!isObject(request)) return false
+  const { id, at, method, path, query, status, duration, nested, changes } = request
+  return (
+    Number.isSafeInteger(id) &&
+    (id as number) > 0 &&
+    [at, method, path].every(text => typeof text === 'string') &&
+    Array.isArray(query) &&
+    query.every(pair => Array.isArray(pair) && pair.length === 2 && pair.every(part => typeof part === 'string')) &&
+    (status === undefined || Number.isSafeInteger(status)) &&
+    typeof duration === 'number' &&
+    typeof nested === 'boolean' &&
+    (changes === undefined || (Array.isArray(changes) && changes.every(isObject)))
+  )
+}
+
+function areInOrder(requests: readonly RecordedRequest[]): boolean {
+  return requests.every(({ id }, index) => index === 0 || id === requests[index - 1]!.id + 1)
+}

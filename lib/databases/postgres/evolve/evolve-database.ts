@@ -7,7 +7,7 @@ import type { MikroORM } from '@mikro-orm/core'
 import type { Column, SchemaDifference, SqlSchemaGenerator, TableDifference } from '@mikro-orm/postgresql'
 import type { Notes } from '../../../foundation/base/notes.ts'
 import { Rehearsed } from '../../../records/database/evolving.ts'
-import type { Evolving } from '../../../records/database/evolving.ts'
+import type { EvolveStep, Evolving } from '../../../records/database/evolving.ts'
 import { findRenames } from '../../evolve/find-renames.ts'
 import { Plan } from '../../evolve/plan.ts'
 import { keyOfTable, readRequest } from '../../evolve/request.ts'
@@ -165,14 +165,23 @@ function guessRenames(
   }
 }
 
-/** Runs the statements of MikroORM's generator. */
-async function run(difference: SchemaDifference, { orm, session, plan, views }: Evolution): Promise<void> {
+/** Returns the statements that MikroORM's generator makes of a difference. */
+async function listStatements(difference: SchemaDifference, { orm, views }: Evolution): Promise<string[]> {
   const generator = orm.schema as unknown as SqlSchemaGenerator
   const text = await withDeferredReferences(orm, async () =>
     generator.diffToSQL(difference, { wrap: false, safe: false, dropTables: false }),
   )
-  for (const statement of splitStatements(text)) {
-    if (isOfView(statement, views.tables)) continue
+  return splitStatements(text).filter(statement => !isOfView(statement, views.tables))
+}
+
+/** Runs the statements of MikroORM's generator. What it would say again and again, as of a default over several lines, is no step. */
+async function run(difference: SchemaDifference, evolution: Evolution): Promise<void> {
+  const { session, plan } = evolution
+  const statements = await listStatements(difference, evolution)
+  if (statements.length === 0) return
+  await command(session, 'savepoint mikro_run')
+  const steps: EvolveStep[] = []
+  for (const statement of statements) {
     const [, wanted] = CREATES_SCHEMA.exec(statement) ?? []
     try {
       if (wanted !== undefined) await createSchema(session, wanted.replaceAll('""', '"'))
@@ -184,6 +193,11 @@ async function run(difference: SchemaDifference, { orm, session, plan, views }: 
       plan.faults.push(`${sayStatement(statement).replace(/\.$/, '')}, which the server refuses: ${message.split('\n')[0]!}`)
       return
     }
-    if (wanted === undefined) plan.add(sayStatement(statement), [statement])
+    if (wanted === undefined) steps.push({ sentence: sayStatement(statement), sql: [statement] })
   }
+  const again = new Set(await listStatements(await compareAll(evolution), evolution))
+  const real = steps.filter(({ sql }) => !again.has(sql[0]!))
+  if (real.length === 0) await command(session, 'rollback to savepoint mikro_run')
+  await command(session, 'release savepoint mikro_run')
+  plan.steps.push(...real)
 }

@@ -1,0 +1,32 @@
+/** Evolves a database that its argument names, and is killed while it does. It says when it begins, and when it is done. */
+import { defineEntity, p } from '@mikro-orm/core'
+import type * as Library from '../../lib/index.ts'
+
+const { RestEngine } = (await import(process.argv[2]!)) as typeof Library
+const database = JSON.parse(process.argv[3]!) as NonNullable<Library.EngineOptions['database']>
+
+const Owner = defineEntity({ name: 'Owner', properties: { id: p.integer().primary(), name: p.text() } })
+const Item = defineEntity({
+  name: 'Item',
+  properties: {
+    id: p.integer().primary(),
+    headline: p.text(),
+    amount: p.integer(),
+    stars: p.integer(),
+    code: p.text().unique(),
+    owner: () => p.manyToOne(Owner),
+  },
+})
+
+// What is loaded with the first engine is no part of what is killed.
+await (await RestEngine.create({ entities: [Owner, Item] })).close()
+process.stdout.write('begins\n')
+const engine = await RestEngine.create({
+  entities: [Owner, Item],
+  database,
+  schema: 'evolve',
+  fill: { items: { stars: 3 } },
+  renamed: { items: { title: 'headline' } },
+})
+await engine.close()
+process.stdout.write('done\n')

@@ -253,15 +253,15 @@ export class RandomWorld {
     const [called, column] = this.chance.pick([...table.columns])
     if (!this.#isOld(name, called)) return
     const isEmpty = [...table.rows.values()].some(row => row.get(called) === null)
-    if (!column.nullable) column.nullable = true
-    else {
-      if (isEmpty && (column.target !== undefined || this.chance.often(1, 4))) this.refused ??= 'may be empty no more'
-      column.nullable = false
-      if (!isEmpty || column.target !== undefined) return
-      const value = randomValue(column.kind, this.chance, column.items)
-      this.fill[name] = { ...this.fill[name], [called]: value }
-      if (this.refused === undefined) for (const row of table.rows.values()) if (row.get(called) === null) row.set(called, value)
+    column.nullable = !column.nullable
+    if (column.nullable || !isEmpty) return
+    if (column.target !== undefined || this.chance.often(1, 4)) {
+      this.refused ??= 'may be empty no more'
+      return
     }
+    const value = randomValue(column.kind, this.chance, column.items)
+    this.fill[name] = { ...this.fill[name], [called]: value }
+    for (const row of table.rows.values()) if (row.get(called) === null) row.set(called, value)
   }
 
   changeDefault(): void {
@@ -338,7 +338,7 @@ export class RandomWorld {
 function makeProperty(kind: Kind): object {
   if (kind === 'text') return p.text()
   if (kind === 'decimal') return p.decimal().precision(12).scale(2)
-  return (p as unknown as Record<string, () => unknown>)[kind]!()
+  return (p as unknown as Record<string, () => object>)[kind]!()
 }
 
 /** The name of the class of a table. */

@@ -89,6 +89,22 @@ describe('schema: evolve on a PostgreSQL server', { skip: await findNoServer() }
     assert.deepEqual(await evolve(own, [Note]), [])
   })
 
+  it('is named where update cannot add a column, and where a table is missing that keep does not make', async () => {
+    await using own = ownSchema()
+    await make(own, NOTES)
+    const entities = [note({ title: p.string(), body: p.text().nullable(), stars: p.integer() })]
+    await assert.rejects(
+      RestEngine.create({ entities, database: own.database }),
+      /schema: 'evolve' \(--evolve\) with fill: \{ note: \{ stars: \.\.\. \} \}\.$/,
+    )
+    await own.run('drop table note')
+    await using engine = await RestEngine.create({ entities, database: own.database, schema: 'keep' })
+    assert.match(
+      engine.notes.join('\n'),
+      /lacks what the entities need, .*'update' makes what is missing; 'evolve' \(--evolve\) makes tables fit/,
+    )
+  })
+
   it('renames what is named, and refuses to guess', async () => {
     await using own = ownSchema()
     await make(own, `${NOTES} create view titles as select title from note`)

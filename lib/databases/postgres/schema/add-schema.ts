@@ -9,6 +9,7 @@ import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 import type { Notes } from '../../../foundation/base/notes.ts'
 import { qualifyTable, showTable } from '../../../model/table-name.ts'
 import { name, tableName } from '../../sql/sql.ts'
+import { exampleFill, WAYS } from '../../orm/name-property.ts'
 import { withDeferredReferences } from '../orm/deferred-references.ts'
 import { isLost } from '../server/errors.ts'
 import { ask, command } from '../server/sessions.ts'
@@ -48,8 +49,17 @@ export async function addSchema(orm: MikroORM, session: PoolClient, schema: stri
   } catch (error) {
     if (isLost(error)) throw error
     const [message] = (error as Error).message.split('\n')
-    throw new SchemaError(`The database does not fit the entities, and nothing in it was changed: ${message}.`, { cause: error })
+    throw new SchemaError(`The database does not fit the entities, and nothing in it was changed: ${message}${findWay(error, orm)}.`, {
+      cause: error,
+    })
   }
+}
+
+/** A column that must not be empty cannot be added to a table with rows (23502). */
+function findWay(error: unknown, orm: MikroORM): string {
+  const { code, table, column } = error as { readonly code?: string; readonly table?: string; readonly column?: string }
+  if (code !== '23502' || table === undefined || column === undefined) return ''
+  return `: say what rows get, schema: 'evolve' (--evolve) with fill: ${exampleFill(orm, table, column)}`
 }
 
 /** Views of the database that entities have for their tables, with and without their schema, as MikroORM writes them, and the columns that these lack. */
@@ -154,7 +164,7 @@ export async function noteMissing(orm: MikroORM, session: PoolClient, schema: st
   const missing = await listMissingTables(orm, session)
   if (missing.length > 0)
     notes.add(
-      `The database lacks what the entities need, and "schema" is "${schema}", so that it is not made: ${missing.join(', ')}. Requests for it fail until it is there.`,
+      `The database lacks what the entities need, and "schema" is "${schema}", so that it is not made: ${missing.join(', ')}. Requests for it fail until it is there.${schema === 'keep' ? WAYS : ''}`,
     )
 }
 

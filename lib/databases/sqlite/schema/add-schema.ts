@@ -34,7 +34,7 @@ export function addSchema<T>({ orm, db, path, notes }: SchemaDatabase, build: ()
   for (;;) {
     // One state of the file, in spite of other processes.
     const { findings, version } = db.transaction(() => ({ findings: compareSchema(orm, db), version: readVersion(db) }))()
-    if (findings.faults.length > 0) throw schemaError(findings.faults, path)
+    if (findings.faults.length > 0) throw schemaError(findings.faults, path, { ways: findings.ways })
     const additions = findings.additions.filter(({ what }) => !broken.has(what))
     const outcome = additions.length === 0 ? { built: build() } : run(additions, { db, version, path }, build)
     if (outcome === 'changed') continue
@@ -89,7 +89,7 @@ function run<T>(additions: readonly Addition[], { db, version, path }: State, bu
     if (code === 'SQLITE_CONSTRAINT_UNIQUE' && current.orNote !== undefined) return current
     // A failing file or device is not a problem of the entities.
     if (code !== 'SQLITE_ERROR' && !code?.startsWith('SQLITE_CONSTRAINT')) throw error
-    throw schemaError([`${current.what} cannot be created: ${message}`], path, error)
+    throw schemaError([`${current.what} cannot be created: ${message}`], path, { cause: error })
   }
 }
 
@@ -98,19 +98,32 @@ function readVersion(db: Database.Database): number {
   return db.pragma('main.schema_version', { simple: true }) as number
 }
 
-function schemaError(faults: readonly string[], path: string, cause?: unknown): Error {
+/** @param ways what `fill` would say of columns that need values */
+function schemaError(
+  faults: readonly string[],
+  path: string,
+  { ways = [], cause }: { readonly ways?: readonly string[]; readonly cause?: unknown },
+): Error {
   const place = path === ':memory:' ? 'The database' : path
   const more = faults.length > SHOWN ? `; and ${faults.length - SHOWN} more` : ''
-  return new Error(`${place} does not fit the entities, and nothing in it was changed: ${faults.slice(0, SHOWN).join('; ')}${more}.`, {
-    cause,
-  })
+  const fills = [...new Set(ways)].slice(0, SHOWN).join(', ')
+  const way =
+    path === ':memory:'
+      ? ''
+      : ` schema: 'evolve' (--evolve) changes tables with their rows${fills === '' ? '' : `, which get what fill says: fill: ${fills}`}.`
+  return new Error(
+    `${place} does not fit the entities, and nothing in it was changed: ${faults.slice(0, SHOWN).join('; ')}${more}.${way}`,
+    {
+      cause,
+    },
+  )
 }
 
 export function compareSchema(orm: MikroORM, db: Database.Database): Findings {
   const findings = new Findings()
   const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
   const helper = orm.em.getPlatform().getSchemaHelper() as SchemaHelper
-  const comparing: Comparing = { db, catalog: readCatalog(db), helper, findings, made: new Set() }
+  const comparing: Comparing = { orm, db, catalog: readCatalog(db), helper, findings, made: new Set() }
   const tables = Map.groupBy(schema.getTables(), ({ name }) => foldCase(name))
   const views = schema.getViews()
   for (const targets of tables.values()) addTable(targets, comparing)

@@ -2,6 +2,8 @@
 import { findAffinity } from '../database/affinity.ts'
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelper, TableDifference } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
+import type { MikroORM } from '@mikro-orm/core'
+import { exampleFill } from '../../orm/name-property.ts'
 import { foldCase } from './existing-table.ts'
 import type { Catalog, ExistingTable } from './existing-table.ts'
 import type { FileColumn as ExistingColumn } from '../introspect/introspect.ts'
@@ -23,12 +25,15 @@ export class Findings {
   readonly notes: string[] = []
   /** Differences because of which the file cannot be served with these entities. */
   readonly faults: string[] = []
+  /** What `fill` of `schema: 'evolve'` would say of the columns that need values. */
+  readonly ways: string[] = []
   /** Columns with values of another type than the entity's, each by the entity's name of it. */
   readonly otherTypes: { readonly table: string; readonly column: string }[] = []
 }
 
 /** The data that a comparison needs. */
 export interface Comparing {
+  readonly orm: MikroORM
   readonly db: Database.Database
   readonly catalog: Catalog
   readonly helper: SchemaHelper
@@ -110,7 +115,7 @@ function findColumn({ columns }: ExistingTable, name: string): ExistingColumn | 
   return columns.find(column => foldCase(column.name) === foldCase(name))
 }
 
-function addColumn(target: DatabaseTable, column: Column, existing: ExistingTable, { db, helper, findings }: Comparing): void {
+function addColumn(target: DatabaseTable, column: Column, existing: ExistingTable, { orm, db, helper, findings }: Comparing): void {
   const what = `the column "${existing.name}"."${column.name}"`
   const cannot = (reason: string): void => {
     findings.faults.push(`${what} cannot be added${reason}`)
@@ -122,8 +127,10 @@ function addColumn(target: DatabaseTable, column: Column, existing: ExistingTabl
   if (db.prepare(`select 1 from main.${quoted(existing.name)} limit 1`).get() !== undefined) {
     const fallback = column.default ?? 'null'
     const isEmpty = /^null$/i.test(fallback)
-    if (!column.nullable && column.generated === undefined && isEmpty)
+    if (!column.nullable && column.generated === undefined && isEmpty) {
+      findings.ways.push(exampleFill(orm, target.name, column.name))
       return cannot(', since it is NOT NULL without a default, and the table has rows: make it nullable, or give it a default in SQL')
+    }
     if (/^\s*(?:\(|current_)/i.test(fallback))
       return cannot(', since its default is an expression, and the table has rows: make it a constant')
   }

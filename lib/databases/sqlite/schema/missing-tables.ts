@@ -3,6 +3,7 @@ import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type { Notes } from '../../../foundation/base/notes.ts'
 import type { SqliteDatabase } from '../database/sqlite-database.ts'
+import { WAYS } from '../../orm/name-property.ts'
 
 /** Limit of the names that an error lists. */
 const SHOWN = 5
@@ -21,7 +22,7 @@ export function noteMissing(orm: MikroORM, handle: SqliteDatabase, schema: strin
   const missing = listMissing(orm, handle)
   if (missing.length > 0)
     notes.add(
-      `The ${schema === 'keep' ? 'file' : 'database'} lacks what the entities need, and "schema" is "${schema}", so that it is not made: ${formatNames(missing)}. Requests for it fail until it is there.`,
+      `The ${schema === 'keep' ? 'file' : 'database'} lacks what the entities need, and "schema" is "${schema}", so that it is not made: ${formatNames(missing)}. Requests for it fail until it is there.${schema === 'keep' ? WAYS : ''}`,
     )
 }
 

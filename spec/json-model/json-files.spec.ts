@@ -336,6 +336,19 @@ describe('a JSON file', () => {
     assert.equal(quiet.stderr, '')
   })
 
+  it('with what looks like a secret says so; hidden, it is neither shown nor lost', async () => {
+    await file('secret.json', '{"users":[{"id":1,"name":"Ann","password":"x"}]}')
+    const command = new Command(folder, 'secret.json', '--get', '/v1/users')
+    await command.ended
+    assert.match(command.stderr, /^mikro-rest: Note: users\.password looks like a secret, and is shown: hide it with --hide users\.password,/)
+    await using hiding = new Command(folder, 'secret.json', '--hide', 'users.password', '--save', '--port', '0')
+    const origin = await hiding.origin()
+    assert.doesNotMatch(hiding.stdout, /secret, and/)
+    assert.deepEqual((await send(origin, 'PATCH', '/v1/users/1', { name: 'Bob' })).body['user'], { id: 1, name: 'Bob' })
+    assert.equal(await hiding.stop(), 0)
+    assert.equal(await text('secret.json'), '{"users":[{"id":1,"name":"Bob","password":"x"}]}')
+  })
+
   it('that cannot be served is told in one line', async () => {
     const cases: [string, string | Buffer, RegExp][] = [
       ['broken.json', '{\n  "a": [,]\n}', /broken\.json is not JSON: unexpected "," at line 2, column 9 \(position 10\)\./],

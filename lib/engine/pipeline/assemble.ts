@@ -99,7 +99,9 @@ export async function openEngine<E extends EngineHandle>(
         build({ options: complete, database: opened, shared }),
       )
     })
-    if (checked.entities === undefined) noteSecrets(parts.versions.byName.values(), complete.resources, notes)
+    // Nobody has looked through a model that was made of a database or of data.
+    if (checked.entities === undefined || options.notes !== undefined)
+      noteSecrets(parts.versions.byName.values(), complete.resources, notes)
     await parts.shared.scenarios.start(() => parts.world.snapshot())
     if (checked.seed !== undefined) {
       const { first } = parts.versions

@@ -340,7 +340,10 @@ describe('a JSON file', () => {
     await file('secret.json', '{"users":[{"id":1,"name":"Ann","password":"x"}]}')
     const command = new Command(folder, 'secret.json', '--get', '/v1/users')
     await command.ended
-    assert.match(command.stderr, /^mikro-rest: Note: users\.password looks like a secret, and is shown: hide it with --hide users\.password,/)
+    assert.match(
+      command.stderr,
+      /^mikro-rest: Note: users\.password looks like a secret, and is shown: hide it with --hide users\.password,/,
+    )
     await using hiding = new Command(folder, 'secret.json', '--hide', 'users.password', '--save', '--port', '0')
     const origin = await hiding.origin()
     assert.doesNotMatch(hiding.stdout, /secret, and/)

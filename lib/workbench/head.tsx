@@ -4,7 +4,7 @@ import { isPaletteOpen } from './palette.tsx'
 import { WorldChoice } from './world-choice.tsx'
 import { UserChoice } from './user-choice.tsx'
 import { isReachable } from './state/ask.ts'
-import { clockOffset, faults } from './state/live.ts'
+import { clock, faults } from './state/live.ts'
 import { outline } from './state/outline.ts'
 import { setOfPage, version } from './state/place.ts'
 
@@ -13,6 +13,7 @@ const SAME_TIME = 2000
 
 export function Head() {
   const { title, database, readOnly, versions = [], hasLogIn } = outline.value ?? {}
+  const inEffect = faults.value.filter(({ left }) => left !== 0)
   const held = faults.value.filter(({ held: requests = [] }) => requests.length > 0).length
   return (
     <header class="top">
@@ -33,10 +34,10 @@ export function Head() {
       <WorldChoice />
       {hasLogIn === true ? <UserChoice /> : null}
       {versions.length > 1 ? <VersionChoice versions={versions} /> : null}
-      {Math.abs(clockOffset.value) > SAME_TIME ? <span class="chip warn">Clock: {showTime(Date.now() + clockOffset.value)}</span> : null}
-      {faults.value.length === 0 ? null : (
+      <ClockChip />
+      {inEffect.length === 0 ? null : (
         <span class="chip warn">
-          {faults.value.length === 1 ? '1 fault' : `${faults.value.length} faults`}
+          {inEffect.length === 1 ? '1 fault' : `${inEffect.length} faults`}
           {held === 0 ? '' : ', holding'}
         </span>
       )}
@@ -49,6 +50,13 @@ export function Head() {
       </button>
     </header>
   )
+}
+
+/** The time of the world, where it is not the real one. */
+function ClockChip() {
+  const { offset, frozen } = clock.value
+  if (frozen !== undefined) return <span class="chip warn">Clock stands: {showTime(frozen)}</span>
+  return Math.abs(offset) > SAME_TIME ? <span class="chip warn">Clock: {showTime(Date.now() + offset)}</span> : null
 }
 
 function VersionChoice({ versions }: { readonly versions: readonly string[] }) {

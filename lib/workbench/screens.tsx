@@ -14,6 +14,12 @@ export interface Screen {
 
 export const SCREENS: readonly Screen[] = [
   { name: 'data', title: 'Data', about: 'resources and their records', load: () => import('./data/data-screen.tsx') },
+  {
+    name: 'requests',
+    title: 'Requests',
+    about: 'what was asked, and why it was answered so',
+    load: () => import('./requests/requests-screen.tsx'),
+  },
 ]
 
 export function findScreen(name: string): Screen | undefined {

@@ -71,7 +71,9 @@ export async function visit(
   page.on('request', request => {
     const url = new URL(request.url())
     if (url.protocol !== 'data:' && url.origin !== new URL(address).origin) complaints.push(`asks ${request.url()}`)
-    if (Number(url.searchParams.get('limit')) > 50) complaints.push(`asks for more than a page: ${request.url()}`)
+    // Requests of the journal are no records.
+    if (!url.pathname.includes('/_test/') && Number(url.searchParams.get('limit')) > 50)
+      complaints.push(`asks for more than a page: ${request.url()}`)
   })
   try {
     await page.goto(address)

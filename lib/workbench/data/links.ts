@@ -1,8 +1,7 @@
 /** Links: where data is shown: the places of resources, records and lists. */
 import { findResource, outline } from '../state/outline.ts'
 import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
-import { formatPlace } from '../state/place-text.ts'
-import { encodeSoftly } from './list-query.ts'
+import { encodeSoftly, formatPlace } from '../state/place-text.ts'
 
 export function hrefOfResource(resource: string, query = ''): string {
   return formatPlace('data', [resource], query)

@@ -1,4 +1,5 @@
 /** List query: makes the request for a page of a list of what the reader has written: at most 50 records, relations with the names of what they link, and no lists of IDs. */
+import { encodeSoftly } from '../state/place-text.ts'
 import type { OutlinedAttribute, OutlinedResource } from '../../description/outline/outline.ts'
 
 /** Records on a page. */
@@ -124,9 +125,4 @@ function decode(text: string): string {
     // The API says what is wrong with it.
     return text
   }
-}
-
-/** Encodes what has a meaning in a query, and leaves the rest readable. */
-export function encodeSoftly(text: string): string {
-  return encodeURIComponent(text).replaceAll(/%(?:2C|3A|2F|7C|40)/g, decodeURIComponent)
 }

@@ -36,3 +36,8 @@ function decode(segment: string): string {
 function writeReadably(query: string): string {
   return query.replaceAll(/[^\w.~!$&'()*+,;=:@/?%<>|\\^[\]{}-]/g, encodeURIComponent)
 }
+
+/** Encodes what has a meaning in a query, and leaves the rest readable. */
+export function encodeSoftly(text: string): string {
+  return encodeURIComponent(text).replaceAll(/%(?:2C|3A|2F|7C|40)/g, decodeURIComponent)
+}

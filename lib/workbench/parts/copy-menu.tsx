@@ -1,0 +1,67 @@
+/** Copy menu: texts to copy, by name. A text is made when it is asked for, and shown, so that it can be read and copied by hand, too. */
+import { useEffect, useId, useState } from 'preact/hooks'
+
+export interface Copy {
+  readonly name: string
+  /** Undefined: why there is none. */
+  readonly write: (() => string | Promise<string>) | undefined
+  readonly why?: string
+}
+
+/** Buttons for the texts; the one that is chosen is copied, and shown below. */
+export function CopyMenu({ copies, about }: { readonly copies: readonly Copy[]; readonly about: string }) {
+  const id = useId()
+  const [chosen, setChosen] = useState<{ readonly name: string; readonly text: string } | undefined>(undefined)
+  const [isCopied, setCopied] = useState(false)
+  useEffect(() => setChosen(undefined), [about])
+  const choose = async ({ name, write }: Copy): Promise<void> => {
+    const text = await write!()
+    setChosen({ name, text })
+    setCopied(await copyText(text))
+  }
+  return (
+    <div class="copies">
+      <div class="bar" role="group" aria-label={`Copy ${about}`}>
+        <span class="dim">Copy as</span>
+        {copies.map(copy => (
+          <button
+            key={copy.name}
+            type="button"
+            disabled={copy.write === undefined}
+            title={copy.why}
+            aria-pressed={chosen?.name === copy.name}
+            onClick={() => void choose(copy)}
+          >
+            {copy.name}
+          </button>
+        ))}
+      </div>
+      {chosen === undefined ? null : (
+        <div class="copied">
+          <div class="card-head">
+            <span id={id} role="status">
+              {isCopied ? `Copied as ${chosen.name}` : `As ${chosen.name}: copy it by hand, the browser has refused`}
+            </span>
+            <button type="button" class="quiet" aria-label="Close the copy" onClick={() => setChosen(undefined)}>
+              ✕
+            </button>
+          </div>
+          <pre tabIndex={0} aria-labelledby={id} role="region">
+            {chosen.text}
+          </pre>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** Copies a text; false where the browser refuses. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    // Without the permission, and on an address that is not of this machine and not encrypted.
+    return false
+  }
+}

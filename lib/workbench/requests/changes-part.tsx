@@ -1,0 +1,54 @@
+/** Changes part: the rows that a request has changed, before and after. */
+import { hrefOf } from '../state/place.ts'
+import type { Change } from '../../engine/journal/changes.ts'
+import { findResource } from '../state/outline.ts'
+import { textOf } from '../state/records.ts'
+
+const WORDS = { insert: 'created', update: 'changed', delete: 'deleted' } as const
+/** Rows that are shown. */
+const SHOWN = 100
+
+export function ChangesPart({ changes }: { readonly changes: readonly Change[] | undefined }) {
+  if (changes === undefined)
+    return <p class="dim">Not known: they are not kept any more, or the database does not report them (PostgreSQL).</p>
+  if (changes.length === 0) return <p class="dim">It has changed nothing.</p>
+  return (
+    <>
+      {changes.slice(0, SHOWN).map(change => (
+        <OneChange key={`${change.resource} ${change.id}`} change={change} />
+      ))}
+      {changes.length > SHOWN ? <p class="dim">and {changes.length - SHOWN} more</p> : null}
+    </>
+  )
+}
+
+function OneChange({ change: { type, resource, id, before, after } }: { readonly change: Change }) {
+  const names = Object.keys({ ...(before as object | null), ...(after as object | null) }).filter(
+    name => type !== 'update' || JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  )
+  const title = `${resource} ${id}`
+  return (
+    <table class="change">
+      <caption>
+        {type === 'delete' || findResource(resource) === undefined ? title : <a href={hrefOf('data', [resource, String(id)])}>{title}</a>}{' '}
+        <span class={`kind ${type}`}>{WORDS[type]}</span>
+      </caption>
+      <tbody>
+        {names.map(name => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td class="wrap">
+              {before === null ? null : <del>{show(before[name])}</del>}
+              {before === null || after === null ? null : ' → '}
+              {after === null ? null : <ins>{show(after[name])}</ins>}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function show(value: unknown): string {
+  return value === undefined ? 'nothing' : value === '' ? '""' : textOf(value)
+}

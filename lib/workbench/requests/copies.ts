@@ -1,0 +1,243 @@
+/**
+ * Copies: a request as text to take home: as a command, as code, and as a test that passes where the data are as they were before the request. Each runs as it is pasted: the ways
+ * over HTTP by themselves, those of the engine where `engine` is one.
+ */
+import type { OutlinedResource } from '../../description/outline/outline.ts'
+import type { Change } from '../../engine/journal/changes.ts'
+import type { FaultState } from '../../engine/testing/fault-handle.ts'
+import { encodeSoftly } from '../state/place-text.ts'
+import { code, inlineCode, quote } from './code.ts'
+
+/** A request that is written. */
+export interface CopiedRequest {
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  /** Pairs of a name with its operator, and a value. */
+  readonly query: readonly (readonly [string, string])[]
+  readonly body?: unknown
+  /** The ID of the user that it is sent as. */
+  readonly user?: string | undefined
+  readonly status?: number | undefined
+  readonly response?: unknown
+  readonly changes?: readonly Change[] | undefined
+  /** The fault that it has met. */
+  readonly met?: FaultState | undefined
+  /** The time at which the clock stood still, if it did. */
+  readonly frozen?: string | undefined
+}
+
+/** Where requests are sent to. */
+export interface Target {
+  /** `http://127.0.0.1:3000` */
+  readonly origin: string
+  /** The path before the version. */
+  readonly base: string
+  /** The path before resources. */
+  readonly root: string
+  /** The version; an empty text: paths have none. */
+  readonly version: string
+  readonly resources: readonly OutlinedResource[]
+  /** The name of the world; an empty text: the engine's own. */
+  readonly world: string
+  /** A token of the user. */
+  readonly token?: string | undefined
+}
+
+/** Path and query, as they are sent. */
+export function writeTarget({ path, query }: Pick<CopiedRequest, 'path' | 'query'>): string {
+  return query.length === 0 ? path : `${path}?${query.map(writePair).join('&')}`
+}
+
+/** A name ends with its operator: `age>=`, `age>`, `name~=`; without one, with the name itself: `age`. */
+function writePair([name, value]: readonly [string, string]): string {
+  const [, own = '', operator = '='] = /^(.*?)([<>]=?|[~!]=|=)?$/s.exec(name) ?? []
+  // What begins with "=" would be read as a part of the operator.
+  const text = /[<>]$/.test(operator) && value.startsWith('=') ? `\\${value}` : value
+  return `${encodeSoftly(own).replaceAll('%7C', '|')}${operator}${encodeSoftly(text)}`
+}
+
+/** A command for a shell. */
+export function asCurl(request: CopiedRequest, target: Target): string {
+  const { method, body } = request
+  const headers = Object.entries(headersOf(request, target)).map(([name, value]) => `-H ${shell(`${name}: ${value}`)}`)
+  const parts = [
+    method === 'GET' ? 'curl' : `curl -X ${method}`,
+    shell(target.origin + writeTarget(request)),
+    ...headers,
+    ...(body === undefined ? [] : [`-d ${shell(JSON.stringify(body))}`]),
+  ]
+  return parts.join(parts.join(' ').length > 110 ? ' \\\n  ' : ' ')
+}
+
+function shell(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
+
+/** Code for a browser, and for Node. */
+export function asFetch(request: CopiedRequest, target: Target): string {
+  const { method, body } = request
+  const headers = headersOf(request, target)
+  const init = [
+    ...(method === 'GET' ? [] : [`method: ${quote(method)}`]),
+    ...(Object.keys(headers).length === 0 ? [] : [`headers: ${inlineCode(headers)}`]),
+    ...(body === undefined ? [] : [`body: JSON.stringify(${code(body, 2)})`]),
+  ]
+  const url = quote(target.origin + writeTarget(request))
+  const options = init.length === 0 ? '' : `, {\n${init.map(line => `  ${line},\n`).join('')}}`
+  return `const response = await fetch(${url}${options})\nconsole.log(response.status, await response.json())\n`
+}
+
+/** Code where `engine` is one. */
+export function asHandle(request: CopiedRequest): string {
+  return `const { status, body } = await ${handleCall(request)}\n`
+}
+
+/** Code with the typed client; undefined where it has no call for the path. */
+export function asClient(request: CopiedRequest, target: Target): string | undefined {
+  const call = clientCall(request, target)
+  if (call === undefined) return undefined
+  const options = [
+    ...(target.version === 'v1' ? [] : [`version: ${target.version === '' ? 'null' : quote(target.version)}`]),
+    ...(request.user === undefined || target.token === undefined ? [] : [`token: ${quote(target.token)}`]),
+    ...(target.world === '' ? [] : [`headers: ${inlineCode({ 'x-world': target.world })}`]),
+  ]
+  const more = options.length === 0 ? '' : `, undefined, { ${options.join(', ')} }`
+  return `import { client } from 'mikro-rest/client'\n\nconst api = client(${quote(target.origin + target.base)}${more})\n${call}\n`
+}
+
+/** A test for node:test, where `engine` is one whose data are as they were before the request. */
+export function asTest(request: CopiedRequest): string {
+  const { method, path, status, changes, frozen } = request
+  const expected = changes === undefined ? undefined : expectedOf(changes)
+  const call =
+    expected === undefined
+      ? `await ${handleCall(request, 2)}`
+      : `await engine.expect(${expected}, () =>\n    ${handleCall(request, 4)},\n  )`
+  const lines = [
+    ...(frozen === undefined ? [] : [`engine.clock.set(${quote(frozen)})`]),
+    ...(request.met === undefined ? [] : [`const fault = ${writeFault(request.met)}`]),
+    ...(status === undefined
+      ? [`await assert.rejects(${handleCall(request, 2)}, { code: 'ECONNRESET' })`]
+      : [
+          `const { status${bodyChecks(request).length === 0 ? '' : ', body'} } = ${call}`,
+          `assert.equal(status, ${status})`,
+          ...bodyChecks(request),
+        ]),
+    ...(request.met === undefined ? [] : ['fault.dispose()']),
+    ...(frozen === undefined ? [] : ['engine.clock.reset()']),
+  ]
+  const name = `${method} ${path} ${status === undefined ? 'loses its connection' : `is answered with ${status}`}`
+  return `import assert from 'node:assert/strict'\nimport { test } from 'node:test'\n\ntest(${quote(name)}, async () => {\n${lines.map(line => `  ${line}\n`).join('')}})\n`
+}
+
+/** The line that makes a fault of this kind again. */
+export function writeFault({ kind, match, options }: Pick<FaultState, 'kind' | 'match' | 'options'>): string {
+  const { ms, ...others } = options
+  const args = [
+    quote(match),
+    ...(ms === undefined ? [] : [JSON.stringify(ms)]),
+    ...(Object.keys(others).length === 0 ? [] : [inlineCode(others)]),
+  ]
+  return `engine.${kind}(${args.join(', ')})`
+}
+
+function headersOf({ body, user }: CopiedRequest, { world, token }: Target): Record<string, string> {
+  return {
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(user === undefined || token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(world === '' ? {} : { 'x-world': world }),
+  }
+}
+
+function handleCall(request: CopiedRequest, indent = 0): string {
+  const { method, body, user } = request
+  const headers = user === undefined ? [] : [`{ headers: { authorization: \`Bearer \${engine.token(${quote(user)})}\` } }`]
+  const more =
+    body === undefined && headers.length === 0 ? [] : ['undefined', body === undefined ? 'undefined' : code(body, indent), ...headers]
+  return `engine.handle(${[quote(method), quote(writeTarget(request)), ...more].join(', ')})`
+}
+
+function clientCall({ method, path, query, body }: CopiedRequest, { root, resources }: Target): string | undefined {
+  const [name = '', id, attribute, ...others] = path.startsWith(`${root}/`)
+    ? path
+        .slice(root.length + 1)
+        .split('/')
+        .map(decodeURIComponent)
+    : []
+  const resource = resources.find(each => each.name === name)
+  if (resource === undefined || others.length > 0) return undefined
+  const api = /^[a-zA-Z_]\w*$/.test(name) ? `api.${name}` : `api[${quote(name)}]`
+  const options = query.length === 0 ? [] : [queryCode(query)]
+  const call = (result: string, member: string, ...args: readonly string[]): string =>
+    `${result === '' ? '' : `const ${result} = `}await ${api}.${member}(${[...args, ...options].join(', ')})`
+  const kind = `${method} ${[id, attribute].filter(part => part !== undefined).length}`
+  const key = id === undefined ? '' : idCode(id, resource)
+  switch (kind) {
+    case 'GET 0':
+      return call('{ items, count }', 'list')
+    case 'GET 1':
+      return call('record', 'get', key)
+    case 'POST 0':
+      return Array.isArray(body) ? undefined : call('record', 'create', code(body))
+    case 'PATCH 1':
+    case 'PUT 1':
+      return call('record', 'update', key, code(body))
+    case 'DELETE 1':
+      return call('record', 'delete', key)
+    case 'GET 2':
+      return resource.attributes.find(each => each.name === attribute)?.kind === 'toMany'
+        ? `const { items, count } = await ${api}.related(${key}, ${quote(attribute!)}).list(${options.join('')})`
+        : call('value', 'getAttribute', key, quote(attribute!))
+    case 'PUT 2':
+    case 'PATCH 2':
+      return call('record', 'setAttribute', key, quote(attribute!), code(body))
+    default:
+      return undefined
+  }
+}
+
+function idCode(id: string, { key, attributes }: OutlinedResource): string {
+  const [first] = key
+  const type = key.length === 1 ? attributes.find(({ name }) => name === first)?.type : undefined
+  return type === 'integer' && /^-?\d{1,15}$/.test(id) ? id : quote(id)
+}
+
+/** What is not checked by types stands below `$`, which takes all that the API does. */
+function queryCode(query: readonly (readonly [string, string])[]): string {
+  const free: Record<string, unknown> = {}
+  for (const [name, value] of query) {
+    const before = free[name]
+    free[name] = before === undefined ? value : [before, value].flat()
+  }
+  return inlineCode({ $: free })
+}
+
+/** What `engine.expect` is told: how many records of each resource have been inserted, updated and deleted. */
+function expectedOf(changes: readonly Change[]): string {
+  const numbers: Record<string, Record<string, number>> = {}
+  const words = { insert: 'inserted', update: 'updated', delete: 'deleted' } as const
+  for (const { resource, type } of changes) {
+    const own = (numbers[resource] ??= {})
+    own[words[type]] = (own[words[type]] ?? 0) + 1
+  }
+  return inlineCode({ ...numbers, '*': {} })
+}
+
+/** What of an answer is the same the next time: the code of a refusal, the number of a list, and what the body has asked for. */
+function bodyChecks({ status = 0, body, response }: CopiedRequest): string[] {
+  if (typeof response !== 'object' || response === null) return []
+  const { code: refusal, count, resource } = response as Readonly<Record<string, unknown>>
+  if (status >= 400) return typeof refusal === 'string' ? [`assert.equal(body.code, ${quote(refusal)})`] : []
+  if (typeof count === 'number') return [`assert.equal(body.count, ${count})`]
+  const record = typeof resource === 'string' ? (response as Readonly<Record<string, unknown>>)[resource] : undefined
+  if (typeof body !== 'object' || body === null || typeof record !== 'object' || record === null) return []
+  const same = Object.entries(body).filter(
+    ([name, value]) => isPlain(value) && (record as Readonly<Record<string, unknown>>)[name] === value,
+  )
+  return same.length === 0 ? [] : [`assert.partialDeepStrictEqual(body[body.resource], ${inlineCode(Object.fromEntries(same))})`]
+}
+
+function isPlain(value: unknown): boolean {
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value)
+}

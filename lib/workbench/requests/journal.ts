@@ -1,0 +1,94 @@
+/** Journal: the requests of the world that the page looks at, and the marks between them, as they come. Collected from when the screen is first opened. */
+import { signal } from '@preact/signals'
+import { control } from '../state/ask.ts'
+import { onEvent, streams } from '../state/live.ts'
+import type { EngineEvent, Mark, RequestSummary } from '../state/live.ts'
+
+/** Requests and marks in the order in which they happened. */
+export type Item = { readonly kind: 'request'; readonly request: RequestSummary } | { readonly kind: 'mark'; readonly mark: Mark }
+
+/** Items that the page keeps: as many as an engine by default. */
+const KEPT = 1000
+
+export const items = signal<readonly Item[]>([])
+
+/** Whether the list stands still; what comes meanwhile is shown when it goes on. */
+export const isPaused = signal(false)
+
+/** How many have come while the list stands still. */
+export const waiting = signal<readonly Item[]>([])
+
+export const journalError = signal<Error | undefined>(undefined)
+
+/** Reads the journal, and goes on with what happens. */
+export function collect(): () => void {
+  const stop = onEvent(event => {
+    const item = itemOf(event)
+    if (item !== undefined) add([item])
+  })
+  const end = streams.subscribe(() => void load())
+  return () => {
+    stop()
+    end()
+  }
+}
+
+export function goOn(): void {
+  isPaused.value = false
+  const held = waiting.value
+  waiting.value = []
+  add(held)
+}
+
+export async function clearJournal(): Promise<void> {
+  await control('DELETE', '/requests')
+  items.value = []
+  waiting.value = []
+}
+
+interface Listed {
+  readonly requests: readonly RequestSummary[]
+  readonly marks: readonly Mark[]
+}
+
+async function load(): Promise<void> {
+  try {
+    const { requests, marks } = (await control('GET', `/requests?bodies=false&limit=${KEPT}`)).body as Listed
+    const first = requests[0]?.id ?? 0
+    const all: (Item & { readonly place: number })[] = [
+      // A mark stands behind the last request before it.
+      ...marks.filter(({ last }) => last >= first).map(mark => ({ kind: 'mark' as const, mark, place: mark.last + 0.5 })),
+      ...requests.map(request => ({ kind: 'request' as const, request, place: request.id })),
+    ]
+    items.value = all.toSorted((a, b) => a.place - b.place)
+    waiting.value = []
+    journalError.value = undefined
+  } catch (error) {
+    journalError.value = error as Error
+  }
+}
+
+function add(more: readonly Item[]): void {
+  if (isPaused.value) waiting.value = [...waiting.value, ...more].slice(-KEPT)
+  else {
+    const last = items.value.findLast(({ kind }) => kind === 'request')
+    const known = last?.kind === 'request' ? last.request.id : 0
+    // One may have been read already when its event comes.
+    const fresh = more.filter(item => item.kind === 'mark' || item.request.id > known)
+    items.value = [...items.value, ...fresh].slice(-KEPT)
+  }
+}
+
+function itemOf(event: EngineEvent): Item | undefined {
+  switch (event.type) {
+    case 'request':
+      return { kind: 'request', request: event.request }
+    case 'reset':
+    case 'restore':
+    case 'clock':
+    case 'mark':
+      return { kind: 'mark', mark: event }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,201 @@
+/** Request detail: why a request was answered as it was: the rows before and after, what was sent and answered, what ran, and the time. */
+import { useState } from 'preact/hooks'
+import { CopyMenu } from '../parts/copy-menu.tsx'
+import type { Copy } from '../parts/copy-menu.tsx'
+import { JsonView } from '../parts/json-view.tsx'
+import { ErrorNotice } from '../parts/notice.tsx'
+import { Tabs } from '../parts/tabs.tsx'
+import type { Tab } from '../parts/tabs.tsx'
+import { useLoad } from '../parts/use-load.ts'
+import { knownFaults } from '../state/live.ts'
+import { ChangesPart } from './changes-part.tsx'
+import { ComparePart } from './compare-part.tsx'
+import { asClient, asCurl, asFetch, asHandle, asTest, writeFault, writeTarget } from './copies.ts'
+import { EditAndSend } from './edit-and-send.tsx'
+import { copyOf, findSent, readEntry, sendAgain, targetOf, targetWithout, whyIncomplete } from './read-entry.ts'
+import type { FullEntry } from './read-entry.ts'
+import { StatementsPart, TimePart } from './statements-part.tsx'
+import { change, hrefOfView } from './view.ts'
+import type { View } from './view.ts'
+
+export function RequestDetail({ id, view }: { readonly id: number; readonly view: View }) {
+  const { data: entry, error } = useLoad(() => readEntry(id), [id])
+  return (
+    <section class="card detail" aria-labelledby="request-title">
+      <div class="card-head">
+        <h2 id="request-title">{entry === undefined ? `Request ${id}` : <Title entry={entry} />}</h2>
+        <a class="button quiet" href={hrefOfView({ ...view, id: undefined, other: undefined })} aria-label="Close the request">
+          ✕
+        </a>
+      </div>
+      {error === undefined ? null : <ErrorNotice error={error} />}
+      {entry === undefined ? null : <Detail entry={entry} view={view} />}
+    </section>
+  )
+}
+
+function Title({ entry: { method, path, status, duration } }: { readonly entry: FullEntry }) {
+  return (
+    <>
+      {method} {path}
+      <span class="dim">
+        {status === undefined ? 'lost its connection' : `answered with ${status}`} in {duration.toFixed(1)} ms
+      </span>
+    </>
+  )
+}
+
+function Detail({ entry, view }: { readonly entry: FullEntry; readonly view: View }) {
+  const [isEdited, setEdited] = useState(false)
+  const [error, setError] = useState<Error | undefined>(undefined)
+  const why = whyIncomplete(entry)
+  const again = async (request = copyOf(entry)): Promise<void> => {
+    try {
+      await sendAgain(request)
+      setError(undefined)
+    } catch (failure) {
+      // A lost connection is in the journal, too.
+      setError(failure as Error)
+    }
+    const sent = await findSent(request, entry.id)
+    if (sent !== undefined) change({ id: sent, other: entry.id })
+  }
+  return (
+    <>
+      <Facts entry={entry} />
+      <div class="bar">
+        <button type="button" class="main" disabled={why !== undefined} title={why} onClick={() => void again()}>
+          Send again
+        </button>
+        <button type="button" disabled={why !== undefined} title={why} aria-pressed={isEdited} onClick={() => setEdited(!isEdited)}>
+          Edit and send
+        </button>
+      </div>
+      {error === undefined ? null : <ErrorNotice error={error} />}
+      {isEdited ? <EditAndSend entry={entry} onSend={again} /> : null}
+      <CopyMenu copies={copiesOf(entry, why)} about={`request ${entry.id}`} />
+      <Tabs
+        label="Parts of the request"
+        tabs={tabsOf(entry, view)}
+        chosen={view.tab === '' ? firstTab(entry, view) : view.tab}
+        onChoose={tab => change({ tab }, { replace: true })}
+      />
+    </>
+  )
+}
+
+/** What is not usual: the user, the test, the fault, an error. */
+function Facts({ entry: { user, test, fault, error, nested } }: { readonly entry: FullEntry }) {
+  const known = fault === undefined ? undefined : knownFaults.get(fault)
+  return (
+    <>
+      {fault === undefined ? null : (
+        <p class="notice warn">
+          It has met the fault {fault}: <code>{known === undefined ? 'which has ended' : writeFault(known)}</code>
+        </p>
+      )}
+      {error === undefined ? null : <p class="notice bad">{error}</p>}
+      {user === undefined && test === undefined && !nested ? null : (
+        <p class="dim facts">
+          {[
+            user === undefined ? '' : `As user ${user}`,
+            test === undefined ? '' : `in the test “${test}”`,
+            nested ? 'made by a hook or a handler of another request' : '',
+          ]
+            .filter(Boolean)
+            .join(', ')}
+        </p>
+      )}
+    </>
+  )
+}
+
+function firstTab({ changes, status = 0 }: FullEntry, { other }: View): string {
+  if (other !== undefined) return 'compare'
+  return changes !== undefined && changes.length > 0 && status < 400 ? 'changes' : 'answer'
+}
+
+function tabsOf(entry: FullEntry, view: View): Tab[] {
+  const { changes, statements, ran = statements?.length } = entry
+  return [
+    {
+      name: 'changes',
+      title: `Changes${changes === undefined ? '' : ` ${changes.length}`}`,
+      content: () => <ChangesPart changes={changes} />,
+    },
+    { name: 'request', title: 'Request', content: () => <RequestPart entry={entry} /> },
+    { name: 'answer', title: 'Answer', content: () => <AnswerPart entry={entry} /> },
+    { name: 'statements', title: `Statements${ran === undefined ? '' : ` ${ran}`}`, content: () => <StatementsPart entry={entry} /> },
+    { name: 'time', title: 'Time', content: () => <TimePart entry={entry} /> },
+    { name: 'compare', title: 'Compare', content: () => <ComparePart entry={entry} other={view.other} /> },
+  ]
+}
+
+function RequestPart({ entry }: { readonly entry: FullEntry }) {
+  const { method, query, body } = entry
+  return (
+    <>
+      <p class="code break">
+        {method} {writeTarget(entry)}
+      </p>
+      {query.length === 0 ? null : (
+        <table class="pairs">
+          <tbody>
+            {query.map(([name, value], index) => (
+              <tr key={index}>
+                <th scope="row">{name}</th>
+                <td class="wrap">{value}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {body === undefined ? <p class="dim">{whyIncomplete(entry) ?? 'It has no body.'}</p> : <JsonView value={body} />}
+    </>
+  )
+}
+
+function AnswerPart({ entry: { status, response } }: { readonly entry: FullEntry }) {
+  if (response === undefined)
+    return (
+      <p class="dim">
+        {status === undefined ? 'The connection was lost: nothing was answered.' : 'It has no body, or it is not kept any more.'}
+      </p>
+    )
+  return (
+    <>
+      {(status ?? 0) < 400 ? null : <RefusalNotice body={response as unknown} />}
+      <JsonView value={response} />
+    </>
+  )
+}
+
+/** The words of a refusal, which JSON makes hard to read. */
+function RefusalNotice({ body }: { readonly body: unknown }) {
+  const { title, detail, errors } = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>
+  if (typeof title !== 'string' || typeof detail !== 'string') return null
+  const faults = Array.isArray(errors) ? (errors as readonly { readonly detail?: string }[]) : []
+  return (
+    <div class="notice bad">
+      <strong>{title}</strong>
+      {faults.length < 2 ? <p>{detail}</p> : faults.map((fault, index) => <p key={index}>{fault.detail}</p>)}
+    </div>
+  )
+}
+
+function copiesOf(entry: FullEntry, why: string | undefined): Copy[] {
+  const request = copyOf(entry)
+  const { user } = request
+  const copy = (name: string, write: () => string | Promise<string>): Copy =>
+    why === undefined ? { name, write } : { name, write: undefined, why }
+  const api = asClient(request, targetWithout())
+  return [
+    copy('curl', async () => asCurl(request, await targetOf(user))),
+    copy('fetch', async () => asFetch(request, await targetOf(user))),
+    copy('engine.handle', () => asHandle(request)),
+    api === undefined
+      ? { name: 'typed client', write: undefined, why: 'The typed client has no call for this path.' }
+      : copy('typed client', async () => asClient(request, await targetOf(user))!),
+    copy('test', () => asTest(request)),
+  ]
+}

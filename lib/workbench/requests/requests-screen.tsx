@@ -1,0 +1,71 @@
+/** Requests screen: the requests of the world as they come, and why one was answered as it was. */
+import { useEffect } from 'preact/hooks'
+import { ErrorNotice } from '../parts/notice.tsx'
+import { base } from '../state/ask.ts'
+import { world } from '../state/place.ts'
+import { clearJournal, collect, goOn, isPaused, items, journalError, waiting } from './journal.ts'
+import { matchEntry } from './match-entry.ts'
+import { RequestDetail } from './request-detail.tsx'
+import { Timeline } from './timeline.tsx'
+import { change, readView } from './view.ts'
+import type { View } from './view.ts'
+
+export default function RequestsScreen() {
+  useEffect(collect, [])
+  const view = readView()
+  const shown = items.value.filter(item => (item.kind === 'mark' ? !isNarrowed(view) : matchEntry(item.request, view)))
+  return (
+    <>
+      <h1 class="visually-hidden">Requests</h1>
+      <Toolbar view={view} />
+      {journalError.value === undefined ? null : <ErrorNotice error={journalError.value} />}
+      <div class={view.id === undefined ? undefined : 'split even'}>
+        <Timeline items={shown} all={items.value.length} view={view} />
+        {view.id === undefined ? null : <RequestDetail key={view.id} id={view.id} view={view} />}
+      </div>
+    </>
+  )
+}
+
+/** Marks stand between all requests: where only some are shown they would say too much. */
+function isNarrowed({ words, writes, failures }: View): boolean {
+  return words !== '' || writes || failures
+}
+
+function Toolbar({ view }: { readonly view: View }) {
+  const { words, writes, failures } = view
+  const format = `${base}/_test/requests?${world.value === '' ? '' : `world=${encodeURIComponent(world.value)}&`}`
+  return (
+    <div class="bar toolbar">
+      <input
+        type="search"
+        class="wide"
+        aria-label="Show requests"
+        placeholder="Show: POST 5xx campaigns/7 …"
+        title="Words that a request must meet: a method, a status, a resource, a record, a fault, a test, a part of the path"
+        spellcheck={false}
+        value={words}
+        onInput={event => change({ words: event.currentTarget.value }, { replace: true })}
+      />
+      <button type="button" aria-pressed={writes} onClick={() => change({ writes: !writes })}>
+        Writes
+      </button>
+      <button type="button" aria-pressed={failures} onClick={() => change({ failures: !failures })}>
+        Failures
+      </button>
+      <span class="grow" />
+      <button type="button" aria-pressed={isPaused.value} onClick={() => (isPaused.value ? goOn() : (isPaused.value = true))}>
+        {isPaused.value ? `Go on${waiting.value.length === 0 ? '' : ` (${waiting.value.length} more)`}` : 'Pause'}
+      </button>
+      <button type="button" onClick={() => void clearJournal().then(() => change({ id: undefined, other: undefined }))}>
+        Clear
+      </button>
+      <a class="button" href={format.replace(/[?&]$/, '')} download="requests.json">
+        JSON
+      </a>
+      <a class="button" href={`${format}format=har`} download="requests.har">
+        HAR
+      </a>
+    </div>
+  )
+}

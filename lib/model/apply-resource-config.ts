@@ -8,7 +8,8 @@ import type { NamedFilters, OrmFilter } from './added-filters.ts'
 import type { Action, HookContext } from './hook-context.ts'
 import { restError } from '../foundation/base/errors.ts'
 import type { ValueSchema } from './value-schema.ts'
-import type { Attribute, EmbeddedAttribute, ResourceRules, ScalarAttribute, SqlText } from './model.ts'
+import type { Attribute, EmbeddedAttribute, ScalarAttribute, SqlText } from './model.ts'
+import type { ResourceRules } from './resource-rules.ts'
 import { readIdsName } from './ids-name.ts'
 import { isResourceName } from './resource-names.ts'
 import type { AccessRule, ComputedAttribute, ComputedGroup, ResourceConfig, SqlFragment } from './resource-config.ts'
@@ -28,19 +29,21 @@ const CONFIG = [
   'sort',
   'limit',
   'filter',
+  'parameters',
   'attributes',
   'computed',
   'open',
   'access',
   'scope',
   'write',
+  'marks',
   'list',
   'get',
   'create',
   'update',
   'delete',
 ]
-const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortable', 'ids', 'fill', 'schema']
+const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortable', 'ids', 'fill', 'schema', 'create']
 export const ACTIONS: readonly Action[] = ['list', 'get', 'create', 'update', 'delete']
 
 /** Returns the attributes of a resource with the application's rules, followed by its computed attributes. */
@@ -106,6 +109,8 @@ function applyRules(attribute: Attribute, rules: NonNullable<Config['attributes'
     throw new TypeError(
       `resource: "${attribute.name}" takes no schema: it is ${attribute.readOnly ? 'made by the database' : 'a relation'}.`,
     )
+  if (rules.create === true && attribute.kind !== 'toMany')
+    throw new TypeError(`resource: "${attribute.name}" cannot create its records: it is no list.`)
   const readOnly = attribute.readOnly || rules.readOnly === true || fill !== undefined
   const filterable = rules.filterable ?? (rules.render === undefined && attribute.filterable)
   const sortable = rules.sortable ?? (rules.render === undefined && attribute.sortable)
@@ -116,6 +121,7 @@ function applyRules(attribute: Attribute, rules: NonNullable<Config['attributes'
     filterable,
     sortable,
     render: rules.render ?? attribute.render,
+    ...(rules.create === true ? { creates: true } : {}),
     ...(schema === undefined ? {} : { schema: schema as ValueSchema }),
     ...(fill === undefined ? {} : { fill: typeof fill === 'function' ? { create: fill } : fill }),
   }
@@ -312,6 +318,7 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config, a
     depth,
     single: single === undefined ? undefined : String(single),
     expand: Object.freeze([...expand]),
+    parameters: readParameters(where, config),
     defaults: readDefaults(where, config),
     access: Object.freeze(Object.fromEntries(ACTIONS.map(action => [action, ruleFor(action)])) as Record<Action, AccessRule>),
     ownScopes: scope === undefined ? 0 : 1,
@@ -323,6 +330,15 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config, a
       ) as ResourceRules['wrappers'],
     ),
   })
+}
+
+function readParameters(where: string, { parameters = {} }: Config): ResourceRules['parameters'] {
+  requireObject(parameters, `${where}: "parameters"`)
+  for (const [name, read] of Object.entries(parameters)) {
+    if (!/^[\w.-]+$/.test(name)) throw new TypeError(`${where}: parameters: "${name}" cannot be the name of a parameter.`)
+    if (typeof read !== 'function') throw new TypeError(`${where}: parameters: "${name}" must be a function that gives a condition.`)
+  }
+  return new Map(Object.entries(parameters))
 }
 
 /** The form alone: whether they name what there is, the vocabulary of the version decides. */

@@ -161,6 +161,13 @@ export function idToSegment(key: RecordKey, resource: Resource): string {
   return joinKey(idValues(key).map((value, part) => formatScalar(value, parts[part]!.type)))
 }
 
+/** The ID of a client as bodies and records have it. */
+export function idToJson(key: RecordKey, resource: Resource): unknown {
+  const parts = idParts(resource)
+  const values = idValues(key).map((value, part) => formatScalar(value, parts[part]!.type))
+  return values.length === 1 ? values[0] : joinKey(values)
+}
+
 /** A composite key, from its parts as JSON renders them, as the ID in records. */
 export function joinKey(parts: readonly unknown[]): string {
   return parts.length === 1 ? partToSegment(parts[0]) : parts.map(partToSegment).join('~')

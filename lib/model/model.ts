@@ -2,9 +2,9 @@
  * Model: the frozen description of what is served. Plain data, made once by read-model.ts; every later stage reads this and never MikroORM's metadata.
  * Relations point at their target resource directly, so a dotted path is walked without look-ups by name.
  */
-import type { QueryValue } from '../foundation/base/query-input.ts'
-import type { Action, HookContext, Wrapper } from './hook-context.ts'
+import type { HookContext } from './hook-context.ts'
 import type { FillRule } from './resource-config.ts'
+import type { ResourceRules } from './resource-rules.ts'
 import type { ScalarType } from '../foundation/values/scalar-type.ts'
 import type { StoredTable } from './stored-table.ts'
 import type { ValueSchema } from './value-schema.ts'
@@ -70,32 +70,6 @@ interface AttributeBase {
 
 /** See `AttributeRules.render`. */
 export type Renderer = (value: unknown, record: Readonly<Record<string, unknown>>, ctx: HookContext) => unknown
-
-/** The rules of the application for a resource, apart from its attributes. */
-/** The sort, the limit and the filter of a list, as the application writes them. */
-export interface WrittenDefaults {
-  readonly sort?: string | readonly string[]
-  readonly limit?: number
-  readonly filter?: string | Readonly<Record<string, QueryValue | readonly QueryValue[]>>
-}
-
-export interface ResourceRules {
-  readonly depth: 0 | 1 | 2
-  /** The ID of the record that the path of the resource is that of, where clients know only this one. */
-  readonly single: string | undefined
-  readonly expand: readonly string[]
-  /** What a list of the resource has of which a request names none, as the application wrote it; undefined where it gives nothing. */
-  readonly defaults: WrittenDefaults | undefined
-  /** By action: whether it is allowed, or a function that decides. */
-  readonly access: Readonly<Record<Action, boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)>>
-  /** The conditions, in MikroORM's own language, that a row meets which exists for the caller: the scope, and the filters of the entity. */
-  readonly scopes: readonly ((ctx: HookContext) => object | undefined | Promise<object | undefined>)[]
-  /** How many of them are the application's scope, none or one: the first. The others are filters of MikroORM's. */
-  readonly ownScopes: number
-  /** The condition that a row meets which the caller may write; undefined: all that exist for the caller. See `ResourceConfig.write`. */
-  readonly write: ((ctx: HookContext) => object | boolean | undefined | null | Promise<object | boolean | undefined | null>) | undefined
-  readonly wrappers: Readonly<Partial<Record<Action, Wrapper>>>
-}
 
 export interface ScalarAttribute extends AttributeBase {
   readonly kind: 'scalar'
@@ -242,6 +216,8 @@ export interface ToManyAttribute extends AttributeBase {
   readonly orderBy: readonly { readonly path: string; readonly descending: boolean }[]
   readonly orphanRemoval: boolean
   readonly cascadeRemove: boolean
+  /** Whether an ID in a body that no record has makes one, whose key it is. See `AttributeRules.create`. */
+  readonly creates?: boolean
 }
 
 export type RelationAttribute = ToOneAttribute | ToManyAttribute
@@ -259,6 +235,12 @@ export type Attribute = ScalarAttribute | EmbeddedAttribute | RelationAttribute 
 export interface KeyPart {
   readonly column: string
   readonly type: ScalarType
+}
+
+/** A link between a record and the user who asks: `list` is the list of the users, of the record. See `ResourceConfig.marks`. */
+export interface Mark {
+  readonly name: string
+  readonly list: ToManyAttribute
 }
 
 /** The source of a resource's rows. */
@@ -332,6 +314,8 @@ export interface Resource {
   readonly uniques: readonly (readonly string[])[]
   /** To-one attributes of any resource that refer to this one, with their dotted paths. */
   readonly referrers: readonly { readonly resource: Resource; readonly attribute: ToOneAttribute; readonly path: string }[]
+  /** Links of the user who asks, which have paths of their own, by name. */
+  readonly marks: ReadonlyMap<string, Mark>
   /** Whether it is a resource of this version; else it is only known as the target of relations. */
   readonly served: boolean
   /** What it keeps that the model does not name; undefined: nothing. */

@@ -44,6 +44,11 @@ export interface AttributeRules<E, K extends PropertyName<E>> {
    */
   readonly fill?: FillRule | { readonly create?: FillRule; readonly update?: FillRule }
   /**
+   * Of a list of records that clients know by a `key`: an ID in a body that none of them has makes a record with that key, so `tags: ['new']` needs no `{ connect, create }`. The
+   * caller must be allowed to create one. Default: such an ID is refused.
+   */
+  readonly create?: boolean
+  /**
    * Checks the values that bodies give, beyond the model: a Standard Schema (zod, valibot, arktype) or a function that gives `true`, or says what is wrong. Each of
    * their issues is a field error `schema_refused`. Null is not asked about, and what a schema makes of a value is not taken.
    */
@@ -96,6 +101,18 @@ export type AccessRule = boolean | ((ctx: HookContext, action: Action) => boolea
 /** The rows of a resource that a caller may write: a condition, all (`true`), or none. */
 export type WriteRule<E> = FilterQuery<E> | boolean | undefined | null
 
+/** A mark of a resource: its list of users, and the name of the attribute that shows the caller's own, if there is to be one. */
+export interface MarkOption<Name extends string> {
+  readonly list: Name
+  readonly shown?: string
+}
+
+/** A custom parameter of a resource: a condition on the records of a list, by the text of its value. */
+export type ResourceParameter<E> = (
+  value: string,
+  ctx: HookContext,
+) => FilterQuery<E> | undefined | null | Promise<FilterQuery<E> | undefined | null>
+
 /** What `resource` takes: what is to differ from the defaults for one model. */
 export interface ResourceConfig<E> {
   /** Plural name, in place of the default names. */
@@ -128,6 +145,11 @@ export interface ResourceConfig<E> {
    * has that alone. `sort`, `limit` and `filter` hold for the list at the path of the resource, not for lists below a record. Default: none.
    */
   readonly filter?: string | Readonly<Record<string, QueryValue | readonly QueryValue[]>>
+  /**
+   * Parameters of lists of the resource: each gives a condition on its records, or nothing. Elsewhere they are unknown. One of the same name in the option `parameters`
+   * of the engine gives way: `{ tag: name => ({ tags: { name } }) }`. Default: none.
+   */
+  readonly parameters?: Readonly<Record<string, ResourceParameter<NoInfer<E>>>>
   readonly attributes?: { readonly [K in PropertyName<E>]?: AttributeRules<E, K> }
   readonly computed?: Readonly<Record<string, ComputedAttribute | ComputedGroup>>
   /**
@@ -145,6 +167,12 @@ export interface ResourceConfig<E> {
    * gives nothing allows nothing. Default: all rows that exist for the caller.
    */
   readonly write?: (ctx: HookContext) => WriteRule<NoInfer<E>> | Promise<WriteRule<NoInfer<E>>>
+  /**
+   * Links between records and the user who asks, each with a path of its own: `{ favorite: 'favoritedBy' }` has POST of `/v1/articles/7/favorite` put the caller into the
+   * many-to-many list `favoritedBy` of the record, and DELETE take it out. The answer is the record. `{ favorite: { list: 'favoritedBy', shown: 'favorited' } }` adds an attribute
+   * that is true for records with the caller's mark. A caller may mark each record that it may read, and needs no right to change one. Default: none.
+   */
+  readonly marks?: Readonly<Record<string, PropertyName<E> | MarkOption<PropertyName<E>>>>
   readonly list?: Wrapper
   readonly get?: Wrapper
   readonly create?: Wrapper

@@ -3,6 +3,7 @@
  * both (a copy to MikroORM, which changes what it is given). What differs by NULLs, nesting or negation would show or hide the wrong rows.
  */
 import assert from 'node:assert/strict'
+import { inspect } from 'node:util'
 import { after, before, describe, it } from 'node:test'
 import type { FilterQuery } from '@mikro-orm/core'
 import { sql } from '@mikro-orm/core'
@@ -70,6 +71,10 @@ const CONDITIONS: Condition[] = [
   { label: { text: 'two' } },
   { shop: { items: { name: 'banana' } } },
   { label: null },
+  { secret: undefined },
+  { secret: { $ne: undefined as never } },
+  { shop: undefined },
+  { shop: { name: undefined as never } },
 ]
 
 describe('a condition', () => {
@@ -83,7 +88,7 @@ describe('a condition', () => {
   after(() => asked[Symbol.asyncDispose]())
 
   for (const condition of CONDITIONS) {
-    it(`finds what MikroORM finds: ${JSON.stringify(condition)}`, async () => {
+    it(`finds what MikroORM finds: ${inspect(condition)}`, async () => {
       const { em } = asked.engine.orm
       // SQLite's LIKE ignores the case of letters, that of PostgreSQL and of the engine does not.
       await em.getConnection().execute('pragma case_sensitive_like = on')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { RestEngine, RestError, resource } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
-import { entities, Item, start } from './world.ts'
+import { entities, Item, Shop, start } from './world.ts'
 import type { Asked } from './world.ts'
 
 const renamed = { limit: 'per_page', offset: 'skip', sort: 'order', depth: 'level', attributes: 'fields', expand: 'include' }
@@ -179,6 +179,85 @@ describe('a custom parameter', () => {
     assert.deepEqual(await asked.ids('/v1/items', { name: 'a' }), [1])
     assert.deepEqual(await asked.ids('/v1/items', { name_: 'a' }), [])
     assert.deepEqual(await asked.ids('/v1/items', { name_: 'apple' }), [1])
+  })
+})
+
+describe('a custom parameter of one resource', () => {
+  const of = (more: Partial<EngineOptions> = {}): Promise<Asked> =>
+    start({
+      resources: [
+        resource(Item, { parameters: { tagged: name => ({ tags: { name } }), cheap: async value => ({ price: { $lt: Number(value) } }) } }),
+        resource(Shop, { parameters: { cheap: value => ({ items: { price: { $lt: Number(value) } } }) } }),
+      ],
+      ...more,
+    })
+
+  it('narrows lists of its resource, also those below other records', async () => {
+    await using asked = await of()
+    assert.deepEqual(await asked.ids('/v1/items', { tagged: 'red' }), await asked.ids('/v1/items', { 'tags.name': 'red' }))
+    assert.deepEqual(
+      await asked.ids('/v1/items', { tagged: 'red', cheap: '5' }),
+      await asked.ids('/v1/items', { 'tags.name': 'red', 'price<': '5' }),
+    )
+    assert.deepEqual(await asked.ids('/v1/shops/1/items', { tagged: 'red' }), await asked.ids('/v1/shops/1/items', { 'tags.name': 'red' }))
+    assert.deepEqual(await asked.ids('/v1/shops', { cheap: '5' }), await asked.ids('/v1/shops', { 'items.price<': '5' }))
+  })
+
+  it('is unknown to all others, which say what was meant', async () => {
+    await using asked = await of()
+    for (const path of ['/v1/shops', '/v1/tags', '/v1/shops/1/crates']) {
+      const { status, body } = await asked.get(path, { tagged: 'red' })
+      assert.deepEqual([status, body.errors[0].code], [400, 'parameter_unknown'], path)
+    }
+    const { body } = await asked.get('/v1/items', { taged: 'red' })
+    assert.equal(body.errors[0].suggestion, 'tagged')
+    assert.equal((await asked.get('/v1/items/1', { tagged: 'red' })).body.errors[0].code, 'parameter_not_allowed')
+  })
+
+  it('comes before one of the same name that all have, and leaves the attribute of its name an underscore', async () => {
+    await using asked = await of({
+      parameters: { cheap: () => ({ id: 1 }) },
+      resources: [resource(Item, { parameters: { cheap: () => ({ id: 3 }), name: value => ({ name: { $like: `${value}%` } }) } })],
+    })
+    assert.deepEqual(await asked.ids('/v1/items', { cheap: '' }), [3])
+    assert.deepEqual(await asked.ids('/v1/shops', { cheap: '' }), [1])
+    assert.deepEqual(await asked.ids('/v1/items', { name: 'a' }), [1])
+    assert.deepEqual(await asked.ids('/v1/items', { name_: 'apple' }), [1])
+    assert.deepEqual(await asked.ids('/v1/shops', { name: 'north' }), [1])
+  })
+
+  it('is described where it is taken', async () => {
+    await using asked = await of()
+    const { paths, components } = (await asked.engine.openapi()) as unknown as {
+      paths: Record<string, { get: { parameters: { $ref?: string; name: string }[] } }>
+      components: { parameters: Record<string, { name: string }> }
+    }
+    const named = (path: string): string[] =>
+      paths[path]!.get.parameters.map(({ $ref, name }) =>
+        $ref === undefined ? name : components.parameters[$ref.split('/').at(-1)!]!.name,
+      )
+    assert.ok(named('/v1/items').includes('tagged'))
+    assert.ok(!named('/v1/shops').includes('tagged'))
+  })
+
+  it('is refused at the start where it is not of its form', async () => {
+    const refuse = (parameters: object, message: RegExp): Promise<void> =>
+      assert.rejects(RestEngine.create({ entities, resources: [resource(Item, { parameters: parameters as never })] }), message)
+    await refuse({ 'a>': () => ({}) }, /resource\(Item\): parameters: "a>" cannot be the name/)
+    await refuse({ q: 'name' }, /resource\(Item\): parameters: "q" must be a function/)
+    await refuse({ limit: () => ({}) }, /two parameters have one name/)
+    await refuse([], /"parameters" must be an object/)
+  })
+})
+
+describe('a custom parameter of all resources', () => {
+  it('is unknown to a resource that cannot have its condition, and a failure where none can', async () => {
+    await using asked = await start({ parameters: { cheap: value => ({ price: { $lt: Number(value) } }), odd: () => ({ nope: 1 }) } })
+    assert.equal((await asked.get('/v1/items', { cheap: '5' })).status, 200)
+    const { status, body } = await asked.get('/v1/shops', { cheap: '5' })
+    assert.deepEqual([status, body.errors[0].code], [400, 'parameter_unknown'])
+    assert.match(body.errors[0].detail, /There is no parameter "cheap" of shops; it is one of items/)
+    assert.equal((await asked.get('/v1/shops', { odd: '5' })).status, 500)
   })
 })
 

@@ -3,13 +3,14 @@
  * new ones. A wrong body is a good one with one mistake, which the OpenAPI document refuses, too.
  */
 import { shownName } from '../../model/ids-name.ts'
-import type { Conformity, DescribedOperation } from '../../description/conformity/conformity.ts'
+import type { DescribedOperation } from '../../description/conformity/conformity.ts'
 import type { Schema } from '../../description/openapi/schema.ts'
 import type { Attribute, Resource, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
 import { fakeValues } from '../../engine/testing/fake-values.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Overrides } from '../../engine/testing/record-drafts.ts'
 import { isDeepEqual, isObject, isPlainlyShown } from './values.ts'
+import type { Subject } from './subject.ts'
 import type { ShownRecord } from './values.ts'
 
 /** What bodies are made with. */
@@ -102,13 +103,10 @@ export interface WrongBody {
 }
 
 /** Returns bodies with one mistake each: every one that the schema of the operation knows. */
-export function listWrongBodies(
-  good: Record<string, unknown>,
-  operation: DescribedOperation,
-  resource: Resource,
-  document: Conformity,
-): WrongBody[] {
-  const schema = document.bodySchema(operation)
+export function listWrongBodies(good: Record<string, unknown>, operation: DescribedOperation, subject: Subject): WrongBody[] {
+  const { resource, bodyPath } = subject
+  const { document } = subject.version
+  const schema = document.bodySchema(operation, bodyPath)
   if (schema === undefined || !isObject(schema['properties'])) return []
   const properties = schema['properties'] as Readonly<Record<string, Schema>>
   const wrong = Object.entries(properties).flatMap(([name, property]): WrongBody[] => {
@@ -127,7 +125,7 @@ export function listWrongBodies(
   if (schema['additionalProperties'] === false)
     wrong.push({ body: { ...good, no_such_name_7: 1 }, attribute: 'no_such_name_7', mistake: 'with an unknown attribute' })
   return [
-    ...wrong.filter(({ body }) => document.checkBody(operation, body).length > 0),
+    ...wrong.map(each => ({ ...each, body: subject.wrap(each.body) })).filter(({ body }) => document.checkBody(operation, body).length > 0),
     { body: 'text', attribute: '', mistake: 'that is a text' },
     { body: null, attribute: '', mistake: 'that is null' },
   ]

@@ -56,7 +56,7 @@ async function checkCreation(writing: Writing, subject: Subject): Promise<Record
       refusal = (error as Error).message
       continue
     }
-    const answer = await test.ask('POST', subject.creation({ depth: 1 }), body)
+    const answer = await test.ask('POST', subject.creation({ depth: 1 }), subject.wrap(body))
     if (answer === undefined || !answer.isOk) {
       refusal = answer === undefined ? 'it got no answer' : `${answer.status} ${describeFailure(answer.body)}`
       continue
@@ -119,7 +119,7 @@ function checkSent({ writing: { ignored }, test, subject, check }: Place, body: 
 
 async function checkWrongBodies(writing: Writing, subject: Subject, good: Record<string, unknown>): Promise<void> {
   const operation = subject.operation('POST', subject.template)!
-  for (const { body, attribute, mistake } of listWrongBodies(good, operation, subject.resource, subject.version.document)) {
+  for (const { body, attribute, mistake } of listWrongBodies(good, operation, subject)) {
     const test = await writing.begin()
     const answer = await test.ask('POST', subject.path, body)
     if (answer === undefined || answer.status >= 500) continue
@@ -143,7 +143,7 @@ async function checkChange(writing: Writing, subject: Subject, record: ShownReco
   const body = makeChange(writing.maker, subject.resource, record, writing.random)
   if (Object.keys(body).length === 0) return
   const test = await writing.begin()
-  const answer = await test.ask('PUT', subject.list({}, { depth: 1 }, path), body)
+  const answer = await test.ask('PUT', subject.list({}, { depth: 1 }, path), subject.wrap(body))
   // A rule of the application or a constraint may refuse it, but not what is shown afterwards.
   const read = await test.ask('GET', subject.list({}, { depth: 1 }, path))
   const shown = read?.isOk === true ? subject.recordIn(read.body) : undefined

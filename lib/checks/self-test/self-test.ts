@@ -2,6 +2,7 @@
  * Self-test: tries the promises of an API with generated requests, good and bad, in a world of its own, and reports what failed. Takes the world; gives a
  * report. The same seed, data and clock give the same requests.
  */
+import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
 import { listVersions } from '../../records/request/address.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
 import type { Conformity } from '../../description/conformity/conformity.ts'
@@ -30,6 +31,8 @@ export interface TestedWorld extends Answering {
   readonly versions: readonly string[]
   readonly maxLimit: number
   readonly isReadOnly: boolean
+  /** See `TestedVersion.template`. */
+  readonly template: CompiledTemplate | undefined
   /** Milliseconds since 1970. */
   readonly now: number
   readonly describe: (version: string) => Promise<{ readonly document: Conformity; readonly model: Model; readonly vocabulary: Vocabulary }>
@@ -95,11 +98,11 @@ class Run {
   }
 
   async all(): Promise<void> {
-    const { base, maxLimit, versions } = this.#world
+    const { base, maxLimit, versions, template } = this.#world
     const names = listVersions(versions)
     const tested: { version: TestedVersion; subjects: Subject[] }[] = []
     for (const name of names) {
-      const version = { name, base, maxLimit, ...(await this.#world.describe(name)) }
+      const version = { name, base, maxLimit, template, ...(await this.#world.describe(name)) }
       tested.push({ version, subjects: version.model.resources.map(resource => new Subject(version, resource)) })
     }
     this.#checkIgnored(tested.flatMap(({ version }) => version.model))

@@ -2,6 +2,7 @@
  * Subject: a resource of a version that is tested: its paths, its operations in the OpenAPI document, and the records that it has at the beginning. Gives paths
  * with their queries, for all checks.
  */
+import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
 import { idNames } from '../../model/key.ts'
 import type { Conformity, DescribedOperation } from '../../description/conformity/conformity.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'
@@ -9,7 +10,7 @@ import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { formatRoot } from '../../records/request/address.ts'
 import { SIGN_OF_MARK } from '../../records/request/operators.ts'
 import type { Mark } from '../../records/request/operators.ts'
-import { findParameterName } from '../../records/request/query-string.ts'
+import { findParameterName, vocabularyOf } from '../../records/request/query-string.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
 import type { Reserved } from '../../records/request/reserved-parameters.ts'
 import { Random } from '../../engine/testing/random.ts'
@@ -24,6 +25,8 @@ export interface TestedVersion {
   readonly model: Model
   readonly vocabulary: Vocabulary
   readonly maxLimit: number
+  /** Wraps records in answers, and in bodies: the option `envelope`. */
+  readonly template: CompiledTemplate | undefined
   /** The document with filters of one hop. */
   readonly document: Conformity
 }
@@ -115,6 +118,17 @@ export class Subject {
     return this.resource.rules.defaults?.filter === undefined || name === undefined ? {} : { [`${name}!`]: 'null' }
   }
 
+  /** The keys that lead to the record in a body. */
+  get bodyPath(): readonly string[] {
+    return this.version.template?.pathOf('record', this.resource) ?? []
+  }
+
+  /** The body that sends a record. */
+  wrap(record: unknown): unknown {
+    const { template } = this.version
+    return template === undefined ? record : template.wrap(record, this.resource)
+  }
+
   parameter(reserved: Reserved): string {
     return findParameterName(this.version.vocabulary, reserved)
   }
@@ -142,7 +156,8 @@ export class Subject {
 
   /** The filters of the list, as the document names them. */
   filters(): ListedFilter[] {
-    const { document, vocabulary } = this.version
+    const { document } = this.version
+    const vocabulary = vocabularyOf(this.version.vocabulary, this.resource.plural)
     const parameters = (this.operation('GET', this.template)?.node['parameters'] ?? []) as readonly Readonly<Record<string, unknown>>[]
     return parameters.flatMap((each): ListedFilter[] => {
       const { name, in: place } = document.resolve(each) as { readonly name: string; readonly in: string }

@@ -27,6 +27,7 @@ export async function createTestedWorld(
     versions: options.versions,
     maxLimit: options.limits.maxLimit,
     isReadOnly: options.readOnly,
+    template: options.envelope?.record,
     now: clock.now().getTime(),
     // Its rules are those of the engine's own form; the form of the application is held against the document.
     async handle(method, path, query, body, context) {

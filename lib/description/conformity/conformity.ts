@@ -58,9 +58,16 @@ export class Conformity {
     this.#headers = new Set(this.operations.flatMap(({ node }) => this.#headersOf(node)))
   }
 
-  /** Returns the schema of the body of an operation; undefined for one that takes none. A schema that extends others has their members, too. */
-  bodySchema(operation: DescribedOperation): Schema | undefined {
-    const schema = this.#contentOf(operation)
+  /**
+   * Returns the schema of the body of an operation; undefined for one that takes none. A schema that extends others has their members, too.
+   *
+   * @param path the keys that lead to the record in the body
+   */
+  bodySchema(operation: DescribedOperation, path: readonly string[] = []): Schema | undefined {
+    const schema = path.reduce<Schema | undefined>(
+      (within, key) => (within?.['properties'] as Readonly<Record<string, Schema>> | undefined)?.[key],
+      this.#contentOf(operation),
+    )
     return schema === undefined ? undefined : this.#whole(this.resolve(schema))
   }
 

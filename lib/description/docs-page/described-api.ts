@@ -2,6 +2,7 @@
  * Described API: an OpenAPI document as the docs page reads it: resources with their operations, attributes, filters and examples. The page shows nothing
  * that the document does not have.
  */
+import type { ResourceNames } from '../../foundation/base/template-tree.ts'
 import { SIGN_OF_MARK } from '../../records/request/operators.ts'
 import type { Diagram, DiagramAttribute } from '../diagram/diagram.ts'
 import type { OpenApiDocument } from '../openapi/document.ts'
@@ -136,7 +137,8 @@ class DescribedApi {
       this.#recordSchema(one, this.#envelope?.record?.pathOf('record', names) ?? [singular]) ??
       this.#recordSchema(list, this.#envelope?.list?.pathOf('records', names) ?? [name])
     const example = firstExample(record)
-    const given = this.#bodySchema(creation)
+    const given = this.#bodySchema(creation, names)
+    const changed = this.#bodySchema(change, names)
     const named = (shown?.parameters ?? []).map(parameter => String(parameter['name']))
     return {
       name,
@@ -145,7 +147,7 @@ class DescribedApi {
       operations,
       attributes: attributes.map(attribute => ({
         ...attribute,
-        notes: this.#describe(attribute, record, given, this.#bodySchema(change)),
+        notes: this.#describe(attribute, record, given, changed),
         operators: Object.entries(SIGN_OF_MARK).flatMap(([mark, sign]) => (named.includes(attribute.name + mark) ? sign : [])),
       })),
       paths: named.filter(path => path.includes('.') && /[\p{L}\p{N}_]$/u.test(path)),
@@ -156,8 +158,8 @@ class DescribedApi {
       parameters: Object.fromEntries((['limit', 'sort', 'expand'] as const).flatMap(key => this.#findReserved(key, shown))),
       id: one === undefined || isSingle ? undefined : this.#exampleId(one),
       example,
-      body: firstExample(given),
-      changes: this.#changes(attributes, example, this.#bodySchema(change)),
+      body: this.#wrap(firstExample(given), names),
+      changes: this.#wrap(this.#changes(attributes, example, changed), names),
     }
   }
 
@@ -236,14 +238,22 @@ class DescribedApi {
     return schema === undefined ? undefined : this.#find(schema)
   }
 
-  /** The schema of a body, with the members of the one that it extends. */
-  #bodySchema(operation: FoundOperation | undefined): Schema | undefined {
-    const schema = this.#contentSchema(operation?.body)
+  /** The schema of the record in a body, with the members of the one that it extends. */
+  #bodySchema(operation: FoundOperation | undefined, names: ResourceNames): Schema | undefined {
+    const path = this.#envelope?.record?.pathOf('record', names) ?? []
+    const found = path.reduce<Schema | undefined>((schema, key) => propertyOf(schema, key), this.#contentSchema(operation?.body))
+    const schema = found && this.#find(found)
     const [first] = (schema?.['allOf'] ?? []) as readonly Schema[]
     if (first === undefined) return schema
     const base = this.#find(first)
     const properties = { ...(base['properties'] as Schema), ...(schema!['properties'] as Schema | undefined) }
     return { ...base, ...schema, properties }
+  }
+
+  /** A body as it is sent. */
+  #wrap(record: Body | undefined, names: ResourceNames): Body | undefined {
+    const template = this.#envelope?.record
+    return record === undefined || template === undefined ? record : (template.wrap(record, names) as Body)
   }
 
   /** @param path the keys that lead to the records of an answer */
@@ -298,6 +308,8 @@ class DescribedApi {
     return plain === undefined ? undefined : { [plain.name]: example![plain.name] }
   }
 }
+
+type Body = Readonly<Record<string, unknown>>
 
 /** Kinds whose values are short and plain. */
 const PLAIN = new Set(['text', 'integer', 'boolean', 'enum', 'float', 'date'])

@@ -46,9 +46,24 @@ export class BodySchemas {
    * @param given the attribute that the place of the record gives, so that the body need not
    */
   creation(resource: Resource, given?: string): Schema {
-    const schema = this.referNew(resource, given)
+    const items = this.referNew(resource, given)
+    const schema = this.wrapped(items, resource)
     if (!this.#options.bulk) return schema
-    return anyOf([schema, { type: 'array', items: schema, minItems: 1, maxItems: this.#source.limits.maxBulk }])
+    return anyOf([schema, { type: 'array', items, minItems: 1, maxItems: this.#source.limits.maxBulk }])
+  }
+
+  /** Returns the schema of the body that changes a record. */
+  change(resource: Resource): Schema {
+    return this.wrapped(this.referChange(resource), resource)
+  }
+
+  /** Returns the schema of the body of a record, which is wrapped as answers are. */
+  wrapped(schema: Schema, resource: Resource): Schema {
+    const path = this.#source.envelope?.record?.pathOf('record', resource) ?? []
+    return path.reduceRight<Schema>(
+      (inside, key) => describeObject({ properties: { [key]: inside }, required: [key], isOpen: false }),
+      schema,
+    )
   }
 
   /**
@@ -119,7 +134,7 @@ export class BodySchemas {
   /** What a PUT of the path of a relation to one record takes: an object changes the record that is linked. */
   linked(attribute: RelationAttribute): Schema {
     const { target, nullable } = attribute
-    const schema = anyOf([idInBody(target), ...(isWritable(target) ? [this.referChange(target)] : [])])
+    const schema = anyOf([idInBody(target), ...(isWritable(target) ? [this.change(target)] : [])])
     return nullable ? orNull(schema) : schema
   }
 

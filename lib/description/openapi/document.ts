@@ -67,6 +67,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   }
   for (const { resource, path } of named.filter(each => each.resource.key.length > 0)) {
     for (const [own, item] of operations.attributes(recordPath(path, resource), resource, withIds(resource))) paths.add(own, item)
+    for (const [own, item] of operations.marks(recordPath(path, resource), resource)) paths.add(own, item)
   }
   sessions.filter(isOfResource).forEach(place)
   routeOperations(source).forEach(place)

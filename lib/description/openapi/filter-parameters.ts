@@ -9,6 +9,7 @@ import { isVisible } from '../../records/plan/visibility.ts'
 import type { Visibility } from '../../records/plan/visibility.ts'
 import { OPERATORS } from '../../records/request/operators.ts'
 import type { ListedSign } from '../../records/request/operators.ts'
+import { vocabularyOf } from '../../records/request/query-string.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
 import { isText } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
@@ -109,9 +110,9 @@ export class FilterParameters {
   }
 
   /** An attribute that bears the name of another parameter is filtered with an underscore after it. */
-  #written(path: string, { byName }: Resource): string {
+  #written(path: string, { byName, plural }: Resource): string {
     const [first = '', ...rest] = path.split('.')
-    return this.#vocabulary.names.has(first) && !byName.has(`${first}_`) ? [`${first}_`, ...rest].join('.') : path
+    return vocabularyOf(this.#vocabulary, plural).names.has(first) && !byName.has(`${first}_`) ? [`${first}_`, ...rest].join('.') : path
   }
 
   /** Filters of resources that differ in nothing are one component. */

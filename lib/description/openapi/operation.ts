@@ -22,6 +22,8 @@ export interface OperationParts {
   /** The filters of a request without any, as an envelope shows them. */
   readonly filter?: readonly (readonly [name: string, value: string])[]
   readonly body?: Schema
+  /** Whether a DELETE leaves the record, and answers with it. */
+  readonly isKept?: boolean
   /** Whether a form may stand for the body: it has names. */
   readonly hasNames?: true
   readonly status?: number

@@ -3,7 +3,7 @@ import { isReading } from '../../foundation/base/http-methods.ts'
 import { findActions } from '../../records/access/actions.ts'
 import { allowedMethods } from '../../records/access/resolve-path.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
-import type { Attribute, Model, Resource } from '../../model/model.ts'
+import type { Attribute, Mark, Model, Resource } from '../../model/model.ts'
 import { isRelation } from '../../model/model.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'
 import { existsFor, hasVisibleTarget } from '../../records/plan/visibility.ts'
@@ -31,6 +31,9 @@ const QUERY_CONTENT: Schema = {
   },
   'application/x-www-form-urlencoded': { schema: { type: 'object', description: 'The same, as the text of a query.' } },
 }
+
+/** The name of the parameter of a path that names a record of a list. */
+const MEMBER = 'member'
 
 export class Operations {
   readonly #describers: Describers
@@ -70,13 +73,52 @@ export class Operations {
       [shared, this.#shared(shared, resource, attributes.filter(isShared))],
       ...attributes
         .filter(attribute => !isShared(attribute))
-        .map((attribute): [string, Schema] => {
+        .flatMap((attribute): [string, Schema][] => {
           const own = pathOf(attribute)
           const describe = (method: Method): OperationParts | undefined =>
             this.#takes(method, attribute) ? this.#ofAttribute(method, resource, attribute) : undefined
-          return [own, this.#item(own, attributeTarget(own, resource, attribute), describe, this.#listIdParameters(own, resource))]
+          const item = this.#item(own, attributeTarget(own, resource, attribute), describe, this.#listIdParameters(own, resource))
+          return [[own, item], ...this.#members(own, resource, attribute)]
         }),
     ]
+  }
+
+  /** The path of a record of a list, which a document names where it says all at each place. */
+  #members(list: string, resource: Resource, attribute: Attribute): [string, Schema][] {
+    if (!this.#describers.options.attributes || attribute.kind !== 'toMany' || isIds(attribute)) return []
+    const path = `${list}/{${MEMBER}}`
+    const member = { resource: attribute.target, key: [], id: '' }
+    const target: Target = { kind: 'member', resource, path: list, key: [], id: '', attribute, member }
+    const describe = (method: Method): OperationParts | undefined =>
+      this.#takes(method, attribute) ? this.#relations.member(method, resource, attribute) : undefined
+    const id = this.#describers.parameters.member(attribute.target, MEMBER)
+    return [[path, this.#item(path, target, describe, [...this.#listIdParameters(path, resource), id])]]
+  }
+
+  /** Returns the operations of the paths of marks. */
+  marks(path: string, resource: Resource): [path: string, item: Schema][] {
+    return [...resource.marks.values()].map((mark): [string, Schema] => {
+      const own = `${path}/${encodeURIComponent(mark.name)}`
+      const target: Target = { kind: 'mark', resource, path, key: [], id: '', mark }
+      const describe = (method: Method): OperationParts => this.#mark(method, resource, mark)
+      return [own, this.#item(own, target, describe, this.#listIdParameters(own, resource))]
+    })
+  }
+
+  #mark(method: Method, resource: Resource, { name, list }: Mark): OperationParts {
+    const { parameters, answers } = this.#describers
+    const { singular, plural } = resource
+    const isSet = method === 'POST'
+    return {
+      id: `${isSet ? 'set' : 'remove'}${pascalCase(singular)}${pascalCase(name)}`,
+      tag: plural,
+      summary: `${isSet ? 'Set' : 'Remove'} the ${name} of the caller on a ${singular}`,
+      description: `${isSet ? `Puts the ${list.target.singular} of the token into` : `Takes the ${list.target.singular} of the token out of`} a list of the ${singular}, which is the answer.`,
+      parameters: parameters.below(resource),
+      success: answers.changed(resource),
+      failures: [401, 403, 404],
+      isKept: true,
+    }
   }
 
   /** One path for several plain attributes: each of its methods names those that take it. */
@@ -118,7 +160,7 @@ export class Operations {
   finish(method: string, path: string, parts: OperationParts): Schema {
     const { source, options, failures, answers, parameters: described } = this.#describers
     const { id, tag, summary, description, body, isConditional = false, linked, security } = parts
-    const isGone = method === 'DELETE' && parts.tag !== 'routes' && source.deletedStatus === 204
+    const isGone = method === 'DELETE' && parts.isKept !== true && parts.tag !== 'routes' && source.deletedStatus === 204
     const { status, success } = isGone ? { status: 204, success: answers.gone() } : { status: parts.status ?? 200, success: parts.success }
     const asked = security ?? findSecurity(source, method, path)
     // A page of another origin may not write by a cookie.
@@ -261,7 +303,7 @@ export class Operations {
       id: `${method === 'PUT' ? 'update' : 'patch'}${name}`,
       summary: `Change a ${singular}`,
       description: 'The given attributes change, the others stay. PUT and PATCH are the same.',
-      body: bodies.referChange(resource),
+      body: bodies.change(resource),
       hasNames: true,
       success: answers.changed(resource),
       failures: [404, ...failures, ...OF_BODY],

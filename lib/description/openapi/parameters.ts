@@ -2,7 +2,7 @@
 import { idNames } from '../../model/key.ts'
 import { withArticle } from '../../foundation/base/article.ts'
 import type { Resource } from '../../model/model.ts'
-import { findParameterName } from '../../records/request/query-string.ts'
+import { findParameterName, vocabularyOf } from '../../records/request/query-string.ts'
 import { ALL_RESERVED, PARAMETERS } from '../../records/request/reserved-parameters.ts'
 import type { Reserved } from '../../records/request/reserved-parameters.ts'
 import type { Visibility } from '../../records/plan/visibility.ts'
@@ -51,6 +51,18 @@ export class Parameters {
     }))
   }
 
+  /** The ID of a record of a list, which stands behind that of the record that has the list. */
+  member(resource: Resource, name: string): Schema {
+    const description = `The ID of ${withArticle(resource.singular)}${describeNames(resource)}.`
+    return this.#components.refer('parameters', `${pascalCase(resource.singular)}Member`, `member ${resource.plural}`, () => ({
+      name,
+      in: 'path',
+      required: true,
+      description,
+      schema: idSchema(resource),
+    }))
+  }
+
   /** Resources whose IDs are of one form share a parameter. */
   #anyId(schema: Schema): Schema {
     return this.#components.refer('parameters', 'Id', `id ${JSON.stringify(schema)}`, () => ({
@@ -64,7 +76,12 @@ export class Parameters {
   /** What a page of a list takes. */
   ofList(resource: Resource): Schema[] {
     const defaults = this.#source.defaults.get(resource)
-    return [...this.#ofPaging(resource, defaults), ...this.ofRecords(resource), ...this.#ofApplication(), ...this.#filters.refer(resource)]
+    return [
+      ...this.#ofPaging(resource, defaults),
+      ...this.ofRecords(resource),
+      ...this.#ofApplication(resource),
+      ...this.#filters.refer(resource),
+    ]
   }
 
   /** What a page of the list of a relation takes. */
@@ -72,14 +89,14 @@ export class Parameters {
     return [
       ...this.#ofPaging(resource),
       ...this.below(resource),
-      ...(this.#options.brief ? [] : this.#ofApplication()),
+      ...(this.#options.brief ? [] : this.#ofApplication(resource)),
       ...this.#relatedFilters(resource),
     ]
   }
 
   /** What the deletion of a list takes, beside what records are shown by. */
   ofDeletion(resource: Resource): Schema[] {
-    return [...(this.#options.brief ? [] : this.#ofApplication()), ...this.#relatedFilters(resource)]
+    return [...(this.#options.brief ? [] : this.#ofApplication(resource)), ...this.#relatedFilters(resource)]
   }
 
   #ofPaging(resource: Resource, defaults?: ListDefaults): Schema[] {
@@ -87,8 +104,8 @@ export class Parameters {
     return OF_LISTS.filter(each => known.has(each)).map(each => this.#reserved(each, resource, defaults))
   }
 
-  #ofApplication(): Schema[] {
-    return [...this.#source.vocabulary.own].map(name => this.#own(name))
+  #ofApplication({ plural }: Resource): Schema[] {
+    return [...vocabularyOf(this.#source.vocabulary, plural).own].map(name => this.#own(name))
   }
 
   #relatedFilters(resource: Resource): readonly Schema[] {

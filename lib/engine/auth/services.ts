@@ -33,6 +33,8 @@ export interface AuthServices {
   /** The key of the row that an ID of a client stands for, and the other way round; undefined where there is none. */
   readonly rowKey: (resource: Resource, id: RecordKey) => Awaitable<KeyValues | undefined>
   readonly id: (resource: Resource, key: KeyValues) => Awaitable<RecordKey | undefined>
+  /** The record in a body that is wrapped as answers are. */
+  readonly unwrap: (body: unknown, resource: Resource) => unknown
   /** The user's record as the user sees it. */
   readonly shown: (resource: Resource, key: KeyValues, principal: Principal, ctx: HookContext) => Promise<JsonRecord | undefined>
 }

@@ -184,7 +184,7 @@ export class SessionRoutes {
   async #signUp(ctx: RequestContext): Promise<HandlerResponse> {
     const { services, users, credentials } = this.#parts
     const resource = users.resource(ctx.version)
-    const attributes = await credentials.read(ctx.data)
+    const attributes = await credentials.read(this.#recordIn(ctx, resource))
     const created = await answerWithin(ctx.parts, { method: 'POST', path: `/${resource.plural}`, body: attributes })
     if (created.status >= 400) throw readRefusal(created)
     const segment = created.headers['location']?.split('/').at(-1)
@@ -206,7 +206,7 @@ export class SessionRoutes {
     const resource = users.resource(version)
     const key = keyFromText(claims.sub, resource)!
     const isWrite = method === 'PUT' || method === 'PATCH'
-    const body = isWrite ? await credentials.read(ctx.data) : undefined
+    const body = isWrite ? await credentials.read(this.#recordIn(ctx, resource)) : undefined
     const path = `/${resource.plural}/${idToSegment((await services.id(resource, key)) ?? key, resource)}`
     const done = await answerWithin(ctx.parts, { method, path, query: ctx.query, body, isSame: true })
     if (done.status >= 400) throw readRefusal(done)
@@ -223,6 +223,12 @@ export class SessionRoutes {
     if (renewed === undefined) return own
     const more = refreshToken === undefined ? {} : { refreshToken }
     return { ...own, headers: { ...own.headers, ...headers }, body: { ...(done.body as object), auth_token: renewed.token, ...more } }
+  }
+
+  /** The body of a sign-up or a change: that of a record, unless the application says where the attributes stand. */
+  #recordIn({ data }: RequestContext, resource: Resource): unknown {
+    const { options, services } = this.#parts
+    return options.credentials === undefined ? services.unwrap(data, resource) : data
   }
 
   async #isValid(claims: Claims, version: string): Promise<boolean> {

@@ -85,6 +85,7 @@ export class JournalRecord implements ChangeSink {
     this.model = model
     if (target.kind === 'index' || target.kind === 'own') return
     this.resource = target.resource
+    if (target.kind === 'member') this.resource = target.member.resource
     if (target.kind !== 'attribute') return
     if (target.attribute.kind === 'toMany') this.resource = target.attribute.target
     else this.attribute = target.attribute.name

@@ -219,7 +219,7 @@ function createServices(engine: EngineHandle, { options, database, shared, paren
   const authentication =
     options.auth === undefined
       ? undefined
-      : new Authentication(options.auth, createAuthServices(database, served, clock), parent?.signingKey)
+      : new Authentication(options.auth, createAuthServices(database, served, clock, options.envelope), parent?.signingKey)
   const descriptions = new Descriptions({
     options,
     served,

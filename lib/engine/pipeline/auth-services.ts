@@ -1,5 +1,6 @@
 /** Auth services: what the authentication module uses of the engine, and the end of the tokens of users who are deleted. */
 import { findVisibility } from '../../records/access/access-rules.ts'
+import { unwrapBody } from '../../records/access/unwrap-body.ts'
 import type { Authentication } from '../auth/auth.ts'
 import type { AuthServices } from '../auth/services.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
@@ -10,12 +11,14 @@ import { NO_PARAMETERS } from '../../records/request/query-string.ts'
 import { findId, findRowKey } from '../../records/read/row-keys.ts'
 import { RequestContext } from '../../records/request/request-context.ts'
 import type { Services } from './operate.ts'
+import type { CompiledEnvelope } from './shape-answer.ts'
 
 /** Returns the services of the engine that the module calls. */
 export function createAuthServices(
   { connection, logIns }: Pick<OpenDatabase, 'connection' | 'logIns'>,
   served: ReadonlyMap<string, Services>,
   clock: Clock,
+  envelope: CompiledEnvelope | undefined,
 ): AuthServices {
   const findServices = (resource: Resource): Services =>
     [...served.values()].find(({ model }) => model.byEntity.get(resource.entity) === resource)!
@@ -31,6 +34,7 @@ export function createAuthServices(
     columns: (resource, key, columns) => findServices(resource).reader.asStored.columns(resource, key, columns),
     rowKey: (resource, id) => findRowKey(resource, id, connection),
     id: (resource, key) => findId(resource, key, connection),
+    unwrap: (body, resource) => (envelope?.record === undefined ? body : unwrapBody(body, resource, envelope.record)),
     shown: async (resource, key, principal, ctx) => {
       const { model, reader } = findServices(resource)
       const own = new RequestContext({ ...(ctx as RequestContext).parts, principal })

@@ -41,7 +41,7 @@ export function checkFaultPath(match: string, where: string, parts: Parts): void
 function checkAttribute(match: string, where: string, [version, name, , attribute]: readonly string[], { served, templates }: Parts): void {
   const resource = served.get(version!)!.lookUp(decode(name!), version!)
   if (resource === undefined || attribute === undefined || attribute === '' || attribute.includes('*')) return
-  if (resource.byName.has(decode(attribute)) || isOfRoute(attribute, 3, templates)) return
+  if (resource.byName.has(decode(attribute)) || resource.marks.has(decode(attribute)) || isOfRoute(attribute, 3, templates)) return
   const meant = findNearest(decode(attribute), resource.byName.keys())
   throw refusal(
     match,

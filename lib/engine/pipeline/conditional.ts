@@ -79,7 +79,7 @@ function hashContent(type: string | undefined, body: unknown): string {
 
 /** The tag of the version that the engine has given the answer. */
 function findVersionTag({ body }: RestResponse, { target, about }: ConditionalRequest): string | undefined {
-  if (target.kind !== 'record' && target.kind !== 'attribute') return undefined
+  if (target.kind !== 'record' && target.kind !== 'attribute' && target.kind !== 'member') return undefined
   const resource = about?.resource ?? target.resource
   const record = findRecord(body, resource)
   return record === undefined ? undefined : formatVersionTag(resource, record)

@@ -248,7 +248,7 @@ export class Descriptions {
       routes,
       login,
       examples,
-      runsApplicationCode: mayRefuse(model, options) || this.#parts.runsHooks() || vocabulary.own.size > 0,
+      runsApplicationCode: mayRefuse(model, options) || this.#parts.runsHooks() || vocabulary.own.size > 0 || vocabulary.of !== undefined,
     }
   }
 

@@ -13,6 +13,8 @@ import { findNewNames } from '../../records/access/find-new-names.ts'
 import { requireCanonical } from '../../records/access/canonical-path.ts'
 import { typeForm } from '../../records/access/type-form.ts'
 import { allowedMethods, checkMethod, findVersion, resolvePath } from '../../records/access/resolve-path.ts'
+import type { Target } from '../../records/access/resolve-path.ts'
+import { findBodyResource, unwrapBody } from '../../records/access/unwrap-body.ts'
 import type { Authentication } from '../auth/auth.ts'
 import { LazyClient, RequestAbort, WholeClient } from '../../foundation/base/abort.ts'
 import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
@@ -210,9 +212,19 @@ function resolveRequest(versioned: VersionedRequest, services: Services, parts: 
   const allowed = checkMethod(method, target, customMethods)
   const given = readParameters(request, target, services.vocabulary, parts.options.limits)
   const parameters = services.defaults.size === 0 ? given : withDefaults(given, method, target, services.defaults)
-  const { body } = request
-  const typed = body instanceof FormBody ? { ...versioned, request: withBody(request, typeForm(body, method, target), arrival) } : versioned
+  const meant = readBody(request, target, arrival, parts)
+  const typed = meant === request ? versioned : { ...versioned, request: meant }
   return { versioned: typed, services, target, allowed, parameters, actions: findActions(method, target, typed.request.body) }
+}
+
+/** The request with the body that is meant: of a form by the model, and of what is wrapped as answers are the record in it. */
+function readBody(request: Request, target: Target, arrival: Arrival, { options: { envelope } }: StageParts): Request {
+  const { body, method } = request
+  const template = arrival.context instanceof InnerClient || !takesBody(method) ? undefined : envelope?.record
+  const resource = template === undefined ? undefined : findBodyResource(method, target)
+  const meant = resource === undefined ? body : unwrapBody(body, resource, template!)
+  if (meant instanceof FormBody) return withBody(request, typeForm(meant, method, target), arrival)
+  return meant === body ? request : replaceBody(request, meant)
 }
 
 /** The request with the JSON that its form means, for the journal as well. */
@@ -262,7 +274,7 @@ function findCaller(resolved: ResolvedRequest, request: Request, parts: StagePar
 function* applyRules(visibility: Visibility, ctx: RequestContext, resolved: ResolvedRequest, request: Request): Coroutine<RestResponse> {
   const { services, target, parameters, actions } = resolved
   yield* wait(authorizeRequest(target, actions, visibility, ctx))
-  const narrowed = yield* wait(narrowVisibility(visibility, findRoot(target), parameters, services.customParameters))
+  const narrowed = yield* wait(narrowVisibility(visibility, findRoot(target), parameters, services))
   return yield* wait(operateWithin(narrowed, ctx, resolved, request))
 }
 

@@ -28,6 +28,8 @@ import { applyCondition, findListedResource, mayBeConditional } from './conditio
 import type { EntityTags } from './conditional.ts'
 import { findListFormat } from './list-format.ts'
 import { findNewPath, formatSegment, locate } from './locate.ts'
+import { getMember, removeMember } from './member.ts'
+import { setMark } from './set-mark.ts'
 import type { ListFormat } from './list-format.ts'
 import { streamList } from './stream-list.ts'
 import {
@@ -102,7 +104,8 @@ export function operate(operation: Operation, services: Services): Awaitable<Res
 }
 
 function performWrapped(operation: Operation, services: Services): Awaitable<RestResponse> {
-  const { about } = operation
+  // A mark is no action on the record.
+  const about = operation.target.kind === 'mark' ? undefined : operation.about
   const wrapper = about?.resource.rules.wrappers[about.action]
   return wrapper === undefined ? perform(operation, services) : wrapped(wrapper, operation, services)
 }
@@ -173,7 +176,12 @@ const OPERATIONS: Readonly<Record<HttpMethod, (operation: Operation, services: S
 
 /** Does what the method of a request does: `checkMethod` has let no other pass. */
 function perform(operation: Operation, services: Services): Awaitable<RestResponse> {
-  return OPERATIONS[operation.request.method as HttpMethod](operation, services)
+  const { target, request, view } = operation
+  const method = request.method as HttpMethod
+  if (target.kind === 'mark' && method !== 'OPTIONS') return setMark(target, method === 'POST', view, services)
+  if (target.kind === 'member' && method !== 'OPTIONS')
+    return method === 'DELETE' ? removeMember(target, view, services) : getMember(target, view, services)
+  return OPERATIONS[method](operation, services)
 }
 
 function formatTimestamp(services: Services): string {
@@ -185,7 +193,9 @@ function get({ request, target, view, ctx }: Operation, services: Services): Awa
   const { parameters } = view
   switch (target.kind) {
     case 'own':
-      throw new Error('get: a custom route.')
+    case 'mark':
+    case 'member':
+      throw new Error('get: none of its targets.')
     case 'index':
       if (target.isDescription) return services.describe(request.base, request.readOnly).then(respondDescription)
       return respondIndex(services.model, services.versions, formatRoot(request.base, ctx.version), formatTimestamp(services))

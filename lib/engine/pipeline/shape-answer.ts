@@ -84,7 +84,8 @@ export function shapeAnswer(response: RestResponse, method: string, envelope: Co
   const body: unknown = response.body
   if (!isObject(body) || body['success'] !== true || typeof body['resource'] !== 'string') return response
   const { resource } = body
-  const isRemoval = method === 'DELETE'
+  // What takes a mark away answers with the record, which is still there.
+  const isRemoval = method === 'DELETE' && body['status'] !== undefined
   if (isRemoval && envelope.deletedStatus === 204 && response.status === 200) return withoutContent(response)
   if (!Object.hasOwn(body, resource)) return shapeValue(response, body, envelope)
   const names = namesOf(resource)

@@ -72,8 +72,7 @@ export function readVersions(
   for (const version of listVersions(options.versions)) {
     const model = readModel(orm, version, options.resources, surroundings)
     if (version === NO_VERSION) checkResourceNames(model, options.auth?.options?.paths)
-    const vocabulary = buildVocabulary(renamed, model.flags, new Set(own.keys()))
-    checkVocabulary(vocabulary)
+    const vocabulary = readVocabulary(renamed, own, model)
     requireConditions(model)
     checkDefaultPaths(model, vocabulary, options)
     compiled.set(version, {
@@ -201,6 +200,22 @@ function readParameters(parameters: CheckedOptions['parameters']): {
     }
   }
   return { renamed, own }
+}
+
+/** The words of a version, and of the resources that have parameters of their own. */
+function readVocabulary(
+  renamed: Partial<Record<Reserved, string>>,
+  own: ReadonlyMap<string, unknown>,
+  { resources, flags }: Model,
+): Vocabulary {
+  const build = (...more: Iterable<string>[]): Vocabulary => {
+    const vocabulary = buildVocabulary(renamed, flags, new Set([...own.keys(), ...more.flatMap(names => [...names])]))
+    checkVocabulary(vocabulary)
+    return vocabulary
+  }
+  const special = resources.filter(({ rules }) => rules.parameters.size > 0)
+  if (special.length === 0) return build()
+  return { ...build(), of: new Map(special.map(({ plural, rules }) => [plural, build(rules.parameters.keys())])) }
 }
 
 function checkVocabulary({ names, reserved, flags, own }: Vocabulary): void {

@@ -75,6 +75,11 @@ export class CompiledTemplate {
     return findPath(this.named(names), part)
   }
 
+  /** Puts a record where the template has it, and nothing beside: the body that sends it. */
+  wrap(record: unknown, names: ResourceNames): unknown {
+    return (this.pathOf('record', names) ?? []).reduceRight<unknown>((inside, key) => ({ [key]: inside }), record)
+  }
+
   /** Reads the parts of a body, whose resource need not be known; undefined for a body of another form. */
   read(body: unknown): Parts | undefined {
     if (this.tree === undefined) return body === undefined ? undefined : { [[...this.parts][0]!]: body }

@@ -21,7 +21,11 @@ function createField(): FormField {
 }
 
 export class FormBody {
-  readonly fields = new Map<string, FormField>()
+  readonly fields: Map<string, FormField>
+
+  constructor(fields: ReadonlyMap<string, FormField> = new Map()) {
+    this.fields = new Map(fields)
+  }
 
   /** @throws RestError body_invalid */
   add(name: string, text: string): void {

@@ -104,12 +104,18 @@ export interface ResourceClient<P> {
   /** Deletes the record that a relation leads to, and the reference to it. */
   deleteAttribute<const K extends ToOneName<P>>(id: Id, attribute: K, options?: CallOptions): Promise<ShownRecord<LinkedProperties<P, K>>>
 
+  /** Sets a mark of the caller on a record (`resource(Article, { marks })`), and gives the record. */
+  mark(id: Id, name: string, options?: CallOptions): Promise<ShownRecord<P>>
+
+  /** Takes a mark of the caller away, and gives the record. */
+  unmark(id: Id, name: string, options?: CallOptions): Promise<ShownRecord<P>>
+
   /** The list of related records of one record. */
   related<const K extends ListName<P>>(id: Id, attribute: K): RelatedClient<LinkedProperties<P, K>>
 }
 
 /** The calls for a list of related records. `P`: the properties of their entity. */
-export interface RelatedClient<P> extends Pick<ResourceClient<P>, 'list' | 'page' | 'all'> {
+export interface RelatedClient<P> extends Pick<ResourceClient<P>, 'list' | 'page' | 'all' | 'get'> {
   /** Creates a record and appends it (POST). */
   create<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     body: RecordBody<P>,

@@ -5,13 +5,13 @@
 import { checkNames, findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { CallOptions, Client, ClientEntities, ClientMethods } from './client-types.ts'
 import type { EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
-import { createReader } from './read-shaped.ts'
+import { createReader, createWrapper } from './read-shaped.ts'
 import { mergeHeaders } from './merge-headers.ts'
 import { ResourceCalls } from './resource-calls.ts'
 import { findToken, readPaths, readUser, sendSession, withRefreshToken, writeRefresh } from './session-calls.ts'
 import type { SessionCallPaths, Wire } from './session-calls.ts'
 import { openTransport } from './transport.ts'
-import type { ClientTarget, Transport } from './transport.ts'
+import type { Call, ClientTarget, Transport } from './transport.ts'
 
 /** What `client` takes beside target and entities. */
 export interface ClientOptions {
@@ -53,8 +53,11 @@ export function client<const M extends ClientEntities>(target: ClientTarget, ent
   const names = entities === undefined ? undefined : Object.keys(entities)
   const taken = names?.find(name => METHODS.includes(name))
   if (taken !== undefined) throw new TypeError(`client: "${taken}" is a method of the client, and cannot be the name of a resource.`)
+  const transport = openTransport(target, { version, url }, envelope === undefined ? undefined : createReader(envelope))
+  const wrap = envelope === undefined ? undefined : createWrapper(envelope)
   const wire = {
-    transport: openTransport(target, { version, url }, envelope === undefined ? undefined : createReader(envelope)),
+    transport:
+      wrap === undefined ? transport : (call: Call) => transport(call.isRecord === true ? { ...call, body: wrap(call.body) } : call),
     paths: readPaths(paths),
   }
   return makeClient(wire, names, mergeHeaders(headers, authorize(token)))

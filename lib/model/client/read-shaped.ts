@@ -3,7 +3,7 @@
  * members of the engine's own form, as far as the answer has them.
  */
 import type { EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
-import { readTemplate, toTree } from '../../foundation/base/template-tree.ts'
+import { HOLES, readTemplate, toTree } from '../../foundation/base/template-tree.ts'
 import type { Parts, Tree } from '../../foundation/base/template-tree.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 
@@ -32,6 +32,26 @@ export function createReader(envelope: EnvelopeTemplates): ReadShaped {
     Object.entries(given).map(([kind, template]) => [kind, typeof template === 'object' ? toTree(template) : template]),
   )
   return (answer, asked) => readBy(templates, answer, asked)
+}
+
+/** Wraps the record of a body as answers are; undefined where they are not, or where it takes the singular name of a resource, which the client does not know. */
+export function createWrapper({ record }: EnvelopeTemplates): ((record: unknown) => unknown) | undefined {
+  const path = typeof record === 'object' ? findRecord(toTree(record)) : undefined
+  if (path === undefined || path.some(key => key.match(HOLES) !== null)) return undefined
+  return body => (isObject(body) ? path.reduceRight<unknown>((inside, key) => ({ [key]: inside }), body) : body)
+}
+
+function findRecord(tree: Tree): readonly string[] | undefined {
+  for (const [key, part] of tree) {
+    if (part === 'record') return [key]
+    const inside = typeof part === 'string' ? undefined : findRecord(part)
+    if (inside !== undefined) return [key, ...inside]
+  }
+  return undefined
+}
+
+function isObject(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && !Array.isArray(body)
 }
 
 function readBy(

@@ -58,8 +58,12 @@ export class ListCalls {
     }
   }
 
+  async get(id: Id, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
+    return readRecord(await this.call('GET', [id], { asked: 'record', query: writeQuery(query) }, options))
+  }
+
   async create(body: unknown, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
-    return readRecord(await this.call('POST', [], { asked: 'record', body, query: writeQuery(query) }, options))
+    return readRecord(await this.call('POST', [], { asked: 'record', body, isRecord: true, query: writeQuery(query) }, options))
   }
 
   protected call(method: string, behind: readonly Id[], what: Partial<Call>, { signal, headers }: CallOptions = {}): Promise<Envelope> {
@@ -90,12 +94,8 @@ export class RelatedCalls extends ListCalls {
 
 /** The calls for a resource. */
 export class ResourceCalls extends ListCalls {
-  async get(id: Id, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
-    return readRecord(await this.call('GET', [id], { asked: 'record', query: writeQuery(query) }, options))
-  }
-
   async update(id: Id, body: unknown, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
-    return readRecord(await this.call('PATCH', [id], { asked: 'record', body, query: writeQuery(query) }, options))
+    return readRecord(await this.call('PATCH', [id], { asked: 'record', body, isRecord: true, query: writeQuery(query) }, options))
   }
 
   async delete(id: Id, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
@@ -113,6 +113,14 @@ export class ResourceCalls extends ListCalls {
 
   async deleteAttribute(id: Id, attribute: string, options?: CallOptions): Promise<unknown> {
     return readRecord(await this.call('DELETE', [id, attribute], { asked: 'removed' }, options))
+  }
+
+  async mark(id: Id, name: string, options?: CallOptions): Promise<unknown> {
+    return readRecord(await this.call('POST', [id, name], { asked: 'record' }, options))
+  }
+
+  async unmark(id: Id, name: string, options?: CallOptions): Promise<unknown> {
+    return readRecord(await this.call('DELETE', [id, name], { asked: 'record' }, options))
   }
 
   related(id: Id, attribute: string): RelatedCalls {

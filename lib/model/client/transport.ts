@@ -53,6 +53,8 @@ export interface Call {
   readonly segments: readonly string[]
   readonly query?: string
   readonly body?: unknown
+  /** Whether the body is a record. */
+  readonly isRecord?: boolean
   readonly headers: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
   /** Whether the application decides what the answer is made of, as of a log-in. */

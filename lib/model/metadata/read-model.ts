@@ -25,6 +25,7 @@ import { readAttribute } from './read-attribute.ts'
 import { isHiddenInverse, isMixedList } from './read-common.ts'
 import { unsupported, unsupportedReason } from './unsupported.ts'
 import type { Meta } from './unsupported.ts'
+import { readMarks } from './read-marks.ts'
 import { addInherited, isConcrete, linkHierarchies, buildQuery } from './read-hierarchy.ts'
 import { findTableName } from './table-of.ts'
 import { readStoredTable } from './read-stored-table.ts'
@@ -64,6 +65,11 @@ export function readModel(
   }
   for (const [meta, draft] of drafts)
     draft.attributes = Object.freeze(draft.attributes.map(attribute => withPivot(keepingShared(attribute, draft.attributes), meta, orm)))
+  for (const [meta, draft] of drafts) {
+    const { marks, shown } = readMarks(draft, configs.get(meta.class) ?? {}, secret?.entity)
+    draft.marks = marks
+    if (shown.length > 0) draft.attributes = Object.freeze([...draft.attributes, ...shown])
+  }
   for (const draft of drafts.values()) draft.byName = indexAttributes(draft.attributes)
   addReferrers([...drafts.values()])
   addInherited(drafts)
@@ -98,6 +104,7 @@ function createDraft(meta: Meta, names: ResourceNames, orm: MikroORM): Omit<Muta
     version: undefined,
     uniques: [],
     referrers: [],
+    marks: new Map(),
     open: undefined,
     readStored: readOnce(() => readStoredTable(meta, orm)),
   }

@@ -55,6 +55,7 @@ function findFault(attribute: Attribute, { uniques }: Keyed): string | undefined
  * @throws TypeError
  */
 export function checkShownKeys(resources: readonly Resource[]): void {
+  for (const { className, attributes } of resources) for (const attribute of attributes) checkCreating(attribute, className)
   const keyed = resources.filter(({ shownKey }) => shownKey !== undefined)
   for (const resource of keyed) {
     const where = `resource(${resource.className}): "key"`
@@ -68,6 +69,15 @@ export function checkShownKeys(resources: readonly Resource[]): void {
       if (shows !== undefined) throw new TypeError(`${where}: "${shows.name}" of ${holder.className} shows the primary key.`)
     }
   }
+}
+
+/** A record is made by its key alone. */
+function checkCreating(attribute: Attribute, className: string): void {
+  if (attribute.kind !== 'toMany' || attribute.creates !== true || attribute.target.shownKey !== undefined) return
+  const { className: name } = attribute.target
+  throw new TypeError(
+    `resource(${className}): attributes.${attribute.property}: "create" makes records by their key, and ${name} has none: resource(${name}, { key: ... }).`,
+  )
 }
 
 /** Whether an attribute shows the primary keys of a resource as plain values. */

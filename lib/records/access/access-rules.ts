@@ -7,7 +7,8 @@ import type { ResourceAction } from './actions.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Action, HookContext } from '../../model/hook-context.ts'
-import { restError } from '../../foundation/base/errors.ts'
+import { parameterError, restError } from '../../foundation/base/errors.ts'
+import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { FilterQueryReader } from './orm-filter.ts'
 import { isValue } from '../../model/model.ts'
 import type { Model, Resource } from '../../model/model.ts'
@@ -56,9 +57,11 @@ export function narrowVisibility(
   visibility: Visibility,
   root: Resource | undefined,
   parameters: Parameters,
-  own: ReadonlyMap<string, CustomParameter>,
+  { model, customParameters }: { readonly model: Model; readonly customParameters: ReadonlyMap<string, CustomParameter> },
 ): Awaitable<Visibility> {
-  return parameters.own.length > 0 && visibility instanceof Caller ? visibility.narrow(root, parameters, own) : visibility
+  return parameters.own.length > 0 && visibility instanceof Caller
+    ? visibility.narrow(root, parameters, customParameters, model)
+    : visibility
 }
 
 /** The result of a scope, or of a rule for writing. */
@@ -91,12 +94,12 @@ class Caller implements Visibility {
     this.ctx = ctx
   }
 
-  async narrow(root: Resource | undefined, parameters: Parameters, own: ReadonlyMap<string, CustomParameter>): Promise<this> {
+  async narrow(root: Resource | undefined, parameters: Parameters, own: ReadonlyMap<string, CustomParameter>, model: Model): Promise<this> {
     const reader = new FilterQueryReader(undefined)
     const where: Condition[] = []
     for (const { name, value } of parameters.own) {
-      const query: unknown = await own.get(name)!(value, this.ctx)
-      if (query !== undefined && query !== null && root !== undefined) where.push(reader.read(query, root, `parameter "${name}"`))
+      const query: unknown = await (root?.rules.parameters.get(name) ?? own.get(name)!)(value, this.ctx)
+      if (query !== undefined && query !== null && root !== undefined) where.push(readParameter(query, name, root, reader, model))
     }
     this.where = where
     this.#own = reader.values
@@ -229,6 +232,32 @@ function readWriteRule(given: object | boolean | undefined | null, resource: Res
   return { condition, values: reader.values, shape: reader.shape }
 }
 
+/** A condition that other resources could meet is none of this one: the parameter is unknown here. */
+function readParameter(query: object, name: string, root: Resource, reader: FilterQueryReader, { resources }: Model): Condition {
+  const where = `parameter "${name}"`
+  try {
+    return reader.read(query, root, where)
+  } catch (error) {
+    const others = root.rules.parameters.has(name)
+      ? []
+      : resources.filter(other => other !== root && isOpen(other) && canRead(query, other))
+    if (others.length === 0) throw error
+    const suggestion = findNearest(name, openNames(root.attributes))
+    const of = others.map(({ plural }) => plural).join(', ')
+    const detail = `There is no parameter "${name}" of ${root.plural}; it is one of ${of}.${formatHint(suggestion)}`
+    throw parameterError({ code: 'parameter_unknown', detail, parameter: name, ...(suggestion === undefined ? {} : { suggestion }) })
+  }
+}
+
+function canRead(query: object, resource: Resource): boolean {
+  try {
+    new FilterQueryReader(undefined).read(query, resource, '')
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** A filter of MikroORM's may be right where it comes from, and say what the engine cannot ask. */
 function readFilter(query: object, resource: Resource, reader: FilterQueryReader): Condition {
   try {
@@ -278,7 +307,8 @@ export function authorizeRequest(
   visibility: Visibility,
   ctx: HookContext,
 ): Awaitable<void> {
-  if (visibility === EVERYTHING || target.kind !== 'attribute' || isValue(target.attribute)) return authorizeAll(actions, visibility, ctx)
+  if (visibility === EVERYTHING || (target.kind !== 'attribute' && target.kind !== 'member') || isValue(target.attribute))
+    return authorizeAll(actions, visibility, ctx)
   const { resource, attribute } = target
   return chain(authorizeAll(actions.slice(-1), visibility, ctx), () =>
     chain(

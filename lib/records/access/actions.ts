@@ -25,8 +25,11 @@ export function findActions(method: string, target: Target, body?: unknown): rea
   const reads = isReading(method)
   if (target.kind === 'collection') return [{ resource, action: reads ? 'list' : 'create' }]
   if (target.kind === 'record') return [{ resource, action: reads ? 'get' : method === 'DELETE' ? 'delete' : 'update' }]
+  // Who may read a record may mark it.
+  if (target.kind === 'mark') return [{ resource, action: 'get' }]
   const { attribute } = target
   const owner: ResourceAction = { resource, action: 'get' }
+  if (target.kind === 'member') return [{ resource: target.member.resource, action: reads ? 'get' : 'delete', isRelated: true }, owner]
   // The action on a record of one of several resources is judged once its resource is known.
   if (attribute.kind !== 'toOne' && attribute.kind !== 'toMany') return [reads ? owner : { resource, action: 'update' }]
   const related = attribute.target
@@ -46,6 +49,7 @@ function linksOne(target: Target, body: unknown): boolean {
 /** The resource whose records a request reads or answers with: what custom parameters narrow. */
 export function findRoot(target: Target): Resource | undefined {
   if (target.kind === 'index' || target.kind === 'own') return undefined
+  if (target.kind === 'member') return target.member.resource
   if (target.kind === 'attribute' && (target.attribute.kind === 'toOne' || target.attribute.kind === 'toMany'))
     return target.attribute.target
   if (target.kind === 'attribute' && target.attribute.kind === 'toOneOf') return undefined
@@ -57,7 +61,12 @@ export function describeTarget(target: Target, action: ResourceAction | undefine
   return {
     action: action?.action,
     resource: action?.resource.plural,
-    id: (target.kind === 'record' || target.kind === 'attribute') && action?.isRelated !== true ? target.id : undefined,
-    attribute: target.kind === 'attribute' ? target.attribute.name : undefined,
+    id:
+      target.kind === 'member'
+        ? target.member.id
+        : (target.kind === 'record' || target.kind === 'attribute' || target.kind === 'mark') && action?.isRelated !== true
+          ? target.id
+          : undefined,
+    attribute: target.kind === 'attribute' || target.kind === 'member' ? target.attribute.name : undefined,
   }
 }

@@ -17,8 +17,10 @@ export function requireCanonical({ base, segments }: Request, target: Target, ve
   const called = lookUp(resource.plural, version) === resource ? resource.plural : decodeURIComponent(name)
   const isAlone = resource.rules.single !== undefined
   const id = isAlone || target.kind === 'collection' ? [] : [idToSegment(target.key, resource)]
-  const attribute = target.kind === 'attribute' ? [encodeURIComponent(target.attribute.name)] : []
-  const wanted = [encodeURIComponent(called), ...id, ...attribute]
+  const attribute =
+    target.kind === 'attribute' || target.kind === 'member' ? [target.attribute] : target.kind === 'mark' ? [target.mark] : []
+  const member = target.kind === 'member' ? [idToSegment(target.member.key, target.member.resource)] : []
+  const wanted = [encodeURIComponent(called), ...id, ...attribute.map(({ name: own }) => encodeURIComponent(own)), ...member]
   const given = [name, ...rest]
   if (given.length === wanted.length && given.every((segment, index) => isSpelled(segment, wanted[index]!))) return
   const hint = isOpen(resource) ? `: write ${formatRoot(base, version)}/${wanted.join('/')}` : ''

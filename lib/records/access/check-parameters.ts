@@ -1,11 +1,12 @@
 /** Check parameters: which of them a path and method take, and how much they may ask for. Refuses others with parameter_invalid. */
 import { isReading } from '../../foundation/base/http-methods.ts'
 import { parameterError } from '../../foundation/base/errors.ts'
+import { findRoot } from './actions.ts'
 import { suggestParameter } from '../request/habits.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { isValue } from '../../model/model.ts'
 import type { Request } from '../request/parse-request.ts'
-import { NO_PARAMETERS, findParameterName, findLongest, parseParameters } from '../request/query-string.ts'
+import { NO_PARAMETERS, findParameterName, findLongest, parseParameters, vocabularyOf } from '../request/query-string.ts'
 import type { Pair, Parameters, RawFilter, Vocabulary } from '../request/query-string.ts'
 import { ALL_RESERVED, PARAMETERS, RESERVED } from '../request/reserved-parameters.ts'
 import type { Reserved } from '../request/reserved-parameters.ts'
@@ -72,10 +73,11 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, 
 }
 
 /** The parameters of a request, parsed and known to be taken here. OPTIONS takes any, and heeds none. */
-export function readParameters(request: Request, target: Target, vocabulary: Vocabulary, limits: Limits): Parameters {
+export function readParameters(request: Request, target: Target, words: Vocabulary, limits: Limits): Parameters {
   const { query, method } = request
   const { pairs, last } = query
   if (method === 'OPTIONS' || pairs.length === 0) return NO_PARAMETERS
+  const vocabulary = words.of === undefined ? words : vocabularyOf(words, findRoot(target)?.plural)
   const allowed = takenBy(method, target)
   if (last !== undefined && last.allowed === allowed && last.vocabulary === vocabulary) return last.parameters
   checkLength(pairs, limits)

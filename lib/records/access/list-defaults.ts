@@ -9,7 +9,7 @@ import type { Resource } from '../../model/model.ts'
 import { planRead } from '../plan/plan.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { readPairs } from '../request/parsed-query.ts'
-import { NO_PARAMETERS, parseParameters } from '../request/query-string.ts'
+import { NO_PARAMETERS, parseParameters, vocabularyOf } from '../request/query-string.ts'
 import type { Parameters, RawFilter, Vocabulary } from '../request/query-string.ts'
 import type { RawSort } from '../request/reserved-parameters.ts'
 import { parseReserved } from '../request/reserved-parameters.ts'
@@ -51,7 +51,7 @@ function readDefaults(resource: Resource, vocabulary: Vocabulary, limits: Limits
     throw new RangeError(`${where}: "limit" is ${limit}, and limits.maxLimit allows ${limits.maxLimit} records of a page.`)
   const read: ListDefaults = {
     sort: sort === undefined ? undefined : explain(`${where}: sort`, () => readSort(sort)),
-    filters: filter === undefined ? [] : explain(`${where}: filter`, () => readFilters(filter, vocabulary)),
+    filters: filter === undefined ? [] : explain(`${where}: filter`, () => readFilters(filter, vocabularyOf(vocabulary, resource.plural))),
     limit,
     merged: new WeakMap(),
   }

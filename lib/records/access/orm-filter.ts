@@ -46,8 +46,9 @@ export class FilterQueryReader {
     if (Object.getOwnPropertySymbols(query).length > 0)
       throw new Error(`${where}: a condition in SQL (raw, sql) is not supported here, only one of properties.`)
     this.shape += '{'
-    const parts = Object.entries(query).flatMap(([name, value]: [string, unknown]): TernaryCondition[] => {
-      if (value === undefined) return []
+    const parts = Object.entries(query).flatMap(([name, given]: [string, unknown]): TernaryCondition[] => {
+      // As in MikroORM: a rule about a user must not hold for all rows where there is none.
+      const value = given ?? null
       this.shape += `${name}:`
       if (name === '$and' || name === '$or') {
         if (!Array.isArray(value)) throw new Error(`${where}: ${name} must be an array.`)
@@ -118,7 +119,7 @@ export class FilterQueryReader {
     this.shape += '{'
     const parts = Object.entries(value).map(([operator, given]: [string, unknown]) => {
       this.shape += operator
-      return this.#compareScalar(operator, given, attribute, operand, where)
+      return this.#compareScalar(operator, given ?? null, attribute, operand, where)
     })
     this.shape += '}'
     return all(parts)
@@ -184,7 +185,7 @@ export class FilterQueryReader {
     this.shape += '{'
     const parts = operators.map(([operator, given]) => {
       this.shape += operator
-      return this.#compareRelation(operator, given, relation, hops, where)
+      return this.#compareRelation(operator, given ?? null, relation, hops, where)
     })
     this.shape += '}'
     return all(parts)

@@ -12,7 +12,7 @@ import { isValue, listTargets } from '../../model/model.ts'
 import { NO_VERSION, formatRoot } from '../request/address.ts'
 import type { Request } from '../request/parse-request.ts'
 import { DESCRIPTION } from '../request/reserved-paths.ts'
-import type { Attribute, Model, Resource } from '../../model/model.ts'
+import type { Attribute, Mark, Model, Resource, ToManyAttribute } from '../../model/model.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { describeClosed, EVERYTHING, existsFor, isOpen, isVisible, openNames } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
@@ -35,6 +35,25 @@ export type Target =
       readonly key: RecordKey
       readonly id: string
       readonly attribute: Attribute
+    }
+  /** The link between a record and the user who asks. */
+  | {
+      readonly kind: 'mark'
+      readonly resource: Resource
+      readonly path: string
+      readonly key: RecordKey
+      readonly id: string
+      readonly mark: Mark
+    }
+  /** One record of a list attribute: `member` names it among all of its resource. */
+  | {
+      readonly kind: 'member'
+      readonly resource: Resource
+      readonly path: string
+      readonly key: RecordKey
+      readonly id: string
+      readonly attribute: ToManyAttribute
+      readonly member: { readonly resource: Resource; readonly key: RecordKey; readonly id: string }
     }
 
 /** Finds the resource of a path segment. */
@@ -61,27 +80,50 @@ function resolve(request: RequestPath, version: string, model: Model, lookUp: Re
   if (resource === undefined) throw unknownResource(request, version, model)
   const path = `${formatRoot(base, version)}/${name}`
   const rest = resource.rules.single === undefined ? segments.slice(2) : listRest(segments, resource, resource.rules.single)
-  const [id, attributeName, excess] = rest
+  const [id, attributeName, memberId, excess] = rest
   if (id === undefined) return { kind: 'collection', resource, path }
-  if (excess !== undefined) {
-    throw restError(
-      'path_unknown',
-      version === NO_VERSION
-        ? `A path has at most three segments: ${base}/{resource}/{ID}/{attribute}; "${excess}" is one too many.`
-        : `A path has at most four segments: ${base}/{version}/{resource}/{ID}/{attribute}; "${excess}" is one too many.`,
-    )
-  }
+  if (excess !== undefined) throw tooLong(excess, base, version)
+  const mark = attributeName === undefined ? undefined : resource.marks.get(decodeURIComponent(attributeName))
+  if (mark !== undefined) return resolveMark(mark, rest, resource, request, version)
   const attribute = attributeName === undefined ? undefined : findAttribute(resource, decodeURIComponent(attributeName))
   const key = idFromText(id, resource, true)
   if (key === undefined) throw notFound(resource, id)
-  return attribute === undefined ? { kind: 'record', resource, path, key, id } : { kind: 'attribute', resource, path, key, id, attribute }
+  if (attribute === undefined) return { kind: 'record', resource, path, key, id }
+  if (memberId === undefined) return { kind: 'attribute', resource, path, key, id, attribute }
+  if (attribute.kind !== 'toMany' || isIds(attribute)) throw tooLong(memberId, base, version)
+  const memberKey = idFromText(memberId, attribute.target, true)
+  if (memberKey === undefined) throw notFound(attribute.target, memberId)
+  return { kind: 'member', resource, path, key, id, attribute, member: { resource: attribute.target, key: memberKey, id: memberId } }
+}
+
+function resolveMark(
+  mark: Mark,
+  [id = '', , excess]: readonly string[],
+  resource: Resource,
+  { base, segments }: RequestPath,
+  version: string,
+): Target {
+  if (excess !== undefined) throw tooLong(excess, base, version)
+  const key = idFromText(id, resource, true)
+  if (key === undefined) throw notFound(resource, id)
+  return { kind: 'mark', resource, path: `${formatRoot(base, version)}/${segments[1]}`, key, id, mark }
+}
+
+function tooLong(excess: string, base: string, version: string) {
+  const root = formatRoot(base, version === NO_VERSION ? version : '{version}')
+  return restError(
+    'path_unknown',
+    `A path is at most ${root}/{resource}/{ID}/{attribute}, and /{ID} behind an attribute that is a list; "${excess.slice(0, 100)}" is one segment too many.`,
+  )
 }
 
 /** Returns the segments after the name of a resource that is a single record, whose ID they may leave out. */
-function listRest(segments: readonly string[], { byName }: Resource, single: string): readonly string[] {
+function listRest(segments: readonly string[], { byName, marks }: Resource, single: string): readonly string[] {
   const [, , first, ...others] = segments
   if (first === undefined) return [single]
-  return others.length === 0 && first !== single && byName.has(decodeURIComponent(first)) ? [single, first] : [first, ...others]
+  const name = decodeURIComponent(first)
+  const isAttribute = first !== single && others.length < 2 && (byName.has(name) || marks.has(name))
+  return isAttribute ? [single, first, ...others] : [first, ...others]
 }
 
 /** As `resolve`, for a path that custom routes answer too: where they alone are, only their methods are known. */
@@ -157,6 +199,8 @@ const OF_INDEX: readonly HttpMethod[] = [...READING, 'OPTIONS']
 const OF_LIST: readonly HttpMethod[] = [...QUERYING, 'OPTIONS']
 const OF_COLLECTION: readonly HttpMethod[] = [...QUERYING, 'POST', 'OPTIONS']
 const OF_SINGLE: readonly HttpMethod[] = [...QUERYING, ...CHANGING, 'OPTIONS']
+const OF_MARK: readonly HttpMethod[] = ['POST', 'DELETE', 'OPTIONS']
+const OF_MEMBER: readonly HttpMethod[] = [...QUERYING, 'DELETE', 'OPTIONS']
 const OF_RECORD: readonly HttpMethod[] = [...QUERYING, ...CHANGING, 'DELETE', 'OPTIONS']
 
 /** Whether records of the resource can be created. Those of an abstract class cannot, unless a body names the class. */
@@ -186,6 +230,10 @@ export function allowedMethods(target: Target): readonly HttpMethod[] {
     case 'record':
       if (target.resource.readOnly) return OF_LIST
       return target.resource.rules.single === undefined ? OF_RECORD : OF_SINGLE
+    case 'mark':
+      return OF_MARK
+    case 'member':
+      return target.member.resource.readOnly || target.attribute.readOnly ? OF_LIST : OF_MEMBER
     case 'attribute':
       if (target.resource.readOnly || leadsToReadOnly(target.attribute)) {
         return [...retrievals(target.attribute), ...(target.resource.readOnly || target.attribute.readOnly ? [] : CHANGING), 'OPTIONS']
@@ -206,7 +254,8 @@ export function allowedMethods(target: Target): readonly HttpMethod[] {
  * @param own methods of custom routes of the same path
  */
 export function checkMethod(method: string, target: Target, own: readonly string[] = []): readonly string[] {
-  if (target.kind === 'attribute' && !CHANGING.some(changing => changing === method) && !existsFor(target.attribute, EVERYTHING)) {
+  const isOfAttribute = target.kind === 'attribute' || target.kind === 'member'
+  if (isOfAttribute && !CHANGING.some(changing => changing === method) && !existsFor(target.attribute, EVERYTHING)) {
     throw unknownAttribute(target.resource, target.attribute.name)
   }
   const allowed: readonly string[] = own.length === 0 ? allowedMethods(target) : [...new Set([...own, ...allowedMethods(target)])]

@@ -7,7 +7,7 @@ import { parameterError } from '../../foundation/base/errors.ts'
 import { suggestFilter } from '../request/habits.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
-import { findParameterName } from '../request/query-string.ts'
+import { findParameterName, vocabularyOf } from '../request/query-string.ts'
 import type { RawFilter, RawValue, Vocabulary } from '../request/query-string.ts'
 import { isFolded, isOrderOperator } from '../request/operators.ts'
 import type { OrderOperator } from '../request/operators.ts'
@@ -39,7 +39,7 @@ function withoutReservedMark(path: string, { root, visibility, vocabulary }: Fil
   if (!path.includes('_')) return path
   const [first = '', ...rest] = path.split('.')
   const bare = first.slice(0, -1)
-  if (!first.endsWith('_') || !vocabulary.names.has(bare)) return path
+  if (!first.endsWith('_') || !vocabularyOf(vocabulary, root.plural).names.has(bare)) return path
   const known = (name: string): boolean => {
     const attribute = root.byName.get(name)
     return attribute !== undefined && isVisible(attribute, visibility)
@@ -48,7 +48,8 @@ function withoutReservedMark(path: string, { root, visibility, vocabulary }: Fil
 }
 
 function planPath(written: string, filter: RawFilter, index: number, context: FilterContext): Condition {
-  const { root, limits, visibility, vocabulary } = context
+  const { root, limits, visibility } = context
+  const vocabulary = vocabularyOf(context.vocabulary, root.plural)
   const path = withoutReservedMark(written, context)
   const walk = walkPath(path, root, {
     parameter: filter.label,

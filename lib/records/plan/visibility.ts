@@ -108,6 +108,19 @@ export function restrictedTo(rules: readonly PendingRule[], visibility: Visibili
   }
 }
 
+/** Narrows what a request reads to one record, where it is among the rest. */
+export function onlyRecord(resource: Resource, key: readonly unknown[], visibility: Visibility): Visibility {
+  const own = visibility.findValues(undefined)
+  const condition: Condition = { kind: 'key', keys: [{ from: 'scope', of: undefined, index: own.length, resource }] }
+  const values = [...own, key]
+  return {
+    ...visibility,
+    shape: `${visibility.shape}\0only`,
+    where: [...visibility.where, condition],
+    findValues: of => (of === undefined ? values : visibility.findValues(of)),
+  }
+}
+
 /** Whether the rules leave anybody anything to do with the records. One that is closed to all is named nowhere. */
 export function isOpen({ rules: { access } }: Resource): boolean {
   return Object.values(access).some(rule => rule !== false)

@@ -180,6 +180,13 @@ export interface Vocabulary {
   readonly own: ReadonlySet<string>
   /** All of them. */
   readonly names: ReadonlySet<string>
+  /** The vocabularies of resources that have custom parameters of their own, by the plural name; undefined where none has. */
+  readonly of?: ReadonlyMap<string, Vocabulary> | undefined
+}
+
+/** The names of parameters that are not filters of the records of a resource. */
+export function vocabularyOf(vocabulary: Vocabulary, plural: string | undefined): Vocabulary {
+  return (plural === undefined ? undefined : vocabulary.of?.get(plural)) ?? vocabulary
 }
 
 /** @param renamed other names of reserved parameters, and the names of those that exist by this alone */

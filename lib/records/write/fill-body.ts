@@ -7,6 +7,7 @@ import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import { isObject } from '../../foundation/base/json.ts'
+import type { JsonObject } from '../../foundation/base/json.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { shownName } from '../../model/ids-name.ts'
 import { isRelation, listTargets } from '../../model/model.ts'
@@ -23,6 +24,11 @@ const FILLED = Symbol('filled')
 export function isFilled(body: object, name: string): boolean {
   const names = (body as { readonly [FILLED]?: ReadonlySet<string> })[FILLED]
   return names?.has(name) === true
+}
+
+/** Returns a body whose values are all given by the engine. */
+export function giveBody(body: JsonObject): JsonObject {
+  return { ...body, [FILLED]: new Set(Object.keys(body)) }
 }
 
 /** Whether records of a model are filled. */

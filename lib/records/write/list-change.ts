@@ -4,7 +4,7 @@
  */
 import { isObject } from '../../foundation/base/json.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
-import type { Resource } from '../../model/model.ts'
+import type { ToManyAttribute } from '../../model/model.ts'
 
 /** The names of the lists of such an object. */
 export const LIST_CHANGE = ['connect', 'disconnect'] as const
@@ -24,7 +24,12 @@ export function isListChange(value: unknown): value is JsonObject {
   return isObject(value) && LIST_CHANGE.some(name => Object.hasOwn(value, name)) && Object.keys(value).every(name => NAMES.includes(name))
 }
 
-/** Returns the body of the record that `create` makes for an ID; undefined where it makes none. */
-export function bodyOfNew(change: unknown, id: unknown, { shownKey }: Resource): JsonObject | undefined {
-  return isObject(change) && change['create'] === true && shownKey !== undefined ? { [shownKey.name]: id } : undefined
+/** Returns the body of the record that is made for an ID which no record has, where the change of the list or the list itself says so; undefined where none is. */
+export function bodyOfNew(
+  change: unknown,
+  id: unknown,
+  { target: { shownKey }, creates = false }: ToManyAttribute,
+): JsonObject | undefined {
+  const isAsked = creates || (isObject(change) && change['create'] === true)
+  return isAsked && shownKey !== undefined && typeof id !== 'object' ? { [shownKey.name]: id } : undefined
 }

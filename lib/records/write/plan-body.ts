@@ -205,7 +205,7 @@ class BodyWalk implements BodyPlan {
       members === undefined ||
       (this.#keepsOrder(list, members) &&
         members.every(
-          member => this.#takesMember(resource, list, member) && this.#takesNew(resource, list, bodyOfNew(value, member, list.target)),
+          member => this.#takesMember(resource, list, member) && this.#takesNew(resource, list, bodyOfNew(value, member, list)),
         ))
     )
   }

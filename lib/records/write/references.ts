@@ -94,6 +94,11 @@ export class References {
     }
   }
 
+  /** Makes the record of an ID known that the records of a seed make as they come upon it: those behind refer to it. */
+  expect(target: Resource, id: ShownKey): void {
+    this.#named = new Set([...this.#named, nameShown(target, idToSegment(id, target))])
+  }
+
   /** Looks for the records of all IDs that were come upon, and gives the references their keys. */
   resolve(connection: Connection): Awaitable<void> {
     const wanted = this.#wanted

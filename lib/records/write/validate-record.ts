@@ -238,7 +238,11 @@ const CHANGE_FORM = 'an object with "connect" and "disconnect", arrays of IDs'
 function validateList(attribute: ToManyAttribute, value: unknown, draft: Draft, context: ValidationContext): ListInput | undefined {
   if (isObject(value)) return validateListChange(attribute, value, draft, context)
   if (!Array.isArray(value)) return context.error('value_invalid', `must be an array of IDs or objects, or ${CHANGE_FORM}.`, { value })
-  const items = value.map((item: unknown, index) => validateReference(attribute, item, draft, context.at(index)))
+  const items = value.map((item: unknown, index) => {
+    // What makes its member makes it once.
+    if (attribute.creates === true && value.indexOf(item) < index) return undefined
+    return validateReference(attribute, item, draft, context.at(index))
+  })
   return { attribute, path: context.path, items: items.filter(item => item !== undefined) }
 }
 
@@ -284,13 +288,14 @@ function validateListChange(
 function connect(
   key: RecordKey,
   id: unknown,
-  { attribute, change, owner }: { readonly attribute: ToManyAttribute; readonly change: JsonObject; readonly owner: Draft['owner'] },
+  { attribute, change, owner }: { readonly attribute: ToManyAttribute; readonly change?: JsonObject; readonly owner: Draft['owner'] },
   context: ValidationContext,
 ): RecordRef | undefined {
   const { target } = attribute
-  const body = bodyOfNew(change, id, target)
+  const body = bodyOfNew(change, id, attribute)
   if (body === undefined || !isShownKey(key)) return refer(key, id, target, context)
   const found = context.references.refer(target, key, id, context.path)
+  if (found === undefined && context.seeding) context.references.expect(target, key)
   return found ?? { kind: 'new', record: validateRecord(body, target, validationOfNested(attribute, owner), context) }
 }
 
@@ -319,7 +324,8 @@ function validateReference(
     return { kind: 'new', record: validateRecord(value, target, validationOfNested(attribute, owner), context) }
   }
   const key = readId(value, target)
-  if (key !== undefined) return refer(key, value, target, context)
+  if (key !== undefined)
+    return attribute.kind === 'toMany' ? connect(key, value, { attribute, owner }, context) : refer(key, value, target, context)
   const text = `must be the ID of ${withArticle(target.singular)} (${describeKey(target)}) or an object to create one.`
   return context.error('value_invalid', text, { value })
 }

@@ -24,6 +24,7 @@ import { confirmWritten, flushAndCheck, outsideScope, refuseLeft } from './check
 import { runTranslated } from './database-errors.ts'
 import type { Translating } from './database-errors.ts'
 import { BY_STATEMENTS, byUnitOfWork, explainUnplanned } from './explain-way.ts'
+import { giveBody } from './fill-body.ts'
 import type { FillMode } from './fill-body.ts'
 import { FlatBulk } from './flat-bulk.ts'
 import { FlatWriter } from './flat-writer.ts'
@@ -138,6 +139,15 @@ export class Writer {
   }
 
   protected change(address: Address, body: JsonObject, view: View): Awaitable<Written> {
+    return this.#changeBy(address, body, view)
+  }
+
+  /** Changes a record by what the engine gives it, which bodies need not be allowed to have. */
+  give(address: Address, body: JsonObject, view: View): Awaitable<Written> {
+    return this.#changeBy(address, giveBody(body), view)
+  }
+
+  #changeBy(address: Address, body: JsonObject, view: View): Awaitable<Written> {
     const planned = this.#flat.update(address, body, view) ?? this.#planned.update(address, body, view)
     const why = (): string => explainUnplanned(address.resource, 'update', body, this.#connection)
     return this.#write(planned, work => this.#update(address, body, view, work), view, why)

@@ -1,0 +1,92 @@
+/**
+ * Member: one record of a list attribute, by a path of its own: `/v1/users/1/posts/2`. Reading gives the record, and DELETE removes it, as DELETE of the list does with all
+ * that meet its filters. Refuses with record_not_found a record that is not in the list, or does not exist for the caller.
+ */
+import type { RequestAbort } from '../../foundation/base/abort.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { Clock } from '../../foundation/base/clock.ts'
+import { restError } from '../../foundation/base/errors.ts'
+import type { RestResponse } from '../../foundation/base/response.ts'
+import { formatIso } from '../../foundation/values/iso-time.ts'
+import type { KeyValues } from '../../model/key.ts'
+import { notFound, refuseHidden } from '../../records/access/resolve-path.ts'
+import type { Target } from '../../records/access/resolve-path.ts'
+import { isOpen, onlyRecord, retryWithRules } from '../../records/plan/visibility.ts'
+import { NO_PARAMETERS } from '../../records/request/query-string.ts'
+import type { Reader, View } from '../../records/read/reader.ts'
+import type { Connection } from '../../records/database/dialect.ts'
+import type { Writer } from '../../records/write/writer.ts'
+import { findRowKey } from '../../records/read/row-keys.ts'
+import { locate } from './locate.ts'
+import { respondDeleted, respondRecord } from './respond.ts'
+
+/** What reading and removing a member uses of the services of its version. */
+interface MemberServices {
+  readonly connection: Connection
+  readonly reader: Reader
+  readonly writer: Writer
+  readonly clock: Clock
+  readonly transaction: <T>(work: () => Promise<T>, end?: RequestAbort) => Promise<T>
+}
+
+type MemberTarget = Extract<Target, { readonly kind: 'member' }>
+
+/** A page of the only record that a reading is narrowed to. */
+const ONE = Object.freeze({ limit: 1, offset: 0 })
+
+/** Answers with a record of a list. */
+export async function getMember(target: MemberTarget, view: View, services: MemberServices): Promise<RestResponse> {
+  const { resource, key, id, attribute, member } = target
+  const { reader, connection, clock } = services
+  await checkList(target, view)
+  const memberKey = await findMember(target, connection)
+  const page = await reader.relatedPage(resource, key, attribute, ONE, narrowedTo(memberKey, target, view))
+  if (page === undefined) throw notFound(resource, id)
+  const [record] = page.records
+  if (record === undefined) throw notInList(target)
+  return respondRecord(member.resource, record, formatIso(clock.time()))
+}
+
+/** Removes a record of a list, in one transaction with the look whether it is there. */
+export async function removeMember(target: MemberTarget, view: View, services: MemberServices): Promise<RestResponse> {
+  const { resource, attribute, member } = target
+  const { reader, writer, connection, clock } = services
+  await checkList(target, view)
+  return services.transaction(async () => {
+    const owner = await locate(target, connection)
+    if (!(await reader.exists(resource, owner.key, view.visibility))) throw notFound(resource, target.id)
+    const key = await findMember(target, connection)
+    const look = { ...narrowedTo(key, target, view), parameters: NO_PARAMETERS }
+    const found = await reader.relatedKeys(resource, owner.key, attribute, look)
+    if (found.length === 0) throw notInList(target)
+    const { record } = await writer.delete({ resource: member.resource, key, id: member.id }, view)
+    view.end?.throwIfReached()
+    return respondDeleted(member.resource, record, formatIso(clock.time()))
+  }, view.end)
+}
+
+/** The key of the row of the record. */
+async function findMember(target: MemberTarget, connection: Connection): Promise<KeyValues> {
+  const { resource, key } = target.member
+  const found = await findRowKey(resource, key, connection)
+  if (found === undefined) throw notInList(target)
+  return found
+}
+
+function checkList({ resource, attribute }: MemberTarget, { visibility }: View): Awaitable<void> {
+  return retryWithRules(visibility, () => refuseHidden(resource, resource.byName.get(attribute.name) ?? attribute, visibility))
+}
+
+/** The refusal of a record that is not in the list, whether it exists elsewhere or not. */
+function notInList({ resource, id, attribute, member }: MemberTarget) {
+  if (!isOpen(resource) || !isOpen(member.resource)) return restError('record_not_found', 'There is no such record.')
+  const name = member.id.slice(0, 100)
+  return restError(
+    'record_not_found',
+    `"${attribute.name}" of the ${resource.singular} ${id.slice(0, 100)} has no ${member.resource.singular} with the ID ${name}.`,
+  )
+}
+
+function narrowedTo(key: KeyValues, { member }: MemberTarget, view: View): View {
+  return { ...view, visibility: onlyRecord(member.resource, key, view.visibility) }
+}

@@ -1,0 +1,58 @@
+/**
+ * Set a mark: puts the user who asks into a list of a record, or takes it out, at a path of its own: `/v1/articles/7/favorite` (`ResourceConfig.marks`). Needs no right but to read the
+ * record. Answers with the record; refuses with token_missing who has not logged in, and with record_not_found a record that does not exist for the caller.
+ */
+import type { RequestAbort } from '../../foundation/base/abort.ts'
+import type { Clock } from '../../foundation/base/clock.ts'
+import { restError } from '../../foundation/base/errors.ts'
+import type { RestResponse } from '../../foundation/base/response.ts'
+import { formatIso } from '../../foundation/values/iso-time.ts'
+import { requireLogIn } from '../../records/access/access-rules.ts'
+import { notFound } from '../../records/access/resolve-path.ts'
+import type { Target } from '../../records/access/resolve-path.ts'
+import type { Connection } from '../../records/database/dialect.ts'
+import { idToJson, keyFromText } from '../../model/key.ts'
+import { EVERYTHING } from '../../records/plan/visibility.ts'
+import { findId } from '../../records/read/row-keys.ts'
+import type { Reader, View } from '../../records/read/reader.ts'
+import type { Writer } from '../../records/write/writer.ts'
+import { locate } from './locate.ts'
+import { respondRecord } from './respond.ts'
+
+/** What setting a mark uses of the services of its version. */
+interface MarkServices {
+  readonly connection: Connection
+  readonly reader: Reader
+  readonly writer: Writer
+  readonly clock: Clock
+  readonly transaction: <T>(work: () => Promise<T>, end?: RequestAbort) => Promise<T>
+}
+
+type MarkTarget = Extract<Target, { readonly kind: 'mark' }>
+
+export async function setMark(target: MarkTarget, isSet: boolean, view: View, services: MarkServices): Promise<RestResponse> {
+  const { resource, id, mark } = target
+  const { reader, writer, connection, clock, transaction } = services
+  const { ctx } = view
+  requireLogIn(resource, 'update', ctx)
+  return transaction(async () => {
+    const { key } = await locate(target, connection)
+    if (!(await reader.exists(resource, key, view.visibility))) throw notFound(resource, id)
+    const user = await findCaller(target, ctx.claims!.sub, connection)
+    const change = { [isSet ? 'connect' : 'disconnect']: [user] }
+    // The caller's rules are about changing records. The list may be one that bodies may not have.
+    await writer.give({ resource, key, id }, { [mark.list.name]: change }, { ...view, visibility: EVERYTHING })
+    const record = await reader.record(resource, key, view)
+    if (record === undefined) throw notFound(resource, id)
+    view.end?.throwIfReached()
+    return respondRecord(resource, record, formatIso(clock.time()))
+  }, view.end)
+}
+
+/** The ID of the user of the token, as bodies have it. */
+async function findCaller({ mark: { list } }: MarkTarget, sub: string, connection: Connection): Promise<unknown> {
+  const key = keyFromText(sub, list.target)
+  const id = key && (await findId(list.target, key, connection))
+  if (id === undefined) throw restError('forbidden', 'The user of the token is none that can set a mark.')
+  return idToJson(id, list.target)
+}

@@ -1,0 +1,88 @@
+/**
+ * Unwrap a body: where answers wrap their records by the option `envelope`, bodies of records may come wrapped in the same way: `{ "article": { "title": "Hello" } }`.
+ * Takes a body, or a form, and the resource of its record; gives the record. Refuses with body_invalid a plain record where it could be taken for a wrapped one.
+ */
+import { restError } from '../../foundation/base/errors.ts'
+import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
+import { FormBody } from '../../foundation/base/form-body.ts'
+import type { FormField } from '../../foundation/base/form-body.ts'
+import { isObject } from '../../foundation/base/json.ts'
+import type { Tree } from '../../foundation/base/template-tree.ts'
+import type { ScalarKind } from '../../foundation/values/scalar-type.ts'
+import type { Attribute, Resource } from '../../model/model.ts'
+import type { Target } from './resolve-path.ts'
+
+/** Returns the resource whose record the body of a request is, or may be; undefined where it is something else. */
+export function findBodyResource(method: string, target: Target): Resource | undefined {
+  if (target.kind === 'collection' || target.kind === 'record') return target.resource
+  if (target.kind !== 'attribute') return undefined
+  const { attribute } = target
+  return attribute.kind === 'toOne' || (attribute.kind === 'toMany' && method === 'POST') ? attribute.target : undefined
+}
+
+/** Returns the record in a body that is wrapped; else the body itself. */
+export function unwrapBody(body: unknown, resource: Resource, template: CompiledTemplate): unknown {
+  const isForm = body instanceof FormBody
+  if (template.isBare || !(isForm || isObject(body))) return body
+  const tree = template.named(resource)
+  const inner = isForm ? findFields(body.fields, tree) : findObject(body, tree)
+  if (inner !== undefined) return isForm ? new FormBody(inner as ReadonlyMap<string, FormField>) : inner
+  const [key = ''] = template.pathOf('record', resource) ?? []
+  if (takesObjects(resource.byName.get(key))) throw ambiguous(resource, key)
+  return body
+}
+
+/** The keys of a wrapped body are those of the template, as in an answer: an object stands where the record does. */
+function findObject(body: unknown, tree: Tree): unknown {
+  if (!isObject(body)) return undefined
+  const [key, part] = findRecord(Object.keys(body), tree) ?? []
+  if (key === undefined) return undefined
+  const inside = body[key]
+  return typeof part === 'string' ? (isObject(inside) ? inside : undefined) : findObject(inside, part!)
+}
+
+function findFields(fields: ReadonlyMap<string, FormField>, tree: Tree): ReadonlyMap<string, FormField> | undefined {
+  const [key, part] = findRecord([...fields.keys()], tree) ?? []
+  if (key === undefined) return undefined
+  const { members } = fields.get(key)!
+  if (members.size === 0) return undefined
+  return typeof part === 'string' ? members : findFields(members, part!)
+}
+
+/** Returns the entry of a template that leads to the record, where a body has it and no other keys than the template. */
+function findRecord(keys: readonly string[], tree: Tree): Tree[number] | undefined {
+  if (!keys.every(key => tree.some(([known]) => known === key))) return undefined
+  return tree.find(([key, part]) => keys.includes(key) && leadsToRecord(part))
+}
+
+function leadsToRecord(part: Tree[number][1]): boolean {
+  return part === 'record' || (typeof part !== 'string' && part.some(([, inner]) => leadsToRecord(inner)))
+}
+
+/** Kinds whose values in bodies are no objects. */
+const PLAIN: ReadonlySet<ScalarKind> = new Set([
+  'integer',
+  'bigint',
+  'float',
+  'decimal',
+  'text',
+  'boolean',
+  'datetime',
+  'date',
+  'time',
+  'uuid',
+  'blob',
+  'array',
+])
+
+/** Whether an object may be the value of an attribute. */
+function takesObjects(attribute: Attribute | undefined): boolean {
+  return attribute !== undefined && !(attribute.kind === 'scalar' && PLAIN.has(attribute.type.kind))
+}
+
+function ambiguous({ plural }: Resource, key: string) {
+  return restError(
+    'body_invalid',
+    `Bodies of ${plural} must be wrapped, { ${JSON.stringify(key)}: { ... } }, since "${key}" is an attribute of theirs, too.`,
+  )
+}

@@ -1,5 +1,5 @@
 /**
- * Set a mark: puts the user who asks into a list of a record, or takes it out, at a path of its own: `/v1/articles/7/favorite` (`ResourceConfig.marks`). Needs no right but to read the
+ * Set mark: puts the user who asks into a list of a record, or takes it out, at a path of its own: `/v1/articles/7/favorite` (`ResourceConfig.marks`). Needs no right but to read the
  * record. Answers with the record; refuses with token_missing who has not logged in, and with record_not_found a record that does not exist for the caller.
  */
 import type { RequestAbort } from '../../foundation/base/abort.ts'

@@ -118,11 +118,7 @@ describe('marks', () => {
       assert.deepEqual([response.status, response.body.post.slug], [200, 'a'])
       assert.deepEqual(await engine.conforms({ method, path }, response), [])
     }
-    const api = client(
-      engine,
-      { posts: Post },
-      { token: engine.token({ id: bob }), envelope: { record: { '{singular}': 'record' } } },
-    )
+    const api = client(engine, { posts: Post }, { token: engine.token({ id: bob }), envelope: { record: { '{singular}': 'record' } } })
     assert.deepEqual((await api.posts.mark('a', 'like')).likedBy, ['Bob'])
     assert.deepEqual((await api.posts.unmark('a', 'like')).likedBy, [])
     engine.fail('POST /v1/posts/*/like', { status: 503 })

@@ -1,7 +1,7 @@
 /** `mikro-rest mikro-orm.config.ts`: a project with decorators of TypeScript, seeders and migrations, as processes of its own. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -82,6 +82,48 @@ const FILES: Readonly<Record<string, string>> = {
     const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary() } })
     module.exports = defineConfig({ dbName: ':memory:', entities: [Note] })
   `,
+  'typed/package.json': '{}',
+  'typed/tsconfig.json': '{ "extends": "./tsconfig.base" }',
+  'typed/tsconfig.base.json': '{ "compilerOptions": { "experimentalDecorators": true, "emitDecoratorMetadata": true } }',
+  'typed/mikro-orm.config.ts': `
+    import { defineConfig } from '@mikro-orm/sqlite'
+    import { Entity, PrimaryKey, Property, ReflectMetadataProvider } from '@mikro-orm/decorators/legacy'
+
+    @Entity()
+    class Note {
+      @PrimaryKey({ type: 'integer' }) id!: number
+      @Property() text!: string
+    }
+    export default defineConfig({ dbName: ':memory:', entities: [Note], metadataProvider: ReflectMetadataProvider })
+  `,
+  // A loader that a project has for its TypeScript.
+  'loaded/package.json': '{}',
+  'loaded/tsconfig.json': '{ "compilerOptions": { "experimentalDecorators": true, "emitDecoratorMetadata": true } }',
+  'loaded/node_modules/ts-node/package.json': '{ "name": "ts-node", "exports": { "./register/transpile-only": "./hook.js" } }',
+  'loaded/node_modules/ts-node/hook.js': `
+    const { readFileSync } = require('node:fs')
+    const { transformSync } = require('esbuild')
+    require.extensions['.ts'] = (module, file) => module._compile(transformSync(readFileSync(file, 'utf8'), { loader: 'ts', format: 'cjs' }).code, file)
+  `,
+  'loaded/note.ts': `
+    import { defineEntity, p } from '@mikro-orm/core'
+    export const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), file: p.string().default(typeof module) } })
+  `,
+  'loaded/mikro-orm.config.ts': `
+    export default { dbName: ':memory:', entitiesTs: [__dirname + '/note.ts'], entities: ['none.js'], dynamicImportProvider: () => { throw new Error('not for TypeScript') } }
+  `,
+  'seed.json': '{ "notes": [{}] }',
+  'away.mjs': `
+    import { defineConfig, defineEntity, p } from '@mikro-orm/postgresql'
+    const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary() } })
+    export default defineConfig({ host: '127.0.0.1', port: 1, dbName: 'shop', entities: [Note] })
+  `,
+  'copied/package.json': '{ "type": "module" }',
+  'copied/served.mjs': `
+    import { ArrayType, defineEntity, p } from '@mikro-orm/core'
+    const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), tags: p.type(ArrayType) } })
+    export default { config: { dbName: ':memory:', entities: [Note] }, seed: { notes: [{ tags: [['nested']] }] } }
+  `,
   'old/package.json': '{ "type": "module" }',
   'old/node_modules/@mikro-orm/core/package.json': '{ "name": "@mikro-orm/core", "version": "6.4.3" }',
   'old/mikro-orm.config.js': 'export default { dbName: "x", entities: ["dist/entities"] }',
@@ -98,6 +140,10 @@ const LINES = {
   served: ['served.ts', '--get', '/authors'],
   plain: ['plain.cjs', '--get', '/v1/notes'],
   old: ['old/mikro-orm.config.js', '--get', '/'],
+  typed: ['typed/mikro-orm.config.ts', '--get', '/v1/notes'],
+  away: ['away.mjs', '--get', '/v1/notes'],
+  awayInMemory: [':memory:', '--config', 'away.mjs', '--get', '/v1/notes'],
+  copied: ['copied/served.mjs', '--get', '/v1/notes'],
   noSeeder: ['src/mikro-orm.config.ts', '--seed', 'NoSeeder', '--get', '/v1/authors'],
   noConfig: ['--migrate', '--get', '/v1/users'],
   noContext: ['--context', 'shop', '--get', '/v1/users'],
@@ -114,6 +160,7 @@ describe('the command with the config of an application', () => {
       await writeFile(join(folder, name), text)
     }
     await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+    await cp(join(ROOT, 'node_modules/@mikro-orm/core'), join(folder, 'copied/node_modules/@mikro-orm/core'), { recursive: true })
     const names = Object.keys(LINES) as (keyof typeof LINES)[]
     const results = runAll(folder, Object.values(LINES))
     ended = Object.fromEntries(names.map((name, index) => [name, results[index]!])) as typeof ended
@@ -156,6 +203,22 @@ describe('the command with the config of an application', () => {
   it('takes engine options with a config, and a CommonJS module', () => {
     assert.equal(answerOf('served')['count'], 2)
     assert.equal(answerOf('plain')['count'], 0)
+  })
+
+  it('has one MikroORM where the project has a copy of its own, whose types are known', () => {
+    assert.match(ended.copied.stderr, /mikro-rest: seed: .*"notes\.0\.tags" must be an array of plain values\./)
+  })
+
+  it('loads entities by what the project has for its TypeScript, where the compiler writes their types', () => {
+    const [loaded] = runAll(folder, [['loaded/mikro-orm.config.ts', '--seed', 'seed.json', '--get', '/v1/notes']])
+    assert.equal(loaded!.code, 0, loaded!.stderr)
+    assert.deepEqual((JSON.parse(loaded!.stdout) as { notes: unknown }).notes, [{ id: 1, file: 'object' }])
+    assert.match(ended.typed.stderr, /^mikro-rest: .*Note\.text.*\(tsx\) does not write these types: install @swc-node\/register .*\n$/)
+  })
+
+  it('says how the model of a server that is away is served', () => {
+    assert.match(ended.away.stderr, /cannot be opened: .* To serve the model in memory: mikro-rest :memory: --config away\.mjs\n$/)
+    assert.equal(answerOf('awayInMemory')['count'], 0)
   })
 
   it('says in one line what is wrong', () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { PostgreSqlDriver, defineConfig as definePostgres } from '@mikro-orm/postgresql'
-import { SqliteDriver, defineConfig, defineEntity, p } from '@mikro-orm/sqlite'
+import { EntitySchema, SqliteDriver, defineConfig, defineEntity, p } from '@mikro-orm/sqlite'
 import { findDatabase, withEnvironment } from '../../lib/engine/config/own-connection.ts'
 import type { OrmConfig } from '../../lib/engine/config/choose-config.ts'
 import { RestEngine } from '../../lib/index.ts'
@@ -72,6 +72,20 @@ describe('the database of a config', () => {
     await using engine = await RestEngine.create({ config: { driver: MySqlDriver, dbName: 'shop', entities: [Note] } })
     assert.match(engine.notes.join(), /since MySqlDriver is no driver of a SQLite file or a PostgreSQL server/)
     assert.equal((await engine.send('POST /v1/notes', { body: { text: 'a' } })).status, 200)
+  })
+
+  it('of MongoDB makes its keys itself, and so does the engine', async () => {
+    const Shop = new EntitySchema<{ _id: string; name: string }>({
+      name: 'Shop',
+      properties: { _id: { type: 'ObjectId', primary: true }, name: { type: 'string' } },
+    })
+    const MongoDriver = Object.defineProperty(class extends Object {}, 'name', { value: 'MongoDriver' })
+    await using engine = await RestEngine.create({ config: { driver: MongoDriver, dbName: 'shop', entities: [Shop] } })
+    const made = [1, 2].map(() => engine.send('POST /v1/shops', { body: { name: 'A' } }))
+    const [first = '', second = ''] = (await Promise.all(made)).map(({ body }) => (body.shop as { _id: string })['_id'])
+    assert.match(first, /^[\da-f]{24}$/)
+    assert.ok(first < second)
+    assert.equal((await engine.send(`GET /v1/shops/${first}`)).status, 200)
   })
 
   it('is a server of PostgreSQL, by its URL or its parts', async () => {

@@ -12,6 +12,7 @@ import { isEngineOption } from '../../engine/pipeline/options.ts'
 import type { EngineOptions } from '../../engine/pipeline/options.ts'
 import { CommandError } from './command-error.ts'
 import { findEntities } from './modules.ts'
+import { findTypeScriptLoader } from './typescript.ts'
 
 /** What the command line says of a config. */
 export interface ConfigArguments {
@@ -29,9 +30,9 @@ export async function loadConfig(
   path: string,
   { context, database, migrates }: ConfigArguments,
 ): Promise<EngineOptions | undefined> {
-  const isWhole = isConfig(main, /^(?:mikro-?)?orm\.config\.\w+$/i.test(basename(path)))
+  const isWhole = isConfig(main, isNamedConfig(path))
   if (!isWhole && (typeof main !== 'object' || main === null || !('config' in main) || main.config === undefined)) return undefined
-  checkVersion(path)
+  checkOrmVersion(path)
   const options: EngineOptions = isWhole ? { config: main as object } : (main as EngineOptions)
   const { orm = {} } = options
   const config = await chooseConfig(options.config, context ?? orm.contextName)
@@ -40,16 +41,24 @@ export async function loadConfig(
     config,
     ...(database === undefined ? {} : { database }),
     ...(migrates ? { schema: 'migrate' as const } : {}),
-    orm: { ...forCommand(config, path), ...orm, ...(config.contextName === undefined ? {} : { contextName: config.contextName }) },
+    orm: { ...(await forCommand(config, path)), ...orm, ...(config.contextName === undefined ? {} : { contextName: config.contextName }) },
   })
 }
 
-/** Standard output is for answers. Where a module in TypeScript runs, so do the entities. */
-function forCommand({ logger, loggerFactory, preferTs }: OrmConfig, path: string): NonNullable<EngineOptions['orm']> {
-  return {
-    ...(logger === undefined && loggerFactory === undefined ? { logger: (line: string) => void process.stderr.write(`${line}\n`) } : {}),
-    ...(preferTs === undefined && /ts$/i.test(path) ? { preferTs: true } : {}),
-  }
+/** Whether a file has the name that MikroORM gives its configs. */
+export function isNamedConfig(path: string): boolean {
+  return /^(?:mikro-?)?orm\.config\.\w+$/i.test(basename(path))
+}
+
+/** Standard output is for answers. Where a module in TypeScript runs, so do the entities, and what loads the one loads the others. */
+async function forCommand(config: OrmConfig, path: string): Promise<NonNullable<EngineOptions['orm']>> {
+  const { logger, loggerFactory, preferTs, dynamicImportProvider: own } = config
+  const quiet =
+    logger === undefined && loggerFactory === undefined ? { logger: (line: string) => void process.stderr.write(`${line}\n`) } : {}
+  if (!/ts$/i.test(path)) return quiet
+  const { load } = await findTypeScriptLoader(path)
+  const dynamicImportProvider = (id: string): Promise<unknown> => (own === undefined || /\.[cm]?ts$/i.test(id) ? load(id) : own(id))
+  return { ...quiet, preferTs: preferTs ?? true, dynamicImportProvider }
 }
 
 /** @param isNamed whether the file has the name of a config */
@@ -63,7 +72,7 @@ function isConfig(main: unknown, isNamed: boolean): boolean {
 }
 
 /** @throws CommandError where the project has another MikroORM than that of the engine, whose classes the engine cannot know. */
-function checkVersion(path: string): void {
+export function checkOrmVersion(path: string): void {
   let version: string
   try {
     version = (createRequire(path)('@mikro-orm/core/package.json') as { readonly version: string }).version

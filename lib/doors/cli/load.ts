@@ -223,9 +223,12 @@ async function loadOptions(file: string, args: ConfigArguments): Promise<EngineO
 async function loadExported(file: string, args: ConfigArguments): Promise<EngineOptions> {
   if (!isModule(file)) throw new CommandError(`${file} is not a module: a model is a .js, .mjs, .cjs, .ts or .mts file.`)
   const path = await checkReadable(file)
+  const { checkOrmVersion, isNamedConfig, loadConfig } = await import('./load-config.ts')
+  // What a project with an older one imports may not be there.
+  if (isNamedConfig(path)) checkOrmVersion(path)
   const exported = await importModule(path)
   const main = await exported['default']
-  const configured = await (await import('./load-config.ts')).loadConfig(main, path, args)
+  const configured = await loadConfig(main, path, args)
   if (configured !== undefined) return configured
   if (args.context !== undefined) throw new CommandError(`--context chooses a config of MikroORM: ${file} exports none.`, 2)
   if (Array.isArray(main)) return { entities: main as object[] as NonNullable<EngineOptions['entities']> }

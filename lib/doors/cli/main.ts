@@ -9,6 +9,7 @@ import { formatHelp, parseArguments } from './arguments.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { describeTo, drawTo } from './describe.ts'
+import { explainStart } from './explain-start.ts'
 import { formatExplanation, escapeControls } from './explanation-text.ts'
 import { announceRecords } from './json-file.ts'
 import { load, readJournal } from './load.ts'
@@ -107,6 +108,8 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
     ...running,
     ...(args.serverTiming ? { serverTiming: true } : {}),
     ...(args.timeout === undefined ? {} : { limits: { ...running.limits, timeout: args.timeout } }),
+  }).catch((error: unknown) => {
+    throw explainStart(error, args)
   })
   return runWith(engine, args, loaded)
 }

@@ -1,10 +1,13 @@
 /** Loads the application's JavaScript and TypeScript modules, and finds entities among their exports. */
-import { createRequire, registerHooks } from 'node:module'
+import { existsSync, readFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import type { ResolveFnOutput } from 'node:module'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CommandError, oneLine } from './command-error.ts'
 import { findSyntaxFault } from './syntax-fault.ts'
 import type { SyntaxFault } from './syntax-fault.ts'
+import { findTypeScriptLoader } from './typescript.ts'
 
 const EXTENSIONS: ReadonlySet<string> = new Set(['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'])
 
@@ -13,14 +16,17 @@ export function isModule(file: string): boolean {
   return EXTENSIONS.has(extname(file).toLowerCase())
 }
 
-/** Packages that the command shares with the modules of a model, so that a project works before its own packages are installed. */
-const OWN_PACKAGES = /^(?:mikro-rest|@mikro-orm\/(?:core|sql|sqlite))$/
+/**
+ * Packages that the command shares with the modules of a model. A project works before its own packages are installed; and one that has a MikroORM of its own beside that of
+ * the command (`npx` installs another) has one copy in this process: classes of two would not know each other.
+ */
+const OWN_PACKAGES = /^(?:mikro-rest|@mikro-orm\/(?:core|sql|sqlite|postgresql)(?:\/.+)?)$/
 const SELF = new URL(import.meta.url.endsWith('.ts') ? '../../index.ts' : '../index.js', import.meta.url).href
 let isLent = false
 /** The files of the application that imports have led to. */
 const met = new Set<string>()
 
-/** Lets modules resolve these packages from the command, where they do not find their own. */
+/** Lets modules resolve these packages from the command. */
 function sharePackages(): void {
   if (isLent) return
   isLent = true
@@ -31,30 +37,57 @@ function sharePackages(): void {
         if (found.url.startsWith('file:') && !found.url.includes('/node_modules/')) met.add(found.url)
         return found
       }
+      const own = (): ResolveFnOutput => nextResolve(specifier, { ...context, parentURL: import.meta.url })
       try {
-        return nextResolve(specifier, context)
+        const theirs = nextResolve(specifier, context)
+        return specifier === 'mikro-rest' ? theirs : sameOrTheirs(theirs, own)
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
-        return specifier === 'mikro-rest'
-          ? { url: SELF, shortCircuit: true }
-          : nextResolve(specifier, { ...context, parentURL: import.meta.url })
+        const { code } = error as NodeJS.ErrnoException
+        if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw error
+        return specifier === 'mikro-rest' ? { url: SELF, shortCircuit: true } : own()
       }
     },
   })
 }
 
+/** Returns the command's own where it is of the same MikroORM. */
+function sameOrTheirs(theirs: ResolveFnOutput, own: () => ResolveFnOutput): ResolveFnOutput {
+  const major = majorOf(theirs.url)
+  if (major === undefined) return theirs
+  try {
+    const found = own()
+    return majorOf(found.url) === major ? found : theirs
+  } catch {
+    // The command has none.
+    return theirs
+  }
+}
+
+const versions = new Map<string, string | undefined>()
+
+/** The major version of the package that a resolved URL is in. */
+function majorOf(url: string): string | undefined {
+  const [folder] = /^.*\/node_modules\/@mikro-orm\/[^/]+\//.exec(url) ?? []
+  if (folder === undefined) return undefined
+  if (!versions.has(folder)) {
+    const manifest = new URL('package.json', folder)
+    const version = existsSync(manifest) ? (JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version?: string }).version : undefined
+    versions.set(folder, version?.split('.')[0])
+  }
+  return versions.get(folder)
+}
+
 /** Imports a module of either module system and returns its exports by name. `file` is an absolute path. */
 export async function importModule(file: string): Promise<Readonly<Record<string, unknown>>> {
-  const isTypeScript = /ts$/i.test(file)
   sharePackages()
-  // Node only strips types: decorators, enums and paths without extension need tsx, and Node remembers a failed import.
-  const hasTsx = isTypeScript && (await registerTsx(file))
+  // Node only strips types: decorators, enums and paths without extension need a loader, and Node remembers a failed import.
+  const loader = /ts$/i.test(file) ? await findTypeScriptLoader(file) : undefined
   try {
-    return listExports((await import(pathToFileURL(file).href)) as Record<string, unknown>)
+    return listExports(await (loader?.load(file) ?? import(pathToFileURL(file).href)))
   } catch (error) {
     const fault = findSyntaxFault(error, [...met].filter(isCode))
     if (fault !== undefined) throw new CommandError(`${file} cannot be loaded: ${describeFault(fault)}`)
-    const advice = isTypeScript && !hasTsx ? ' The package "tsx" is not installed; it loads TypeScript that Node cannot read alone.' : ''
+    const advice = loader?.isFound === false ? ' The package "tsx" is not installed; it loads TypeScript that Node cannot read alone.' : ''
     throw new CommandError(`${file} cannot be loaded: ${oneLine(error)}${formatPlace(error)}.${advice}`)
   }
 }
@@ -74,19 +107,6 @@ function listExports(namespace: Readonly<Record<string, unknown>>): Readonly<Rec
   const main = namespace['default']
   if (typeof main !== 'object' || main === null || Object.getPrototypeOf(main) !== Object.prototype) return namespace
   return '__esModule' in main ? main : { ...main, ...namespace }
-}
-
-/** Lets Node import TypeScript through tsx, if the module's project or this one has it. */
-async function registerTsx(file: string): Promise<boolean> {
-  for (const base of [file, import.meta.url]) {
-    try {
-      await import(pathToFileURL(createRequire(base).resolve('tsx')).href)
-      return true
-    } catch {
-      // tsx is not installed there.
-    }
-  }
-  return false
 }
 
 /** Formats ` (file:line)`, the part of a stack that helps the author of the module. */

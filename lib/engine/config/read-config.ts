@@ -8,6 +8,7 @@ import type { ServerDatabase } from '../../records/database/world-store.ts'
 import { chooseConfig } from './choose-config.ts'
 import type { OrmConfig } from './choose-config.ts'
 import { findDriverKind, nameDriver } from './driver-kind.ts'
+import { makeObjectIds } from './object-ids.ts'
 import { findDatabase, withEnvironment } from './own-connection.ts'
 import { takeOptions } from './taken-options.ts'
 
@@ -46,8 +47,23 @@ export async function readConfig<T extends Given>(options: T): Promise<Omit<T, '
     ...others,
     entities: options.entities ?? findEntities(config, own.preferTs),
     database,
-    orm: { ...orm, entitiesTs: [], ...own },
+    orm: { ...orm, ...withKeys(config), entitiesTs: [], ...own },
     notes: [...told, ...found.notes, ...notes],
+  }
+}
+
+/** MongoDB makes keys by itself. */
+function withKeys(config: OrmConfig): Partial<Options> {
+  if (nameDriver(config) !== 'MongoDriver') return {}
+  const { discovery } = config
+  return {
+    discovery: {
+      ...discovery,
+      onMetadata: (meta, platform) => {
+        makeObjectIds(meta)
+        return discovery?.onMetadata?.(meta, platform)
+      },
+    },
   }
 }
 

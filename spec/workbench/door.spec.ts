@@ -107,12 +107,25 @@ describe('the door of the workbench', () => {
       title: string
       database: string
       root: string
-      resources: { name: string; label: string; key: string[]; attributes: { name: string; type: string; items?: string[] }[] }[]
+      resources: {
+        name: string
+        label: string
+        key: string[]
+        writeOnly?: { name: string }[]
+        whenDeleted?: { resource: string; by: string; rule: string }[]
+        attributes: { name: string; type: string; items?: string[] }[]
+      }[]
     }
     assert.deepEqual([title, database, root], ['my shop', 'SQLite', '/v1'])
-    assert.doesNotMatch(text, /secret|diar/)
+    assert.doesNotMatch(text, /diar/)
     const [author, book] = resources
     assert.deepEqual([author!.name, author!.label, author!.key], ['authors', 'name', ['id']])
+    // What is never shown may be written.
+    assert.deepEqual(
+      [author!.attributes.some(({ name }) => name === 'secret'), author!.writeOnly!.map(({ name }) => name)],
+      [false, ['secret']],
+    )
+    assert.deepEqual([author!.whenDeleted, book!.whenDeleted], [[{ resource: 'books', by: 'author', rule: 'unlink' }], undefined])
     assert.deepEqual(
       book!.attributes.map(({ name, type }) => `${name} ${type}`),
       ['id integer', 'title text', 'state enum', 'author authors'],

@@ -4,10 +4,10 @@
  */
 import { shownName } from '../../model/ids-name.ts'
 import { idNames } from '../../model/key.ts'
-import { listTargets } from '../../model/model.ts'
+import { isRelation, listTargets } from '../../model/model.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { isCreatable } from '../../records/access/resolve-path.ts'
-import { existsFor, isOpen } from '../../records/plan/visibility.ts'
+import { existsFor, hasVisibleTarget, isOpen } from '../../records/plan/visibility.ts'
 import type { Visibility } from '../../records/plan/visibility.ts'
 import type { Reserved } from '../../records/request/reserved-parameters.ts'
 import { describedVisibility } from '../openapi/source.ts'
@@ -52,6 +52,22 @@ export interface OutlinedResource {
   readonly updates: boolean
   readonly deletes: boolean
   readonly attributes: readonly OutlinedAttribute[]
+  /** What bodies may have and no answer shows: a password. */
+  readonly writeOnly?: readonly OutlinedAttribute[]
+  /** What becomes of others when a record is deleted. */
+  readonly whenDeleted?: readonly OutlinedDeletion[]
+}
+
+/** Records that refer to a deleted one, or are linked by it. */
+export interface OutlinedDeletion {
+  /** Their resource, by its plural name. */
+  readonly resource: string
+  /** The path of theirs that refers to the deleted record: a filter of the resource finds them. Undefined where only the list of the record does. */
+  readonly by?: string
+  /** The list or link of the deleted record, where no filter finds them. */
+  readonly attribute?: string
+  /** `delete`: they go, too. `unlink`: they stay, without the link. `refuse`: while there are some, the record cannot be deleted. */
+  readonly rule: 'delete' | 'unlink' | 'refuse'
 }
 
 export interface Outline {
@@ -84,6 +100,8 @@ function outlineResource(resource: Resource, visibility: Visibility, isReadOnly:
   const { access } = resource.rules
   const writes = !isReadOnly && !resource.readOnly
   const label = findLabel(resource, visibility)
+  const written = resource.attributes.filter(attribute => isWriteOnly(attribute, visibility))
+  const deletions = outlineDeletions(resource, visibility)
   return {
     name: resource.plural,
     singular: resource.singular,
@@ -93,31 +111,61 @@ function outlineResource(resource: Resource, visibility: Visibility, isReadOnly:
     creates: writes && isCreatable(resource) && access.create !== false,
     updates: writes && access.update !== false,
     deletes: writes && access.delete !== false,
-    attributes: outlineAttributes(resource.attributes, resource, visibility),
+    attributes: outlineAttributes(
+      resource.attributes.filter(attribute => existsFor(attribute, visibility)),
+      resource,
+      visibility,
+    ),
+    ...(written.length === 0 || !writes ? {} : { writeOnly: outlineAttributes(written, resource, visibility) }),
+    ...(deletions.length === 0 ? {} : { whenDeleted: deletions }),
   }
+}
+
+/** Whether bodies may have an attribute that no answer shows: a password, or a value that hooks of the entity use. */
+function isWriteOnly(attribute: Attribute, visibility: Visibility): boolean {
+  const isStored = attribute.kind !== 'scalar' || attribute.source.kind !== 'none'
+  return !attribute.readOnly && (attribute.hidden || !isStored) && attribute.closed !== true && hasVisibleTarget(attribute, visibility)
+}
+
+function outlineDeletions(resource: Resource, visibility: Visibility): OutlinedDeletion[] {
+  const cascading = resource.attributes.filter(
+    attribute => isRelation(attribute) && attribute.cascadeRemove && existsFor(attribute, visibility),
+  )
+  const referring = resource.referrers
+    .filter(({ resource: other, attribute }) => isOpen(other) && other.served && existsFor(attribute, visibility))
+    .map(({ resource: other, attribute, path }) => {
+      const isCascading = cascading.some(list => isRelation(list) && list.target === other && list.otherSide === path)
+      const rule = isCascading || attribute.onDelete === 'cascade' ? 'delete' : attribute.onDelete
+      return { resource: other.plural, by: path, rule } as const
+    })
+  const linked = cascading.flatMap(attribute => {
+    if (!isRelation(attribute) || !isOpen(attribute.target)) return []
+    const { plural } = attribute.target
+    const isKnown = referring.some(other => other.resource === plural && other.by === attribute.otherSide)
+    return isKnown ? [] : [{ resource: plural, attribute: attribute.name, rule: 'delete' } as const]
+  })
+  return [...referring, ...linked]
 }
 
 function outlineAttributes(attributes: readonly Attribute[], resource: Resource, visibility: Visibility): OutlinedAttribute[] {
   const unique = new Set(resource.uniques.flatMap(names => (names.length === 1 ? names : [])))
-  return attributes
-    .filter(attribute => existsFor(attribute, visibility))
-    .map(attribute => {
-      const { name, nullable, required, readOnly, filterable, sortable, flag } = attribute
-      const shown = shownName(attribute)
-      return {
-        name,
-        ...(shown === name ? {} : { ids: shown }),
-        kind: attribute.kind,
-        nullable,
-        required,
-        readOnly,
-        unique: unique.has(name),
-        filterable,
-        sortable,
-        ...(flag === undefined ? {} : { flag }),
-        ...outlineType(attribute, resource, visibility),
-      }
-    })
+  return attributes.map(attribute => {
+    const { name, nullable, required, readOnly, filterable, sortable, flag } = attribute
+    const shown = shownName(attribute)
+    return {
+      name,
+      ...(shown === name ? {} : { ids: shown }),
+      kind: attribute.kind,
+      nullable,
+      required,
+      readOnly,
+      unique: unique.has(name),
+      filterable,
+      sortable,
+      ...(flag === undefined ? {} : { flag }),
+      ...outlineType(attribute, resource, visibility),
+    }
+  })
 }
 
 type TypeOfAttribute = Pick<OutlinedAttribute, 'type' | 'items' | 'target' | 'otherSide' | 'attributes'>
@@ -132,7 +180,11 @@ function outlineType(attribute: Attribute, resource: Resource, visibility: Visib
     case 'embedded':
       return {
         type: attribute.array ? 'list of objects' : 'object',
-        attributes: outlineAttributes(attribute.attributes, resource, visibility),
+        attributes: outlineAttributes(
+          attribute.attributes.filter(inner => existsFor(inner, visibility)),
+          resource,
+          visibility,
+        ),
       }
     case 'toOneOf':
       return {

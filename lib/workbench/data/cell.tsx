@@ -13,12 +13,14 @@ interface ValueProps {
   readonly attribute: OutlinedAttribute
   /** Whether all of it is shown. */
   readonly isWhole?: boolean
+  /** Of a link. */
+  readonly tabIndex?: number
 }
 
-export function Value({ value, attribute, isWhole = false }: ValueProps) {
+export function Value({ value, attribute, isWhole = false, tabIndex }: ValueProps) {
   if (value === null) return <span class="null">null</span>
   if (value === undefined) return <span class="null">not shown</span>
-  if (attribute.kind === 'toOne') return <Link value={value} target={attribute.target} />
+  if (attribute.kind === 'toOne') return <Link value={value} target={attribute.target} tabIndex={tabIndex} />
   if (typeof value === 'boolean') return <span class="word">{String(value)}</span>
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, isWhole && typeof value === 'object' ? 2 : undefined)
   if (isWhole && /^https?:\/\/\S+$/.test(text))
@@ -35,15 +37,21 @@ export function Value({ value, attribute, isWhole = false }: ValueProps) {
   )
 }
 
+interface LinkProps {
+  readonly value: unknown
+  readonly target: string | undefined
+  readonly tabIndex: number | undefined
+}
+
 /** A linked record: its ID, and its name where it is known. */
-function Link({ value, target }: { readonly value: unknown; readonly target: string | undefined }) {
+function Link({ value, target, tabIndex }: LinkProps) {
   const resource = target === undefined ? undefined : findResource(target)
   const isRecord = typeof value === 'object' && value !== null
   const id = !isRecord ? textOf(value) : resource === undefined ? undefined : idOf(value as AnyRecord, resource)
   if (resource === undefined || id === undefined) return <span class="code">{JSON.stringify(value)}</span>
   const label = isRecord ? labelOf(value as AnyRecord, resource) : ''
   return (
-    <a href={hrefOfRecord(resource.name, id)} title={`${resource.singular} ${id}`}>
+    <a href={hrefOfRecord(resource.name, id)} title={`${resource.singular} ${id}`} tabIndex={tabIndex}>
       <span class="id">{id}</span>
       {label === '' || label === id ? '' : ` ${label}`}
     </a>

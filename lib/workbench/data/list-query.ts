@@ -76,6 +76,20 @@ export function nextSort(sort: readonly SortKey[], path: string): string | undef
   return own.descending ? undefined : `${path}.desc`
 }
 
+/** The values that filters of a list ask for by `=`, by the name of the attribute: with them a new record begins, so that the list has it. */
+export function readPrefilled(query: string, { attributes }: OutlinedResource, names: ParameterNames): Record<string, string> {
+  const reserved = new Set<string>(Object.values(names))
+  const values: Record<string, string> = {}
+  for (const { name, value } of readPairs(query)) {
+    const own = name.endsWith('_') && reserved.has(name.slice(0, -1)) ? name.slice(0, -1) : name
+    const attribute = reserved.has(name) ? undefined : attributes.find(each => each.name === own || each.ids === own)
+    const isOne = value !== '' && value !== 'null' && !/[,*\\]/.test(value)
+    if (attribute !== undefined && isOne && !attribute.readOnly && ['scalar', 'toOne'].includes(attribute.kind))
+      values[attribute.name] = value
+  }
+  return values
+}
+
 function readPairs(query: string): Pair[] {
   return query
     .split('&')

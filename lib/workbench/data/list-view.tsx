@@ -1,22 +1,25 @@
 /** List view: a page of a list: the request, the table, and the record that is chosen. */
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Empty, ErrorNotice } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'
-import { look, Refusal } from '../state/ask.ts'
 import { changes } from '../state/live.ts'
 import { findResource, outline } from '../state/outline.ts'
 import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
 import { userId, world } from '../state/place.ts'
 import { formatPlace } from '../state/place-text.ts'
 import { go } from '../state/place.ts'
-import { columnsOf } from '../state/records.ts'
+import { columnsOf, idOf } from '../state/records.ts'
 import type { AnyRecord } from '../state/records.ts'
 import { requestOf } from './links.ts'
-import { nextSort, readListQuery, withOffset, withParameter } from './list-query.ts'
-import type { ListQuery, ParameterNames } from './list-query.ts'
+import { ListTools } from './list-tools.tsx'
+import { PAGE, nextSort, readListQuery, readPrefilled, withOffset, withParameter } from './list-query.ts'
+import type { ListQuery } from './list-query.ts'
 import { parameterNames } from './parameter-names.ts'
 import { QueryBar } from './query-bar.tsx'
-import { RecordPanel } from './record-panel.tsx'
+import { Pager } from './pager.tsx'
+import { readFresh, readPage } from './read-page.ts'
+import type { Page } from './read-page.ts'
+import { CreatePanel, RecordPanel } from './record-panel.tsx'
 import { RecordsTable } from './records-table.tsx'
 
 interface ListViewProps {
@@ -28,38 +31,94 @@ interface ListViewProps {
   readonly chosen: string | undefined
 }
 
-interface Page {
-  readonly records: readonly AnyRecord[]
-  readonly count: number
-}
-
 export function ListView({ resource, path, query, chosen }: ListViewProps) {
   const names = useMemo(parameterNames, [outline.value])
   const asked = useMemo(() => readListQuery(query, resource, names, findResource), [query, resource, names])
   const at = requestOf(path, '')
   const depends = [at, asked.asked, changes.value, world.value, userId.value]
   const { data: page, error, isLoading } = useLoad(signal => readPage(at, asked, signal), depends)
+  const making = useMaking(resource, page)
+  const { isCreating, setCreating, setEdit, fresh, freshRecords, markFresh } = making
   const hrefWith = (next: string): string => formatPlace('data', path, next)
-  const isList = path.length === 1
+  const hrefOf = (id: string): string => formatPlace('data', [resource.name, id], path.length === 1 ? query : '')
+  const prefilled = useMemo(() => readPrefilled(query, resource, names), [query, resource, names])
+  const isSplit = chosen !== undefined || isCreating
   return (
     <>
       <h1 class="visually-hidden">{path.join(' ')}</h1>
       <QueryBar request={requestOf(path, query)} names={names} onRun={request => go(placeOfRequest(request, path))} />
       {error === undefined ? null : <ErrorNotice error={error} />}
-      <div class={chosen === undefined ? undefined : 'split'}>
+      <div class={isSplit ? 'split' : undefined}>
         <div>
-          <Pager page={page} asked={asked} names={names} query={query} hrefWith={hrefWith} name={resource.name} />
+          <ListTools resource={resource} prefilled={prefilled} onCreate={() => setCreating(true)} onMade={markFresh}>
+            <Pager page={page} asked={asked} names={names} query={query} hrefWith={hrefWith} name={resource.name} />
+          </ListTools>
           <Records
-            {...{ resource, page, asked, chosen }}
+            {...{ resource, page, asked, chosen, hrefOf, fresh, freshRecords }}
             isStale={isLoading || error !== undefined}
-            hrefOf={id => (isList ? formatPlace('data', [resource.name, id], query) : formatPlace('data', [resource.name, id]))}
             onSort={key => go(hrefWith(withOffset(withParameter(query, names.sort, nextSort(asked.sort, key)), names.offset, 0)))}
+            onLarge={(id, name) => {
+              setEdit({ id, focus: name })
+              go(hrefOf(id))
+            }}
           />
         </div>
-        {chosen === undefined ? null : <RecordPanel resource={resource} id={chosen} closeHref={hrefWith(query)} />}
+        <Side {...{ resource, chosen, prefilled, hrefOf, making }} closeHref={hrefWith(query)} />
       </div>
     </>
   )
+}
+
+interface SideProps {
+  readonly resource: OutlinedResource
+  readonly chosen: string | undefined
+  readonly prefilled: Readonly<Record<string, string>>
+  readonly hrefOf: (id: string) => string
+  readonly closeHref: string
+  readonly making: ReturnType<typeof useMaking>
+}
+
+/** What stands beside the list: a new record, or the one that is chosen. */
+function Side({ resource, chosen, prefilled, hrefOf, closeHref, making }: SideProps) {
+  const { isCreating, setCreating, edit, setEdit, markFresh } = making
+  if (isCreating)
+    return (
+      <CreatePanel
+        {...{ resource, prefilled, closeHref }}
+        onCreated={id => {
+          setCreating(false)
+          if (id === undefined) return
+          markFresh([id])
+          go(hrefOf(id))
+        }}
+        onCancel={() => setCreating(false)}
+      />
+    )
+  if (chosen === undefined) return null
+  return (
+    <RecordPanel
+      {...{ resource, closeHref }}
+      id={chosen}
+      edit={edit?.id === chosen ? edit : undefined}
+      onEdit={next => setEdit(next === undefined ? undefined : { id: chosen, focus: next.focus })}
+    />
+  )
+}
+
+/** What the reader makes: a new record, a change in the panel, and the records that are new. */
+function useMaking(resource: OutlinedResource, page: Page | undefined) {
+  const [isCreating, setCreating] = useState(false)
+  const [edit, setEdit] = useState<{ readonly id: string; readonly focus: string | undefined }>()
+  const [made, setMade] = useState<readonly string[]>([])
+  useEffect(() => {
+    setMade([])
+    setCreating(false)
+  }, [resource])
+  const fresh = useMemo(() => new Set(made), [made])
+  const shown = new Set(page?.records.map(record => idOf(record, resource)))
+  const elsewhere = made.filter(id => !shown.has(id)).slice(0, PAGE)
+  const { data: freshRecords = [] } = useLoad(signal => readFresh(resource, elsewhere, signal), [elsewhere.join('\n'), changes.value])
+  return { isCreating, setCreating, edit, setEdit, fresh, freshRecords: elsewhere.length === 0 ? [] : freshRecords, markFresh: setMade }
 }
 
 interface RecordsProps {
@@ -68,78 +127,25 @@ interface RecordsProps {
   readonly asked: ListQuery
   readonly chosen: string | undefined
   readonly isStale: boolean
+  readonly fresh: ReadonlySet<string>
+  /** New records that are not on the page. */
+  readonly freshRecords: readonly AnyRecord[]
   readonly hrefOf: (id: string) => string
   readonly onSort: (path: string) => void
+  readonly onLarge: (id: string, name: string) => void
 }
 
-function Records({ resource, page, asked, ...others }: RecordsProps) {
+function Records({ resource, page, asked, freshRecords, ...others }: RecordsProps) {
   if (page === undefined) return null
-  if (page.records.length === 0)
+  const records = [...freshRecords, ...page.records]
+  if (records.length === 0)
     return page.count === 0 ? (
       <Empty title={asked.plain.includes('&') ? 'No record meets the filters' : `There are no ${resource.name} yet`} />
     ) : (
       <Empty title="This page is behind the last record" />
     )
   const columns = asked.isOwnChoice ? columnsIn(page.records, resource) : columnsOf(resource)
-  return <RecordsTable resource={resource} records={page.records} columns={columns} sort={asked.sort} {...others} />
-}
-
-interface PagerProps {
-  readonly page: Page | undefined
-  readonly asked: ListQuery
-  readonly names: ParameterNames
-  readonly query: string
-  readonly name: string
-  readonly hrefWith: (query: string) => string
-}
-
-/** Where the page is in the list, and the ways to the others. */
-function Pager({ page, asked: { offset, limit }, names, query, name, hrefWith }: PagerProps) {
-  if (page === undefined) return <div class="bar pager" />
-  const { count, records } = page
-  const last = Math.max(0, Math.floor((count - 1) / limit) * limit)
-  const link = (to: number, text: string, label: string, isThere: boolean) =>
-    isThere ? (
-      <a class="button" href={hrefWith(withOffset(query, names.offset, to))} aria-label={label}>
-        {text}
-      </a>
-    ) : (
-      <span class="button" aria-disabled="true" role="link" aria-label={label}>
-        {text}
-      </span>
-    )
-  const shown = records.length === 0 ? '0' : `${(offset + 1).toLocaleString('en')} to ${(offset + records.length).toLocaleString('en')}`
-  return (
-    <div class="bar pager">
-      <span class="dim" role="status">
-        {name}: {shown} of {count.toLocaleString('en')}
-      </span>
-      <nav aria-label="Pages" class="pages">
-        {link(0, '⇤', 'First page', offset > 0)}
-        {link(offset - limit, '←', 'Page before', offset > 0)}
-        {link(offset + limit, '→', 'Next page', offset + limit < count)}
-        {link(last, '⇥', 'Last page', offset < last)}
-      </nav>
-    </div>
-  )
-}
-
-/** Reads a page; a caller who may not see the names of linked records gets their IDs. */
-async function readPage(path: string, { asked, plain }: ListQuery, signal: AbortSignal): Promise<Page> {
-  try {
-    return await read(`${path}?${asked}`, signal)
-  } catch (error) {
-    if (error instanceof Refusal && error.answer.status === 403 && asked !== plain) return read(`${path}?${plain}`, signal)
-    throw error
-  }
-}
-
-async function read(request: string, signal: AbortSignal): Promise<Page> {
-  const body = (await look(request, signal)).body as Readonly<Record<string, unknown>> & {
-    readonly resource: string
-    readonly count: number
-  }
-  return { records: body[body.resource] as readonly AnyRecord[], count: body.count }
+  return <RecordsTable resource={resource} records={records} columns={columns} sort={asked.sort} {...others} />
 }
 
 /** The columns of what the reader has chosen. */

@@ -1,58 +1,179 @@
-/** Record panel: all of one record, beside the list that it is chosen from. */
+/** Record panel: all of one record, beside the list that it is chosen from: to read, to change, to delete. */
+import { useState } from 'preact/hooks'
 import { useLoad } from '../parts/use-load.ts'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { look } from '../state/ask.ts'
 import { changes } from '../state/live.ts'
 import { countLists, findResource, parameterOf } from '../state/outline.ts'
 import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
+import { go } from '../state/place.ts'
 import { labelOf, valueOf } from '../state/records.ts'
 import type { AnyRecord } from '../state/records.ts'
 import { Value } from './cell.tsx'
+import { DeleteDialog } from './delete-dialog.tsx'
 import { hrefOfList, requestOf, requestOfList } from './links.ts'
+import { ListLinks } from './list-links.tsx'
 import { readListQuery } from './list-query.ts'
 import { parameterNames } from './parameter-names.ts'
+import { RecordForm } from './record-form.tsx'
+
+/** What the panel is edited for: an attribute, by its name, or none in particular. */
+export interface PanelEdit {
+  readonly focus: string | undefined
+}
 
 interface RecordPanelProps {
   readonly resource: OutlinedResource
   readonly id: string
   readonly closeHref: string
+  /** Undefined: the record is shown. */
+  readonly edit: PanelEdit | undefined
+  readonly onEdit: (edit: PanelEdit | undefined) => void
 }
 
-export function RecordPanel({ resource, id, closeHref }: RecordPanelProps) {
+export function RecordPanel({ resource, id, closeHref, edit, onEdit }: RecordPanelProps) {
   const path = requestOf([resource.name, id], '')
-  const { data: record, error } = useLoad(signal => readRecord(resource, path, signal), [path, changes.value])
-  const lists = resource.attributes.filter(({ kind, flag }) => kind === 'toMany' && flag === undefined)
-  const listPaths = lists.map(list => requestOfList(resource, id, list))
-  const { data: sizes = [] } = useLoad(() => countLists(listPaths), [listPaths.join('\n'), changes.value])
-  const values = resource.attributes.filter(({ kind, flag }) => kind !== 'toMany' && flag === undefined)
+  const { data, error } = useLoad(async signal => ({ path, record: await readRecord(resource, path, signal) }), [path, changes.value])
+  const record = data?.path === path ? data.record : undefined
   return (
     <aside class="card record" aria-labelledby="record-title">
-      <div class="card-head">
-        <h2 id="record-title">
-          {resource.singular} {id}
-          {record === undefined ? null : <span class="dim">{labelOf(record, resource)}</span>}
-        </h2>
-        <a class="button quiet" href={closeHref} aria-label="Close the record">
-          ✕
-        </a>
-      </div>
+      <PanelHead title={`${resource.singular} ${id}`} label={record === undefined ? '' : labelOf(record, resource)} closeHref={closeHref} />
       {error === undefined ? null : <ErrorNotice error={error} />}
-      {record === undefined || error !== undefined ? null : (
-        <dl>
-          {values.map(attribute => (
-            <Entry key={attribute.name} attribute={attribute} value={valueOf(record, attribute)} />
-          ))}
-          {lists.map((list, index) => (
-            <div key={list.name}>
-              <dt>{list.name}</dt>
-              <dd>
-                <a href={hrefOfList(resource, id, list)}>{describeSize(sizes[index])}</a>
-              </dd>
-            </div>
-          ))}
-        </dl>
+      {record === undefined || error !== undefined ? null : edit === undefined ? (
+        <Shown {...{ resource, id, record, closeHref, onEdit }} />
+      ) : (
+        <RecordForm
+          key={id}
+          resource={resource}
+          existing={{ id, record }}
+          focus={edit.focus}
+          onSaved={() => onEdit(undefined)}
+          onCancel={() => onEdit(undefined)}
+        />
       )}
     </aside>
+  )
+}
+
+interface CreatePanelProps {
+  readonly resource: OutlinedResource
+  readonly prefilled: Readonly<Record<string, string>>
+  readonly closeHref: string
+  readonly onCreated: (id: string | undefined) => void
+  readonly onCancel: () => void
+}
+
+export function CreatePanel({ resource, prefilled, closeHref, onCreated, onCancel }: CreatePanelProps) {
+  return (
+    <aside class="card record" aria-labelledby="record-title">
+      <PanelHead title={`New ${resource.singular}`} label="" closeHref={closeHref} onClose={onCancel} />
+      <RecordForm
+        resource={resource}
+        existing={undefined}
+        prefilled={prefilled}
+        focus={undefined}
+        onSaved={onCreated}
+        onCancel={onCancel}
+      />
+    </aside>
+  )
+}
+
+interface PanelHeadProps {
+  readonly title: string
+  readonly label: string
+  readonly closeHref: string
+  readonly onClose?: () => void
+}
+
+function PanelHead({ title, label, closeHref, onClose }: PanelHeadProps) {
+  return (
+    <div class="card-head">
+      <h2 id="record-title">
+        {title}
+        {label === '' ? null : <span class="dim">{label}</span>}
+      </h2>
+      <a class="button quiet" href={closeHref} aria-label="Close the record" onClick={onClose}>
+        ✕
+      </a>
+    </div>
+  )
+}
+
+interface ShownProps {
+  readonly resource: OutlinedResource
+  readonly id: string
+  readonly record: AnyRecord
+  readonly closeHref: string
+  readonly onEdit: (edit: PanelEdit) => void
+}
+
+function Shown({ resource, id, record, closeHref, onEdit }: ShownProps) {
+  const [isDeleting, setDeleting] = useState(false)
+  const values = resource.attributes.filter(({ kind, flag }) => kind !== 'toMany' && flag === undefined)
+  return (
+    <>
+      <dl>
+        {values.map(attribute => (
+          <Entry key={attribute.name} attribute={attribute} value={valueOf(record, attribute)} />
+        ))}
+        <Lists resource={resource} id={id} />
+      </dl>
+      <div class="bar actions">
+        {resource.updates ? (
+          <button type="button" onClick={() => onEdit({ focus: undefined })}>
+            Edit
+          </button>
+        ) : null}
+        {resource.deletes ? (
+          <button type="button" onClick={() => setDeleting(true)}>
+            Delete …
+          </button>
+        ) : null}
+      </div>
+      {isDeleting ? <DeleteDialog resource={resource} id={id} onDeleted={() => go(closeHref)} onClose={() => setDeleting(false)} /> : null}
+    </>
+  )
+}
+
+/** The lists of a record, as numbers that open them. */
+function Lists({ resource, id }: Pick<ShownProps, 'resource' | 'id'>) {
+  const lists = resource.attributes.filter(({ kind, flag }) => kind === 'toMany' && flag === undefined)
+  const paths = lists.map(list => requestOfList(resource, id, list))
+  const { data: sizes = [] } = useLoad(() => countLists(paths), [paths.join('\n'), changes.value])
+  return (
+    <>
+      {lists.map((list, index) => (
+        <ListEntry key={list.name} {...{ resource, id, list }} size={sizes[index]} />
+      ))}
+    </>
+  )
+}
+
+interface ListEntryProps {
+  readonly resource: OutlinedResource
+  readonly id: string
+  readonly list: OutlinedAttribute
+  readonly size: number | null | undefined
+}
+
+function ListEntry({ resource, id, list, size }: ListEntryProps) {
+  const [isOpen, setOpen] = useState(false)
+  const mayChange = resource.updates && !list.readOnly
+  const word = mayChange ? 'Change' : 'Show'
+  return (
+    <div>
+      <dt>{list.name}</dt>
+      <dd>
+        <span class="list-head">
+          <a href={hrefOfList(resource, id, list)}>{describeSize(size)}</a>
+          <button type="button" class="quiet" aria-expanded={isOpen} aria-label={`${word} ${list.name}`} onClick={() => setOpen(!isOpen)}>
+            {isOpen ? '▾' : '▸'} {word}
+          </button>
+        </span>
+        {isOpen ? <ListLinks {...{ resource, id, list, mayChange }} /> : null}
+      </dd>
+    </div>
   )
 }
 

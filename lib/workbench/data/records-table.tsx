@@ -7,8 +7,15 @@ import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
 import { idOf, textOf, valueOf } from '../state/records.ts'
 import type { AnyRecord } from '../state/records.ts'
 import { Value } from './cell.tsx'
+import { describeType, isNumber } from './describe-type.ts'
+import { isEditable } from './editable.ts'
+import { EditCell } from './edit-cell.tsx'
+import type { Leaving } from './edit-cell.tsx'
+import { isLarge } from './input-text.ts'
 import { hrefOfList, requestOfList } from './links.ts'
 import type { SortKey } from './list-query.ts'
+import { useGrid } from './use-grid.ts'
+import type { CellPlace, Grid } from './use-grid.ts'
 
 interface RecordsTableProps {
   readonly resource: OutlinedResource
@@ -18,40 +25,110 @@ interface RecordsTableProps {
   readonly isStale: boolean
   /** The ID of the record that is shown beside the table. */
   readonly chosen: string | undefined
+  /** The IDs of records that the reader has just made. */
+  readonly fresh: ReadonlySet<string>
   readonly hrefOf: (id: string) => string
   readonly onSort: (path: string) => void
+  /** A value needs a larger field than its cell. */
+  readonly onLarge: (id: string, name: string) => void
 }
 
-export function RecordsTable({ resource, records, columns, sort, isStale, chosen, hrefOf, onSort }: RecordsTableProps) {
-  const rows = useMemo(() => records.map((record, index) => ({ record, id: idOf(record, resource), row: index })), [records, resource])
-  const sizes = useSizes(resource, rows, columns)
+interface Row {
+  readonly record: AnyRecord
+  readonly id: string | undefined
+  /** What tells the row from others. */
+  readonly name: string
+}
+
+export function RecordsTable(props: RecordsTableProps) {
+  const { resource, records, columns, sort, isStale, onSort } = props
+  const rows = useMemo(() => records.map((record, index) => nameRow(record, index, resource)), [records, resource])
+  const grid = useRecordsGrid(props, rows)
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={`Records of ${resource.name}`} aria-busy={isStale}>
-      <table class="records">
-        <thead>
-          <tr>
-            {columns.map(column => (
-              <Head key={column.name} column={column} isKey={resource.key.includes(column.name)} sort={sort} onSort={onSort} />
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ record, id, row }) => (
-            <tr key={id ?? row} aria-selected={id !== undefined && id === chosen}>
+    <>
+      <div class="scroll" tabIndex={0} role="region" aria-label={`Records of ${resource.name}`} aria-busy={isStale}>
+        <table class="records" role="grid" aria-label={resource.name} ref={grid.table} onKeyDown={grid.onKeyDown}>
+          <thead>
+            <tr>
               {columns.map(column => (
-                <Cell
-                  key={column.name}
-                  {...{ resource, record, id, column }}
-                  size={sizes.get(`${id} ${column.name}`)}
-                  href={id === undefined ? undefined : hrefOf(id)}
-                />
+                <Head key={column.name} column={column} isKey={resource.key.includes(column.name)} sort={sort} onSort={onSort} />
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </thead>
+          <tbody>
+            <Rows {...props} rows={rows} grid={grid} />
+          </tbody>
+        </table>
+      </div>
+      {resource.updates ? (
+        <p class="dim hint">
+          <kbd>Enter</kbd> or a double click edits a cell, <kbd>Tab</kbd> saves and goes on, <kbd>Esc</kbd> leaves it as it was.
+        </p>
+      ) : null}
+    </>
   )
+}
+
+interface RowsProps extends RecordsTableProps {
+  readonly rows: readonly Row[]
+  readonly grid: Grid
+}
+
+function Rows({ resource, columns, rows, grid, chosen, fresh, hrefOf }: RowsProps) {
+  const sizes = useSizes(resource, rows, columns)
+  const isAt = (cell: CellPlace | undefined, row: string, column: string): boolean => cell?.row === row && cell.column === column
+  return (
+    <>
+      {rows.map(row => (
+        <tr
+          key={row.name}
+          aria-selected={row.id !== undefined && row.id === chosen}
+          class={row.id !== undefined && fresh.has(row.id) ? 'fresh' : undefined}
+        >
+          {columns.map(column => (
+            <Cell
+              key={column.name}
+              {...{ resource, row, column }}
+              size={sizes.get(`${row.id} ${column.name}`)}
+              href={row.id === undefined ? undefined : hrefOf(row.id)}
+              isAt={isAt(grid.at, row.name, column.name)}
+              isEdited={isAt(grid.edited, row.name, column.name)}
+              onChoose={() => grid.choose({ row: row.name, column: column.name })}
+              onEdit={() => grid.edit({ row: row.name, column: column.name })}
+              onLeave={grid.leave}
+            />
+          ))}
+        </tr>
+      ))}
+    </>
+  )
+}
+
+/** The cells as a grid; which of them may be edited says the model. */
+function useRecordsGrid({ resource, columns, onLarge }: RecordsTableProps, rows: readonly Row[]): Grid {
+  const find = (place: CellPlace) => ({
+    row: rows.find(({ name }) => name === place.row),
+    column: columns.find(({ name }) => name === place.column),
+  })
+  return useGrid({
+    rows: useMemo(() => rows.map(({ name }) => name), [rows]),
+    columns: useMemo(() => columns.map(({ name }) => name), [columns]),
+    mayEdit: place => {
+      const { row, column } = find(place)
+      return row?.id !== undefined && column !== undefined && isEditable(resource, column, row.record)
+    },
+    editElsewhere: place => {
+      const { row, column } = find(place)
+      if (row?.id === undefined || column === undefined || !isLarge(column, valueOf(row.record, column))) return false
+      onLarge(row.id, column.name)
+      return true
+    },
+  })
+}
+
+function nameRow(record: AnyRecord, index: number, resource: OutlinedResource): Row {
+  const id = idOf(record, resource)
+  return { record, id, name: id ?? `row ${index}` }
 }
 
 interface HeadProps {
@@ -84,38 +161,63 @@ function Head({ column, isKey, sort, onSort }: HeadProps) {
 
 interface CellProps {
   readonly resource: OutlinedResource
-  readonly record: AnyRecord
-  readonly id: string | undefined
+  readonly row: Row
   readonly column: OutlinedAttribute
   readonly size: number | null | undefined
   readonly href: string | undefined
+  readonly isAt: boolean
+  readonly isEdited: boolean
+  readonly onChoose: () => void
+  readonly onEdit: () => void
+  readonly onLeave: (where: Leaving) => void
 }
 
-function Cell({ resource, record, id, column, size, href }: CellProps) {
-  if (column.kind === 'toMany')
+function Cell(props: CellProps) {
+  const { resource, row, column, href, isAt, isEdited, onChoose, onEdit, onLeave } = props
+  const { record, id } = row
+  const mayEdit = id !== undefined && isEditable(resource, column, record)
+  const marks = {
+    class: isNumber(column) ? 'num' : undefined,
+    tabIndex: isAt && !isEdited ? 0 : -1,
+    'data-at': isAt ? '' : undefined,
+    'aria-readonly': mayEdit ? undefined : true,
+    onFocus: onChoose,
+  }
+  if (isEdited && id !== undefined)
     return (
-      <td class="num">
-        {id === undefined ? null : (
-          <a href={hrefOfList(resource, id, column)} aria-label={`${size ?? ''} ${column.name} of ${resource.singular} ${id}`}>
-            {size === undefined ? '…' : (size ?? 'list')}
-          </a>
-        )}
+      <td {...marks}>
+        <EditCell {...{ resource, record, id, column, onLeave }} />
       </td>
     )
-  const value = valueOf(record, column)
   if (resource.key[0] === column.name && href !== undefined)
     return (
-      <th scope="row" class={isNumber(column) ? 'num' : undefined}>
-        <a href={href} aria-label={`Open ${resource.singular} ${id}`}>
-          {typeof value === 'object' ? id : textOf(value)}
-        </a>
+      <th scope="row" {...marks}>
+        <CellContent {...props} />
       </th>
     )
   return (
-    <td class={isNumber(column) ? 'num' : undefined}>
-      <Value value={value} attribute={column} />
+    <td {...marks} onDblClick={mayEdit ? onEdit : undefined}>
+      <CellContent {...props} />
     </td>
   )
+}
+
+/** Links in cells are followed from the cell: Tab leads out of the table. */
+function CellContent({ resource, row: { record, id }, column, size, href }: CellProps) {
+  const value = valueOf(record, column)
+  if (column.kind === 'toMany')
+    return id === undefined ? null : (
+      <a href={hrefOfList(resource, id, column)} tabIndex={-1} aria-label={`${size ?? ''} ${column.name} of ${resource.singular} ${id}`}>
+        {size === undefined ? '…' : (size ?? 'list')}
+      </a>
+    )
+  if (resource.key[0] === column.name && href !== undefined)
+    return (
+      <a href={href} tabIndex={-1} aria-label={`Open ${resource.singular} ${id}`}>
+        {typeof value === 'object' ? id : textOf(value)}
+      </a>
+    )
+  return <Value value={value} attribute={column} tabIndex={-1} />
 }
 
 /** Counts the lists of the records on the page, by one request. */
@@ -134,13 +236,4 @@ function useSizes(
   const paths = lists.map(({ path }) => path)
   const { data = [] } = useLoad(() => countLists(paths), [paths.join('\n'), changes.value])
   return new Map(lists.flatMap(({ key }, index) => (data[index] === undefined ? [] : [[key, data[index]]])))
-}
-
-function isNumber({ kind, type }: OutlinedAttribute): boolean {
-  return kind === 'toMany' || (kind === 'scalar' && ['integer', 'bigint', 'float', 'decimal'].includes(type))
-}
-
-export function describeType({ kind, type, unique, readOnly }: OutlinedAttribute, isKey: boolean): string {
-  const what = kind === 'toOne' || kind === 'toOneOf' ? `→ ${type}` : kind === 'toMany' ? 'list' : type
-  return [isKey ? 'key' : what, unique && !isKey ? 'unique' : '', readOnly && !isKey ? 'computed' : ''].filter(Boolean).join(', ')
 }

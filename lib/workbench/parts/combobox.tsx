@@ -15,6 +15,11 @@ interface ComboboxProps {
   readonly field?: RefObject<HTMLInputElement | null>
   /** Whether the list stands there from the start, and the first option is chosen. */
   readonly isOpen?: boolean
+  /** Whether the first option is chosen once something is typed. */
+  readonly isEager?: boolean
+  /** The IDs of what is said about the field, such as an error. */
+  readonly describedBy?: string | undefined
+  readonly isInvalid?: boolean
   readonly onInput: (value: string, caret: number) => void
   /** An option is taken. */
   readonly onTake: (option: Option) => void
@@ -22,17 +27,25 @@ interface ComboboxProps {
   readonly onSubmit: () => void
 }
 
-export function Combobox({ label, value, options, placeholder, field, isOpen = false, onInput, onTake, onSubmit }: ComboboxProps) {
+export function Combobox({ isOpen = false, ...given }: ComboboxProps) {
+  const { label, value, options, placeholder, field, isEager = false, describedBy, isInvalid, onInput, onTake, onSubmit } = given
   const id = useId()
   const own = useRef<HTMLInputElement>(null)
   const [isShown, setShown] = useState(isOpen)
   const [active, setActive] = useState(isOpen ? 0 : -1)
+  const isTyped = useRef(false)
   const input = field ?? own
   const isListed = isShown && options.length > 0
-  useLayoutEffect(() => setActive(isOpen ? 0 : -1), [options, isOpen])
+  useLayoutEffect(() => setActive(isOpen || (isEager && isTyped.current) ? 0 : -1), [options, isOpen, isEager])
   useEffect(() => document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: 'nearest' }), [active, id])
   const tell = (): void => onInput(input.current?.value ?? '', input.current?.selectionStart ?? 0)
-  const keys = makeKeys({ isListed, active, options, isOpen, setShown, setActive, onTake, onSubmit, tell })
+  const take = (option: Option): void => {
+    // Who writes on after an option is offered more, in a field that holds more than one.
+    if (isEager) setShown(false)
+    isTyped.current = false
+    onTake(option)
+  }
+  const keys = makeKeys({ isListed, active, options, isOpen, setShown, setActive, onTake: take, onSubmit, tell })
   return (
     <div class="combobox">
       <input
@@ -43,18 +56,21 @@ export function Combobox({ label, value, options, placeholder, field, isOpen = f
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
         aria-activedescendant={isListed && active >= 0 ? `${id}-${active}` : undefined}
+        aria-describedby={describedBy}
+        aria-invalid={isInvalid}
         autocomplete="off"
         spellcheck={false}
         value={value}
         placeholder={placeholder}
         onInput={() => {
+          isTyped.current = true
           setShown(true)
           tell()
         }}
         onKeyDown={keys}
         onBlur={() => setShown(isOpen)}
       />
-      <Options id={id} label={label} options={options} active={active} isListed={isListed} onTake={onTake} />
+      <Options id={id} label={label} options={options} active={active} isListed={isListed} onTake={take} />
     </div>
   )
 }

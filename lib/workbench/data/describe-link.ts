@@ -1,0 +1,23 @@
+/** Describe link: the ID of a linked record, and what stands for it in a field. */
+import { findResource } from '../state/outline.ts'
+import type { OutlinedAttribute } from '../state/outline.ts'
+import { idOf, labelOf, textOf } from '../state/records.ts'
+import type { AnyRecord } from '../state/records.ts'
+
+export interface DescribedLink {
+  readonly id: string | undefined
+  readonly text: string
+}
+
+export function describeLink(value: unknown, { kind, target }: OutlinedAttribute): DescribedLink {
+  const resource = kind === 'toOne' && target !== undefined ? findResource(target) : undefined
+  if (resource === undefined || value === null || value === undefined) return { id: undefined, text: '' }
+  if (typeof value !== 'object') return { id: textOf(value), text: textOf(value) }
+  const id = idOf(value as AnyRecord, resource)
+  return { id, text: id === undefined ? '' : nameRecord(id, labelOf(value as AnyRecord, resource)) }
+}
+
+/** The ID of a record with its name. */
+export function nameRecord(id: string, label: string): string {
+  return label === '' || label === id ? id : `${id} ${label}`
+}

@@ -1,0 +1,143 @@
+/** Edit cell: a cell whose value is being written. Enter and leaving it save, Tab saves and goes on, Escape leaves it as it was. What the API refuses stands below the field. */
+import type { RefObject } from 'preact'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Refusal } from '../state/ask.ts'
+import { findResource } from '../state/outline.ts'
+import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
+import { textOf, valueOf } from '../state/records.ts'
+import type { AnyRecord } from '../state/records.ts'
+import { describeLink } from './describe-link.ts'
+import { readFaults } from './field-faults.ts'
+import { Field } from './field.tsx'
+import { readDraft, writeDraft } from './input-text.ts'
+import type { Draft } from './input-text.ts'
+import { changeRecord } from './save.ts'
+
+/** Where the reader goes when a cell is left: it stays chosen, the next one is edited, or the one before; nowhere: the reader is elsewhere already. */
+export type Leaving = 'stay' | 'next' | 'before' | 'nowhere'
+
+interface EditCellProps {
+  readonly resource: OutlinedResource
+  readonly record: AnyRecord
+  readonly id: string
+  readonly column: OutlinedAttribute
+  readonly onLeave: (where: Leaving) => void
+}
+
+export function EditCell({ resource, record, id, column, onLeave: leave }: EditCellProps) {
+  const before = valueOf(record, column)
+  const link = describeLink(before, column)
+  const draft = useRef<Draft>(writeDraft(column, before, link.id))
+  const [, redraw] = useState(0)
+  const { hasLeft, onLeave } = useLeaving(leave)
+  const { fault, isSaving, save } = useSave({ resource, record, id, column, before: link.id ?? before, onLeave })
+  const faultId = useId()
+  const cell = useRef<HTMLDivElement>(null)
+  useFocus(cell)
+  const commit = (where: Leaving): void => void save(draft.current, where)
+  return (
+    <div
+      ref={cell}
+      class="edit-cell"
+      aria-busy={isSaving}
+      onKeyDown={event => listen(event, commit, onLeave)}
+      onMouseDown={event => {
+        if ((event.target as Element).closest('[role=option]') !== null) queueMicrotask(() => commit('stay'))
+      }}
+      onFocusOut={event => {
+        const isInside = event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget)
+        // Who looks at another window comes back.
+        if (!isInside && !isSaving && !hasLeft.current && document.hasFocus()) commit('nowhere')
+      }}
+    >
+      <Field
+        attribute={column}
+        label={`${column.name} of ${resource.singular} ${id}`}
+        draft={draft.current}
+        before={before}
+        linkText={link.text}
+        faultId={fault === undefined ? undefined : faultId}
+        mayGrow={false}
+        onChange={value => {
+          draft.current = value
+          redraw(count => count + 1)
+        }}
+      />
+      {fault === undefined ? null : (
+        <p id={faultId} class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Leaves once: a browser says that a field has lost the focus when it is taken away, too. */
+function useLeaving(leave: EditCellProps['onLeave']) {
+  const hasLeft = useRef(false)
+  const onLeave = (where: Leaving): void => {
+    if (!hasLeft.current) leave(where)
+    hasLeft.current = true
+  }
+  return { hasLeft, onLeave }
+}
+
+/** Puts the focus into the field of a cell before the next key is pressed. */
+function useFocus(cell: RefObject<HTMLDivElement | null>): void {
+  useLayoutEffect(() => {
+    const field = cell.current?.querySelector<HTMLInputElement>('input, select')
+    field?.focus()
+    if (field?.tagName === 'INPUT') field.select()
+  }, [])
+}
+
+function listen(event: KeyboardEvent, commit: (where: Leaving) => void, onLeave: (where: Leaving) => void): void {
+  // What stands around the cell moves by the same keys.
+  event.stopPropagation()
+  if (event.key === 'Escape') onLeave('stay')
+  else if (event.key === 'Enter') commit('stay')
+  else if (event.key === 'Tab') commit(event.shiftKey ? 'before' : 'next')
+  else return
+  event.preventDefault()
+}
+
+interface Saving {
+  readonly resource: OutlinedResource
+  readonly record: AnyRecord
+  readonly id: string
+  readonly column: OutlinedAttribute
+  /** Of a link the ID. */
+  readonly before: unknown
+  readonly onLeave: (where: Leaving) => void
+}
+
+function useSave({ resource, record, id, column, before, onLeave }: Saving) {
+  const [fault, setFault] = useState<string>()
+  const [isSaving, setSaving] = useState(false)
+  const target = column.target === undefined ? undefined : findResource(column.target)
+  const save = async (draft: Draft, where: Leaving): Promise<void> => {
+    // It is being saved already: leaving the field while the answer is on its way.
+    if (isSaving) return
+    setSaving(true)
+    try {
+      const value = readDraft(draft ?? null, column, target)
+      // IDs are numbers in some answers and texts in paths.
+      const isSame =
+        column.kind === 'toOne' ? textOf(value ?? '') === textOf(before ?? '') : JSON.stringify(value) === JSON.stringify(before)
+      if (!isSame) await changeRecord(resource, id, record, { [column.ids ?? column.name]: value })
+      onLeave(where)
+    } catch (error) {
+      setFault(describeFault(error as Error, resource, column))
+      setSaving(false)
+    }
+  }
+  return { fault, isSaving, save }
+}
+
+/** What is wrong with the value of a cell; what the API says of others stands there, too. */
+function describeFault(error: Error, resource: OutlinedResource, { name }: OutlinedAttribute): string {
+  if (!(error instanceof Refusal)) return error.message
+  if (error.answer.status === 412 || error.answer.status === 409) return `${error.message} Escape shows it as it is now.`
+  const { byName } = readFaults(error.answer.body, resource)
+  return byName.get(name) ?? error.message
+}

@@ -1,0 +1,11 @@
+/** Editable: which values of a record a reader may write. */
+import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
+import { valueOf } from '../state/records.ts'
+import type { AnyRecord } from '../state/records.ts'
+
+/** Not a key, which names the record, nor what the engine gives. */
+export function isEditable(resource: OutlinedResource, column: OutlinedAttribute, record: AnyRecord): boolean {
+  const { name, kind, readOnly } = column
+  const isWritable = resource.updates && !readOnly && kind !== 'toMany' && name !== resource.version
+  return isWritable && !resource.key.includes(name) && valueOf(record, column) !== undefined
+}

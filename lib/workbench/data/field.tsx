@@ -1,0 +1,143 @@
+/** Field: where a value of an attribute is written: a choice where there are a few values, a search for links, else a text. Null is a choice of its own. */
+import { useRef } from 'preact/hooks'
+import type { OutlinedAttribute } from '../state/outline.ts'
+import { findResource } from '../state/outline.ts'
+import { choicesOf, isJson, isLarge } from './input-text.ts'
+import type { Draft } from './input-text.ts'
+import { LinkField } from './link-field.tsx'
+
+interface FieldProps {
+  readonly attribute: OutlinedAttribute
+  readonly label: string
+  readonly draft: Draft
+  /** The value as it is stored; undefined for a new record. */
+  readonly before: unknown
+  /** What a link shows at first. */
+  readonly linkText: string
+  /** The ID of the sentence that says what is wrong. */
+  readonly faultId: string | undefined
+  /** Whether it may have several lines: in the panel of a record. */
+  readonly mayGrow: boolean
+  readonly onChange: (draft: Draft) => void
+}
+
+/** What a choice of null, and of nothing, is called in a list of choices: no text of data begins so. */
+const NULL = '\u0000null'
+const NOTHING = '\u0000'
+
+export function Field(props: FieldProps) {
+  const { attribute, draft, label, linkText, faultId, before, mayGrow, onChange } = props
+  const { nullable, kind, target } = attribute
+  const fault = { describedBy: faultId, isInvalid: faultId !== undefined }
+  const linked = kind === 'toOne' && target !== undefined ? findResource(target) : undefined
+  if (linked !== undefined)
+    return <LinkField {...{ label, nullable, onChange }} {...fault} target={linked} shown={linkText} placeholder={describeEmpty(props)} />
+  if (choicesOf(attribute) !== undefined) return <Choice {...props} />
+  const marks = { 'aria-label': label, 'aria-invalid': fault.isInvalid, 'aria-describedby': faultId }
+  const text = { value: draft ?? '', placeholder: describeEmpty(props), spellcheck: false }
+  const isTall = mayGrow && (isJson(attribute) || isLarge(attribute, draft ?? before))
+  return (
+    <span class="field">
+      {isTall ? (
+        <textarea {...marks} {...text} class="code" rows={countRows(draft)} onInput={event => onChange(event.currentTarget.value)} />
+      ) : (
+        <input
+          {...marks}
+          {...text}
+          onInput={event => onChange(event.currentTarget.value)}
+          onKeyDown={event => takeNull(event, nullable, onChange)}
+        />
+      )}
+      {nullable ? <NullButton label={label} isNull={draft === null} isReached={mayGrow} onChange={onChange} /> : null}
+    </span>
+  )
+}
+
+function Choice({ attribute, label, draft, before, faultId, onChange }: FieldProps) {
+  const choices = choicesOf(attribute) ?? []
+  const value = draft === null ? NULL : (draft ?? NOTHING)
+  const isOther = typeof draft === 'string' && !choices.includes(draft)
+  return (
+    <select
+      aria-label={label}
+      aria-invalid={faultId !== undefined}
+      aria-describedby={faultId}
+      value={value}
+      onChange={event => {
+        const { value: chosen } = event.currentTarget
+        onChange(chosen === NULL ? null : chosen === NOTHING ? undefined : chosen)
+      }}
+    >
+      {before === undefined || draft === undefined ? (
+        <option value={NOTHING}>{attribute.required ? 'choose …' : 'as the model has it'}</option>
+      ) : null}
+      {isOther ? <option value={draft}>{draft}</option> : null}
+      {choices.map(choice => (
+        <option key={choice} value={choice}>
+          {choice}
+        </option>
+      ))}
+      {attribute.nullable || draft === null ? <option value={NULL}>null</option> : null}
+    </select>
+  )
+}
+
+interface NullButtonProps {
+  readonly label: string
+  readonly isNull: boolean
+  /** Whether Tab leads to it: in a cell, Tab goes on to the next one, and Alt 0 chooses null. */
+  readonly isReached: boolean
+  readonly onChange: (draft: Draft) => void
+}
+
+function NullButton({ label, isNull, isReached, onChange }: NullButtonProps) {
+  const button = useRef<HTMLButtonElement>(null)
+  return (
+    <button
+      ref={button}
+      type="button"
+      class="null-choice"
+      tabIndex={isReached ? undefined : -1}
+      aria-label={`${label}: null`}
+      aria-pressed={isNull}
+      aria-keyshortcuts="Alt+0"
+      title="No value (Alt 0)"
+      onMouseDown={event => event.preventDefault()}
+      onClick={() => onChange(null)}
+    >
+      null
+    </button>
+  )
+}
+
+function takeNull(event: KeyboardEvent, nullable: boolean, onChange: (draft: Draft) => void): void {
+  if (!nullable || !event.altKey || event.code !== 'Digit0') return
+  event.preventDefault()
+  onChange(null)
+}
+
+const EXAMPLES: Readonly<Record<string, string>> = {
+  datetime: '2026-01-31T12:00:00Z',
+  date: '2026-01-31',
+  time: '12:00:00',
+  uuid: '00000000-0000-4000-8000-000000000000',
+  blob: 'base64',
+}
+
+/** What an empty field says. */
+function describeEmpty({ attribute: { required, type, nullable }, draft, before }: FieldProps): string {
+  if (draft === null) return 'null'
+  if (draft === '') return type === 'text' ? 'empty text' : (EXAMPLES[type] ?? '')
+  if (before !== undefined) return EXAMPLES[type] ?? ''
+  return required
+    ? ['required', EXAMPLES[type] ?? ''].filter(Boolean).join(': ')
+    : nullable
+      ? 'null, or as the model has it'
+      : 'as the model has it'
+}
+
+function countRows(draft: Draft): number {
+  const lines = (draft ?? '').split('\n')
+  const wrapped = lines.reduce((sum, line) => sum + 1 + Math.floor(line.length / 40), 0)
+  return Math.min(16, Math.max(3, wrapped))
+}

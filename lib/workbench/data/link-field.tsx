@@ -1,0 +1,65 @@
+/** Link field: which record a link leads to: what is typed searches by name and by ID. */
+import type { RefObject } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+import { Combobox } from '../parts/combobox.tsx'
+import type { Option } from '../parts/combobox.tsx'
+import { useLoad } from '../parts/use-load.ts'
+import type { OutlinedResource } from '../state/outline.ts'
+import { nameRecord } from './describe-link.ts'
+import { searchRecords } from './search-records.ts'
+import type { FoundRecord } from './search-records.ts'
+import type { Draft } from './input-text.ts'
+
+interface LinkFieldProps {
+  readonly label: string
+  readonly target: OutlinedResource
+  /** What the field shows at first: the ID and the name of the linked record. */
+  readonly shown: string
+  readonly nullable: boolean
+  readonly placeholder: string
+  readonly describedBy: string | undefined
+  readonly isInvalid: boolean
+  readonly field?: RefObject<HTMLInputElement | null>
+  readonly onChange: (id: Draft) => void
+}
+
+interface RecordOption extends Option {
+  readonly id: string | null
+}
+
+const NONE: readonly FoundRecord[] = []
+
+export function LinkField({ target, shown, nullable, onChange, ...others }: LinkFieldProps) {
+  const [text, setText] = useState(shown)
+  const [taken, setTaken] = useState(shown)
+  // What has been taken, or stood there from the start, is no search.
+  const typed = text === taken ? '' : text
+  const { data } = useLoad(async signal => ({ typed, records: await searchRecords(target, typed, signal) }), [target, typed])
+  // What was found for another text is not offered: Enter would take it.
+  const found = data?.typed === typed ? data.records : NONE
+  const options = useMemo((): readonly RecordOption[] => {
+    const records = found.map(({ id, label }) => ({ text: nameRecord(id, label), hint: '', id }))
+    const none: RecordOption = { text: 'null', hint: `no ${target.singular}`, id: null }
+    return !nullable ? records : typed === '' ? [none, ...records] : [...records, none]
+  }, [found, nullable, typed, target])
+  return (
+    <Combobox
+      {...others}
+      isEager
+      value={text}
+      options={options}
+      onInput={value => {
+        setText(value)
+        // An ID may be typed, too.
+        onChange(value.trim() === '' && nullable ? null : value.trim())
+      }}
+      onTake={option => {
+        const { id, text: named } = option as RecordOption
+        setText(id === null ? '' : named)
+        setTaken(id === null ? '' : named)
+        onChange(id)
+      }}
+      onSubmit={() => document.activeElement?.closest('form')?.requestSubmit()}
+    />
+  )
+}

@@ -1,0 +1,68 @@
+/** List tools: what can be done with a list as a whole: a new record, and records that are made up. */
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { ErrorNotice } from '../parts/notice.tsx'
+import { findResource } from '../state/outline.ts'
+import type { OutlinedResource } from '../state/outline.ts'
+import { idOf } from '../state/records.ts'
+import { readDraft } from './input-text.ts'
+import { makeUp } from './save.ts'
+
+/** How many records are made up at once. */
+const MADE_UP = 10
+
+interface ListToolsProps {
+  readonly resource: OutlinedResource
+  /** What the filters of the list ask for. */
+  readonly prefilled: Readonly<Record<string, string>>
+  readonly onCreate: () => void
+  /** Records have been made, with these IDs. */
+  readonly onMade: (ids: readonly string[]) => void
+  /** What stands at the end of the line. */
+  readonly children: ComponentChildren
+}
+
+export function ListTools({ resource, prefilled, onCreate, onMade, children }: ListToolsProps) {
+  const [error, setError] = useState<Error>()
+  const [isBusy, setBusy] = useState(false)
+  const invent = async (): Promise<void> => {
+    setBusy(true)
+    try {
+      const made = await makeUp(resource, MADE_UP, readOverrides(resource, prefilled))
+      onMade(made.flatMap(record => idOf(record, resource) ?? []))
+      setError(undefined)
+    } catch (thrown) {
+      setError(thrown as Error)
+    }
+    setBusy(false)
+  }
+  return (
+    <>
+      <div class="bar">
+        {resource.creates ? (
+          <>
+            <button type="button" onClick={onCreate}>
+              New {resource.singular}
+            </button>
+            <button type="button" disabled={isBusy} title="Valid records, with the parents that they need" onClick={() => void invent()}>
+              Make up {MADE_UP}
+            </button>
+          </>
+        ) : null}
+        <span class="grow" />
+        {children}
+      </div>
+      {error === undefined ? null : <ErrorNotice error={error} />}
+    </>
+  )
+}
+
+function readOverrides(resource: OutlinedResource, prefilled: Readonly<Record<string, string>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(prefilled).flatMap(([name, text]) => {
+      const attribute = resource.attributes.find(each => each.name === name)
+      if (attribute === undefined) return []
+      return [[name, readDraft(text, attribute, attribute.target === undefined ? undefined : findResource(attribute.target))]]
+    }),
+  )
+}

@@ -1,0 +1,41 @@
+/** Read page: asks for a page of a list, and for records that are not on it. */
+import { look, Refusal } from '../state/ask.ts'
+import { findResource, pathOf } from '../state/outline.ts'
+import type { OutlinedResource } from '../state/outline.ts'
+import type { AnyRecord } from '../state/records.ts'
+import { readListQuery } from './list-query.ts'
+import type { ListQuery } from './list-query.ts'
+import { parameterNames } from './parameter-names.ts'
+import { filterName, literal } from './search-records.ts'
+
+export interface Page {
+  readonly records: readonly AnyRecord[]
+  readonly count: number
+}
+
+/** Reads a page; a caller who may not see the names of linked records gets their IDs. */
+export async function readPage(path: string, { asked, plain }: ListQuery, signal: AbortSignal): Promise<Page> {
+  try {
+    return await read(`${path}?${asked}`, signal)
+  } catch (error) {
+    if (error instanceof Refusal && error.answer.status === 403 && asked !== plain) return read(`${path}?${plain}`, signal)
+    throw error
+  }
+}
+
+/** Reads records by their IDs; none of a resource whose key has several parts, which no filter names. */
+export async function readFresh(resource: OutlinedResource, ids: readonly string[], signal: AbortSignal): Promise<readonly AnyRecord[]> {
+  const [key, ...others] = resource.key
+  const isFilterable = resource.attributes.some(({ name, filterable }) => name === key && filterable)
+  if (ids.length === 0 || key === undefined || others.length > 0 || !isFilterable) return []
+  const query = `${filterName(key)}=${ids.map(literal).join(',')}`
+  return (await readPage(pathOf(resource.name), readListQuery(query, resource, parameterNames(), findResource), signal)).records
+}
+
+async function read(request: string, signal: AbortSignal): Promise<Page> {
+  const body = (await look(request, signal)).body as Readonly<Record<string, unknown>> & {
+    readonly resource: string
+    readonly count: number
+  }
+  return { records: body[body.resource] as readonly AnyRecord[], count: body.count }
+}

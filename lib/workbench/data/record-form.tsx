@@ -1,0 +1,211 @@
+/** Record form: the attributes of a record as fields, to change it or to make a new one. One request has all that is different; what is refused stands below its field. */
+import type { RefObject } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { ErrorNotice } from '../parts/notice.tsx'
+import { Refusal } from '../state/ask.ts'
+import { findResource } from '../state/outline.ts'
+import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
+import { valueOf } from '../state/records.ts'
+import type { AnyRecord } from '../state/records.ts'
+import { describeLink } from './describe-link.ts'
+import { describeType } from './describe-type.ts'
+import { isEditable } from './editable.ts'
+import { readFaults } from './field-faults.ts'
+import { Field } from './field.tsx'
+import { readDraft, writeDraft } from './input-text.ts'
+import type { Draft } from './input-text.ts'
+import { changeRecord, createRecord } from './save.ts'
+
+interface RecordFormProps {
+  readonly resource: OutlinedResource
+  /** The record that is changed; undefined: a new one. */
+  readonly existing: { readonly id: string; readonly record: AnyRecord } | undefined
+  /** The values with which a new record begins. */
+  readonly prefilled?: Readonly<Record<string, string>>
+  /** The name of the attribute whose field has the focus first. */
+  readonly focus: string | undefined
+  /** It is saved; the ID is that of the record, where it is known. */
+  readonly onSaved: (id: string | undefined) => void
+  readonly onCancel: () => void
+}
+
+type Drafts = Readonly<Record<string, Draft>>
+
+export function RecordForm({ resource, existing, prefilled = {}, focus, onSaved, onCancel }: RecordFormProps) {
+  const attributes = listFields(resource, existing?.record)
+  const [drafts, setDrafts] = useState<Drafts>(prefilled)
+  const form = useRef<HTMLFormElement>(null)
+  const field = focus ?? attributes[0]?.name
+  useEffect(() => findField(form.current, field)?.focus(), [])
+  const { error, isSaving, run } = useSaving(form, async () => {
+    const body = readBody(attributes, drafts, existing?.record)
+    if (existing === undefined) return createRecord(resource, body)
+    if (Object.keys(body).length > 0) await changeRecord(resource, existing.id, existing.record, body)
+    return existing.id
+  })
+  const save = async (): Promise<void> => run(onSaved)
+  return (
+    <form
+      ref={form}
+      class="record-form"
+      noValidate
+      onSubmit={event => {
+        event.preventDefault()
+        void save()
+      }}
+      onKeyDown={event => {
+        if (event.key === 'Escape' && !event.defaultPrevented) onCancel()
+        if (event.key === 'Enter' && event.ctrlKey) void save()
+      }}
+    >
+      <Fields {...{ resource, attributes, drafts, error, existing, setDrafts }} />
+      <div class="bar">
+        <button type="submit" class="main" disabled={isSaving}>
+          {existing === undefined ? 'Create' : 'Save'}
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  )
+}
+
+function findField(form: HTMLFormElement | null, name: string | undefined): HTMLElement | null {
+  return form?.querySelector<HTMLElement>(`[data-field="${CSS.escape(name ?? '')}"] :is(input, select, textarea)`) ?? null
+}
+
+/** Saves once at a time; the first field that is refused gets the focus. */
+function useSaving(form: RefObject<HTMLFormElement | null>, write: () => Promise<string | undefined>) {
+  const [error, setError] = useState<Error>()
+  const [isSaving, setSaving] = useState(false)
+  const run = async (onSaved: (id: string | undefined) => void): Promise<void> => {
+    if (isSaving) return
+    setSaving(true)
+    try {
+      onSaved(await write())
+    } catch (thrown) {
+      setError(thrown as Error)
+      setSaving(false)
+      requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+    }
+  }
+  return { error, isSaving, run }
+}
+
+interface FieldsProps {
+  readonly resource: OutlinedResource
+  readonly attributes: readonly OutlinedAttribute[]
+  readonly drafts: Drafts
+  readonly error: Error | undefined
+  readonly existing: RecordFormProps['existing']
+  readonly setDrafts: (change: (before: Drafts) => Drafts) => void
+}
+
+function Fields({ resource, attributes, drafts, error, existing, setDrafts }: FieldsProps) {
+  const faults = error === undefined ? undefined : readAllFaults(error, resource)
+  const shown = new Set(attributes.map(({ name }) => name))
+  const isElsewhere =
+    faults !== undefined &&
+    (faults.byName.size === 0 || faults.others.length > 0 || [...faults.byName.keys()].some(name => !shown.has(name)))
+  return (
+    <>
+      {isElsewhere ? <ErrorNotice error={error!} /> : null}
+      {attributes.map(attribute => (
+        <Row
+          key={attribute.name}
+          attribute={attribute}
+          before={existing === undefined ? undefined : valueOf(existing.record, attribute)}
+          draft={drafts[attribute.name]}
+          isTouched={attribute.name in drafts}
+          fault={faults?.byName.get(attribute.name)}
+          onChange={draft => setDrafts(all => ({ ...all, [attribute.name]: draft }))}
+        />
+      ))}
+    </>
+  )
+}
+
+interface RowProps {
+  readonly attribute: OutlinedAttribute
+  readonly before: unknown
+  readonly draft: Draft
+  readonly isTouched: boolean
+  readonly fault: string | undefined
+  readonly onChange: (draft: Draft) => void
+}
+
+function Row({ attribute, before, draft, isTouched, fault, onChange }: RowProps) {
+  const id = useId()
+  const link = describeLink(before, attribute)
+  const shown = isTouched || before === undefined ? draft : writeDraft(attribute, before, link.id)
+  return (
+    <div class="field-row" data-field={attribute.name}>
+      <span>
+        {attribute.name} {attribute.required && before === undefined ? <abbr title="required">*</abbr> : null}
+        <small class="dim">{describeType(attribute, false)}</small>
+      </span>
+      <div>
+        <Field
+          attribute={attribute}
+          label={attribute.name}
+          draft={shown}
+          before={before}
+          linkText={before === undefined ? (draft ?? '') : link.text}
+          faultId={fault === undefined ? undefined : id}
+          mayGrow
+          onChange={onChange}
+        />
+        {fault === undefined ? null : (
+          <p id={id} class="fault">
+            {fault}
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** The attributes that the reader may write: of a new record those that must be given come first. */
+function listFields(resource: OutlinedResource, record: AnyRecord | undefined): readonly OutlinedAttribute[] {
+  const { attributes, writeOnly = [], version } = resource
+  if (record !== undefined) return [...attributes.filter(attribute => isEditable(resource, attribute, record)), ...writeOnly]
+  const writable = [...attributes, ...writeOnly].filter(
+    ({ kind, readOnly, name, flag }) => kind !== 'toMany' && !readOnly && name !== version && flag === undefined,
+  )
+  return [...writable.filter(({ required }) => required), ...writable.filter(({ required }) => !required)]
+}
+
+/** A field that holds JSON which is none. */
+class UnreadableField extends Error {
+  readonly attribute: string
+
+  constructor(attribute: string, cause: unknown) {
+    super(`This is not JSON: ${(cause as Error).message}`, { cause })
+    this.attribute = attribute
+  }
+}
+
+/** What is different from the record, and all that has been filled in of a new one. */
+function readBody(attributes: readonly OutlinedAttribute[], drafts: Drafts, record: AnyRecord | undefined): Record<string, unknown> {
+  const body: Record<string, unknown> = {}
+  for (const attribute of attributes) {
+    const { name, ids = name, target } = attribute
+    const draft = drafts[name]
+    if (draft === undefined) continue
+    const before = record === undefined ? undefined : valueOf(record, attribute)
+    if (record !== undefined && draft === writeDraft(attribute, before, describeLink(before, attribute).id)) continue
+    try {
+      body[ids] = readDraft(draft, attribute, target === undefined ? undefined : findResource(target))
+    } catch (error) {
+      throw new UnreadableField(name, error)
+    }
+  }
+  return body
+}
+
+function readAllFaults(error: Error, resource: OutlinedResource): ReturnType<typeof readFaults> {
+  if (error instanceof UnreadableField) return { byName: new Map([[error.attribute, error.message]]), others: [] }
+  const known = { ...resource, attributes: [...resource.attributes, ...(resource.writeOnly ?? [])] }
+  return error instanceof Refusal ? readFaults(error.answer.body, known) : { byName: new Map(), others: [] }
+}

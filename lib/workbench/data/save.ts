@@ -1,0 +1,52 @@
+/** Save: writes records as an app would: a change by PATCH, with the version of the record where it has one. Each throws a Refusal. */
+import { control, sendAsUser, succeed } from '../state/ask.ts'
+import { dataChanged } from '../state/live.ts'
+import { parameterOf } from '../state/outline.ts'
+import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
+import { textOf } from '../state/records.ts'
+import type { AnyRecord } from '../state/records.ts'
+import { requestOf } from './links.ts'
+
+export async function changeRecord(resource: OutlinedResource, id: string, record: AnyRecord, body: object): Promise<void> {
+  const version: unknown = resource.version === undefined ? undefined : record[resource.version]
+  const headers: Record<string, string> = version === undefined || version === null ? {} : { 'if-match': `"${textOf(version)}"` }
+  await write('PATCH', [resource.name, id], { body, headers })
+}
+
+/** Returns the ID of the record. */
+export async function createRecord(resource: OutlinedResource, body: object): Promise<string | undefined> {
+  const { headers } = await write('POST', [resource.name], { body })
+  const last = headers.get('location')?.split('?', 1)[0]?.split('/').at(-1)
+  return last === undefined ? undefined : decodeURIComponent(last)
+}
+
+export async function deleteRecord(resource: OutlinedResource, id: string): Promise<void> {
+  await write('DELETE', [resource.name, id])
+}
+
+/** Adds a record to a list of another one. */
+export async function addLink(resource: OutlinedResource, id: string, list: OutlinedAttribute, linked: string | number): Promise<void> {
+  await write('POST', [resource.name, id, list.name], { body: linked })
+}
+
+/** Takes a record out of a list of another one; the record itself stays. */
+export async function removeLink(resource: OutlinedResource, id: string, list: OutlinedAttribute, linked: string | number): Promise<void> {
+  await write('PATCH', [resource.name, id], { body: { [list.name]: { disconnect: [linked] } } })
+}
+
+/** Makes up records; what `overrides` gives they have. Returns them. */
+export async function makeUp(resource: OutlinedResource, count: number, overrides: object): Promise<readonly AnyRecord[]> {
+  const { body } = await control('POST', '/given', { resource: resource.name, count, overrides })
+  dataChanged()
+  return (body as Readonly<Record<string, readonly AnyRecord[]>>)[resource.name] ?? []
+}
+
+async function write(
+  method: string,
+  path: readonly string[],
+  options: { readonly body?: unknown; readonly headers?: Record<string, string> } = {},
+) {
+  const answer = succeed(await sendAsUser(method, requestOf(path, `${parameterOf('depth')}=0`), options))
+  dataChanged()
+  return answer
+}

@@ -1,0 +1,62 @@
+/** Search records: finds the records that a link may lead to, by their name or their ID, in the grammar of the API. */
+import { look } from '../state/ask.ts'
+import { parameterOf, pathOf } from '../state/outline.ts'
+import type { OutlinedResource } from '../state/outline.ts'
+import { idOf, labelOf } from '../state/records.ts'
+import type { AnyRecord } from '../state/records.ts'
+import { encodeSoftly } from '../state/place-text.ts'
+import { parameterNames } from './parameter-names.ts'
+
+export interface FoundRecord {
+  readonly id: string
+  readonly label: string
+}
+
+const SHOWN = 10
+
+/** Returns at most ten records: those whose name holds the text, and the one whose ID it is. */
+export async function searchRecords(target: OutlinedResource, text: string, signal: AbortSignal): Promise<readonly FoundRecord[]> {
+  const label = target.attributes.find(({ name, filterable }) => name === target.label && filterable)
+  const [key] = target.key
+  const typed = text.trim()
+  const byName = label === undefined ? (typed === '' ? [''] : []) : [typed === '' ? '' : `${filterName(label.name)}~=*${literal(typed)}*`]
+  const isOneKey =
+    target.key.length === 1 && key !== undefined && target.attributes.some(({ name, filterable }) => name === key && filterable)
+  const byId = isOneKey && typed !== '' && mayBeKey(typed, target) ? [`${filterName(key)}=${literal(typed)}`] : []
+  const pages = await Promise.all([...byId, ...byName].map(filter => read(target, filter, signal)))
+  const found = new Map(pages.flat().map(record => [record.id, record]))
+  return [...found.values()].slice(0, SHOWN)
+}
+
+async function read(target: OutlinedResource, filter: string, signal: AbortSignal): Promise<FoundRecord[]> {
+  const shown = [...new Set([...target.key, ...(target.label === undefined ? [] : [target.label])])]
+  const pairs = [
+    filter,
+    `${parameterOf('attributes')}=${shown.map(encodeSoftly).join(',')}`,
+    `${parameterOf('limit')}=${SHOWN}`,
+    `${parameterOf('depth')}=1`,
+  ]
+  const { body } = await look(`${pathOf(target.name)}?${pairs.filter(Boolean).join('&')}`, signal)
+  const records = (body as Readonly<Record<string, readonly AnyRecord[]>>)[(body as { readonly resource: string }).resource] ?? []
+  return records.flatMap(record => {
+    const id = idOf(record, target)
+    return id === undefined ? [] : [{ id, label: labelOf(record, target) }]
+  })
+}
+
+/** An attribute that bears the name of a parameter is filtered with an underscore behind it. */
+export function filterName(name: string): string {
+  return Object.values(parameterNames()).includes(name) ? `${encodeSoftly(name)}_` : encodeSoftly(name)
+}
+
+/** A text in a filter, in which no sign has a meaning. */
+export function literal(text: string): string {
+  const escaped = text.replaceAll(/[\\*,]/g, String.raw`\$&`)
+  return encodeSoftly(escaped === 'null' ? String.raw`\null` : escaped)
+}
+
+function mayBeKey(text: string, { key: [name], attributes }: OutlinedResource): boolean {
+  const type = attributes.find(attribute => attribute.name === name)?.type
+  if (type === 'integer' || type === 'bigint') return /^-?(?:0|[1-9]\d{0,14})$/.test(text)
+  return type === 'text' || (type === 'uuid' && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text))
+}

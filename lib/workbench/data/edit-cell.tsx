@@ -24,7 +24,9 @@ interface EditCellProps {
   readonly onLeave: (where: Leaving) => void
 }
 
-export function EditCell({ resource, record, id, column, onLeave: leave }: EditCellProps) {
+export function EditCell({ resource, record: given, id, column, onLeave: leave }: EditCellProps) {
+  // As it was when the reader began: what others change meanwhile has another version.
+  const [record] = useState(given)
   const before = valueOf(record, column)
   const link = describeLink(before, column)
   const draft = useRef<Draft>(writeDraft(column, before, link.id))

@@ -31,7 +31,9 @@ interface RecordFormProps {
 
 type Drafts = Readonly<Record<string, Draft>>
 
-export function RecordForm({ resource, existing, prefilled = {}, focus, onSaved, onCancel }: RecordFormProps) {
+export function RecordForm({ resource, existing: given, prefilled = {}, focus, onSaved, onCancel }: RecordFormProps) {
+  // As it was when the reader began: what others change meanwhile has another version.
+  const [existing] = useState(given)
   const attributes = listFields(resource, existing?.record)
   const [drafts, setDrafts] = useState<Drafts>(prefilled)
   const form = useRef<HTMLFormElement>(null)

@@ -514,6 +514,37 @@ describe('command', () => {
     })
   })
 
+  describe('--watch of a module in memory', () => {
+    it('keeps the data where the model allows it, else says why it began anew', async () => {
+      await mkdir(join(folder, 'kept'))
+      const file = join(folder, 'kept', 'model.mjs')
+      const model = (properties: string, seed = '[{ name: "Seeded" }]'): string => `import { defineEntity, p } from '${ORM}'
+        const Book = defineEntity({ name: 'Book', properties: { id: p.integer().primary(), name: p.string(), ${properties} } })
+        export default { entities: [Book], seed: { books: ${seed} } }`
+      await writeFile(file, model('rank: p.string().nullable()'))
+      const command = serve('kept/model.mjs', '--watch')
+      const ask = async (path: string, init?: RequestInit): Promise<Record<string, unknown>> =>
+        (await (await fetch(`${await command.origin()}/v1/books${path}`, init)).json()) as Record<string, unknown>
+      const change = async (text: string): Promise<void> => {
+        await command.origin()
+        command.stdout = ''
+        await writeFile(file, text)
+        await command.origin()
+      }
+      await ask('', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"Mine","rank":"x"}' })
+      await change(model('rank: p.string().nullable(), stars: p.integer().default(3)'))
+      assert.deepEqual((await ask('?name=Mine'))['books'], [{ id: 2, name: 'Mine', rank: 'x', stars: 3 }])
+      await change(model('rank: p.integer().nullable(), stars: p.integer().default(3)'))
+      assert.match(command.stdout, /the data begins anew: book\.rank cannot become "integer" in 1 row: id 2 \("x"\)\.\n/)
+      assert.deepEqual((await ask(''))['books'], [{ id: 1, name: 'Seeded', rank: null, stars: 3 }])
+      await change(model('rank: p.integer().nullable()', '[{ name: "Other" }]'))
+      assert.match(command.stdout, /the data begins anew: the seed has changed\.\n/)
+      assert.deepEqual((await ask(''))['books'], [{ id: 1, name: 'Other', rank: null }])
+      command.child.kill('SIGTERM')
+      await command.ended
+    })
+  })
+
   describe('on a Node that is too old', () => {
     const old = oldNode()
 

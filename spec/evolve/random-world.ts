@@ -63,7 +63,7 @@ export function randomValue(kind: Kind, chance: Chance, items?: readonly string[
     case 'text':
       return chance.pick([...TEXTS, `t${chance.below(1000)}`])
     case 'float':
-      return chance.pick([0, 0.5, -1.25, 3, 1e15, 1e-7, chance.below(1000) / 8])
+      return chance.pick([0, 0.5, -1.25, 3, 1e9, 1e-7, chance.below(1000) / 8])
     case 'boolean':
       return chance.often(1, 2)
     case 'datetime':

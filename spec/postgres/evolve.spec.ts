@@ -188,6 +188,8 @@ describe('schema: evolve on a PostgreSQL server', { skip: await findNoServer() }
   })
 
   it('leaves what the model lacks, and what is by hand, and drops the first when asked', async () => {
+    await using others = ownSchema()
+    await make(others, 'create table elsewhere (x int); insert into elsewhere values (1)')
     await using own = ownSchema()
     await make(
       own,
@@ -210,6 +212,7 @@ describe('schema: evolve on a PostgreSQL server', { skip: await findNoServer() }
     await evolve(own, [Note], { drop: true })
     assert.deepEqual(await objects(), ['by_hand', 'note', 'used', 'user_of'])
     assert.deepEqual(Object.keys((await own.run('select * from note limit 1'))[0]!), ['id', 'body'])
+    assert.deepEqual(await others.run('select * from elsewhere'), [{ x: 1 }])
   })
 
   it('evolves a database that an engine has made, whose changes it logs', async () => {

@@ -18,7 +18,7 @@ import { Saver } from './save.ts'
 import { formatNotes } from './notes.ts'
 import { readOwnPackage } from './own-package.ts'
 import { serve } from './serve.ts'
-import { watch } from './watch.ts'
+import { KEPT, watch } from './watch.ts'
 import { servesWorkbench } from './workbench-address.ts'
 
 /** Runs the command line (without node and script) and returns the exit code: 0, 1 for a failure, 2 for wrong usage. */
@@ -103,15 +103,25 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
   const journal = args.testControls || (await servesWorkbench(args)) ? {} : { journal: 0 }
   if (loaded.json !== undefined) announceRecords(loaded.json)
   const running = args.fresh ? await beginAnew(Engine, loaded) : await evolving(loaded)
-  const engine = await Engine.create({
+  const options: EngineOptions = {
     ...journal,
     ...running,
     ...(args.serverTiming ? { serverTiming: true } : {}),
     ...(args.timeout === undefined ? {} : { limits: { ...running.limits, timeout: args.timeout } }),
-  }).catch((error: unknown) => {
+  }
+  const engine = await createEngine(Engine, options, loaded).catch((error: unknown) => {
     throw explainStart(error, args)
   })
   return runWith(engine, args, loaded)
+}
+
+/** Creates the engine: of a module in memory that is watched, on the data of before. */
+async function createEngine(Engine: typeof RestEngine, options: EngineOptions, { json }: Loaded): Promise<RestEngine> {
+  const create = (all: EngineOptions): Promise<RestEngine> => Engine.create(all)
+  if (process.env[KEPT] === undefined || json !== undefined) return create(options)
+  const { createKept, findKeptFile } = await import('./kept-data.ts')
+  const file = findKeptFile(options)
+  return file === undefined ? create(options) : createKept(create, options, file)
 }
 
 /** Does with an engine what the arguments say, and closes it. */

@@ -5,10 +5,11 @@
  */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { watch as watchFolder } from 'node:fs'
+import { mkdtempSync, rmSync, watch as watchFolder } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { basename, dirname, extname, resolve } from 'node:path'
+import { tmpdir } from 'node:os'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { readJsonFile } from './json-file.ts'
@@ -21,12 +22,17 @@ import type { SavedMessage } from './save.ts'
 // Milliseconds to wait for the end of a change, since editors save a file in several steps.
 const SETTLE = 100
 
+/** The variable of the environment that names the file for the data of a module in memory to the process that serves. */
+export const KEPT = 'MIKRO_REST_KEPT'
+
 /** Runs until a signal ends it and returns the exit code. `argv` is the command line, `--watch` included. */
 export async function watch(argv: readonly string[], args: CommandArguments): Promise<number> {
   const files = [args.file, args.config, args.seed].filter(
     file => file !== undefined && (file === args.seed || isModule(file) || isJson(file)),
   )
   if (files.length === 0) throw new CommandError('--watch needs a module, a JSON file or a seed file to watch.', 2)
+  const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-watch-'))
+  process.env[KEPT] = join(folder, 'data.sqlite')
   const runner = new Runner(
     argv.filter(argument => argument !== '--watch'),
     args.port,
@@ -39,6 +45,7 @@ export async function watch(argv: readonly string[], args: CommandArguments): Pr
   runner.start()
   const code = await runner.ended
   for (const watcher of watchers) watcher.close()
+  rmSync(folder, { recursive: true, force: true })
   return code
 }
 

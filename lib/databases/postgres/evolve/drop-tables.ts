@@ -3,13 +3,21 @@ import type { PoolClient } from 'pg'
 import type { SchemaDifference } from '@mikro-orm/postgresql'
 import { countRows } from '../../evolve/plan.ts'
 import type { Plan } from '../../evolve/plan.ts'
+import { name } from '../../sql/sql.ts'
 import { OWN_TABLES } from '../kit/own-tables.ts'
 import { ask, command } from '../server/sessions.ts'
 
-export async function dropTables({ removedTables }: SchemaDifference, session: PoolClient, plan: Plan): Promise<void> {
+/** @param schemas those of the entities: MikroORM reads all that the database has */
+export async function dropTables(
+  { removedTables }: SchemaDifference,
+  schemas: readonly string[],
+  session: PoolClient,
+  plan: Plan,
+): Promise<void> {
   for (const table of Object.values(removedTables)) {
-    if (OWN_TABLES.includes(table.name)) continue
-    const quoted = table.getQuotedName()
+    const schema = table.schema ?? schemas[0]!
+    if (OWN_TABLES.includes(table.name) || !schemas.includes(schema)) continue
+    const quoted = `${name(schema)}.${name(table.name)}`
     const [[count] = [0]] = await ask(session, `select count(*)::int from ${quoted}`)
     const sql = `drop table ${quoted}`
     await command(session, 'savepoint mikro_drop')

@@ -16,6 +16,7 @@ import { name } from '../../sql/sql.ts'
 import { withDeferredReferences } from '../orm/deferred-references.ts'
 import { CREATES_SCHEMA, createSchema, findViews, isOfView, lockSchema, SchemaError, splitStatements } from '../schema/add-schema.ts'
 import type { Views } from '../schema/add-schema.ts'
+import { listSchemas } from '../kit/change-log.ts'
 import { isLost } from '../server/errors.ts'
 import { ask, command } from '../server/sessions.ts'
 import { checkRows } from './check-rows.ts'
@@ -46,13 +47,15 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
   await renameColumns(orm, session, evolution.request, plan)
   plan.check(PLACE)
   const first = await compareAll(evolution)
+  const begun = plan.steps.length
   for (const table of Object.values(first.changedTables)) await prepareTable(table, evolution)
   plan.check(PLACE)
-  const difference = await compareAll(evolution)
+  // To read all of a database takes longer than all else.
+  const difference = plan.steps.length === begun ? first : await compareAll(evolution)
   for (const table of Object.values(difference.changedTables)) await checkRows(table, { session, plan })
   plan.check(PLACE)
   await run(difference, evolution)
-  if (evolving.drop) await dropTables(difference, session, plan)
+  if (evolving.drop) await dropTables(difference, await listSchemas(session, orm), session, plan)
   plan.check(PLACE)
   await evolving.onPlan?.(plan)
   if (evolving.rehearses === true) throw new Rehearsed()

@@ -46,7 +46,8 @@ function removeComments(file: string): void {
 rmSync(dist, { recursive: true, force: true })
 declareTypes()
 const needed = new Set<string>()
-const entries = ['index.d.ts', 'model/client/index.d.ts'].map(entry => join(dist, 'lib', entry))
+const runners = ['node-test', 'vitest', 'playwright'].map(name => `doors/runners/${name}.d.ts`)
+const entries = ['index.d.ts', 'model/client/index.d.ts', ...runners].map(entry => join(dist, 'lib', entry))
 for (const entry of entries) finishTypes(entry, needed)
 for (const file of needed) if (!isShown(file, entries)) removeComments(file)
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {

@@ -1,0 +1,117 @@
+/** Playwright: a fixture of Playwright that is an engine of the test's own, to which pages send their requests. The entry `mikro-rest/playwright`. */
+import type { TestType } from '@playwright/test'
+import type { RestEngine } from '../../engine.ts'
+import { TestWorlds, describeOutcome } from './world-of-test.ts'
+import type { EngineSource, FixtureOptions } from './world-of-test.ts'
+
+export type { EngineSource, FixtureOptions }
+
+/** A request of a page, as Playwright hands it on. */
+interface Route {
+  request(): {
+    method(): string
+    url(): string
+    allHeaders(): Promise<Record<string, string>>
+    postDataBuffer(): Uint8Array | null
+  }
+  fulfill(answer: { readonly status: number; readonly headers: Record<string, string>; readonly body: Buffer }): Promise<void>
+  abort(code?: string): Promise<void>
+}
+
+/** What the fixture takes of a browser context. */
+interface BrowserContext {
+  route(url: (address: URL) => boolean, handler: (route: Route) => Promise<void>): Promise<void>
+}
+
+/** What the fixture takes of Playwright's facts of a test. */
+interface TestInfo {
+  readonly title: string
+  readonly titlePath: readonly string[]
+  readonly file: string
+  readonly status?: string
+  readonly expectedStatus: string
+  readonly errors: readonly { readonly message?: string }[]
+  readonly annotations: { type: string; description?: string }[]
+  attach(name: string, options: { readonly path: string; readonly contentType: string }): Promise<void>
+}
+
+/**
+ * Extends the `test` of Playwright by the fixture `engine`: each test has an engine of its own, a fork of one that is made for the first test of a worker. Requests that pages send
+ * to the origins of `intercept` are answered by it, without a server. Faults that no request has met are reported as annotations, and a failed test has a recording among its
+ * attachments, which `npx mikro-rest FILE` opens.
+ *
+ * @param source options of `RestEngine.create`, an engine, or a function that gives either
+ * @throws TypeError for options that are unknown or not of their form.
+ * @example
+ * const test = withEngine(base, { entities: [User] }, { intercept: 'https://api.example.test' })
+ * test('lists users', async ({ engine, page }) => {
+ *   await engine.given('user', { name: 'Ann' })
+ *   await page.goto('http://localhost:5173')
+ *   await expect(page.getByText('Ann')).toBeVisible()
+ * })
+ */
+export function withEngine<Args extends {}, WorkerArgs extends {}>(
+  test: TestType<Args, WorkerArgs>,
+  source: EngineSource,
+  options: FixtureOptions = {},
+): TestType<Args & { engine: RestEngine }, WorkerArgs> {
+  const worlds = new TestWorlds(source, options)
+  // Playwright reads the names of the fixtures that a function needs from its text.
+  const engine = [
+    ({ context }: { context: BrowserContext }, use: (made: RestEngine) => Promise<void>, info: TestInfo) =>
+      runFixture(worlds, context, use, info),
+    { auto: true },
+  ]
+  return test.extend({ engine } as never) as unknown as TestType<Args & { engine: RestEngine }, WorkerArgs>
+}
+
+async function runFixture(
+  worlds: TestWorlds,
+  context: BrowserContext,
+  use: (engine: RestEngine) => Promise<void>,
+  info: TestInfo,
+): Promise<void> {
+  const { engine, end } = await worlds.begin({ name: info.titlePath.slice(1).join(' '), file: info.file })
+  for (const origin of [worlds.options.intercept ?? []].flat()) {
+    const { origin: wanted, pathname } = new URL(origin)
+    const below = pathname.replace(/\/$/, '')
+    const isMeant = (address: URL): boolean =>
+      address.origin === wanted && (below === '' || address.pathname === below || address.pathname.startsWith(`${below}/`))
+    await context.route(isMeant, route => answer(engine, route))
+  }
+  await use(engine)
+  const [error] = info.errors
+  const outcome = await end(info.status === info.expectedStatus ? undefined : (error?.message ?? `The test has ended as ${info.status}.`))
+  for (const line of describeOutcome(outcome)) info.annotations.push({ type: 'mikro-rest', description: line })
+  if (outcome.recording !== undefined)
+    await info.attach('mikro-rest recording', { path: outcome.recording.path, contentType: 'application/octet-stream' })
+}
+
+/** Answers a request of a page with the engine. What the page may read of another origin, it may read here: the engine stands for it. */
+async function answer(engine: RestEngine, route: Route): Promise<void> {
+  const request = route.request()
+  const [method, headers, body] = [request.method(), await request.allHeaders(), request.postDataBuffer()]
+  const { origin = '*' } = headers
+  const cors = { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', 'access-control-expose-headers': '*' }
+  if (method === 'OPTIONS' && headers['access-control-request-method'] !== undefined) {
+    const { 'access-control-request-headers': wanted = '*' } = headers
+    const allowed = { 'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE', 'access-control-allow-headers': wanted }
+    await route.fulfill({ status: 204, headers: { ...cors, ...allowed }, body: Buffer.alloc(0) })
+    return
+  }
+  try {
+    const hasBody = body !== null && method !== 'GET' && method !== 'HEAD'
+    const init = { method, headers: sendable(headers), ...(hasBody ? { body: new Uint8Array(body) } : {}) }
+    const response = await engine.fetch(new Request(request.url(), init))
+    const answered = { ...Object.fromEntries(response.headers), ...cors }
+    await route.fulfill({ status: response.status, headers: answered, body: Buffer.from(await response.arrayBuffer()) })
+  } catch {
+    // The connection has been lost, as a test has asked for, or the engine is closed.
+    await route.abort('connectionreset')
+  }
+}
+
+/** The headers that a Request takes: those of HTTP/2 begin with a colon. */
+function sendable(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(':')))
+}

@@ -144,6 +144,7 @@ const LINES = {
   away: ['away.mjs', '--get', '/v1/notes'],
   awayInMemory: [':memory:', '--config', 'away.mjs', '--get', '/v1/notes'],
   copied: ['copied/served.mjs', '--get', '/v1/notes'],
+  ejected: ['plain.cjs', '--eject', 'ejected'],
   noSeeder: ['src/mikro-orm.config.ts', '--seed', 'NoSeeder', '--get', '/v1/authors'],
   noConfig: ['--migrate', '--get', '/v1/users'],
   noContext: ['--context', 'shop', '--get', '/v1/users'],
@@ -226,6 +227,8 @@ describe('the command with the config of an application', () => {
       ended.old.stderr,
       /^mikro-rest: .*mikro-orm\.config\.js is of a project with MikroORM 6\.4\.3, and an engine takes the entities of MikroORM 7: .*\n$/,
     )
+    assert.equal(ended.ejected.code, 2)
+    assert.match(ended.ejected.stderr, /--eject writes a model as code: that of .*plain\.cjs is the code of an application already\.\n$/)
     assert.equal(ended.noConfig.code, 2)
     assert.match(
       ended.noConfig.stderr,

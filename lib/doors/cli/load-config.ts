@@ -22,17 +22,20 @@ export interface ConfigArguments {
   readonly database?: string | undefined
   /** Whether its migrations make the tables. */
   readonly migrates: boolean
+  /** Whether the model is to be written as code. */
+  readonly ejects: boolean
 }
 
 /** Returns the engine options of a module whose default export is a config, or engine options with one; undefined for anything else. */
 export async function loadConfig(
   main: unknown,
   path: string,
-  { context, database, migrates }: ConfigArguments,
+  { context, database, migrates, ejects }: ConfigArguments,
 ): Promise<EngineOptions | undefined> {
   const isWhole = isConfig(main, isNamedConfig(path))
   if (!isWhole && (typeof main !== 'object' || main === null || !('config' in main) || main.config === undefined)) return undefined
   checkOrmVersion(path)
+  if (ejects) throw new CommandError(`--eject writes a model as code: that of ${path} is the code of an application already.`, 2)
   const options: EngineOptions = isWhole ? { config: main as object } : (main as EngineOptions)
   const { orm = {} } = options
   const config = await chooseConfig(options.config, context ?? orm.contextName)

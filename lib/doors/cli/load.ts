@@ -55,7 +55,7 @@ export async function load(args: CommandArguments, server?: PrivateServer): Prom
   const infer = { strict: args.strict, open: args.open, ...(args.id === undefined ? {} : { id: args.id }) }
   if (args.context !== undefined && config === undefined && (file === undefined || !isModule(file)))
     throw new CommandError('--context chooses a config of MikroORM: name the mikro-orm.config.ts that has it.', 2)
-  const choice = { context: args.context, migrates: args.migrate }
+  const choice = { context: args.context, migrates: args.migrate, ejects: args.eject !== undefined }
   const model =
     server === undefined ? await loadModel(file, config, { readOnly, infer, ...choice }) : await loadFor(server, choice, file, config)
   for (const [option, isGiven] of [

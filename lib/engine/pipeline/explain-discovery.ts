@@ -1,12 +1,16 @@
 /** Explain discovery: says in words of the option `entities` what MikroORM has found wrong with the list of them. */
 
-/** Returns the error to throw: a TypeError for a list in which MikroORM finds no entities, the given one for anything else. */
-export function explainDiscovery(error: unknown, entities: readonly unknown[] | undefined): unknown {
+/**
+ * Returns the error to throw: a TypeError for a list in which MikroORM finds no entities, the given one for anything else.
+ *
+ * @param baseDir the folder from which patterns are taken
+ */
+export function explainDiscovery(error: unknown, entities: readonly unknown[] | undefined, baseDir = process.cwd()): unknown {
   if (!(error instanceof Error) || error.name !== 'MetadataError' || entities === undefined) return error
   const patterns = entities.filter(each => typeof each === 'string')
   if (error.message.startsWith('No entities were discovered') && patterns.length > 0) {
     const which = patterns.map(each => JSON.stringify(each)).join(', ')
-    const text = `RestEngine.create: "entities": no file with an entity matches ${which}, taken from ${process.cwd()}; or list the entities themselves: [User].`
+    const text = `RestEngine.create: "entities": no file with an entity matches ${which}, taken from ${baseDir}; or list the entities themselves: [User].`
     return new TypeError(text, { cause: error })
   }
   const index = entities.findIndex(each => typeof each === 'function')

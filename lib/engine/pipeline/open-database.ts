@@ -19,7 +19,7 @@ export async function openDatabase(opening: Opening): Promise<Opened> {
   try {
     return await openAny(opening)
   } catch (error) {
-    throw explainDiscovery(error, opening.entities)
+    throw explainDiscovery(error, opening.entities, opening.orm.baseDir)
   }
 }
 

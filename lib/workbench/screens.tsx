@@ -20,6 +20,12 @@ export const SCREENS: readonly Screen[] = [
     about: 'what was asked, and why it was answered so',
     load: () => import('./requests/requests-screen.tsx'),
   },
+  {
+    name: 'world',
+    title: 'World and faults',
+    about: 'clock, snapshots, worlds, faults and gates',
+    load: () => import('./world/world-screen.tsx'),
+  },
 ]
 
 export function findScreen(name: string): Screen | undefined {

@@ -75,6 +75,8 @@ export interface Outline {
   readonly title: string
   /** The kind of its database: `SQLite in memory`. */
   readonly database: string
+  /** Whether the data are gone with the process: nobody's, to begin anew at will. */
+  readonly inMemory: boolean
   readonly base: string
   /** The path in front of resources: `/api/v1`. */
   readonly root: string

@@ -34,14 +34,14 @@ export function outlineVersion(
   }
 }
 
-function nameDatabase(database: string | ServerDatabase): Pick<Outline, 'title' | 'database'> {
+function nameDatabase(database: string | ServerDatabase): Pick<Outline, 'title' | 'database' | 'inMemory'> {
   const name = describeDatabase(database)
   const kind = isPglite(name) ? 'PGlite' : /^postgres/i.test(name) ? 'PostgreSQL' : 'SQLite'
-  if (isInMemory(database)) return { title: `${kind} in memory`, database: kind }
+  if (isInMemory(database)) return { title: `${kind} in memory`, database: kind, inMemory: true }
   const last =
     name
       .replace(/[/\\]+$/, '')
       .split(/[/\\]/)
       .at(-1) ?? name
-  return { title: last.replace(/^pglite:/i, ''), database: kind }
+  return { title: last.replace(/^pglite:/i, ''), database: kind, inMemory: false }
 }

@@ -6,7 +6,7 @@ import type { OutlinedResource } from '../../description/outline/outline.ts'
 import type { Change } from '../../engine/journal/changes.ts'
 import type { FaultState } from '../../engine/testing/fault-handle.ts'
 import { encodeSoftly } from '../state/place-text.ts'
-import { code, inlineCode, quote } from './code.ts'
+import { code, inlineCode, quote } from '../state/code.ts'
 
 /** A request that is written. */
 export interface CopiedRequest {

@@ -1,0 +1,21 @@
+/** World screen: the clock, the data, the worlds and the faults, each with the code that does the same. */
+import { ClockCard } from './clock-card.tsx'
+import { DataCard } from './data-card.tsx'
+import { FaultsCard } from './faults-card.tsx'
+import { GatesCard } from './gates-card.tsx'
+import { WorldsCard } from './worlds-card.tsx'
+
+export default function WorldScreen() {
+  return (
+    <>
+      <h1 class="visually-hidden">World and faults</h1>
+      <div class="cards">
+        <GatesCard />
+        <ClockCard />
+        <DataCard />
+        <FaultsCard />
+        <WorldsCard />
+      </div>
+    </>
+  )
+}

@@ -59,8 +59,9 @@ for (const { name, create, headers: headersOf } of worlds) {
           }),
         )
         for (const path of new Set(paths)) {
-          for (const query of queries) {
-            for (const method of ['GET', 'HEAD']) {
+          for (const [index, query] of queries.entries()) {
+            // Of an answer without a body the headers are judged, which are the same however it is asked for.
+            for (const method of index === 0 ? ['GET', 'HEAD'] : ['GET']) {
               const answer = await engine.handle(method, path, query, undefined, { headers })
               assertAsDescribed(documents, method, path, answer, `?${query}`)
               if (answer.status === 200) count++

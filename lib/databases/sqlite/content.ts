@@ -172,6 +172,8 @@ export class Content {
     this.#keys.restore(image.keys)
     this.#keepBaseline()
     const { db } = this.#handle
+    // Nothing has been written since: what is open is the image, with the statements that are prepared for it.
+    if (this.#image === image) return
     if (db.memory) {
       const handle = new SqliteDatabase(image.bytes)
       handle.addFunctions(this.#handle.functions)

@@ -23,7 +23,16 @@ interface Place {
   readonly path: string
 }
 
-type Check = (expected: unknown, value: unknown, schema: Schema, place: Place) => string[]
+type Check = (expected: unknown, value: unknown, schema: Schema, place: Place) => readonly string[]
+
+/** What most checks find. */
+const NOTHING: readonly string[] = []
+
+/** What references lead to, by the document that they stand in: every member of every record follows some. */
+const RESOLVED = new WeakMap<Schema, Map<string, Schema>>()
+
+/** Compiled patterns of schemas. */
+const PATTERNS = new Map<string, RegExp>()
 
 const DAY = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
 const MOMENT = /^([^T]+)T(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i
@@ -47,52 +56,62 @@ const CHECKS: Readonly<Record<string, Check>> = {
     (expected as Schema[]).flatMap(each => (each['x-schema'] === undefined ? findMismatches(each, value, place) : [])),
   anyOf: (expected, value, _schema, place) => findNearestFaults(expected as Schema[], value, place),
   not: (expected, value, _schema, place) =>
-    findMismatches(expected as Schema, value, place).length > 0 ? [] : [say(place, `is ${show(value)}, which is ruled out`)],
-  type: (expected, value, _schema, place) => {
-    const types = [expected].flat() as string[]
-    return types.some(type => isOfType(value, type))
-      ? []
-      : [say(place, `is ${nameType(value)} (${show(value)}), not ${types.join(' or ')}`)]
-  },
-  const: (expected, value, _schema, place) => (isSame(expected, value) ? [] : [say(place, `is ${show(value)}, not ${show(expected)}`)]),
+    findMismatches(expected as Schema, value, place).length > 0 ? NOTHING : [say(place, `is ${show(value)}, which is ruled out`)],
+  type: (expected, value, _schema, place) =>
+    isOfTypes(value, expected)
+      ? NOTHING
+      : [say(place, `is ${nameType(value)} (${show(value)}), not ${([expected].flat() as string[]).join(' or ')}`)],
+  const: (expected, value, _schema, place) =>
+    isSame(expected, value) ? NOTHING : [say(place, `is ${show(value)}, not ${show(expected)}`)],
   enum: (expected, value, _schema, place) =>
     (expected as unknown[]).some(each => isSame(each, value))
-      ? []
+      ? NOTHING
       : [say(place, `is ${show(value)}, not one of ${(expected as unknown[]).map(show).join(', ')}`)],
   pattern: (expected, value, _schema, place) =>
-    typeof value !== 'string' || new RegExp(expected as string, 'u').test(value)
-      ? []
+    typeof value !== 'string' || compile(expected as string).test(value)
+      ? NOTHING
       : [say(place, `is ${show(value)}, not of the form ${String(expected)}`)],
   format: (expected, value, _schema, place) =>
     typeof value !== 'string' || FORMATS[expected as string]?.(value) !== false
-      ? []
+      ? NOTHING
       : [say(place, `is ${show(value)}, not of the form ${String(expected)}`)],
   maxLength: (expected, value, _schema, place) =>
-    typeof value !== 'string' || [...value].length <= (expected as number)
-      ? []
+    typeof value !== 'string' || value.length <= (expected as number) || [...value].length <= (expected as number)
+      ? NOTHING
       : [say(place, `is longer than ${String(expected)} characters`)],
   minLength: (expected, value, _schema, place) =>
     typeof value !== 'string' || [...value].length >= (expected as number)
-      ? []
+      ? NOTHING
       : [say(place, `is shorter than ${String(expected)} characters`)],
   minimum: (expected, value, _schema, place) =>
-    typeof value !== 'number' || value >= (expected as number) ? [] : [say(place, `is ${value}, less than ${String(expected)}`)],
+    typeof value !== 'number' || value >= (expected as number) ? NOTHING : [say(place, `is ${value}, less than ${String(expected)}`)],
   maximum: (expected, value, _schema, place) =>
-    typeof value !== 'number' || value <= (expected as number) ? [] : [say(place, `is ${value}, more than ${String(expected)}`)],
+    typeof value !== 'number' || value <= (expected as number) ? NOTHING : [say(place, `is ${value}, more than ${String(expected)}`)],
   minItems: (expected, value, _schema, place) =>
-    !Array.isArray(value) || value.length >= (expected as number) ? [] : [say(place, `has fewer than ${String(expected)} items`)],
+    !Array.isArray(value) || value.length >= (expected as number) ? NOTHING : [say(place, `has fewer than ${String(expected)} items`)],
   maxItems: (expected, value, _schema, place) =>
-    !Array.isArray(value) || value.length <= (expected as number) ? [] : [say(place, `has more than ${String(expected)} items`)],
-  items: (expected, value, _schema, place) =>
-    Array.isArray(value) ? value.flatMap((item, index) => findMismatches(expected as Schema, item, below(place, String(index)))) : [],
-  required: (expected, value, _schema, place) =>
-    isRecord(value) ? (expected as string[]).filter(name => !Object.hasOwn(value, name)).map(name => say(place, `lacks "${name}"`)) : [],
-  properties: (expected, value, _schema, place) =>
-    isRecord(value)
-      ? Object.entries(expected as Record<string, Schema>).flatMap(([name, schema]) =>
-          Object.hasOwn(value, name) ? findMismatches(schema, value[name], below(place, name)) : [],
-        )
-      : [],
+    !Array.isArray(value) || value.length <= (expected as number) ? NOTHING : [say(place, `has more than ${String(expected)} items`)],
+  items: (expected, value, _schema, place) => {
+    if (!Array.isArray(value)) return NOTHING
+    let faults = NOTHING
+    for (let index = 0; index < value.length; index++)
+      faults = join(faults, findMismatches(expected as Schema, value[index], below(place, String(index))))
+    return faults
+  },
+  required: (expected, value, _schema, place) => {
+    if (!isRecord(value)) return NOTHING
+    let faults = NOTHING
+    for (const name of expected as string[]) if (!Object.hasOwn(value, name)) faults = join(faults, [say(place, `lacks "${name}"`)])
+    return faults
+  },
+  properties: (expected, value, _schema, place) => {
+    if (!isRecord(value)) return NOTHING
+    let faults = NOTHING
+    for (const name in expected as Schema)
+      if (Object.hasOwn(value, name))
+        faults = join(faults, findMismatches((expected as Record<string, Schema>)[name]!, value[name], below(place, name)))
+    return faults
+  },
   additionalProperties: (expected, value, schema, place) => {
     if (!isRecord(value)) return []
     const more = Object.keys(value).filter(name => !Object.hasOwn(schema['properties'] ?? {}, name))
@@ -102,7 +121,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   unevaluatedProperties: (expected, value, schema, place) => {
     if (!isRecord(value) || expected !== false) return []
     const known = new Set(listDescribed(schema, value, place))
-    return Object.keys(value).flatMap(name => (known.has(name) ? [] : [say(place, `has "${name}", which is not described`)]))
+    return Object.keys(value).flatMap(name => (known.has(name) ? NOTHING : [say(place, `has "${name}", which is not described`)]))
   },
 }
 
@@ -121,11 +140,19 @@ function listDescribed(schema: Schema, value: unknown, place: Place): string[] {
  * @throws Error for a keyword that is not known, and for a reference that leads nowhere
  */
 export function checkValue(schema: Schema, value: unknown, root: Schema): string[] {
-  return findMismatches(schema, value, { root, path: '' })
+  return [...findMismatches(schema, value, { root, path: '' })]
 }
 
-/** Follows a reference of a document to the schema that it leads to. */
+/** Follows a reference of a document, which nobody changes meanwhile, to the schema that it leads to. */
 export function resolve(root: Schema, reference: string): Schema {
+  let known = RESOLVED.get(root)
+  if (known === undefined) RESOLVED.set(root, (known = new Map<string, Schema>()))
+  let found = known.get(reference)
+  if (found === undefined) known.set(reference, (found = follow(root, reference)))
+  return found
+}
+
+function follow(root: Schema, reference: string): Schema {
   let node: unknown = root
   for (const name of reference.replace(/^#/, '').split('/').slice(1))
     node = isRecord(node) ? node[decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~')] : undefined
@@ -133,33 +160,46 @@ export function resolve(root: Schema, reference: string): Schema {
   return node
 }
 
-function findMismatches(schema: Schema, value: unknown, place: Place): string[] {
-  const faults: string[] = []
-  for (const [keyword, expected] of Object.entries(schema)) {
+/** Documents are JSON: their objects inherit nothing that a loop over their members would meet. */
+function findMismatches(schema: Schema, value: unknown, place: Place): readonly string[] {
+  let faults = NOTHING
+  for (const keyword in schema) {
     const check = CHECKS[keyword]
-    if (check !== undefined) faults.push(...check(expected, value, schema, place))
+    if (check !== undefined) faults = join(faults, check(schema[keyword], value, schema, place))
     else if (!ANNOTATIONS.has(keyword) && !keyword.startsWith('x-')) throw new Error(`The keyword "${keyword}" of a schema is not known.`)
   }
   return faults
 }
 
+/** Most values are as they should be: nothing is copied for them. */
+function join(faults: readonly string[], more: readonly string[]): readonly string[] {
+  if (more.length === 0) return faults
+  return faults.length === 0 ? more : [...faults, ...more]
+}
+
+function compile(pattern: string): RegExp {
+  let compiled = PATTERNS.get(pattern)
+  if (compiled === undefined) PATTERNS.set(pattern, (compiled = new RegExp(pattern, 'u')))
+  return compiled
+}
+
 function isTyped(schema: Schema, value: unknown, place: Place): boolean {
   if (typeof schema['$ref'] === 'string') return isTyped(resolve(place.root, schema['$ref']), value, place)
-  return schema['type'] === undefined || ([schema['type']].flat() as string[]).some(type => isOfType(value, type))
+  return schema['type'] === undefined || isOfTypes(value, schema['type'])
 }
 
 /** The faults of the alternative that comes nearest. */
-function findNearestFaults(alternatives: readonly Schema[], value: unknown, place: Place): string[] {
-  let nearest: { readonly faults: string[]; readonly score: number } | undefined
+function findNearestFaults(alternatives: readonly Schema[], value: unknown, place: Place): readonly string[] {
+  let nearest: { readonly faults: readonly string[]; readonly score: number } | undefined
   for (const alternative of alternatives) {
     const faults = findMismatches(alternative, value, place)
-    if (faults.length === 0) return []
+    if (faults.length === 0) return NOTHING
     // A fault further inside says more than one of the type of the whole, and what is of the type comes nearer than what is not.
     const depth = Math.max(...faults.map(fault => fault.split(' ', 1)[0]!.split('/').length))
     const score = depth + (isTyped(alternative, value, place) ? 0.5 : 0)
     if (nearest === undefined || score > nearest.score) nearest = { faults, score }
   }
-  return nearest?.faults ?? []
+  return nearest?.faults ?? NOTHING
 }
 
 function below({ root, path }: Place, name: string): Place {
@@ -177,6 +217,11 @@ function show(value: unknown): string {
 
 function nameType(value: unknown): string {
   return value === null ? 'null' : value === undefined ? 'nothing' : Array.isArray(value) ? 'array' : typeof value
+}
+
+/** @param expected a type, or several */
+function isOfTypes(value: unknown, expected: unknown): boolean {
+  return typeof expected === 'string' ? isOfType(value, expected) : (expected as readonly string[]).some(type => isOfType(value, type))
 }
 
 function isOfType(value: unknown, type: string): boolean {

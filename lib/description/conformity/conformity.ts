@@ -35,7 +35,8 @@ const FAILURE_TYPES: Readonly<Record<string, string>> = { 'application/json': 'F
 
 interface DescribedPath {
   readonly template: string
-  readonly segments: readonly string[]
+  /** Undefined for a parameter. */
+  readonly segments: readonly (string | undefined)[]
   readonly item: Schema
 }
 
@@ -52,7 +53,7 @@ export class Conformity {
     this.#document = document
     const countParameters = ({ template }: DescribedPath): number => template.split('{').length
     this.#paths = Object.entries(document.paths)
-      .map(([template, item]) => ({ template, segments: template.split('/').map(decodeSegment), item }))
+      .map(([template, item]) => ({ template, segments: template.split('/').map(readTemplate), item }))
       .toSorted((a, b) => countParameters(a) - countParameters(b))
     this.operations = this.#paths.flatMap(listOperations)
     this.#headers = new Set(this.operations.flatMap(({ node }) => this.#headersOf(node)))
@@ -168,7 +169,7 @@ export class Conformity {
     return this.#paths.find(
       ({ segments: parts }) =>
         parts.length === segments.length &&
-        parts.every((part, index) => (/^\{\w+\}$/.test(part) ? segments[index] !== '' : part === segments[index])),
+        parts.every((part, index) => (part === undefined ? segments[index] !== '' : part === segments[index])),
     )
   }
 
@@ -197,6 +198,12 @@ function findOperation(item: Schema, method: string): Schema | undefined {
 function checkOptions({ status, headers }: HeldAnswer): string[] {
   if (status >= 400) return []
   return status === 204 && 'allow' in headers ? [] : [`${status}: OPTIONS is answered with 204 and the header "allow"`]
+}
+
+/** A segment of a template, without its name where it is a parameter. */
+function readTemplate(segment: string): string | undefined {
+  const text = decodeSegment(segment)
+  return /^\{\w+\}$/.test(text) ? undefined : text
 }
 
 /** A segment that cannot be decoded is that of no described path. */

@@ -78,3 +78,25 @@ describeStores('a time that is named by the type of its column', { except: 'colu
     })
   }
 })
+
+describeStores('a Date that the application gives a property of the type date', () => {
+  it('is stored as its day, is found by it, and is no change where the day is the same', async () => {
+    const Task = new EntitySchema<{ id: number; due: unknown }>({
+      name: 'Task',
+      properties: { id: { type: 'integer', primary: true }, due: { type: 'date', nullable: true } },
+    })
+    await using engine = await createEngine({ entities: [Task] })
+    const em = engine.orm.em.fork()
+    em.create(Task, { due: new Date('2026-01-31T00:00:00Z') })
+    const other = em.create(Task, { due: '2026-02-01' })
+    await em.flush()
+    other.due = new Date('2026-02-02T00:00:00Z')
+    await em.flush()
+    const { body } = await engine.send('GET /v1/tasks?due>=2026-01-31')
+    assert.deepEqual(body.tasks, [
+      { id: 1, due: '2026-01-31' },
+      { id: 2, due: '2026-02-02' },
+    ])
+    assert.equal((await engine.orm.em.fork().find(Task, { due: new Date('2026-02-02T00:00:00Z') })).length, 1)
+  })
+})

@@ -30,6 +30,7 @@ import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
 import { withLazyExtensions } from '../orm/lazy-extensions.ts'
 import { withoutCache } from '../orm/metadata-cache.ts'
 import { readDateLinks } from '../orm/date-links.ts'
+import { storeDays } from '../orm/day-values.ts'
 import { quoteJsonDefaults } from '../orm/json-defaults.ts'
 import { leaveMissingColumns, listQueries, noteBroken } from '../orm/query-columns.ts'
 import { forEngine, runMigrations } from '../orm/run-migrations.ts'
@@ -188,6 +189,7 @@ async function openWith(
   checkMembers(connection.orm, DRIVER_MEMBERS)
   correctMetadata(connection.orm)
   readDateLinks(connection.orm)
+  storeDays(connection.orm)
   quoteJsonDefaults(connection.orm, false)
   noteModel(connection.orm, notes)
   skipUpdateOfCreated(connection.orm)

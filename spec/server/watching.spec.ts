@@ -110,6 +110,7 @@ describe('the journal over HTTP', () => {
     assert.deepEqual(await ids('?since=0&limit=2'), [1, 2], 'the first ones behind it')
     assert.deepEqual(await ids('?limit=2'), [2, 3], 'else the newest')
     assert.deepEqual(await ids('?since=3'), [])
+    assert.deepEqual([await ids('?record=users/4'), await ids('?record=users/99')], [[3], []], 'those that have changed a record')
     const [short] = (await control('GET', '/requests?bodies=false&limit=1')).requests
     assert.equal('body' in short! || 'response' in short!, false)
     assert.deepEqual([short!.changed, short!.changes], [1, [{ type: 'insert', resource: 'users', id: 4 }]])

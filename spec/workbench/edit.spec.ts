@@ -1,6 +1,7 @@
 /** Writing in the workbench, in headless Chromium: in cells, in the panel of a record, by keyboard; what is refused stands where it was written. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { runInNewContext } from 'node:vm'
 import type { Browser, Page } from '@playwright/test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
@@ -193,6 +194,48 @@ describe('writing in the workbench', { skip: NO_BROWSER, timeout: 240_000 }, () 
       await page.getByText(`1 to ${before + 10} of ${before + 10}`).waitFor()
       await page.locator('tr.fresh').nth(9).waitFor()
       assert.equal(await count(), before + 10)
+    })
+  })
+
+  it('takes a CSV file in: columns by name, faults by line in a world of its own, then one transaction; and says which request has changed a record', async () => {
+    await using server = await serveWorkbench(engine)
+    const before = engine.requests.length
+    await visit(browser, `${server.origin}/_ui#/data/sites?limit=3`, { allowed: /status of 422/ }, async page => {
+      await page.getByRole('button', { name: 'Import CSV' }).click()
+      const csv = (status: string) =>
+        Buffer.from(`Name;URL;State;publisher_id\n"Semi;colon";https://semi.example;active;3\nOther;https://other.example;${status};4\n`)
+      await page.getByLabel('CSV file').setInputFiles({ name: 'sites.csv', mimeType: 'text/csv', buffer: csv('lost') })
+      assert.equal(await page.getByLabel('Attribute of URL').inputValue(), 'url')
+      await page.getByLabel('Attribute of State').selectOption('status')
+      await page.getByRole('button', { name: 'Try it' }).click()
+      await page.getByText('Line 3: "status" must be one of').waitFor()
+      assert.ok(await page.getByRole('button', { name: 'Import 2 records' }).isDisabled())
+      assert.equal(engine.requests.length, before)
+      await page.getByLabel('CSV file').setInputFiles({ name: 'sites.csv', mimeType: 'text/csv', buffer: csv('blocked') })
+      await page.getByLabel('Attribute of State').selectOption('status')
+      await page.getByRole('button', { name: 'Try it' }).click()
+      await page.getByText('All 2 records can be imported.').waitFor()
+      await page.getByRole('button', { name: 'Import 2 records' }).click()
+      await page.locator('tr.fresh').nth(1).waitFor()
+      assert.equal(engine.requests.length, before + 1)
+      const { count, sites } = (await engine.send('GET /v1/sites?publisher=3&name=Semi;colon')).body as unknown as {
+        count: number
+        sites: { id: number; status: string }[]
+      }
+      assert.deepEqual([count, sites[0]!.status], [1, 'active'])
+      const worlds = (await (await fetch(`${server.origin}/_test/worlds`)).json()) as { worlds: unknown[] }
+      assert.equal(worlds.worlds.length, 1)
+      await page.goto(`${server.origin}/_ui#/data/sites/${sites[0]!.id}?limit=3`)
+      await page.getByRole('region', { name: 'Changed by' }).getByRole('link', { name: 'POST /v1/sites' }).waitFor()
+      await page.getByRole('button', { name: 'seed' }).click()
+      await page.getByText('Copied as seed').waitFor()
+      const text = await page.evaluate('navigator.clipboard.readText()')
+      assert.match(text as string, /^await engine\.seed\(\{\n {2}sites: \[/)
+      // It makes the record again where there is none.
+      await using other = await engine.fork()
+      await other.send(`DELETE /v1/sites/${sites[0]!.id}`)
+      await (runInNewContext(`(async () => { ${text as string} })()`, { engine: other }) as Promise<void>)
+      assert.deepEqual(await read(other, `/v1/sites/${sites[0]!.id}`), await read(engine, `/v1/sites/${sites[0]!.id}`))
     })
   })
 

@@ -13,31 +13,33 @@ interface SentFault {
   readonly detail?: unknown
 }
 
-/**
- * @param body the body of the answer
- * @param at the place of the record in the body that was sent: 3 for the fourth of an array
- */
-export function readFaults(body: unknown, { attributes }: OutlinedResource, at?: number): FieldFaults {
+/** @param body the body of the answer */
+export function readFaults(body: unknown, { attributes }: OutlinedResource): FieldFaults {
   const byName = new Map<string, string>()
   const others: string[] = []
   for (const { attribute, detail } of faultsOf(body)) {
     const path = typeof attribute === 'string' ? attribute.split('.') : []
-    if (at !== undefined && path.shift() !== String(at)) continue
     const text = typeof detail === 'string' ? detail : 'This value is refused.'
-    const found = attributes.find(({ name, ids }) => name === path[0] || ids === path[0])
+    const [own] = path
+    const found = own === undefined ? undefined : attributes.find(({ name, ids }) => name === own || ids === own)
     if (found === undefined) others.push(text)
     else byName.set(found.name, byName.has(found.name) ? `${byName.get(found.name)} ${text}` : text)
   }
   return { byName, others }
 }
 
-/** The places in an array of records that have faults. */
-export function faultyPlaces(body: unknown): number[] {
-  const places = faultsOf(body).flatMap(({ attribute }) => {
+/**
+ * The errors of a refused array as sentences with the line that each record came from.
+ *
+ * @param lines the line of each record
+ */
+export function readLineFaults(body: unknown, lines: readonly number[]): string[] {
+  return faultsOf(body).flatMap(({ attribute, detail }) => {
     const [, place] = typeof attribute === 'string' ? (/^(\d+)(?:\.|$)/.exec(attribute) ?? []) : []
-    return place === undefined ? [] : [Number(place)]
+    const line = place === undefined ? undefined : lines[Number(place)]
+    // The API names the place in the array before its sentence.
+    return line === undefined || typeof detail !== 'string' ? [] : [`Line ${line}: ${detail.replace(/^\[\d+\]: /, '')}`]
   })
-  return [...new Set(places)].toSorted((one, other) => one - other)
 }
 
 function faultsOf(body: unknown): readonly SentFault[] {

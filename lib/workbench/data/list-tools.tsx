@@ -5,6 +5,7 @@ import { ErrorNotice } from '../parts/notice.tsx'
 import { findResource } from '../state/outline.ts'
 import type { OutlinedResource } from '../state/outline.ts'
 import { idOf } from '../state/records.ts'
+import { ImportDialog } from './import-dialog.tsx'
 import { readDraft } from './input-text.ts'
 import { makeUp } from './save.ts'
 
@@ -25,6 +26,7 @@ interface ListToolsProps {
 export function ListTools({ resource, prefilled, onCreate, onMade, children }: ListToolsProps) {
   const [error, setError] = useState<Error>()
   const [isBusy, setBusy] = useState(false)
+  const [isImporting, setImporting] = useState(false)
   const invent = async (): Promise<void> => {
     setBusy(true)
     try {
@@ -47,12 +49,25 @@ export function ListTools({ resource, prefilled, onCreate, onMade, children }: L
             <button type="button" disabled={isBusy} title="Valid records, with the parents that they need" onClick={() => void invent()}>
               Make up {MADE_UP}
             </button>
+            <button type="button" onClick={() => setImporting(true)}>
+              Import CSV …
+            </button>
           </>
         ) : null}
         <span class="grow" />
         {children}
       </div>
       {error === undefined ? null : <ErrorNotice error={error} />}
+      {isImporting ? (
+        <ImportDialog
+          resource={resource}
+          onImported={ids => {
+            setImporting(false)
+            onMade(ids)
+          }}
+          onClose={() => setImporting(false)}
+        />
+      ) : null}
     </>
   )
 }

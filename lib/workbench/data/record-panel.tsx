@@ -1,5 +1,6 @@
 /** Record panel: all of one record, beside the list that it is chosen from: to read, to change, to delete. */
 import { useState } from 'preact/hooks'
+import { CopyMenu } from '../parts/copy-menu.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { look } from '../state/ask.ts'
@@ -10,11 +11,14 @@ import { go } from '../state/place.ts'
 import { labelOf, valueOf } from '../state/records.ts'
 import type { AnyRecord } from '../state/records.ts'
 import { Value } from './cell.tsx'
+import { ChangedBy } from './changed-by.tsx'
 import { DeleteDialog } from './delete-dialog.tsx'
+import { describeLink } from './describe-link.ts'
 import { hrefOfList, requestOf, requestOfList } from './links.ts'
 import { ListLinks } from './list-links.tsx'
 import { readListQuery } from './list-query.ts'
 import { parameterNames } from './parameter-names.ts'
+import { seedText } from './seed-text.ts'
 import { RecordForm } from './record-form.tsx'
 
 /** What the panel is edited for: an attribute, by its name, or none in particular. */
@@ -131,9 +135,19 @@ function Shown({ resource, id, record, closeHref, onEdit }: ShownProps) {
           </button>
         ) : null}
       </div>
+      <CopyMenu about={`${resource.singular} ${id}`} copies={[{ name: 'seed', write: () => writeSeed(resource, record) }]} />
+      <ChangedBy resource={resource} id={id} />
       {isDeleting ? <DeleteDialog resource={resource} id={id} onDeleted={() => go(closeHref)} onClose={() => setDeleting(false)} /> : null}
     </>
   )
+}
+
+function writeSeed(resource: OutlinedResource, record: AnyRecord): string {
+  const idOfLink = (value: unknown, name: string): string | undefined => {
+    const attribute = resource.attributes.find(each => each.name === name)
+    return attribute === undefined ? undefined : describeLink(value, attribute).id
+  }
+  return seedText(resource, record, idOfLink, findResource)
 }
 
 /** The lists of a record, as numbers that open them. */

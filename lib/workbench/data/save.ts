@@ -3,7 +3,7 @@ import { control, sendAsUser, succeed } from '../state/ask.ts'
 import { dataChanged } from '../state/live.ts'
 import { parameterOf } from '../state/outline.ts'
 import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
-import { textOf } from '../state/records.ts'
+import { idOf, textOf } from '../state/records.ts'
 import type { AnyRecord } from '../state/records.ts'
 import { requestOf } from './links.ts'
 
@@ -18,6 +18,26 @@ export async function createRecord(resource: OutlinedResource, body: object): Pr
   const { headers } = await write('POST', [resource.name], { body })
   const last = headers.get('location')?.split('?', 1)[0]?.split('/').at(-1)
   return last === undefined ? undefined : decodeURIComponent(last)
+}
+
+/** Creates records by one request, which is one transaction. Returns their IDs. */
+export async function createRecords(resource: OutlinedResource, records: readonly object[]): Promise<string[]> {
+  const { body } = await write('POST', [resource.name], { body: records })
+  const made = (body as Readonly<Record<string, unknown>>)[resource.name]
+  return Array.isArray(made) ? made.flatMap(record => idOf(record as AnyRecord, resource) ?? []) : []
+}
+
+/** Tries whether records can be created, in a world of its own that is closed again. */
+export async function tryRecords(resource: OutlinedResource, records: readonly object[]): Promise<void> {
+  const name = `import-${crypto.randomUUID().slice(0, 8)}`
+  await control('POST', '/worlds', { name })
+  try {
+    succeed(
+      await sendAsUser('POST', requestOf([resource.name], `${parameterOf('depth')}=0`), { body: records, headers: { 'x-world': name } }),
+    )
+  } finally {
+    await control('DELETE', `/worlds/${name}`)
+  }
 }
 
 export async function deleteRecord(resource: OutlinedResource, id: string): Promise<void> {

@@ -1,5 +1,5 @@
 /** Records: the ID of a record, and how one is named to a reader. */
-import type { OutlinedAttribute, OutlinedResource } from './outline.ts'
+import type { OutlinedAttribute, OutlinedResource } from '../../description/outline/outline.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- records of any API
 export type AnyRecord = Readonly<Record<string, any>>

@@ -4,6 +4,7 @@ import { isObject } from '../../../foundation/base/json.ts'
 import { TextStream } from '../../../foundation/base/text-stream.ts'
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import type { QueryInput } from '../../../foundation/base/query-input.ts'
+import { computeNetChanges } from '../../../engine/journal/changes.ts'
 import { writeHar } from '../../../engine/journal/har.ts'
 import { summarize } from '../../../engine/journal/create-entry.ts'
 import type { JournalRecord } from '../../../engine/journal/journal-record.ts'
@@ -16,9 +17,9 @@ export function journalControls(): Control[] {
   return [
     control(
       'GET /requests',
-      'the journal of the world: ?since=ID&limit=100, ?bodies=false without bodies and rows, ?format=har for other tools',
+      'the journal of the world: ?since=ID&limit=100, ?bodies=false without bodies and rows, ?record=sites/2 for those that changed a record, ?format=har for other tools',
       listRequests,
-      ['since', 'limit', 'bodies', 'format'],
+      ['since', 'limit', 'bodies', 'record', 'format'],
     ),
     control('DELETE /requests', 'empties the journal', ({ world }) => {
       world.engine.clearRequests()
@@ -51,7 +52,8 @@ function listRequests({ world, query, origin }: ControlRequest): object {
   const limit = readInteger(query, 'limit', 1, 1_000_000)
   const hasBodies = readChoice(query, 'bodies', ['true', 'false']) !== 'false'
   const { journal, events } = world.internals.parts
-  const all = journal?.recordsSince(since ?? 0) ?? []
+  const changed = readRecord(query.get('record'))
+  const all = (journal?.recordsSince(since ?? 0) ?? []).filter(record => changed === undefined || changes(record, changed))
   // Who says where to begin goes on from there; who does not wants the newest.
   const records = limit === undefined ? all : since === undefined ? all.slice(-limit) : all.slice(0, limit)
   const entries = records.map(record => journal!.show(record))
@@ -61,6 +63,24 @@ function listRequests({ world, query, origin }: ControlRequest): object {
     last: world.last,
     marks: events.marks.filter(({ last }) => last >= (since ?? 0)),
   }
+}
+
+interface NamedRecord {
+  readonly resource: string
+  readonly id: string
+}
+
+function readRecord(text: string | null): NamedRecord | undefined {
+  if (text === null) return undefined
+  const slash = text.indexOf('/')
+  if (slash < 1 || slash === text.length - 1)
+    throw restError('parameter_invalid', `"record" must be a resource and an ID: sites/2, got ${JSON.stringify(text.slice(0, 100))}.`)
+  return { resource: text.slice(0, slash), id: text.slice(slash + 1) }
+}
+
+/** Whether a request has inserted, updated or deleted a record. */
+function changes(record: JournalRecord, { resource, id }: NamedRecord): boolean {
+  return computeNetChanges(record.changes ?? []).some(change => change.resource === resource && String(change.id) === id)
 }
 
 async function showRequest({ world, id }: ControlRequest): Promise<object> {

@@ -1,0 +1,28 @@
+/** Seed text: a record as the call of `engine.seed` that makes it again. It has what bodies may have: no lists, nothing computed, nothing hidden. */
+import type { OutlinedResource } from '../../description/outline/outline.ts'
+import { code } from '../state/code.ts'
+import { valueOf } from '../state/records.ts'
+import type { AnyRecord } from '../state/records.ts'
+import { readId } from './input-text.ts'
+
+/**
+ * @param idOfLink the ID of a linked record, which the record may show as an object
+ * @param find a resource by its plural name
+ */
+export function seedText(
+  resource: OutlinedResource,
+  record: AnyRecord,
+  idOfLink: (value: unknown, name: string) => string | undefined,
+  find: (name: string) => OutlinedResource | undefined,
+): string {
+  const values: Record<string, unknown> = {}
+  for (const attribute of resource.attributes) {
+    const { name, ids = name, kind, readOnly, flag, target } = attribute
+    const value = valueOf(record, attribute)
+    const isKey = resource.key.includes(name)
+    if (kind === 'toMany' || (readOnly && !isKey) || flag !== undefined || name === resource.version || value === undefined) continue
+    const id = kind === 'toOne' && value !== null ? idOfLink(value, name) : undefined
+    values[ids] = id === undefined ? value : readId(id, target === undefined ? undefined : find(target))
+  }
+  return `await engine.seed(${code({ [resource.name]: [values] })})\n`
+}

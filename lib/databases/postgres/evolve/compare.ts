@@ -7,8 +7,11 @@ import type { AbstractSqlPlatform, SchemaDifference, SqlSchemaGenerator, TableDi
 import type { MikroORM } from '@mikro-orm/core'
 import { withDeferredReferences } from '../orm/deferred-references.ts'
 
-/** @param drop whether columns that the model lacks are in the difference */
-export async function compare(orm: MikroORM, drop: boolean): Promise<SchemaDifference> {
+/**
+ * @param drop whether columns that the model lacks are in the difference
+ * @param schemas those of the entities: to read all of a database takes long, and what others have in theirs is nothing of the model's
+ */
+export async function compare(orm: MikroORM, drop: boolean, schemas: readonly string[]): Promise<SchemaDifference> {
   return withDeferredReferences(orm, async () => {
     const generator = orm.schema as unknown as SqlSchemaGenerator
     const platform = orm.em.getPlatform() as AbstractSqlPlatform
@@ -19,7 +22,7 @@ export async function compare(orm: MikroORM, drop: boolean): Promise<SchemaDiffe
       platform,
       orm.config,
       undefined,
-      to.getNamespaces(),
+      [...new Set([...schemas, ...to.getNamespaces()])],
       undefined,
       skipTables,
       skipViews,

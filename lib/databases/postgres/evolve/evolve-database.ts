@@ -33,6 +33,8 @@ interface Evolution {
   readonly request: EvolveRequest
   readonly plan: Plan
   readonly views: Views
+  /** Those of the entities. */
+  readonly schemas: readonly string[]
 }
 
 const PLACE = 'The database'
@@ -41,7 +43,15 @@ const PLACE = 'The database'
 export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolving: Evolving, notes: Notes): Promise<void> {
   await lockSchema(session)
   const plan = new Plan()
-  const evolution = { orm, session, evolving, request: readRequest(orm, evolving), plan, views: await findViews(orm, session) }
+  const evolution = {
+    orm,
+    session,
+    evolving,
+    request: readRequest(orm, evolving),
+    plan,
+    views: await findViews(orm, session),
+    schemas: await listSchemas(session, orm),
+  }
   for (const [view, column] of evolution.views.lacking)
     plan.faults.push(`the column ${view}.${column} cannot be added, since ${view} is a view`)
   await renameColumns(orm, session, evolution.request, plan)
@@ -55,7 +65,7 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
   for (const table of Object.values(difference.changedTables)) await checkRows(table, { session, plan })
   plan.check(PLACE)
   await run(difference, evolution)
-  if (evolving.drop) await dropTables(difference, await listSchemas(session, orm), session, plan)
+  if (evolving.drop) await dropTables(difference, evolution.schemas, session, plan)
   plan.check(PLACE)
   await evolving.onPlan?.(plan)
   if (evolving.rehearses === true) throw new Rehearsed()
@@ -64,9 +74,9 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
 }
 
 /** MikroORM reads all of the database, and others may drop of it meanwhile: then all begins again. */
-async function compareAll({ orm, evolving }: Evolution): Promise<SchemaDifference> {
+async function compareAll({ orm, evolving, schemas }: Evolution): Promise<SchemaDifference> {
   try {
-    return await compare(orm, evolving.drop)
+    return await compare(orm, evolving.drop, schemas)
   } catch (error) {
     if (isLost(error)) throw error
     throw new SchemaError(`${PLACE} cannot be compared with the entities: ${(error as Error).message.split('\n')[0]!}.`, { cause: error })

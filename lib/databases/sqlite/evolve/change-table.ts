@@ -196,9 +196,11 @@ function compareType(column: Column, found: FileColumn, isKey: boolean, draft: D
     )
     return
   }
+  // SQLite gives the usual types in capitals.
+  const was = draft.columns.find(({ name }) => foldCase(name) === foldCase(found.name))!.type
   const part = replaceColumn(draft, found.name, text => ({ ...text, type }))
   draft.converted.push({ column: found.name, from, to: evolved })
-  draft.differences.push({ sentence: `${place}: its values become "${type}", which were "${found.type}"`, part })
+  draft.differences.push({ sentence: `${place}: its values become "${type}", which were "${was}"`, part })
 }
 
 function compareNullable(column: Column, found: FileColumn, draft: Draft): void {

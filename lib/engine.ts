@@ -10,6 +10,8 @@ import type { RestResponse } from './foundation/base/response.ts'
 import { expectChanges } from './engine/journal/expect-changes.ts'
 import type { ExpectedChange, ExpectedChanges } from './engine/journal/expect-changes.ts'
 import type { Explanation } from './engine/journal/explanation.ts'
+import type { Change } from './engine/journal/changes.ts'
+import { findDifference } from './engine/journal/difference.ts'
 import { readHarOrigin, writeHar } from './engine/journal/har.ts'
 import type { Har, HarOptions } from './engine/journal/har.ts'
 import type { RecordOptions, Recorded } from './engine/recording/record.ts'
@@ -528,6 +530,27 @@ export class RestEngine<Name extends string = string> {
    */
   async restore(snapshot: Snapshot): Promise<void> {
     await this.#parts.world.restore(snapshot)
+  }
+
+  /**
+   * Says which records two states differ in, whatever has happened in between: also by reset, restore and work past the engine. Both are copied, and all their rows read,
+   * 400,000 at most.
+   *
+   * @param before a snapshot, of this engine or of one with the same entities
+   * @param after another one; default: the present state
+   * @returns changes as the journal has them, without secrets
+   * @throws as `fork`; Error where there are more rows.
+   * @example
+   * const before = await engine.snapshot()
+   * await engine.send('DELETE /v1/users/1')
+   * assert.deepEqual((await engine.difference(before)).map(({ type, id }) => [type, id]), [['delete', 1]])
+   */
+  async difference(before: Snapshot, after?: Snapshot): Promise<Change[]> {
+    await using was = await this.fork(before)
+    await using other = after === undefined ? undefined : await this.fork(after)
+    const { shared, connection } = (other ?? this).#open
+    const changes = await findDifference(shared.watched, was.#open.connection, connection)
+    return JSON.parse(shared.secrets.maskStored(JSON.stringify(changes))) as Change[]
   }
 
   /**

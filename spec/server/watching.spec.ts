@@ -339,6 +339,24 @@ describe('snapshots and worlds over HTTP', () => {
     for (const body of [{ name: 'a b' }, { nam: 'x' }, { name: 7 }]) assert.equal((await ask('POST', '/_test/snapshots', body))[0], 400)
   })
 
+  it('say what has become of the records since', async () => {
+    await control('POST', '/snapshots', { name: 'before' })
+    await ask('POST', '/v1/users', { name: 'Bob', password: 'hush-hush' })
+    await control('POST', '/snapshots', { name: 'after' })
+    await ask('DELETE', '/v1/users/1')
+    const changes = async (path: string): Promise<unknown[]> =>
+      ((await control('GET', `/snapshots/before/changes${path}`))['changes'] as { type: string; id: number }[]).map(({ type, id }) => [
+        type,
+        id,
+      ])
+    assert.deepEqual(await changes(''), [
+      ['insert', 2],
+      ['delete', 1],
+    ])
+    assert.deepEqual(await changes('?to=after'), [['insert', 2]])
+    assert.equal((await ask('GET', '/_test/snapshots/before/changes?to=x'))[0], 404)
+  })
+
   it('are 100 in a world at most', async () => {
     for (let count = 0; count < 100; count++) await control('POST', '/snapshots')
     const [status, { detail }] = await ask('POST', '/_test/snapshots')

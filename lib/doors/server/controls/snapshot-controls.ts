@@ -8,6 +8,8 @@ import type { NamedSnapshot, World } from './worlds.ts'
 /** Snapshots of a world at a time, and their bytes together. */
 const MAX_SNAPSHOTS = 100
 const MAX_BYTES = 512 << 20
+/** Changes that an answer has. */
+const MAX_CHANGES = 1000
 
 export function snapshotControls(): Control[] {
   return [
@@ -27,6 +29,17 @@ export function snapshotControls(): Control[] {
       await world.engine.restore(find(world, id).snapshot)
       return {}
     }),
+    control(
+      'GET /snapshots/{id}/changes',
+      'which records have become others since a snapshot; ?to=ID up to another one',
+      async ({ world, id, query }) => {
+        const to = query.get('to')
+        const [before, after] = [find(world, id).snapshot, to === null ? undefined : find(world, to).snapshot]
+        const changes = await world.engine.difference(before, after)
+        return { count: changes.length, changes: changes.slice(0, MAX_CHANGES) }
+      },
+      ['to'],
+    ),
     control('DELETE /snapshots/{id}', 'forgets a snapshot', ({ world, id }) => {
       find(world, id)
       world.snapshots.delete(id)

@@ -7,6 +7,7 @@ import { restError } from '../../../foundation/base/errors.ts'
 import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'
 import type { RestError } from '../../../foundation/base/errors.ts'
 import { internalsOf } from '../../../engine/pipeline/internals.ts'
+import type { Change } from '../../../engine/journal/changes.ts'
 import type { Explanation } from '../../../engine/journal/explanation.ts'
 import type { QueryInput } from '../../../foundation/base/query-input.ts'
 import type { EngineInternals } from '../../../engine/pipeline/engine-internals.ts'
@@ -29,6 +30,7 @@ export interface WorldEngine {
   readonly clock: Clock
   clearRequests(): void
   mark(text: string): void
+  difference(before: Snapshot, after?: Snapshot): Promise<Change[]>
   unavailable(): Promise<Readonly<Record<string, string>>>
   explain(method: string, path: string, query?: QueryInput, body?: unknown, context?: HandleContext): Promise<Explanation>
   readonly given: Give

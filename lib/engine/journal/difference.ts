@@ -1,0 +1,103 @@
+/** Difference: which records two states of a world differ in, in the form of the journal. Reads all rows of both, whatever has happened in between. */
+import type { Connection } from '../../records/database/dialect.ts'
+import type { Resource, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
+import type { Watched, WatchedTable } from '../../records/database/changes.ts'
+import { EVERYTHING } from '../../records/plan/visibility.ts'
+import type { Field, ReadPlan } from '../../records/plan/read-plan.ts'
+import { planListOrder } from '../../records/plan/order.ts'
+import { COLLECTION } from '../../records/read/anchors.ts'
+import { readRecords } from '../../records/read/run-read.ts'
+import type { JsonRecord } from '../../records/read/run-read.ts'
+import type { Change } from './changes.ts'
+
+/** Rows of both states together that are compared at most. */
+const MAX_ROWS = 400_000
+
+/** Begins the names of the parts of a key, as no attribute does. */
+const KEY = '\0'
+
+/** @throws Error where there are too many rows to compare. */
+export async function findDifference(watched: Watched, before: Connection, after: Connection): Promise<Change[]> {
+  const tables = watched.tables.map(({ resource }) => resource.table)
+  const counts = [...(await before.countRows(tables)), ...(await after.countRows(tables))]
+  const rows = counts.reduce((sum, count) => sum + count, 0)
+  if (rows > MAX_ROWS)
+    throw new Error(
+      `engine.difference: both states have ${rows.toLocaleString('en')} rows, and ${MAX_ROWS.toLocaleString('en')} are compared at most.`,
+    )
+  const changes: Change[] = []
+  for (const table of watched.tables) {
+    const plan = planAll(table, watched)
+    const [was, is] = [await readAll(table, plan, before), await readAll(table, plan, after)]
+    for (const [id, record] of is) {
+      const old = was.get(id)
+      if (old === undefined) changes.push(describe('insert', table, id, undefined, record))
+      else if (JSON.stringify(old) !== JSON.stringify(record)) changes.push(describe('update', table, id, old, record))
+    }
+    for (const [id, record] of was) if (!is.has(id)) changes.push(describe('delete', table, id, record, undefined))
+  }
+  return changes
+}
+
+/** All records of a table, with what the rows themselves hold, and the IDs of many-to-many lists. */
+function planAll({ resource, fields }: WatchedTable, { lists }: Watched): ReadPlan {
+  const links = lists
+    .filter(list => list.table.resource === resource)
+    .map(({ attribute }): Field => ({ kind: 'references', attribute, order: planListOrder(attribute) }))
+  return {
+    resource,
+    anchor: COLLECTION,
+    node: { resource, fields: [...fields, ...links, ...keyNamesOf(resource).map(name => keyField(resource, name))] },
+    where: [],
+    scopeOf: EVERYTHING.scopeOf,
+    order: [],
+    paged: false,
+    sort: '',
+  }
+}
+
+async function readAll(table: WatchedTable, plan: ReadPlan, connection: Connection): Promise<Map<string | number, JsonRecord>> {
+  const { dialect } = connection
+  const compiled = dialect.compile(plan)
+  const given = { filters: [], key: [], limit: Number.MAX_SAFE_INTEGER, offset: 0 }
+  const records = await connection.read(() => readRecords(compiled, given, dialect))
+  return new Map(records.map(record => takeKey(table, record)))
+}
+
+/** The names of the attributes that make the ID. */
+function keyNamesOf({ shownKey, keyNames }: Resource): readonly string[] {
+  return shownKey === undefined ? keyNames : [shownKey.name]
+}
+
+/** A part of the key under a name of its own: clients may not see it, or see it under another one. */
+function keyField({ byName }: Resource, name: string): Field {
+  const attribute = byName.get(name) as ScalarAttribute | ToOneAttribute
+  return attribute.kind === 'scalar'
+    ? { kind: 'scalar', attribute: { ...attribute, name: KEY + name, render: undefined } }
+    : { kind: 'reference', attribute: { ...attribute, name: KEY + name, render: undefined } }
+}
+
+/** Takes the parts of the key out of a record. */
+function takeKey({ resource }: WatchedTable, record: JsonRecord): [string | number, JsonRecord] {
+  const names = keyNamesOf(resource)
+  const parts = names.map(name => record[KEY + name])
+  const { ...shown } = record
+  for (const name of names) delete shown[KEY + name]
+  const id = parts.length === 1 ? (parts[0] as string | number) : parts.map(formatPart).join('~')
+  return [id, shown]
+}
+
+/** A part of an ID, as it stands in a path. */
+function formatPart(part: unknown): string {
+  return encodeURIComponent(String(part)).replaceAll('~', '%7E')
+}
+
+function describe(
+  type: Change['type'],
+  { name }: WatchedTable,
+  id: string | number,
+  before: JsonRecord | undefined,
+  after: JsonRecord | undefined,
+): Change {
+  return { type, resource: name, id, before: before ?? null, after: after ?? null }
+}

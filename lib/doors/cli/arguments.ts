@@ -209,7 +209,7 @@ const FILES: readonly (readonly [what: string, text: string])[] = [
     'engine options, the config of MikroORM or entities: the default export of a .js .mjs .cjs .ts or .mts, or its exports; of a folder the index',
   ],
   ['a JSON file', 'an object of collections, { "users": [{ "id": 1 }] }, whose model is inferred'],
-  ['a SQLite file', 'as it is, or with the model in --config'],
+  ['a SQLite file', 'as it is, or with the model in --config; :memory: with it is none'],
   ['a recording', 'a .mikro of engine.record: the data before a failed test, and its requests'],
   ['postgres://, pglite:', 'a PostgreSQL database, postgres://user@host/database or pglite:DIR, likewise'],
   ['(none)', 'a sample model, in memory'],

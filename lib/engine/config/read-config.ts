@@ -4,6 +4,7 @@
  */
 import { Utils } from '@mikro-orm/core'
 import type { Options } from '@mikro-orm/core'
+import { isInMemory } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 import { chooseConfig } from './choose-config.ts'
 import type { OrmConfig } from './choose-config.ts'
@@ -42,7 +43,7 @@ export async function readConfig<T extends Given>(options: T): Promise<Omit<T, '
   const database = withSchema(found.database, config)
   const isSqlite = !isServer(database)
   if (options.schema === 'migrate') checkMigrations(config, isSqlite)
-  const { orm, notes } = takeOptions(config, isSqlite)
+  const { orm, notes } = takeOptions(config, { isSqlite, isInMemory: isInMemory(database instanceof URL ? database.href : database) })
   return {
     ...others,
     entities: options.entities ?? findEntities(config, own.preferTs),

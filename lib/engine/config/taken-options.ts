@@ -32,7 +32,7 @@ const OPTIONS: Readonly<Record<keyof Options, Treatment>> = {
   dataloader: 'taken',
   dbName: 'connection',
   debug: 'taken',
-  disableIdentityMap: 'taken',
+  disableIdentityMap: { out: 'not used, the engine finds what a request changes by the identity map' },
   disableTransactions: { out: 'not used, each request that writes is a transaction' },
   discovery: 'taken',
   driver: 'connection',
@@ -119,6 +119,7 @@ const BY_DEFAULT: Readonly<Record<string, readonly unknown[]>> = {
   ensureDatabase: [true, false],
   ensureIndexes: [false],
   forceUtcTimezone: [true],
+  disableIdentityMap: [false],
   disableTransactions: [false],
   implicitTransactions: [true],
   multipleStatements: [false],
@@ -138,8 +139,13 @@ export interface TakenOptions {
   readonly notes: readonly string[]
 }
 
-/** @param isSqlite whether the database is one of SQLite */
-export function takeOptions(config: OrmConfig, isSqlite: boolean): TakenOptions {
+/** Where a config is served. */
+export interface Place {
+  readonly isSqlite: boolean
+  readonly isInMemory: boolean
+}
+
+export function takeOptions(config: OrmConfig, place: Place): TakenOptions {
   const notes: string[] = []
   const taken: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(config)) {
@@ -150,7 +156,13 @@ export function takeOptions(config: OrmConfig, isSqlite: boolean): TakenOptions 
     else if (treatment === 'taken' || name === 'onQuery') taken[name] = value
     if (typeof treatment === 'object' && BY_DEFAULT[name]?.includes(value) !== true) notes.push(`config.${name}: ${treatment.out}.`)
   }
-  if (isSqlite) leaveOfServers(config, taken, notes)
+  if (place.isSqlite) leaveOfServers(config, taken, notes)
+  leaveOfSchema(config, taken, place, notes)
+  const { resultCache } = config
+  if (resultCache?.global !== undefined && resultCache.global !== false) {
+    taken['resultCache'] = { ...resultCache, global: false }
+    notes.push('config.resultCache.global: not used, a request reads what is stored.')
+  }
   return { orm: { ...taken, ...copyWritten(config) }, notes }
 }
 
@@ -163,6 +175,26 @@ function leaveOfServers({ schema, routines, driverOptions }: OrmConfig, taken: R
     notes.push('config.routines: not used, SQLite has no stored routines.')
   }
   if (driverOptions !== undefined) notes.push('config.driverOptions: not used, the connection is that of the engine.')
+}
+
+/** Parts of the schema that others make, whom a database in memory does not have. */
+const OF_OTHER_MAKERS = ['skipTables', 'skipViews', 'skipColumns', 'ignoreSchema'] as const
+
+function leaveOfSchema(
+  { schemaGenerator }: OrmConfig,
+  taken: Record<string, unknown>,
+  { isSqlite, isInMemory }: Place,
+  notes: string[],
+): void {
+  if (schemaGenerator === undefined) return
+  const names = isInMemory ? OF_OTHER_MAKERS.filter(name => schemaGenerator[name] !== undefined) : []
+  for (const name of names)
+    notes.push(`config.schemaGenerator.${name}: not used, nobody but the engine makes the tables of a database in memory.`)
+  // MikroORM would leave a comma in the place of each constraint.
+  const isWithout = isSqlite && schemaGenerator.createForeignKeyConstraints === false
+  if (isWithout) notes.push('config.schemaGenerator.createForeignKeyConstraints: not used, tables of SQLite have their foreign keys.')
+  const left: readonly string[] = [...names, ...(isWithout ? ['createForeignKeyConstraints'] : [])]
+  taken['schemaGenerator'] = Object.fromEntries(Object.entries(schemaGenerator).filter(([name]) => !left.includes(name)))
 }
 
 /** Copies of what MikroORM writes into. A cache that the application has compiled into its program is read, since nothing is written. */

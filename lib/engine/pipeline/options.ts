@@ -336,17 +336,32 @@ function checkForms(options: CheckedOptions): void {
   for (const name of ['resources', 'routes'] as const) {
     if (!Array.isArray(options[name])) throw new TypeError(`RestEngine.create: "${name}" must be an array.`)
   }
+  checkOrm(orm)
+  if (!Array.isArray(versions) || !versions.every(version => /^[A-Za-z0-9._-]+$/.test(version))) {
+    throw new TypeError(
+      'RestEngine.create: "versions" must be an array of path segments such as "v1", or empty for paths without a version.',
+    )
+  }
+}
+
+/** @throws TypeError for options of MikroORM that are the engine's own, and for those with which a request would not read or write what is stored. */
+function checkOrm(orm: Partial<OrmOptions>): void {
   for (const name of OWN_ORM_OPTIONS) {
     if (name in orm)
       throw new TypeError(
         `RestEngine.create: "orm.${name}" is set by the engine; use its own options, or give the config of an application as a whole: RestEngine.create({ config }).`,
       )
   }
-  if (!Array.isArray(versions) || !versions.every(version => /^[A-Za-z0-9._-]+$/.test(version))) {
-    throw new TypeError(
-      'RestEngine.create: "versions" must be an array of path segments such as "v1", or empty for paths without a version.',
-    )
-  }
+  const broken =
+    orm.disableIdentityMap === true
+      ? 'disableIdentityMap'
+      : orm.disableTransactions === true
+        ? 'disableTransactions'
+        : (orm.resultCache?.global ?? false) === false
+          ? undefined
+          : 'resultCache.global'
+  if (broken !== undefined)
+    throw new TypeError(`RestEngine.create: "orm.${broken}" is not possible: requests would not read or write what is stored.`)
 }
 
 function requireBoolean(name: string, value: unknown): void {

@@ -37,11 +37,15 @@ function isPlain({ links, lists }: RecordInput): boolean {
   return links.length === 0 && lists.length === 0
 }
 
+const PERSISTED = { persist: true } as const
+
 function createEntity(change: RecordInput, data: Entity, work: Work): Entity {
   const from = Date.now()
   const entity = work.em.create(
     entityName(change.resource),
     nameByAccessor(data, entityMeta(change.resource, work)) as never,
+    // Whatever the application says of what its own code creates.
+    PERSISTED,
   ) as unknown as Entity
   work.connection.retime(entity, data, from)
   work.touched.push({ resource: change.resource, entity })

@@ -232,6 +232,7 @@ export class RandomWorld {
       column.target !== undefined ||
       column.items !== undefined ||
       column.unique ||
+      this.fill[name]?.[called] !== undefined ||
       !this.#isOld(name, called) ||
       this.old.get(name)!.columns.get(called)!.kind !== column.kind
     )
@@ -251,7 +252,7 @@ export class RandomWorld {
   changeNullable(): void {
     const [name, table] = this.table()
     const [called, column] = this.chance.pick([...table.columns])
-    if (!this.#isOld(name, called)) return
+    if (!this.#isOld(name, called) || this.fill[name]?.[called] !== undefined) return
     const isEmpty = [...table.rows.values()].some(row => row.get(called) === null)
     column.nullable = !column.nullable
     if (column.nullable || !isEmpty) return
@@ -288,9 +289,9 @@ export class RandomWorld {
   }
 
   changeItems(): void {
-    const [, table] = this.table()
+    const [name, table] = this.table()
     const [called, column] = this.chance.pick([...table.columns])
-    if (column.items === undefined) return
+    if (column.items === undefined || this.fill[name]?.[called] !== undefined) return
     column.default = undefined
     column.items = this.chance.pick([[...this.#items(), 'more'], undefined, ['x', 'y']])
     const { items } = column

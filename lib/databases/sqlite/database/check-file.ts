@@ -103,6 +103,11 @@ export function fileError(error: unknown, path: string): unknown {
     })
   }
   if (/^SQLITE_(?:READONLY|CANTOPEN|PERM)/.test(code)) return readOnlyError(path, error)
+  if (code === 'SQLITE_FULL') return new Error(`${path} cannot be written, since the disk is full: it is left as it was.`, { cause: error })
+  if (code.startsWith('SQLITE_IOERR'))
+    return new Error(`${path} cannot be read or written (${(error as Error).message}): it is left as it was. Is the disk full?`, {
+      cause: error,
+    })
   if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(code)) return new Error(`${path} is damaged: SQLite cannot read it.`, { cause: error })
   return error
 }

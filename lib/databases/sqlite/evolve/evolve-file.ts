@@ -73,7 +73,8 @@ async function rehearse(evolution: FileEvolution, path: string): Promise<Plan> {
       plan.check(path)
       return plan
     } finally {
-      db.exec('rollback')
+      // SQLite itself takes all back where the disk is full.
+      if (db.inTransaction) db.exec('rollback')
     }
   })
 }

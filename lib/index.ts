@@ -77,6 +77,7 @@ export type {
   MarkOption,
   OpenOption,
   PropertyName,
+  RelationPath,
   ResourceConfig,
   ResourceDefinition,
   ResourceParameter,

@@ -7,6 +7,9 @@ import type { StandardSchema } from './value-schema.ts'
 /** Names of an entity's properties. */
 export type PropertyName<E> = Exclude<keyof E & string, `__${string}`>
 
+/** A dotted path of relations, which begins with a property of the entity. */
+export type RelationPath<E> = PropertyName<E> | `${PropertyName<E>}.${string}`
+
 /** The JSON form of a property's value, as a renderer is given it. */
 export type JsonOf<V> = V extends Date | bigint | Uint8Array
   ? string
@@ -135,7 +138,7 @@ export interface ResourceConfig<E> {
   /** Depth of a request that names none. Default 1. */
   readonly depth?: 0 | 1 | 2
   /** Relation paths expanded in a request that names none. */
-  readonly expand?: readonly string[]
+  readonly expand?: readonly RelationPath<NoInfer<E>>[]
   /** Sort keys of a list that a request asks for without `sort`: `'age.desc,name'`, or an array of them. Default: the primary key. */
   readonly sort?: string | readonly string[]
   /** Records on a page of a list that a request asks for without `limit`, at most `limits.maxLimit`. Default: `limits.defaultLimit`. */

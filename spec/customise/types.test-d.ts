@@ -139,6 +139,20 @@ resource(User, {
 // @ts-expect-error -- there is no such type
 resource(User, { computed: { one: { type: 'int', sql: () => '1' } } })
 
+// What is expanded begins with a property, and goes on by dots.
+resource(User, { expand: ['posts', 'posts.author'] })
+// @ts-expect-error -- there is no such property
+resource(User, { expand: ['postz'] })
+// @ts-expect-error -- nor here
+resource(User, { expand: ['postz.author'] })
+
+// Parameters of a resource give conditions on it, and marks are named by lists.
+resource(User, { parameters: { named: (name, ctx) => ({ name: ctx.logsIn ? name : null }) } })
+// @ts-expect-error -- there is no such property
+resource(User, { parameters: { named: name => ({ nmae: name }) } })
+// @ts-expect-error -- there is no such list
+resource(User, { marks: { like: 'postz' } })
+
 // Wrappers give a response.
 resource(User, {
   list: async (ctx, next) => {

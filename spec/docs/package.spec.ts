@@ -146,6 +146,7 @@ const TYPES = [
   'RefusalDetails',
   'RelatedClient',
   'RelationName',
+  'RelationPath',
   'RequestEntityManager',
   'RequestLine',
   'RequestMatch',

@@ -13,6 +13,7 @@ describe('a fault', () => {
     for (const [match, meant] of [
       ['POST /v1/usres', 'POST /v1/users'],
       ['/v1/userz/*', '/v1/users/*'],
+      ['GET /v1/userz*', 'GET /v1/users*'],
       ['POST /v2/users', 'POST /v1/users'],
       ['POST /users', 'POST /v1/users'],
       ['/v1/users/1/nmae', '/v1/users/1/name'],
@@ -31,6 +32,9 @@ describe('a fault', () => {
       '/v1',
       '/v1/*',
       '/v1/user',
+      '/v1/use*',
+      '/v1/rep*',
+      '/v1/op*',
       '/v1/users/1/name',
       '/*/usres',
       '/api/v1/users',
@@ -40,7 +44,8 @@ describe('a fault', () => {
       engine.fail(match, { status: 503 }).dispose()
     await using bare = await RestEngine.create({ entities: [User], versions: [] })
     assert.throws(() => bare.drop('POST /usres'), /Did you mean "POST \/users"\?$/)
-    bare.drop('/users').dispose()
+    assert.throws(() => bare.drop('/userz*'), /Did you mean "\/users\*"\?$/)
+    for (const match of ['/users', '/us*', '/api*', '/api/users*']) bare.drop(match).dispose()
   })
 
   it('says how many requests it has met and still meets, and is pending until the first', async () => {

@@ -4,7 +4,8 @@
  */
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { findPathBelow, NO_VERSION } from '../../records/request/address.ts'
-import { describeReserved, DESCRIPTION, DOCS, TEST_CONTROLS } from '../../records/request/reserved-paths.ts'
+import { describeReserved, DESCRIPTION, DOCS, TEST_CONTROLS, WORKBENCH } from '../../records/request/reserved-paths.ts'
+import { listSessionNames } from '../../records/request/session-paths.ts'
 import type { StageParts } from './handle.ts'
 
 type Parts = Pick<StageParts, 'options' | 'served' | 'authentication'> & {
@@ -21,8 +22,10 @@ export function checkFaultPath(match: string, where: string, parts: Parts): void
   const segments = path.slice(1).split('/')
   if (versions.length === 0) {
     // A way in may have a base of its own, of which nothing is known here.
-    const isOpen = segments.some((segment, at) => segment.includes('*') || isKnown(segment, NO_VERSION, at, parts))
-    if (!isOpen) throw unknownResource(match, where, segments[0]!, NO_VERSION, parts)
+    const isOpen = segments.some((segment, at) =>
+      segment.includes('*') ? isFree(beforeStar(segment), at, parts) : isKnown(segment, NO_VERSION, at, parts),
+    )
+    if (!isOpen) throw unknownResource(match, where, beforeStar(segments[0]!), NO_VERSION, parts)
     return
   }
   const at = segments.findIndex(segment => segment.includes('*') || versions.includes(segment))
@@ -32,7 +35,11 @@ export function checkFaultPath(match: string, where: string, parts: Parts): void
     throw unknownVersion(match, where, segments[0]!, parts)
   }
   const name = segments[at + 1]
-  if (version.includes('*') || name === undefined || name === '' || name.includes('*')) return
+  if (version.includes('*') || name === undefined || name === '') return
+  if (name.includes('*')) {
+    if (!mayBegin(beforeStar(name), version, 1, parts)) throw unknownResource(match, where, beforeStar(name), version, parts)
+    return
+  }
   if (!isKnown(name, version, 1, parts)) throw unknownResource(match, where, name, version, parts)
   checkAttribute(match, where, segments.slice(at), parts)
 }
@@ -70,6 +77,34 @@ function isKnown(name: string, version: string, at: number, { served, authentica
     describeReserved(name, authentication?.paths) !== undefined ||
     isOfRoute(name, at, templates)
   )
+}
+
+/** What a segment begins with: a star stands for any characters. */
+function beforeStar(segment: string): string {
+  const star = segment.indexOf('*')
+  return star < 0 ? segment : segment.slice(0, star)
+}
+
+/** Whether a segment with a star may be one of a way in, or of this engine: it is none where it is nearly the name of a resource. */
+function isFree(start: string, at: number, parts: Parts): boolean {
+  return (
+    mayBegin(start, NO_VERSION, at, parts) || findNearest(decode(start), parts.served.get(NO_VERSION)!.model.byName.keys()) === undefined
+  )
+}
+
+/** Whether some name at a place begins so. A look-up of the application's own may know any. */
+function mayBegin(start: string, version: string, at: number, { options, served, authentication, templates }: Parts): boolean {
+  if (start === '' || options.lookup !== undefined) return true
+  const names = [
+    ...served.get(version)!.model.byName.keys(),
+    ...(authentication === undefined ? [] : listSessionNames(authentication.paths)),
+    DESCRIPTION,
+    DOCS,
+    TEST_CONTROLS,
+    WORKBENCH,
+    ...templates.flatMap(template => template.slice(1).split('/')[at] ?? []),
+  ]
+  return names.some(name => name.startsWith(decode(start)) || name.startsWith('{'))
 }
 
 /** Whether a custom route has the segment at its place. */

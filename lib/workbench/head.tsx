@@ -1,9 +1,9 @@
 /** Head: what is served, in which world, as whom; the clock and the faults, where they are not as usual; and whether the page is live. */
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import { isPaletteOpen } from './palette.tsx'
 import { WorldChoice } from './world-choice.tsx'
 import { UserChoice } from './user-choice.tsx'
-import { isReachable } from './state/ask.ts'
+import { busy, isReachable } from './state/ask.ts'
 import { clock, faults } from './state/live.ts'
 import { outline } from './state/outline.ts'
 import { setOfPage, version } from './state/place.ts'
@@ -42,13 +42,30 @@ export function Head() {
         </span>
       )}
       <span class="grow" />
-      <span class={isReachable.value ? 'chip live' : 'chip bad'} role="status">
-        {isReachable.value ? 'Live' : 'No answer'}
-      </span>
+      <LiveSign />
       <button type="button" class="go-to" aria-keyshortcuts="Control+K" onClick={() => (isPaletteOpen.value = true)}>
         Go to … <kbd>Ctrl K</kbd>
       </button>
     </header>
+  )
+}
+
+/** Milliseconds after which the head says that something is being read. */
+const SLOW = 400
+
+function LiveSign() {
+  const isBusy = busy.value > 0
+  const [isSlow, setSlow] = useState(false)
+  useEffect(() => {
+    setSlow(false)
+    if (!isBusy) return
+    const timer = setTimeout(() => setSlow(true), SLOW)
+    return () => clearTimeout(timer)
+  }, [isBusy])
+  return (
+    <span class={isReachable.value ? 'chip live' : 'chip bad'} role="status">
+      {!isReachable.value ? 'No answer' : isSlow ? 'Reading …' : 'Live'}
+    </span>
   )
 }
 

@@ -1,6 +1,6 @@
 /** Main: starts the workbench: reads where the reader is and what is served, and draws the frame. */
 import { render } from 'preact'
-import { effect } from '@preact/signals'
+import { effect, untracked } from '@preact/signals'
 import { Frame } from './frame.tsx'
 import { changes, watchServer } from './state/live.ts'
 import { loadCounts, loadOutline, outline } from './state/outline.ts'
@@ -14,12 +14,12 @@ watchServer()
 effect(() => {
   // Each version and each world has an outline of its own: a world may have learned attributes.
   void [version.value, world.value]
-  void tell(loadOutline)
+  untracked(() => void tell(loadOutline))
 })
 
 effect(() => {
   void [changes.value, userId.value, outline.value]
-  if (outline.peek() !== undefined) void tell(loadCounts)
+  if (outline.peek() !== undefined) untracked(() => void tell(loadCounts))
 })
 
 /** Loads what every screen needs; the frame says what has failed. */

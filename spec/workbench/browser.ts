@@ -32,8 +32,8 @@ export interface Served extends AsyncDisposable {
   readonly origin: string
 }
 
-export async function serveWorkbench(engine: RestEngine, options: ServerOptions = {}): Promise<Served> {
-  const server = createServer(engine, { workbench: true, ...options }).listen(0, '127.0.0.1')
+export async function serveWorkbench(engine: RestEngine, options: ServerOptions = {}, port = 0): Promise<Served> {
+  const server = createServer(engine, { workbench: true, ...options }).listen(port, '127.0.0.1')
   await once(server, 'listening')
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -30,7 +30,7 @@ import { Received } from './received.ts'
 import type { ListenerOptions, RequestLine, ServerOptions } from './server-options.ts'
 import { StaticFiles } from './static-files.ts'
 import { TestControls } from './controls/test-controls.ts'
-import { answerWorkbench, isLook, isWorkbenchPath } from './workbench-pages.ts'
+import { answerWorkbench, isLook, isOfWorkbench, isWorkbenchPath } from './workbench-pages.ts'
 import { written } from './transport.ts'
 import type { TransportResponse } from './transport.ts'
 import type { WorldEngine } from './controls/worlds.ts'
@@ -138,7 +138,8 @@ export class RequestListener {
       return
     }
     // Of all request headers only Set-Cookie comes as a list, and no request has a use for it.
-    const own = { budget: HTTP_TIMEOUT, base, readOnly: this.#readOnly }
+    const isPlain = this.#workbench !== undefined && isOfWorkbench(request.headers, below)
+    const own = { budget: HTTP_TIMEOUT, base, readOnly: this.#readOnly, isPlain }
     const client = new LazyClient(request as HeaderSource, { ...own, isSecure: isEncrypted(request), trusts: this.#cors?.trusts })
     const sent = { request, response, client, started, target, base, below }
     const writes = WRITE_METHODS.includes(request.method ?? '')

@@ -60,8 +60,11 @@ const SAFE = {
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
 }
-/** The header by which the workbench says that a GET is only for the eyes of its user. */
-const LOOK = 'x-workbench'
+/**
+ * The header of the workbench. `look`: a GET is only for the eyes of its user. `plain`: a request as an app would send it. Either is answered in the engine's own form, whatever the
+ * option `envelope` says: the page knows this one alone.
+ */
+const HEADER = 'x-workbench'
 
 /** Whether a request target below the base is of the workbench. */
 export function isWorkbenchPath(target: string): boolean {
@@ -71,7 +74,12 @@ export function isWorkbenchPath(target: string): boolean {
 
 /** Whether a GET is only for the eyes of the user of the workbench: no journal has it, and it meets no fault. */
 export function isLook(method: string | undefined, headers: Readonly<Record<string, unknown>>): boolean {
-  return method === 'GET' && headers[LOOK] === 'look'
+  return method === 'GET' && headers[HEADER] === 'look'
+}
+
+/** Whether the workbench has sent a request, or it is to the workbench. */
+export function isOfWorkbench(headers: Readonly<Record<string, unknown>>, below: string | undefined): boolean {
+  return headers[HEADER] === 'look' || headers[HEADER] === 'plain' || (below !== undefined && isWorkbenchPath(below))
 }
 
 /** Answers a request for the workbench. */

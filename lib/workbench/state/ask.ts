@@ -38,6 +38,9 @@ export const base = document.body.dataset['base'] ?? ''
 /** Whether the server answers. */
 export const isReachable = signal(true)
 
+/** How many requests have no answer yet. */
+export const busy = signal(0)
+
 const tokens = new Map<string, Promise<string>>()
 
 /** Sends a request as it stands. */
@@ -60,12 +63,11 @@ export async function send(method: string, path: string, { body, headers = {}, s
   return { status: response.status, headers: response.headers, body: readBody(response, text), text, took }
 }
 
-/** Sends a request as the user that the reader has chosen. */
+/** Sends a request as the user that the reader has chosen. It is answered in the engine's own form, whatever form the application gives answers. */
 export async function sendAsUser(method: string, path: string, options: AskOptions = {}): Promise<Answer> {
   const id = userId.value
-  if (id === '') return send(method, path, options)
-  const token = await mint(id)
-  return send(method, path, { ...options, headers: { authorization: `Bearer ${token}`, ...options.headers } })
+  const authorization: Record<string, string> = id === '' ? {} : { authorization: `Bearer ${await mint(id)}` }
+  return send(method, path, { ...options, headers: { 'x-workbench': 'plain', ...authorization, ...options.headers } })
 }
 
 /** Reads a path for the eyes of the reader: no journal has it, and it meets no fault. Throws a Refusal. */
@@ -116,7 +118,11 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 
 async function reach(path: string, init: RequestInit): Promise<Response> {
   try {
-    const response = await fetch(path, init)
+    // Not read: an effect that asks would run again for it.
+    busy.value = busy.peek() + 1
+    const response = await fetch(path, init).finally(() => {
+      busy.value = busy.peek() - 1
+    })
     isReachable.value = true
     return response
   } catch (error) {

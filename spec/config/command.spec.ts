@@ -131,6 +131,7 @@ const FILES: Readonly<Record<string, string>> = {
 
 const LINES = {
   own: ['src/mikro-orm.config.ts', '--get', '/v1/authors'],
+  project: ['.', '--get', '/v1/books'],
   migrated: ['src/mikro-orm.config.ts', '--migrate', '--seed', 'DatabaseSeeder', '--get', '/v1/authors'],
   seeded: ['src/mikro-orm.config.ts', '--seed', 'src/seeders/DatabaseSeeder.ts', '--get', '/v1/books'],
   shop: ['src/mikro-orm.config.ts', '--context', 'shop', '--get', '/v1/authors'],
@@ -177,6 +178,7 @@ describe('the command with the config of an application', () => {
   it('serves its entities from sources, with answers alone on standard output, and leaves files as they are', () => {
     assert.equal(answerOf('own')['count'], 0)
     assert.match(ended.own.stderr, /\[discovery\]/)
+    assert.equal(answerOf('project')['count'], 0)
     assert.equal(answerOf('file')['count'], 0)
     for (const name of ['app.sqlite', 'new.sqlite', 'dist', 'migrations', 'seeders', 'temp'])
       assert.equal(existsSync(join(folder, name)), false)

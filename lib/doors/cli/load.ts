@@ -4,6 +4,7 @@
  */
 import { describeDatabase, isInMemory, isPglite, pgliteFolder } from '../../records/database/describe-database.ts'
 import { readDatabase } from '../../engine/pipeline/database-option.ts'
+import { existsSync } from 'node:fs'
 import { open, readFile, readdir, stat } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
 import { buildModel } from '../../model/json-model/from-json.ts'
@@ -24,7 +25,7 @@ import { loadSeed, withSeed } from './load-seed.ts'
 import type { AddedSeed } from './load-seed.ts'
 import { findEntities, importModule, isModule } from './modules.ts'
 import type { PrivateServer } from './private-server.ts'
-import { INDEXES, checkReadable } from './readable.ts'
+import { CONFIGS, INDEXES, checkReadable } from './readable.ts'
 
 /** The loaded model and data. */
 export interface Loaded {
@@ -126,12 +127,13 @@ async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: A
   return { ...options, readOnly: true, ...(options.schema === 'migrate' ? { schema: 'keep' } : {}) }
 }
 
-/** Finds the index module of a folder. */
+/** Finds the module of a folder: its index, or the config of MikroORM that a project has. */
 async function findFolderModule(file: string | undefined): Promise<string | undefined> {
   if (file === undefined || isModule(file)) return file
   const content: readonly string[] = await readdir(file).catch(() => [])
-  const index = INDEXES.find(name => content.includes(name))
-  return index === undefined ? file : join(file, index)
+  const found =
+    INDEXES.find(name => content.includes(name)) ?? (content.length > 0 ? CONFIGS.find(name => existsSync(join(file, name))) : undefined)
+  return found === undefined ? file : join(file, found)
 }
 
 /** How a model is loaded. */

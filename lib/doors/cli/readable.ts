@@ -6,13 +6,24 @@ import { CommandError, oneLine } from './command-error.ts'
 /** The names of a folder's module, best first. */
 export const INDEXES = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map(extension => `index.${extension}`)
 
+/** The configs of a project, in the order in which MikroORM's own command looks for them. */
+export const CONFIGS = [
+  'src/mikro-orm.config.ts',
+  'mikro-orm.config.ts',
+  'dist/mikro-orm.config.js',
+  'build/mikro-orm.config.js',
+  'mikro-orm.config.js',
+]
+
 /** Returns the absolute path of a readable file. */
 export async function checkReadable(file: string): Promise<string> {
   const path = resolve(file)
   try {
     const found = await stat(path)
     if (found.isDirectory())
-      throw new CommandError(`${file} is a folder without a module of its own: none of ${INDEXES.join(', ')} is in it.`)
+      throw new CommandError(
+        `${file} is a folder without a module of its own: none of ${INDEXES.join(', ')} is in it, and no mikro-orm.config.`,
+      )
     if (!found.isFile()) throw new CommandError(`${file} is not a file.`)
     await (await open(path)).close()
     return path

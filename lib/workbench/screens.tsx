@@ -26,6 +26,7 @@ export const SCREENS: readonly Screen[] = [
     about: 'clock, snapshots, worlds, faults and gates',
     load: () => import('./world/world-screen.tsx'),
   },
+  { name: 'console', title: 'Console', about: 'a request of your own, and its answer', load: () => import('./console/console-screen.tsx') },
 ]
 
 export function findScreen(name: string): Screen | undefined {

@@ -10,6 +10,7 @@ import { checkNames, findNearest, formatHint } from '../../../foundation/base/su
 import { TEST_CONTROLS } from '../../../records/request/reserved-paths.ts'
 import { OtherBody, checkQuery, control } from './control.ts'
 import type { Control, ControlRequest } from './control.ts'
+import { conformityControls } from './conformity-controls.ts'
 import { faultControls } from './fault-controls.ts'
 import { journalControls } from './journal-controls.ts'
 import { snapshotControls } from './snapshot-controls.ts'
@@ -66,7 +67,14 @@ export class TestControls {
     if (!Number.isSafeInteger(maxWorlds) || maxWorlds < 0)
       throw new RangeError('createServer: "testControls.maxWorlds" must be an integer of 0 or more.')
     this.#worlds = new Worlds(engine, idle, maxWorlds, isEager)
-    this.#controls = [this.#index(), ...worldControls(), ...snapshotControls(), ...journalControls(), ...faultControls()]
+    this.#controls = [
+      this.#index(),
+      ...worldControls(),
+      ...snapshotControls(),
+      ...journalControls(),
+      ...conformityControls(),
+      ...faultControls(),
+    ]
   }
 
   /** The world that a request is about: the one of its header or cookie `X-World`, or the engine's own. */

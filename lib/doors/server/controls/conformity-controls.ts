@@ -1,0 +1,45 @@
+/** Conformity controls: whether an answer is as the OpenAPI document says, for pages that show both. Refuses with body_invalid. */
+import { checkNames } from '../../../foundation/base/suggest.ts'
+import { isObject } from '../../../foundation/base/json.ts'
+import { NO_VERSION, formatRoot, listVersions } from '../../../records/request/address.ts'
+import { asked, control, invalid, readObject } from './control.ts'
+import type { Control, ControlRequest } from './control.ts'
+
+export function conformityControls(): Control[] {
+  return [
+    control(
+      'POST /conformity',
+      'what of an answer is not as the OpenAPI document says: { "method": "GET", "path": "/v1/users", "status": 200, "headers": { ... }, "body": ... }',
+      checkConformity,
+    ),
+  ]
+}
+
+async function checkConformity({ world, body: sent, base }: ControlRequest): Promise<object> {
+  const {
+    method,
+    path,
+    status,
+    headers = {},
+    body,
+    ...others
+  } = readObject(sent, '{ "method": "GET", "path": "/v1/users", "status": 200 }')
+  asked(() => checkNames(others, [], 'the body'))
+  if (typeof method !== 'string' || typeof path !== 'string') throw invalid('"method" and "path" must be strings: "GET", "/v1/users".')
+  if (!Number.isSafeInteger(status)) throw invalid('"status" must be the number of the status.')
+  if (!isObject(headers) || !Object.values(headers).every(value => typeof value === 'string'))
+    throw invalid('"headers" must be an object of strings.')
+  // The document has paths below the base.
+  const [whole = ''] = path.split('?', 1)
+  const plain = base !== '' && whole.startsWith(`${base}/`) ? whole.slice(base.length) : whole
+  const versions = listVersions(world.engine.versions)
+  const isBelow = (root: string): boolean => plain === root || plain.startsWith(`${root}/`)
+  const version = versions.find(name => isBelow(formatRoot('', name))) ?? versions[0] ?? NO_VERSION
+  const { Conformity } = await import('../../../description/conformity/conformity.ts')
+  const conformity = new Conformity(await world.internals.describe({ version }, false, base))
+  const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value as string]))
+  return {
+    described: conformity.knows(plain),
+    faults: conformity.check(method.toUpperCase(), plain, { status: status as number, headers: lower, body }),
+  }
+}

@@ -1,0 +1,79 @@
+/** Console screen: a request of any method, with completion; its answer, whether that is as the document says, and what it runs. */
+import { useEffect, useState } from 'preact/hooks'
+import { CopyMenu } from '../parts/copy-menu.tsx'
+import { ErrorNotice } from '../parts/notice.tsx'
+import { asClient, asCurl, asFetch, asHandle } from '../requests/copies.ts'
+import { targetOf, targetWithout } from '../requests/read-entry.ts'
+import { outline } from '../state/outline.ts'
+import { go, place, userId } from '../state/place.ts'
+import { AnswerView } from './answer-view.tsx'
+import { HistoryList } from './history-list.tsx'
+import { remember } from './history.ts'
+import { RequestForm } from './request-form.tsx'
+import { runRequest } from './run-request.ts'
+import type { Outcome } from './run-request.ts'
+import { copyOfWritten, hrefOfRequest, readRequest } from './sent-request.ts'
+import type { WrittenRequest } from './sent-request.ts'
+
+export default function ConsoleScreen() {
+  const root = outline.value?.root ?? ''
+  const [request, setRequest] = useState<WrittenRequest>(() => readRequest(place.value, root))
+  const [outcome, setOutcome] = useState<Outcome>()
+  const [error, setError] = useState<Error>()
+  const [isSending, setSending] = useState(false)
+  const href = hrefOfRequest(request)
+  useEffect(() => {
+    // A link, or the browser's way back.
+    const there = readRequest(place.value, root)
+    if (hrefOfRequest(there) !== href) setRequest(there)
+  }, [place.value])
+  const send = async (sent: WrittenRequest): Promise<void> => {
+    go(hrefOfRequest(sent), { replace: hrefOfRequest(sent) === `#${location.hash.slice(1)}` })
+    setSending(true)
+    try {
+      const found = await runRequest(sent)
+      remember({ ...sent, status: found.answer.status })
+      setOutcome(found)
+      setError(undefined)
+    } catch (thrown) {
+      setOutcome(undefined)
+      setError(thrown as Error)
+    }
+    setSending(false)
+  }
+  return (
+    <>
+      <h1 class="visually-hidden">Console</h1>
+      <RequestForm request={request} onChange={setRequest} onSend={sent => void send(sent)} isSending={isSending} />
+      <Copies request={request} />
+      {error === undefined ? null : <ErrorNotice error={error} />}
+      {outcome === undefined ? null : <AnswerView outcome={outcome} />}
+      <HistoryList
+        onChoose={past => {
+          setRequest(past)
+          go(hrefOfRequest(past))
+        }}
+      />
+    </>
+  )
+}
+
+function Copies({ request }: { readonly request: WrittenRequest }) {
+  const user = userId.value
+  const copied = copyOfWritten(request, user)
+  const target = () => targetOf(user === '' ? undefined : user)
+  const client = asClient(copied, targetWithout())
+  return (
+    <CopyMenu
+      about="the request"
+      copies={[
+        { name: 'curl', write: async () => asCurl(copied, await target()) },
+        { name: 'fetch', write: async () => asFetch(copied, await target()) },
+        { name: 'engine.handle', write: () => asHandle(copied) },
+        client === undefined
+          ? { name: 'client', write: undefined, why: 'The typed client has no call for this path.' }
+          : { name: 'client', write: async () => asClient(copied, await target()) ?? '' },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,57 @@
+/** Run request: sends a request of the console as an app would, and asks whether the answer is as the document says. */
+import { control, sendAsUser } from '../state/ask.ts'
+import type { Answer } from '../state/ask.ts'
+import { dataChanged } from '../state/live.ts'
+import { outline } from '../state/outline.ts'
+import type { Explanation } from '../../engine/journal/explanation.ts'
+import { readHeaders, takesBody } from './sent-request.ts'
+import type { WrittenRequest } from './sent-request.ts'
+
+export interface Conformity {
+  /** Whether the document has the path. */
+  readonly described: boolean
+  readonly faults: readonly string[]
+}
+
+export interface Outcome {
+  readonly request: WrittenRequest
+  readonly answer: Answer
+  /** Undefined: why it is not known. */
+  readonly conformity: Conformity | undefined
+}
+
+/** A body that is no JSON is sent as it is: the API says where. */
+export async function runRequest(request: WrittenRequest): Promise<Outcome> {
+  const { method, target, headers, body } = request
+  const options = { headers: readHeaders(headers), ...(takesBody(method) && body.trim() !== '' ? { body } : {}) }
+  const answer = await sendAsUser(method, target, options)
+  if (!['GET', 'HEAD', 'OPTIONS'].includes(method)) dataChanged()
+  return { request, answer, conformity: await judge(request, answer) }
+}
+
+/** What a server that is read-only refuses is not in the document of its engine. */
+async function judge({ method, target }: WrittenRequest, { status, headers, body }: Answer): Promise<Conformity | undefined> {
+  if (outline.value?.readOnly === true && !['GET', 'HEAD', 'OPTIONS'].includes(method)) return undefined
+  const sent = {
+    method,
+    path: target,
+    status,
+    headers: Object.fromEntries(headers),
+    ...(body === undefined ? {} : { body: body as unknown }),
+  }
+  return (await control('POST', '/conformity', sent)).body as Conformity
+}
+
+/** What the request would run; one that writes is tried in a world of its own. */
+export async function explainRequest({ method, target, headers, body }: WrittenRequest): Promise<Explanation> {
+  const [path = '', query = ''] = target.split(/\?(.*)/s, 2)
+  const sent = takesBody(method) && body.trim() !== '' ? { body: JSON.parse(body) as unknown } : {}
+  const answer = await control('POST', '/explain', {
+    method,
+    path,
+    ...(query === '' ? {} : { query }),
+    headers: readHeaders(headers),
+    ...sent,
+  })
+  return answer.body as Explanation
+}

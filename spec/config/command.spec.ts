@@ -73,6 +73,7 @@ const FILES: Readonly<Record<string, string>> = {
       async name => name === 'late' ? { ...shared, dbName: ':memory:', contextName: name } : undefined,
     ]
   `,
+  'index.js': 'throw new Error("the program of the project")',
   'served.ts': `
     import configs from './src/mikro-orm.config'
     export default { config: configs[0], database: ':memory:', schema: 'migrate', seed: true, versions: [] }

@@ -127,12 +127,12 @@ async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: A
   return { ...options, readOnly: true, ...(options.schema === 'migrate' ? { schema: 'keep' } : {}) }
 }
 
-/** Finds the module of a folder: its index, or the config of MikroORM that a project has. */
+/** Finds the module of a folder: the config of MikroORM that a project has, whose index may be a program, or its index. */
 async function findFolderModule(file: string | undefined): Promise<string | undefined> {
   if (file === undefined || isModule(file)) return file
   const content: readonly string[] = await readdir(file).catch(() => [])
-  const found =
-    INDEXES.find(name => content.includes(name)) ?? (content.length > 0 ? CONFIGS.find(name => existsSync(join(file, name))) : undefined)
+  if (content.length === 0) return file
+  const found = CONFIGS.find(name => existsSync(join(file, name))) ?? INDEXES.find(name => content.includes(name))
   return found === undefined ? file : join(file, found)
 }
 

@@ -5,7 +5,8 @@ import { basename, dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import Database from 'better-sqlite3'
 import { defineEntity, p } from '@mikro-orm/core'
-import { RestEngine, resource } from '../../lib/index.ts'
+import { defineConfig } from '@mikro-orm/sqlite'
+import { fileType, RestEngine, resource } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
 import { fileOf, pathOf, rowsOf } from '../sqlite/introspect/world.ts'
 
@@ -261,6 +262,31 @@ describe('schema: evolve on a file', () => {
     await assertRefused(path, [Note], {}, 'note.body may be empty no more, and is in 1 row (id 2): fill says what they get')
     await evolve(path, [Note], { fill: { note: { body: '-' } } })
     assert.deepEqual(rowsOf(path, 'select body from note'), [{ body: 'a' }, { body: '-' }])
+  })
+
+  it('leaves a column alone that the entity takes as the file has it, as an ejected model does', async () => {
+    const path = fileOf("create table note (id integer primary key, at DATETIME); insert into note values (1, '2026-01-31 12:00:00')")
+    const bytes = readFileSync(path)
+    const time = { unit: 'text', separator: ' ', clock: 'seconds', digits: 0, zone: '', uniform: true } as const
+    await evolve(path, [note({ at: p.type(fileType({ kind: 'datetime', loose: true, time })).nullable() })])
+    assert.ok(readFileSync(path).equals(bytes))
+  })
+
+  it('evolves the file of a config of MikroORM', async () => {
+    const path = fileOf(NOTES)
+    const config = defineConfig({ dbName: path, entities: [note({ title: p.string(), body: p.text().nullable(), stars: p.integer() })] })
+    await using engine = await RestEngine.create({ config, schema: 'evolve', fill: { notes: { stars: 2 } } })
+    assert.deepEqual((await engine.handle('GET', '/v1/notes?attributes=stars')).body.notes, [{ stars: 2 }, { stars: 2 }])
+  })
+
+  it('fills no unique column with one value for several rows', async () => {
+    const path = fileOf(`${NOTES} insert into note (title) values ('Three'); create unique index by_body on note (body)`)
+    await assertRefused(
+      path,
+      [note({ title: p.string(), body: p.text().unique() })],
+      { fill: { note: { body: '-' } } },
+      'rows of "note" have the same body, which must be unique: "-" in id 2, 8',
+    )
   })
 
   it('adds a required relation, whose value fill must say and the file must have', async () => {

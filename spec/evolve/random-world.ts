@@ -263,6 +263,8 @@ export class RandomWorld {
     const value = randomValue(column.kind, this.chance, column.items)
     this.fill[name] = { ...this.fill[name], [called]: value }
     for (const row of table.rows.values()) if (row.get(called) === null) row.set(called, value)
+    const values = [...table.rows.values()].map(row => row.get(called))
+    if (column.unique && new Set(values).size < values.length) this.refused ??= 'must be unique'
   }
 
   changeDefault(): void {

@@ -93,7 +93,16 @@ export async function fillEmpty({ table, column, value }: Filled, { session, pla
   const [[count] = [0]] = await ask(session, `select count(*)::int from ${from}`)
   if (Number(count) === 0) return
   const sql = `update ${table.getQuotedName()} set ${name(column.name)} = ${session.escapeLiteral(textOf(value!.stored))} where ${name(column.name)} is null`
-  await withoutTriggers(table, session, () => command(session, sql))
+  await command(session, 'savepoint mikro_fill')
+  try {
+    await withoutTriggers(table, session, () => command(session, sql))
+  } catch (error) {
+    if ((error as { readonly code?: string }).code !== '23505') throw error
+    await command(session, 'rollback to savepoint mikro_fill')
+    plan.faults.push(`rows of "${table.name}" would have the same ${column.name}, which must be unique: ${show(value!.json)}`)
+    return
+  }
+  await command(session, 'release savepoint mikro_fill')
   plan.add(`${table.name}.${column.name}: ${countRows(Number(count))} ${count === 1 ? 'gets' : 'get'} ${show(value!.json)}.`, [
     `update ${table.getQuotedName()} set ${name(column.name)} = ? where ${name(column.name)} is null`,
   ])

@@ -11,6 +11,7 @@ import { parseCreate } from './create-text.ts'
 import type { Clause, ColumnText } from './create-text.ts'
 import { changeChecks, changeLinks } from './change-constraints.ts'
 import type { Changing, Draft, TableChange } from './table-change.ts'
+import { mayHoldAny } from '../../../foundation/values/scalar-type.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
 /**
@@ -177,6 +178,9 @@ function compareGenerated(column: Column, found: FileColumn, draft: Draft): bool
 
 function compareType(column: Column, found: FileColumn, isKey: boolean, draft: Draft): void {
   const { existing, changing } = draft
+  const evolved = changing.request.columns.get(changing.table)?.get(column.name)
+  // What was read from a file is stored as the file has it (`fileType`).
+  if (evolved?.type !== undefined && mayHoldAny(evolved.type)) return
   const type = changing.isStrict ? strictType(column.type) : column.type
   const [from, to] = [classify(found.type), classify(type)]
   if (from === to || (changing.isStrict && from === 'any')) return
@@ -189,7 +193,6 @@ function compareType(column: Column, found: FileColumn, isKey: boolean, draft: D
       )
     return
   }
-  const evolved = changing.request.columns.get(changing.table)?.get(column.name)
   if (evolved === undefined) {
     changing.plan.faults.push(
       `${place} is "${found.type}" in the file and "${column.type}" in the entity, and its values cannot be converted`,

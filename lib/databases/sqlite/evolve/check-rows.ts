@@ -5,7 +5,12 @@ import type { Plan } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import type { ExistingTable } from '../schema/existing-table.ts'
 import type { TableChange } from './table-change.ts'
-import { selectKey } from './rebuild-table.ts'
+
+/** Selects what rows are named by. */
+export function selectKey({ key, rowid }: Pick<ExistingTable, 'key' | 'rowid'>): { names: readonly string[]; sql: string } {
+  if (key.length > 0) return { names: key, sql: key.map(quoted).join(', ') }
+  return { names: ['row'], sql: rowid ?? '1' }
+}
 
 interface Found {
   readonly count: number

@@ -10,6 +10,7 @@ import { hasAutoincrement } from '../database/ddl.ts'
 import { toParameter } from '../orm/bind-statement.ts'
 import { foldCase } from '../schema/existing-table.ts'
 import type { ExistingTable } from '../schema/existing-table.ts'
+import { describeDuplicates, selectKey } from './check-rows.ts'
 import type { FilledColumn, TableChange } from './table-change.ts'
 import { convertValue } from './column-class.ts'
 import { formatCreate, listMentioned } from './create-text.ts'
@@ -61,9 +62,22 @@ export function rebuildTable(change: TableChange, rebuilding: Rebuilding): void 
   } finally {
     db.pragma('legacy_alter_table = off')
   }
-  for (const statement of kept) db.exec(statement)
+  for (const statement of kept) keepObject(statement, change, rebuilding)
+  if (plan.faults.length > faults) return
   if (sequence !== undefined) keepSequence(db, existing.name, sequence)
   if (isAnalyzed) db.exec(`analyze ${table}`)
+}
+
+/** Makes an index or a trigger again. What rows are filled with may break a unique index. */
+function keepObject(statement: string, { existing }: TableChange, { db, plan }: Rebuilding): void {
+  try {
+    db.exec(statement)
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    if (code !== 'SQLITE_CONSTRAINT_UNIQUE') throw error
+    const columns = [...message.matchAll(/\.([^.,]+)(?=,|$)/g)].map(([, column]) => column!)
+    plan.faults.push(describeDuplicates(existing, columns, undefined, db) ?? `rows of "${existing.name}" must be unique: ${message}`)
+  }
 }
 
 function countOf(db: Database.Database, table: string): number {
@@ -71,12 +85,6 @@ function countOf(db: Database.Database, table: string): number {
     .prepare(`select count(*) from main.${quoted(table)}`)
     .pluck()
     .get() as number
-}
-
-/** Selects what rows are named by. */
-export function selectKey({ key, rowid }: Pick<ExistingTable, 'key' | 'rowid'>): { names: readonly string[]; sql: string } {
-  if (key.length > 0) return { names: key, sql: key.map(quoted).join(', ') }
-  return { names: ['row'], sql: rowid ?? '1' }
 }
 
 function checkConverted({ existing, converted }: TableChange, { db, plan }: Rebuilding): void {

@@ -84,6 +84,11 @@ describe('the workbench on other models', { skip: NO_BROWSER, timeout: 240_000 }
       await page.getByRole('link', { name: 'Last page' }).click()
       await page.getByText('books: 199,951 to 200,000 of 200,000').waitFor()
       assert.equal(await rows(page).count(), 50)
+      await page.getByRole('combobox', { name: 'Request' }).fill('/v1/books?sort=title&limit=3')
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Explain' }).click()
+      await page.getByText('An index is missing').waitFor()
+      await page.getByText('create index').first().waitFor()
     })
   })
 

@@ -10,6 +10,7 @@ import { formatPlace } from '../state/place-text.ts'
 import { go } from '../state/place.ts'
 import { columnsOf, idOf } from '../state/records.ts'
 import type { AnyRecord } from '../state/records.ts'
+import { ExplanationOf } from './explanation.tsx'
 import { requestOf } from './links.ts'
 import { ListTools } from './list-tools.tsx'
 import { PAGE, nextSort, readListQuery, readPrefilled, withOffset, withParameter } from './list-query.ts'
@@ -46,7 +47,7 @@ export function ListView({ resource, path, query, chosen }: ListViewProps) {
   return (
     <>
       <h1 class="visually-hidden">{path.join(' ')}</h1>
-      <QueryBar request={requestOf(path, query)} names={names} onRun={request => go(placeOfRequest(request, path))} />
+      <Request path={path} query={query} names={names} />
       {error === undefined ? null : <ErrorNotice error={error} />}
       <div class={isSplit ? 'split' : undefined}>
         <div>
@@ -65,6 +66,30 @@ export function ListView({ resource, path, query, chosen }: ListViewProps) {
         </div>
         <Side {...{ resource, chosen, prefilled, hrefOf, making }} closeHref={hrefWith(query)} />
       </div>
+    </>
+  )
+}
+
+interface RequestProps {
+  readonly path: readonly string[]
+  readonly query: string
+  readonly names: ReturnType<typeof parameterNames>
+}
+
+/** The request of the list, and what it runs, where that is asked for. */
+function Request({ path, query, names }: RequestProps) {
+  const [isExplained, setExplained] = useState(false)
+  const request = requestOf(path, query)
+  return (
+    <>
+      <QueryBar
+        request={request}
+        names={names}
+        onRun={next => go(placeOfRequest(next, path))}
+        isExplained={isExplained}
+        onExplain={() => setExplained(!isExplained)}
+      />
+      {isExplained ? <ExplanationOf request={request} /> : null}
     </>
   )
 }

@@ -11,9 +11,11 @@ interface QueryBarProps {
   readonly request: string
   readonly names: ParameterNames
   readonly onRun: (request: string) => void
+  readonly isExplained: boolean
+  readonly onExplain: () => void
 }
 
-export function QueryBar({ request, names, onRun }: QueryBarProps) {
+export function QueryBar({ request, names, onRun, isExplained, onExplain }: QueryBarProps) {
   const [text, setText] = useState(request)
   const [caret, setCaret] = useState(request.length)
   const field = useRef<HTMLInputElement>(null)
@@ -53,6 +55,9 @@ export function QueryBar({ request, names, onRun }: QueryBarProps) {
       </div>
       <button type="submit" class="main">
         Run
+      </button>
+      <button type="button" aria-pressed={isExplained} onClick={onExplain}>
+        Explain
       </button>
     </form>
   )

@@ -5,7 +5,11 @@ import type { FullEntry } from './read-entry.ts'
 /** What a request has run, of the journal or of an explanation. */
 type Ran = { readonly [Part in 'statements' | 'ran' | 'writes' | 'cached' | 'hints']?: FullEntry[Part] | undefined }
 
-export function StatementsPart({ entry: { statements, ran = 0, writes = [], cached, hints = [] } }: { readonly entry: Ran }) {
+export function StatementsPart({
+  entry: { statements, ran = statements?.length ?? 0, writes = [], cached, hints = [] },
+}: {
+  readonly entry: Ran
+}) {
   if (statements === undefined) return <p class="dim">What it has run is not kept any more.</p>
   if (statements.length === 0) return <p class="dim">It has run no statement.</p>
   const rows = statements.reduce((sum, statement) => sum + (statement.rows ?? 0), 0)

@@ -299,7 +299,7 @@ describe('a recording', () => {
     await using large = await RestEngine.create({ entities: [Note], seed: { notes: Array.from({ length: 66 }, () => ({ text })) } })
     const path = free()
     const { notes, bytes } = await large.record(path)
-    assert.match(notes.join(), /The data are not in the recording: the data has \d+ bytes, and 67108864 is the most/)
+    assert.match(notes.join(), /The data are not in the recording\. The data has \d+ bytes, and 67108864 is the most/)
     assert.ok(bytes < 10_000)
     const { engine: opened } = await open(path)
     await using again = opened
@@ -356,7 +356,7 @@ describeStores('a recording of any database', () => {
       const { status, body } = await again.send('GET /v1/things')
       const isThere = (body as { count: number }).count === 1
       assert.deepEqual([status, isThere], [200, notes.length === 0])
-      if (!isThere) assert.match(notes.join(), /The data are not in the recording: the database is one of PostgreSQL/)
+      if (!isThere) assert.match(notes.join(), /The data are not in the recording\. The database is one of PostgreSQL/)
     } finally {
       await rm(own, { recursive: true, force: true })
     }

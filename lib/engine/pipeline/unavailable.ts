@@ -20,8 +20,12 @@ export async function listUnavailable(parts: EngineParts): Promise<Readonly<Reco
       : 'the database held tables before an engine first opened it: rows that change are not recorded',
   }
   return Object.fromEntries(
-    Object.entries(reasons).flatMap(([name, reason]) =>
-      reason === undefined ? [] : [[name, `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`]],
-    ),
+    Object.entries(reasons).flatMap(([name, reason]) => (reason === undefined ? [] : [[name, formatReason(reason)]])),
   )
+}
+
+/** A clause about the database as a sentence. */
+export function formatReason(clause: string): string {
+  const whole = clause.replace(/^it /, 'the database ')
+  return `${whole.charAt(0).toUpperCase()}${whole.slice(1)}.`
 }

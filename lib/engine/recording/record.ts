@@ -5,6 +5,7 @@ import { checkNames } from '../../foundation/base/suggest.ts'
 import type { Resource } from '../../model/model.ts'
 import type { EngineParts } from '../pipeline/assemble.ts'
 import type { EngineInternals } from '../pipeline/engine-internals.ts'
+import { formatReason } from '../pipeline/unavailable.ts'
 import type { CheckedOptions } from '../pipeline/options.ts'
 import { MAX_DATA, writeRecording } from './recording-file.ts'
 import type { RecordedFacts, RecordedRequest, RecordedResource } from './recording-file.ts'
@@ -44,7 +45,7 @@ export async function record(internals: EngineInternals, path: string, options: 
   const parts = internals.open
   const notes: string[] = []
   const { begun, data } = await readData(parts, notes)
-  const facts = { ...(await gather(internals, options, notes)), begun: begun ?? 0, notes }
+  const facts = { ...(await gather(internals, options, notes, data !== undefined)), begun: begun ?? 0, notes }
   const bytes = writeRecording(facts, data)
   const file = resolve(path)
   await mkdir(dirname(file), { recursive: true })
@@ -56,13 +57,13 @@ export async function record(internals: EngineInternals, path: string, options: 
 async function readData({ world }: EngineParts, notes: string[]): Promise<{ readonly begun?: number; readonly data?: Uint8Array }> {
   const { snapshot } = await world.unavailable()
   if (snapshot !== undefined) {
-    notes.push(`The data are not in the recording: ${snapshot}.`)
+    notes.push(`The data are not in the recording. ${formatReason(snapshot)}`)
     return {}
   }
   const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error))
   const state = await world.beginning().catch(reason)
   const written = typeof state === 'string' ? state : await world.write(state.image, MAX_DATA)
-  if (typeof written === 'string') notes.push(`The data are not in the recording: ${written}.`)
+  if (typeof written === 'string') notes.push(`The data are not in the recording. ${formatReason(written)}`)
   return {
     ...(typeof state === 'string' ? {} : { begun: state.last }),
     ...(typeof written === 'string' ? {} : { data: written }),
@@ -73,11 +74,13 @@ async function gather(
   internals: EngineInternals,
   { test, failure }: RecordOptions,
   notes: string[],
+  hasData: boolean,
 ): Promise<Omit<RecordedFacts, 'begun' | 'notes'>> {
   const parts = internals.open
   const { options, connection, faults, events, clock, secrets, versions } = parts
   const { resources } = versions.first.model
-  const isFromFile = options.entities === undefined
+  // Without the file its tables are described as entities are.
+  const isFromFile = options.entities === undefined && hasData
   noteCode(options, notes)
   return {
     at: new Date().toISOString(),

@@ -11,6 +11,7 @@ import { TEST_CONTROLS } from '../../../records/request/reserved-paths.ts'
 import { OtherBody, checkQuery, control } from './control.ts'
 import type { Control, ControlRequest } from './control.ts'
 import { conformityControls } from './conformity-controls.ts'
+import { refuseAsked } from './engine-refusal.ts'
 import { faultControls } from './fault-controls.ts'
 import { journalControls } from './journal-controls.ts'
 import { snapshotControls } from './snapshot-controls.ts'
@@ -126,7 +127,7 @@ export class TestControls {
       origin,
       lastEvent: typeof lastEvent === 'string' ? lastEvent : undefined,
     }
-    const answer = await world.use(async () => match.control.run(asked))
+    const answer = await world.use(async () => match.control.run(asked)).catch(refuseAsked)
     return method === 'HEAD' ? { ...respond(answer, world), body: undefined } : respond(answer, world)
   }
 

@@ -6,6 +6,7 @@ import type { Clock } from '../../../foundation/base/clock.ts'
 import { restError } from '../../../foundation/base/errors.ts'
 import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'
 import type { RestError } from '../../../foundation/base/errors.ts'
+import { refuseAsked } from './engine-refusal.ts'
 import { internalsOf } from '../../../engine/pipeline/internals.ts'
 import type { Change } from '../../../engine/journal/changes.ts'
 import type { Explanation } from '../../../engine/journal/explanation.ts'
@@ -214,7 +215,7 @@ export class Worlds {
 
   #add(name: string, make: () => Promise<World>): Promise<World> {
     if (this.#worlds.size >= this.#max) throw this.#full(name)
-    const making = make()
+    const making = make().catch(refuseAsked)
     this.#worlds.set(name, making)
     making.then(
       () => this.#tell(),

@@ -1,4 +1,7 @@
-/** Builds dist/ for publication: the scripts (bundle.ts), and the types of the library, which are files as in lib/. `npm run build` runs it, and npm before it packs. */
+/**
+ * Builds dist/ for publication: the scripts (bundle.ts), and the types of the library, which are files as in lib/. `npm run build` runs it, and npm before it packs. With
+ * `--no-check` the types are written without a check of lib/: for specs, beside which `npm run types` has checked it.
+ */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,7 +14,9 @@ const dist = join(root, 'dist')
 
 function declareTypes(): void {
   const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
-  const { status, error } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build-types.json'], { cwd: root, stdio: 'inherit' })
+  const unchecked = process.argv.includes('--no-check') ? ['--noCheck'] : []
+  const args = [tsc, '-p', 'tsconfig.build-types.json', ...unchecked]
+  const { status, error } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' })
   if (error !== undefined) throw error
   if (status !== 0) process.exit(status ?? 1)
 }

@@ -63,7 +63,8 @@ describe('the typed client in the code of a user', { timeout: 600_000 }, () => {
     const own = join(folder, 'node_modules/mikro-rest')
     mkdirSync(own, { recursive: true })
     copyFileSync(join(root, 'package.json'), join(own, 'package.json'))
-    const { status, stdout } = compile(['-p', join(root, 'tsconfig.build-types.json'), '--outDir', join(own, 'dist')])
+    // Declarations follow from the text alone; that lib/ passes the checks `npm run types` says.
+    const { status, stdout } = compile(['-p', join(root, 'tsconfig.build-types.json'), '--noCheck', '--outDir', join(own, 'dist')])
     assert.equal(status, 0, stdout)
     write('model.ts', MODEL)
   })

@@ -106,7 +106,7 @@ describe('the compiler', { timeout: 600_000 }, () => {
   for (const [entities, calls, limit] of [
     [5, 5, 80_000],
     [200, 60, 330_000],
-    [300, 300, 1_150_000],
+    [160, 160, 615_000],
   ] as const) {
     it(`instantiates at most ${limit} types for ${entities} entities with ${calls} calls`, () => {
       const own = measure('whole', writeProgram(true, entities, calls))

@@ -25,6 +25,8 @@ const texts = new Map(pages.map(page => [page, readFileSync(join(root, page), 'u
 const blocks = pages.flatMap(page => markedBlocks(texts.get(page)!).map(block => ({ ...block, page })))
 /** What the examples import beside the package. */
 const PACKAGES = ['@mikro-orm', '@nestjs', 'express', 'fastify', 'hono', 'reflect-metadata', 'vite']
+/** For examples with decorators; others do without. */
+const TSX = ['--import', import.meta.resolve('tsx')]
 const SHOWN = 'http://127.0.0.1:3000'
 
 /** Environment of a process that is not part of this test run. */
@@ -89,7 +91,7 @@ describe('examples in code', () => {
   const fileOf = ({ page, line, language }: (typeof blocks)[number]): string =>
     join(folder, `${page.replaceAll(/\W/g, '-')}-${line}.${language}`)
   const execute = (...args: readonly string[]): { status: number | null; stdout: string; stderr: string } =>
-    spawnSync(process.execPath, ['--import', import.meta.resolve('tsx'), ...args], {
+    spawnSync(process.execPath, args, {
       cwd: folder,
       env: environment(),
       encoding: 'utf8',
@@ -98,7 +100,7 @@ describe('examples in code', () => {
 
   for (const example of examples.filter(({ text }) => isTest(text))) {
     it(`${example.page}:${example.line} runs`, () => {
-      const { status, stdout, stderr } = execute('--test-reporter=tap', fileOf(example))
+      const { status, stdout, stderr } = execute(...(example.language === 'ts' ? TSX : []), '--test-reporter=tap', fileOf(example))
       assert.equal(status, 0, stdout + stderr)
       assert.match(stdout, /^# pass [1-9]/m)
     })
@@ -109,7 +111,7 @@ describe('examples in code', () => {
   const errors = new Map<string, string | undefined>()
   it('end by themselves', async () => {
     const notes = join(folder, 'notes')
-    const { status, stdout, stderr } = execute(join(root, 'spec/docs/run-examples.ts'), notes, ...others.map(fileOf))
+    const { status, stdout, stderr } = execute(...TSX, join(root, 'spec/docs/run-examples.ts'), notes, ...others.map(fileOf))
     for (const line of (await readFile(notes, 'utf8')).trimEnd().split('\n')) {
       const { file, error } = JSON.parse(line) as { file: string; error?: string }
       errors.set(file, error)

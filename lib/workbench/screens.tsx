@@ -27,6 +27,7 @@ export const SCREENS: readonly Screen[] = [
     load: () => import('./world/world-screen.tsx'),
   },
   { name: 'console', title: 'Console', about: 'a request of your own, and its answer', load: () => import('./console/console-screen.tsx') },
+  { name: 'model', title: 'Model', about: 'the diagram, and what each resource takes', load: () => import('./model/model-screen.tsx') },
 ]
 
 export function findScreen(name: string): Screen | undefined {

@@ -132,6 +132,12 @@ describe('the door of the workbench', () => {
     )
     assert.deepEqual(book!.attributes.find(({ name }) => name === 'state')!.items, ['new', 'used'])
     assert.equal((await fetch(`${server.origin}/_ui/outline.json?version=v9`)).status, 404)
+    const diagram = await fetch(`${server.origin}/_ui/diagram.svg`)
+    assert.equal(diagram.headers.get('content-type'), 'image/svg+xml')
+    const svg = await diagram.text()
+    assert.match(svg, /data-resource="books"/)
+    assert.doesNotMatch(svg, /secret|diar|style/)
+    assert.equal((await fetch(`${server.origin}/_ui/diagram.svg?version=v9`)).status, 404)
   })
 
   it('counts lists, and looks at data, without a trace in the journal and past faults', async () => {

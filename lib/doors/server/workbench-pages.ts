@@ -1,9 +1,10 @@
 /**
- * Workbench pages: answers `/_ui` and what is below it: the page, its files, the outline of a version, and how many records lists have. Takes a request whose origin the guard
+ * Workbench pages: answers `/_ui` and what is below it: the page, its files, the outline and the diagram of a version, and how many records lists have. Takes a request whose origin the guard
  * has checked as that of a test control. No page loads anything from another host, and none has a script or a style in itself.
  * Refuses with method_not_allowed, path_unknown, version_unknown and body_invalid.
  */
-import { escapeText } from '../../description/diagram/svg.ts'
+import type { Diagram } from '../../description/diagram/diagram.ts'
+import { drawDiagram, escapeText } from '../../description/diagram/svg.ts'
 import type { Outline } from '../../description/outline/outline.ts'
 import type { LazyClient } from '../../foundation/base/abort.ts'
 import { restError } from '../../foundation/base/errors.ts'
@@ -21,6 +22,8 @@ export interface WorkbenchEngine {
   readonly versions: readonly string[]
   /** Answers a GET that no journal has, and that meets no fault. */
   look(path: string, client: LazyClient): Promise<TransportResponse>
+  /** Returns the diagram of a version as plain data. */
+  describeDiagram(version: string): Promise<Diagram>
   outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): Omit<Outline, 'title'> & {
     readonly title: string
   }
@@ -99,6 +102,7 @@ export async function answerWorkbench(engine: WorkbenchEngine, request: SentWork
 async function findAnswer(engine: WorkbenchEngine, request: SentWorkbenchRequest, path: string): Promise<TransportResponse> {
   if (path === '') return answerPage(request)
   if (path === '/outline.json') return answerOutline(engine, request)
+  if (path === '/diagram.svg') return answerDiagram(engine, request)
   if (path === '/counts') return json({ counts: await count(engine, request) })
   const { texts } = await findWorkbenchFiles()
   const name = path.slice(1)
@@ -136,14 +140,28 @@ async function answerPage({ base }: SentWorkbenchRequest): Promise<TransportResp
   return { status: 200, headers, body: new WholeText(html) }
 }
 
-function answerOutline(engine: WorkbenchEngine, { target, base, readOnly, title }: SentWorkbenchRequest): TransportResponse {
+function answerOutline(engine: WorkbenchEngine, request: SentWorkbenchRequest): TransportResponse {
+  const { base, readOnly, title } = request
+  const version = findVersion(engine, request)
+  const outline = engine.outline({ version, base, readOnly })
+  return json({ ...outline, title: title ?? outline.title })
+}
+
+/** The model as a picture that takes the colours of the page. */
+async function answerDiagram(engine: WorkbenchEngine, request: SentWorkbenchRequest): Promise<TransportResponse> {
+  const version = findVersion(engine, request)
+  const svg = drawDiagram(await engine.describeDiagram(version), { title: 'The model', isWhole: false })
+  return { status: 200, headers: { ...SAFE, 'content-type': 'image/svg+xml', 'cache-control': 'no-store' }, body: new WholeText(svg) }
+}
+
+/** The version that the query names, or the first one. */
+function findVersion(engine: WorkbenchEngine, { target }: SentWorkbenchRequest): string {
   const given = new URLSearchParams(target.split('?')[1] ?? '').get('version')
   const known = listVersions(engine.versions)
   const version = given ?? known[0] ?? NO_VERSION
   if (!known.includes(version))
     throw restError('version_unknown', `There is no version "${version.slice(0, 100)}".${formatHint(findNearest(version, known))}`)
-  const outline = engine.outline({ version, base, readOnly })
-  return json({ ...outline, title: title ?? outline.title })
+  return version
 }
 
 /** Counts the records of lists: `{ "paths": ["/v1/users?limit=1"] }`. A list that cannot be read has null. */

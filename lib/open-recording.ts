@@ -30,9 +30,10 @@ export async function openRecording(path: string, create: (options: EngineOption
     const recording = readRecording(await readFile(path))
     const engine = await serveRecorded(recording, create)
     const { requests, marks, clock, entities: _, resources: __, options: ___, ...facts } = recording.facts
-    internalsOf(engine).adopt({ facts, requests: requests.map(separate), marks, clock })
+    internalsOf(engine).adopt({ facts, requests: requests.map(separate), marks, clock, begun: facts.begun })
     return { engine, facts: recording.facts }
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new Error(`${path} does not exist.`, { cause: error })
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(`${path} is not a recording that can be opened: ${reason.replace(/\.$/, '')}.`, { cause: error })
   }

@@ -268,6 +268,7 @@ describe('a recording', () => {
         /unpacks to more than a recording may have/,
       ],
     ]
+    await assert.rejects(open(join(folder, 'none.mikro')), /none\.mikro does not exist\.$/)
     for (const [file, reason] of cases) {
       const bad = join(folder, 'bad.mikro')
       await writeFile(bad, file)

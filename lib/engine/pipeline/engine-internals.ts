@@ -40,6 +40,8 @@ export interface RecordedTest {
   readonly requests: readonly { readonly entry: JournalEntry; readonly ran: object }[]
   readonly marks: readonly Mark[]
   readonly clock: ClockSetting
+  /** The ID of the last request before its data. */
+  readonly begun: number
 }
 
 export class EngineInternals {

@@ -89,9 +89,10 @@ export class World {
 
   /** Of a recording: the state before the test is a snapshot, which goes back without losing the journal. */
   keepBeginning(snapshot: Snapshot): void {
-    if (this.internals.recorded === undefined) return
+    const { recorded } = this.internals
+    if (recorded === undefined) return
     nameSnapshot(snapshot, 'before')
-    this.snapshots.set('before', { snapshot, at: this.engine.clock.now().toISOString(), last: 0 })
+    this.snapshots.set('before', { snapshot, at: this.engine.clock.now().toISOString(), last: recorded.begun })
   }
 
   /** The scenario with which it has begun, if any. */

@@ -1,6 +1,6 @@
 /** `schema: 'evolve'` on SQLite files: rows keep their values while their table gets another form, all or nothing, after a copy of the file. */
 import assert from 'node:assert/strict'
-import { readFileSync, readdirSync } from 'node:fs'
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import Database from 'better-sqlite3'
@@ -102,6 +102,8 @@ describe('schema: evolve on a file', () => {
     const path = fileOf(NOTES)
     const before = rowsOf(path, 'select sql from sqlite_schema')
     const Note = note({ title: p.string(), body: p.text().nullable(), stars: p.integer().default(1) })
+    // What a process that was killed had begun to copy.
+    writeFileSync(path.replace(/\.sqlite$/, '.before-20260131-120000.sqlite.part'), 'half')
     const notes = await evolve(path, [Note])
     const [copy, ...others] = copiesOf(path)
     assert.deepEqual(others, [])

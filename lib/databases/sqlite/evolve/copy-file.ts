@@ -1,5 +1,5 @@
 /** Copy file: keeps a file as it is, beside it, page by page, before it is evolved. The copy has another name until it is whole. */
-import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, extname, join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -20,9 +20,18 @@ export function nameCopy(path: string, now: Date): string {
   }
 }
 
+/** Removes what a process that was killed has begun to copy. Who evolves the file holds its lock, so nobody else copies it now. */
+function removeBegun(path: string): void {
+  const stem = `${basename(path, extname(path))}.before-`
+  for (const name of readdirSync(dirname(path)))
+    if (name.startsWith(stem) && /^\d{8}-\d{6}(?:-\d+)?(?:\.[^.]*)?\.part(?:-journal)?$/.test(name.slice(stem.length)))
+      rmSync(join(dirname(path), name))
+}
+
 /** @throws Error in one line where the copy cannot be made whole, as on a full disk. */
 export async function copyFile(path: string, copy: string): Promise<void> {
   const begun = `${copy}.part`
+  removeBegun(path)
   // A handle of SQLite: to close the file in any other way would drop the locks of this process.
   const source = new Database(path, { readonly: true, fileMustExist: true })
   try {

@@ -8,7 +8,7 @@
 import assert from 'node:assert/strict'
 import { defineEntity, p } from '@mikro-orm/core'
 import { auth, hashPassword, resource, RestEngine } from '../lib/index.ts'
-import type { EngineOptions } from '../lib/index.ts'
+import type { EngineOptions, HookContext } from '../lib/index.ts'
 import { microseconds, samplesOf } from './paired.ts'
 import { Report } from './report.ts'
 import { wordsOf } from './words.ts'
@@ -86,6 +86,23 @@ await using owned = await RestEngine.create({
   resources: [resource(Article, { scope: ctx => ({ author: Number(ctx.user!['id']) }) })],
 })
 
+const expression = (first: unknown) => ({
+  isOwn: { type: 'boolean' as const, sql: (row: string) => ({ sql: `${row}.author_id = ?`, params: [first as number] }) },
+})
+await using same = await RestEngine.create({ ...options, resources: [resource(Article, { computed: expression(1) })] })
+await using callers = await RestEngine.create({
+  ...options,
+  resources: [resource(Article, { computed: expression((ctx: HookContext) => Number(ctx.headers['x-user'] ?? 1)) })],
+})
+await using written = await RestEngine.create({
+  ...options,
+  resources: [resource(Article, { write: () => ({ status: 'published' }) }), resource(Channel, { write: () => true })],
+})
+await using filled = await RestEngine.create({
+  ...options,
+  resources: [resource(Article, { attributes: { author: { fill: () => 1 } } })],
+})
+
 type Requests = (engine: RestEngine, call: number, headers: Record<string, string>) => Promise<void>
 
 interface Asked {
@@ -141,6 +158,13 @@ const WRITES: readonly { readonly name: string; readonly run: Requests }[] = [
   },
 ]
 
+const { author: _, ...WITHOUT_AUTHOR } = NEW
+/** Creates an article whose author the engine gives. */
+const createFilled: Requests = async (engine, _call, headers) => {
+  const { article } = (await write(engine, 'POST', '/v1/articles', WITHOUT_AUTHOR, headers)) as { article: { id: number } }
+  await write(engine, 'DELETE', `/v1/articles/${article.id}`, undefined, headers)
+}
+
 const refused: Requests = async (engine, call) => {
   const { status } = await engine.handle('PATCH', `/v1/articles/${1 + 10 * (call % 90)}`, undefined, { views: 'many' })
   assert.equal(status, 422)
@@ -157,6 +181,7 @@ const reads = (path: string): Requests => {
 const RULES = [
   { name: 'access functions', own: { engine: accessed }, aim: 1.3 },
   { name: 'a scope', own: { engine: scoped }, aim: 1.6 },
+  { name: 'a rule for writing', own: { engine: written }, aim: 2 },
   { name: "a token and an owner's scope", own: { engine: owned, headers: token }, aim: 2 },
 ]
 
@@ -286,6 +311,30 @@ const TRIALS: readonly Trial[] = [
     base: { engine: plain },
     own: { engine: shaped },
     batch: 200,
+    aim: 1.15,
+  },
+  {
+    name: "list of 100, a caller's attribute",
+    path: '/v1/articles?limit=100&sort=views.desc',
+    base: { engine: same },
+    own: { engine: callers },
+    batch: 10,
+    aim: 1.15,
+  },
+  {
+    name: "one record, a caller's attribute",
+    path: '/v1/articles/5',
+    base: { engine: same },
+    own: { engine: callers },
+    batch: 200,
+    aim: 1.15,
+  },
+  {
+    name: 'create and delete, a value that the engine fills in',
+    path: WRITES[1]!.run,
+    base: { engine: plain },
+    own: { engine: filled, requests: createFilled },
+    batch: 100,
     aim: 1.15,
   },
   {

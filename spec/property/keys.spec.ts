@@ -1,13 +1,14 @@
 /**
  * Keys: an engine whose resources have another key answers, stores and records what one with the primary keys does, once the keys are translated: that one is the
- * independent model. Written by statements and by the unit of work.
+ * independent model. So does one that has its answers and bodies in an envelope, fills in what bodies give to the other, and computes by the caller what the other knows
+ * by itself. Written by statements and by the unit of work.
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { it } from 'node:test'
 import { check, costly } from '../helpers/check.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
-import { Keyed, keyedNames, keyedReads, keyedWrites } from './world/keyed.ts'
+import { Keyed, keyedNames, keyedReads, keyedWrites, otherWays } from './world/keyed.ts'
 import type { KeyedRequest } from './world/keyed.ts'
 
 async function compare(one: Keyed, others: readonly Keyed[], asked: readonly KeyedRequest[]): Promise<void> {
@@ -23,9 +24,9 @@ async function compare(one: Keyed, others: readonly Keyed[], asked: readonly Key
 describeStores('a resource with another key', () => {
   it('is read as one with its primary key', () =>
     check(
-      fc.asyncProperty(keyedReads, keyedNames, fc.boolean(), async (asked, keyed, scoped) => {
-        await using one = await Keyed.of(new Set(), { scoped, create: createEngine })
-        await using other = await Keyed.of(keyed, { scoped, create: createEngine })
+      fc.asyncProperty(keyedReads, keyedNames, otherWays, fc.boolean(), async (asked, keyed, ways, scoped) => {
+        await using one = await Keyed.of(new Set(), { scoped, ways, create: createEngine })
+        await using other = await Keyed.of(keyed, { scoped, ways, isOther: true, create: createEngine })
         await compare(one, [other], asked)
       }),
       { label: 'reading by keys', runs: costly(40) },
@@ -33,10 +34,10 @@ describeStores('a resource with another key', () => {
 
   it('is written as one with its primary key, by statements and by the unit of work', () =>
     check(
-      fc.asyncProperty(keyedWrites, keyedNames, fc.boolean(), async (asked, keyed, scoped) => {
-        await using one = await Keyed.of(new Set(), { scoped, create: createEngine })
-        await using planned = await Keyed.of(keyed, { scoped, create: createEngine })
-        await using flushed = await Keyed.of(keyed, { scoped, create: createEngine, flushes: true })
+      fc.asyncProperty(keyedWrites, keyedNames, otherWays, fc.boolean(), async (asked, keyed, ways, scoped) => {
+        await using one = await Keyed.of(new Set(), { scoped, ways, create: createEngine })
+        await using planned = await Keyed.of(keyed, { scoped, ways, isOther: true, create: createEngine })
+        await using flushed = await Keyed.of(keyed, { scoped, ways, isOther: true, create: createEngine, flushes: true })
         await compare(one, [planned, flushed], asked)
       }),
       { label: 'writing by keys', runs: costly(30) },

@@ -33,14 +33,17 @@ type MemberTarget = Extract<Target, { readonly kind: 'member' }>
 
 /** A page of the only record that a reading is narrowed to. */
 const ONE = Object.freeze({ limit: 1, offset: 0 })
+const NONE = Object.freeze({ limit: 0, offset: 0 })
 
 /** Answers with a record of a list. */
 export async function getMember(target: MemberTarget, view: View, services: MemberServices): Promise<RestResponse> {
   const { resource, key, id, attribute, member } = target
   const { reader, connection, clock } = services
   await checkList(target, view)
-  const memberKey = await findMember(target, connection)
-  const page = await reader.relatedPage(resource, key, attribute, ONE, narrowedTo(memberKey, target, view))
+  const memberKey = await findRowKey(member.resource, member.key, connection)
+  // Without a row the reading looks at the owner and the parameters alone, which come first.
+  const asked = memberKey === undefined ? view : narrowedTo(memberKey, target, view)
+  const page = await reader.relatedPage(resource, key, attribute, memberKey === undefined ? NONE : ONE, asked)
   if (page === undefined) throw notFound(resource, id)
   const [record] = page.records
   if (record === undefined) throw notInList(target)

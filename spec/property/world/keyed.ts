@@ -7,6 +7,7 @@ import { defineEntity, p } from '@mikro-orm/sqlite'
 import type { EntitySchema } from '@mikro-orm/sqlite'
 import * as fc from 'fast-check'
 import { RestEngine, resource } from '../../../lib/index.ts'
+import type { HookContext } from '../../../lib/index.ts'
 import type { EngineOptions } from '../../helpers/stores.ts'
 
 export type Name = 'users' | 'profiles' | 'tags' | 'articles' | 'comments'
@@ -109,36 +110,95 @@ function isRef(value: unknown): value is Ref {
   return typeof value === 'object' && value !== null && 'of' in value && 'id' in value && Object.keys(value).length === 2
 }
 
+/** What else an engine has in another way, and answers alike nevertheless. */
+export interface OtherWays {
+  /** Answers and bodies are in an envelope of the application. */
+  readonly wraps: boolean
+  /** The title of a new article is given by the engine, in one of two in the place of the body; a change has none. */
+  readonly fills: boolean
+}
+
+const NO_OTHER_WAYS: OtherWays = { wraps: false, fills: false }
+
+/** The title that new articles get where they are filled. */
+const FILLED = 'filled'
+
+/** All parts, so that the engine's own form can be told from it. */
+const ENVELOPE = {
+  list: {
+    data: 'records',
+    meta: { count: 'count', offset: 'offset', limit: 'limit', sort: 'sort', filter: 'filter', previous: 'previous', next: 'next' },
+    of: 'resource',
+    ok: 'success',
+  },
+  record: { inner: { '{singular}': 'record' }, of: 'resource', done: 'status', ok: 'success' },
+} as const
+
+/** Returns the body of an answer in the engine's own form. */
+function unwrap(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { of, ok, data, meta, inner, done } = body
+  if (typeof of !== 'string') return body
+  if (meta !== undefined) return { success: ok, resource: of, ...(meta as object), [of]: data }
+  return {
+    success: ok,
+    resource: of,
+    ...(done === undefined ? {} : { status: done }),
+    [of]: (inner as Readonly<Record<string, unknown>>)[of],
+  }
+}
+
+const SINGULAR: Readonly<Record<Name, string>> = {
+  users: 'user',
+  profiles: 'profile',
+  tags: 'tag',
+  articles: 'article',
+  comments: 'comment',
+}
+
 /** One engine, and which of its resources have another key. */
 export class Keyed implements AsyncDisposable {
   readonly engine: RestEngine
   readonly keyed: ReadonlySet<Name>
+  readonly #ways: OtherWays
+  /** Whether it is the one that has things in other ways. */
+  readonly #isOther: boolean
 
-  private constructor(engine: RestEngine, keyed: ReadonlySet<Name>) {
+  private constructor(engine: RestEngine, keyed: ReadonlySet<Name>, ways: OtherWays, isOther: boolean) {
     this.engine = engine
     this.keyed = keyed
+    this.#ways = ways
+    this.#isOther = isOther
   }
 
   /** @param flushes whether all writes go through MikroORM's unit of work */
   static async of(
     keyed: ReadonlySet<Name>,
-    { flushes = false, scoped = false, create = (options: EngineOptions): Promise<RestEngine> => RestEngine.create(options) } = {},
+    {
+      flushes = false,
+      scoped = false,
+      ways = NO_OTHER_WAYS,
+      isOther = false,
+      create = (options: EngineOptions): Promise<RestEngine> => RestEngine.create(options),
+    } = {},
   ): Promise<Keyed> {
     const entities = makeEntities()
     const resources = NAMES.map((name, index) =>
       resource(entities[index]!, {
         ...(keyed.has(name) ? { key: KEYS[name] } : {}),
         ...(scoped && name === 'users' ? { scope: () => ({ age: { $lt: 4 } }), write: () => ({ age: { $lt: 3 } }) } : {}),
+        ...(name === 'articles' ? { computed: { isMine: isMine(isOther) } } : {}),
+        ...(name === 'articles' && ways.fills && isOther ? { attributes: { title: { fill: () => FILLED } } } : {}),
         ...(scoped && name === 'tags' ? { scope: () => ({ id: { $lt: 4 } }) } : {}),
       } as never),
     )
     const engine = await create({
       entities: [...entities],
       resources,
+      ...(ways.wraps && isOther ? { envelope: ENVELOPE } : {}),
       clock: () => new Date('2026-01-01T00:00:00Z'),
       ...(flushes ? { orm: { subscribers: [{ afterFlush: () => {} }] } } : {}),
     })
-    const made = new Keyed(engine, keyed)
+    const made = new Keyed(engine, keyed, ways, isOther)
     await engine.seed(made.translate(SEED) as never)
     return made
   }
@@ -164,18 +224,19 @@ export class Keyed implements AsyncDisposable {
       return `${name}=${encodeURIComponent(texts)}`
     })
     const target = `/v1/${segments.join('/')}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`
-    const answer = await this.engine.handle(method, target, {}, this.translate(body))
-    const shown = answer.body as Readonly<Record<string, unknown>>
+    const sent = this.#send(method, path, this.translate(body))
+    const answer = await this.engine.handle(method, target, {}, sent, { headers: { 'x-user': '2' } })
+    const shown = unwrap(answer.body as Readonly<Record<string, unknown>>)
     const { changes = [] } = this.engine.requests.at(-1)!
     for (const { resource: name, before, after } of changes) {
       this.#learn(name as Name, before)
       this.#learn(name as Name, after)
     }
     return {
-      told: { method, target, body: this.translate(body) },
+      told: { method, target, body: sent },
       status: answer.status,
       location: this.#readPath(answer.headers['location'], path.some(isRef) && method !== 'POST'),
-      body: answer.status < 400 ? this.#readBody(shown) : this.#readRefusal(shown),
+      body: answer.status < 400 ? this.#readBody(shown, method !== 'GET') : this.#readRefusal(shown),
       changes: changes
         .map(({ type, resource: name, id, before, after }) => ({
           type,
@@ -200,9 +261,28 @@ export class Keyed implements AsyncDisposable {
     return `/${name!}/${String(this.#read(decodeURIComponent(segment!), name as Name))}`
   }
 
-  #readBody(body: Readonly<Record<string, unknown>>): unknown {
+  /** The body as this engine takes it. */
+  #send(method: string, path: KeyedRequest['path'], body: unknown): unknown {
+    const [name, , attribute] = path
+    const of = (path.length === 1 || path.length === 2 ? name : TARGETS[textOf(attribute)]) as Name
+    const isRecord = typeof body === 'object' && body !== null && !Array.isArray(body)
+    const filled = this.#ways.fills && of === 'articles' ? this.#fill(method, body) : body
+    const isWrapped = this.#ways.wraps && this.#isOther && isRecord && (path.length < 3 || method === 'POST' || attribute === 'author')
+    return isWrapped ? { inner: { [SINGULAR[of]]: filled } } : filled
+  }
+
+  #fill(method: string, body: unknown): unknown {
+    if (Array.isArray(body)) return body.map(each => (typeof each === 'object' ? this.#fill(method, each) : (each as unknown)))
+    if (typeof body !== 'object' || body === null) return body
+    const { title: _, ...rest } = body as Readonly<Record<string, unknown>>
+    return method === 'POST' && !this.#isOther ? { ...rest, title: FILLED } : rest
+  }
+
+  /** @param isWritten whether a list is no page, of which an envelope says more than the engine itself */
+  #readBody(body: Readonly<Record<string, unknown>>, isWritten: boolean): unknown {
     const { timestamp: _, filter: __, next, previous, resource: named, ...rest } = body
     const records = rest[String(named)]
+    if (isWritten && Array.isArray(records)) return { named, records: records.map(each => this.#readRecord(each)) }
     const list = Array.isArray(records) ? records.map(each => this.#readRecord(each)) : this.#readRecord(records)
     return { ...rest, named, isFirst: previous === null, isLast: next === null, [String(named)]: list }
   }
@@ -249,6 +329,12 @@ export class Keyed implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.engine.close()
   }
+}
+
+/** Whether an article is that of user 2: by a value, or by the user who asks. */
+function isMine(byCaller: boolean): object {
+  const user = byCaller ? (ctx: HookContext): number => Number(ctx.headers['x-user']) : 2
+  return { type: 'boolean', sql: (row: string) => ({ sql: `${row}.author_id = ?`, params: [user] }) }
 }
 
 const ref = (of: Name, id: number): Ref => ({ of, id })
@@ -337,6 +423,13 @@ const RELATED: readonly (readonly [Name, string])[] = [
   ['articles', 'comments'],
   ['comments', 'article'],
 ]
+/** Lists, whose members have paths of their own. */
+const LISTS: readonly (readonly [Name, string])[] = [
+  ['users', 'articles'],
+  ['tags', 'articles'],
+  ['articles', 'tags'],
+  ['articles', 'comments'],
+]
 const reads: fc.Arbitrary<KeyedRequest> = fc.oneof(
   lists,
   fc
@@ -348,6 +441,13 @@ const reads: fc.Arbitrary<KeyedRequest> = fc.oneof(
       fc
         .tuple(anyRef(name), attribute === 'age' ? fc.constant({}) : depth)
         .map(([id, query]) => ({ method: 'GET', path: [name, id, attribute], query, body: undefined })),
+    ),
+  fc
+    .constantFrom(...LISTS)
+    .chain(([name, attribute]) =>
+      fc
+        .tuple(anyRef(name), anyRef(TARGETS[attribute]!), depth)
+        .map(([id, member, query]) => ({ method: 'GET', path: [name, id, attribute, member], query, body: undefined })),
     ),
 )
 
@@ -407,6 +507,11 @@ const writes: fc.Arbitrary<KeyedRequest> = fc.oneof(
   fc
     .constantFrom<readonly [Name, string]>(['articles', 'comments'], ['articles', 'reviewer'], ['articles', 'tags'], ['users', 'profile'])
     .chain(([name, attribute]) => anyRef(name).map(id => request('DELETE', [name, id, attribute]))),
+  fc
+    .constantFrom(...LISTS)
+    .chain(([name, attribute]) =>
+      fc.tuple(anyRef(name), anyRef(TARGETS[attribute]!)).map(([id, member]) => request('DELETE', [name, id, attribute, member])),
+    ),
 )
 
 export const keyedReads: fc.Arbitrary<KeyedRequest[]> = fc.array(reads, { minLength: 8, maxLength: 20, size: 'max' })
@@ -418,4 +523,5 @@ export const keyedWrites: fc.Arbitrary<KeyedRequest[]> = fc.array(
     size: 'max',
   },
 )
-export const keyedNames: fc.Arbitrary<ReadonlySet<Name>> = fc.subarray([...NAMES], { minLength: 1 }).map(names => new Set(names))
+export const otherWays: fc.Arbitrary<OtherWays> = fc.record({ wraps: fc.boolean(), fills: fc.boolean() })
+export const keyedNames: fc.Arbitrary<ReadonlySet<Name>> = fc.subarray([...NAMES]).map(names => new Set(names))

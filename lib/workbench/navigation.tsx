@@ -46,9 +46,11 @@ export function Navigation() {
             </a>
           </li>
         ))}
-        <li>
-          <a href={`${base}/docs`}>Docs</a>
-        </li>
+        {outline.value?.docs === true ? (
+          <li>
+            <a href={`${base}/docs`}>Docs</a>
+          </li>
+        ) : null}
       </ul>
     </nav>
   )

@@ -301,8 +301,8 @@ describe('the package', { timeout: TIMEOUT }, () => {
     ]) {
       assert.ok(paths.includes(path), path)
     }
-    // What PostgreSQL needs is 165,000 bytes of it, evolving 200,000, and watching 70,000; the workbench has scripts of 260,000 at most.
-    assert.ok(packed.unpackedSize < 3_550_000 + 165_000 + 200_000 + 70_000 + 260_000, `${packed.unpackedSize} bytes`)
+    // On 26 November 2026 it has 4,343,000 bytes: PostgreSQL takes 165,000 of them, evolving 200,000, watching 70,000, the workbench 155,000, the docs 636,000.
+    assert.ok(packed.unpackedSize < 4_400_000, `${packed.unpackedSize} bytes`)
   })
 
   it('has no dead link', async () => {

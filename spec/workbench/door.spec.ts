@@ -117,6 +117,7 @@ describe('the door of the workbench', () => {
       }[]
     }
     assert.deepEqual([title, database, root], ['my shop', 'SQLite', '/v1'])
+    assert.equal((JSON.parse(text) as { docs: boolean }).docs, false)
     assert.doesNotMatch(text, /diar/)
     const [author, book] = resources
     assert.deepEqual([author!.name, author!.label, author!.key], ['authors', 'name', ['id']])

@@ -90,7 +90,12 @@ export interface Outline {
   /** The names that the application gave to parameters: `limit`, `offset`, `sort`, `depth`, `attributes`, `expand`. */
   readonly parameters: Readonly<Partial<Record<Reserved, string>>>
   readonly resources: readonly OutlinedResource[]
+  /** Whether the server has a docs page. */
+  readonly docs: boolean
 }
+
+/** What an engine says of itself; what the page is beside knows its server. */
+export type OutlineOfEngine = Omit<Outline, 'docs'>
 
 /** Lists the resources of a version. */
 export function outlineResources(model: Model, isReadOnly: boolean): OutlinedResource[] {

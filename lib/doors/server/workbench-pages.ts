@@ -5,7 +5,7 @@
  */
 import type { Diagram } from '../../description/diagram/diagram.ts'
 import { drawDiagram, escapeText } from '../../description/diagram/svg.ts'
-import type { Outline } from '../../description/outline/outline.ts'
+import type { Outline, OutlineOfEngine } from '../../description/outline/outline.ts'
 import type { LazyClient } from '../../foundation/base/abort.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import { isObject } from '../../foundation/base/json.ts'
@@ -24,9 +24,7 @@ export interface WorkbenchEngine {
   look(path: string, client: LazyClient): Promise<TransportResponse>
   /** Returns the diagram of a version as plain data. */
   describeDiagram(version: string): Promise<Diagram>
-  outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): Omit<Outline, 'title'> & {
-    readonly title: string
-  }
+  outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): OutlineOfEngine
 }
 
 /** A request for the workbench. */
@@ -41,6 +39,8 @@ export interface SentWorkbenchRequest {
   readonly readOnly: boolean
   /** What the page calls that which is served; undefined: what the engine says. */
   readonly title: string | undefined
+  /** Whether the server has a docs page. */
+  readonly docs: boolean
 }
 
 const PATH = `/${WORKBENCH}`
@@ -141,10 +141,10 @@ async function answerPage({ base }: SentWorkbenchRequest): Promise<TransportResp
 }
 
 function answerOutline(engine: WorkbenchEngine, request: SentWorkbenchRequest): TransportResponse {
-  const { base, readOnly, title } = request
+  const { base, readOnly, title, docs } = request
   const version = findVersion(engine, request)
   const outline = engine.outline({ version, base, readOnly })
-  return json({ ...outline, title: title ?? outline.title })
+  return json({ ...outline, title: title ?? outline.title, docs } satisfies Outline)
 }
 
 /** The model as a picture that takes the colours of the page. */

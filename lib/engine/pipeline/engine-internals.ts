@@ -20,7 +20,7 @@ import type { OpenApiDocument } from '../../description/openapi/document.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
 import type { ClockSetting } from '../../foundation/base/clock.ts'
 import type { Mark } from '../testing/events.ts'
-import type { Outline } from '../../description/outline/outline.ts'
+import type { OutlineOfEngine } from '../../description/outline/outline.ts'
 import { outlineVersion } from './outline-version.ts'
 import type { Model } from '../../model/model.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
@@ -151,7 +151,7 @@ export class EngineInternals {
   }
 
   /** Outlines a version for the workbench, as it is served: read-only, or not, below a base. */
-  outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): Outline {
+  outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): OutlineOfEngine {
     const { options: own, served, authentication } = this.open
     return outlineVersion(options, { options: own, authentication, services: served.get(options.version)! })
   }

@@ -1,7 +1,7 @@
 /** Outline version: gathers what the workbench is told of a version: see description/outline/outline.ts. */
 import type { Authentication } from '../auth/auth.ts'
 import { outlineResources } from '../../description/outline/outline.ts'
-import type { Outline } from '../../description/outline/outline.ts'
+import type { Outline, OutlineOfEngine } from '../../description/outline/outline.ts'
 import { describeDatabase, isInMemory, isPglite } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 import { formatRoot } from '../../records/request/address.ts'
@@ -15,7 +15,7 @@ export function outlineVersion(
     readonly authentication: Authentication | undefined
     readonly services: Pick<Services, 'model' | 'vocabulary'>
   },
-): Outline {
+): OutlineOfEngine {
   const { options, authentication, services } = engine
   const isReadOnly = readOnly || options.readOnly === true
   const user = authentication?.describe(version).user

@@ -79,6 +79,13 @@ const FILES: readonly Defect[] = [
     specs: ['helpers/targets', 'pipeline/worlds'],
   },
   {
+    name: 'restore keeps what was written in memory',
+    file: 'databases/sqlite/content.ts',
+    find: 'if (this.#image === image) return',
+    replace: 'if (this.#image === image || this.#started) return',
+    specs: ['pipeline/worlds'],
+  },
+  {
     name: 'values of others in a file are taken as the model says',
     file: 'databases/sqlite/open.ts',
     find: "const isOfOthers = database !== ':memory:' && !isNew",
@@ -140,8 +147,8 @@ const STAGES: readonly Defect[] = [
   {
     name: 'resolve: a fifth segment is ignored',
     file: 'records/access/resolve-path.ts',
-    find: 'if (excess !== undefined) {',
-    replace: 'if (excess === null) {',
+    find: 'path }\n  if (excess !== undefined) throw',
+    replace: 'path }\n  if (excess === null) throw',
     specs: ['api/paths'],
   },
   {

@@ -65,7 +65,7 @@ describe('the option base', () => {
     assert.match((await refusal(bare, 'GET', '/books'))[2], /must begin with "\/api".*Did you mean "\/api\/books"\?/)
     assert.match(
       (await refusal(bare, 'GET', '/api/books/1/author/2'))[2],
-      /at most three segments: \/api\/\{resource\}\/\{ID\}\/\{attribute\}/,
+      /A path is at most \/api\/\{resource\}\/\{ID\}\/\{attribute\}, and/,
     )
     assert.match((await refusal(bare, 'GET', '/api/v1/books'))[2], /Paths have no version here, nor a resource "v1": write \/api\/books\./)
   })

@@ -5,12 +5,12 @@ import { ErrorNotice } from '../parts/notice.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { StatementsPart } from '../requests/statements-part.tsx'
-import { explainRequest } from './run-request.ts'
-import type { Conformity, Outcome } from './run-request.ts'
+import { explainRequest, judge } from './run-request.ts'
+import type { Outcome } from './run-request.ts'
 import type { WrittenRequest } from './sent-request.ts'
 
 export function AnswerView({ outcome }: { readonly outcome: Outcome }) {
-  const { answer, conformity, request } = outcome
+  const { answer, request } = outcome
   const [tab, setTab] = useState('body')
   useEffect(() => setTab(before => (before === 'explain' ? before : 'body')), [outcome])
   const size = new TextEncoder().encode(answer.text).length
@@ -22,7 +22,7 @@ export function AnswerView({ outcome }: { readonly outcome: Outcome }) {
           <span class="dim">{size.toLocaleString('en')} bytes</span>
         </h2>
       </div>
-      <Verdict conformity={conformity} />
+      <Verdict key={answer.took} outcome={outcome} />
       <Tabs
         label="Parts of the answer"
         chosen={tab}
@@ -37,7 +37,11 @@ export function AnswerView({ outcome }: { readonly outcome: Outcome }) {
   )
 }
 
-function Verdict({ conformity }: { readonly conformity: Conformity | undefined }) {
+/** It comes after the answer: a large model takes seconds to describe. */
+function Verdict({ outcome }: { readonly outcome: Outcome }) {
+  const { data: conformity, error, isLoading } = useLoad(() => judge(outcome), [outcome])
+  if (error !== undefined) return <ErrorNotice error={error} />
+  if (isLoading) return <p class="dim">Is it as the OpenAPI document says? …</p>
   if (conformity === undefined) return <p class="dim">The server is read-only: what it refuses is not in the document of its engine.</p>
   const { faults, described } = conformity
   if (faults.length > 0)

@@ -1,4 +1,4 @@
-/** Run request: sends a request of the console as an app would, and asks whether the answer is as the document says. */
+/** Run request: sends a request of the console as an app would, asks whether the answer is as the document says, and what the request runs. */
 import { control, sendAsUser } from '../state/ask.ts'
 import type { Answer } from '../state/ask.ts'
 import { dataChanged } from '../state/live.ts'
@@ -16,8 +16,6 @@ export interface Conformity {
 export interface Outcome {
   readonly request: WrittenRequest
   readonly answer: Answer
-  /** Undefined: why it is not known. */
-  readonly conformity: Conformity | undefined
 }
 
 /** A body that is no JSON is sent as it is: the API says where. */
@@ -26,11 +24,11 @@ export async function runRequest(request: WrittenRequest): Promise<Outcome> {
   const options = { headers: readHeaders(headers), ...(takesBody(method) && body.trim() !== '' ? { body } : {}) }
   const answer = await sendAsUser(method, target, options)
   if (!['GET', 'HEAD', 'OPTIONS'].includes(method)) dataChanged()
-  return { request, answer, conformity: await judge(request, answer) }
+  return { request, answer }
 }
 
-/** What a server that is read-only refuses is not in the document of its engine. */
-async function judge({ method, target }: WrittenRequest, { status, headers, body }: Answer): Promise<Conformity | undefined> {
+/** Asks whether the answer is as the document says; undefined for what a server that is read-only refuses, which is not in the document of its engine. */
+export async function judge({ request: { method, target }, answer: { status, headers, body } }: Outcome): Promise<Conformity | undefined> {
   if (outline.value?.readOnly === true && !['GET', 'HEAD', 'OPTIONS'].includes(method)) return undefined
   const sent = {
     method,

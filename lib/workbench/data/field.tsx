@@ -37,7 +37,7 @@ export function Field(props: FieldProps) {
   const text = { value: draft ?? '', placeholder: describeEmpty(props), spellcheck: false }
   const isTall = mayGrow && (isJson(attribute) || isLarge(attribute, draft ?? before))
   return (
-    <span class="field">
+    <span class="value-field">
       {isTall ? (
         <textarea {...marks} {...text} class="code" rows={countRows(draft)} onInput={event => onChange(event.currentTarget.value)} />
       ) : (

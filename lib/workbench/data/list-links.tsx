@@ -85,7 +85,7 @@ function AddLink({ target, list, onAdd }: AddLinkProps) {
   const [chosen, setChosen] = useState<string>()
   return (
     <form
-      class="field"
+      class="value-field"
       onSubmit={event => {
         event.preventDefault()
         if (chosen !== undefined && chosen !== '') onAdd(chosen)

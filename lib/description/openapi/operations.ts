@@ -32,9 +32,6 @@ const QUERY_CONTENT: Schema = {
   'application/x-www-form-urlencoded': { schema: { type: 'object', description: 'The same, as the text of a query.' } },
 }
 
-/** The name of the parameter of a path that names a record of a list. */
-const MEMBER = 'member'
-
 export class Operations {
   readonly #describers: Describers
   readonly #ids = new UniqueNames()
@@ -73,26 +70,14 @@ export class Operations {
       [shared, this.#shared(shared, resource, attributes.filter(isShared))],
       ...attributes
         .filter(attribute => !isShared(attribute))
-        .flatMap((attribute): [string, Schema][] => {
+        .map((attribute): [string, Schema] => {
           const own = pathOf(attribute)
           const describe = (method: Method): OperationParts | undefined =>
             this.#takes(method, attribute) ? this.#ofAttribute(method, resource, attribute) : undefined
           const item = this.#item(own, attributeTarget(own, resource, attribute), describe, this.#listIdParameters(own, resource))
-          return [[own, item], ...this.#members(own, resource, attribute)]
+          return [own, item]
         }),
     ]
-  }
-
-  /** The path of a record of a list, which a document names where it says all at each place. */
-  #members(list: string, resource: Resource, attribute: Attribute): [string, Schema][] {
-    if (!this.#describers.options.attributes || attribute.kind !== 'toMany' || isIds(attribute)) return []
-    const path = `${list}/{${MEMBER}}`
-    const member = { resource: attribute.target, key: [], id: '' }
-    const target: Target = { kind: 'member', resource, path: list, key: [], id: '', attribute, member }
-    const describe = (method: Method): OperationParts | undefined =>
-      this.#takes(method, attribute) ? this.#relations.member(method, resource, attribute) : undefined
-    const id = this.#describers.parameters.member(attribute.target, MEMBER)
-    return [[path, this.#item(path, target, describe, [...this.#listIdParameters(path, resource), id])]]
   }
 
   /** Returns the operations of the paths of marks. */

@@ -51,18 +51,6 @@ export class Parameters {
     }))
   }
 
-  /** The ID of a record of a list, which stands behind that of the record that has the list. */
-  member(resource: Resource, name: string): Schema {
-    const description = `The ID of ${withArticle(resource.singular)}${describeNames(resource)}.`
-    return this.#components.refer('parameters', `${pascalCase(resource.singular)}Member`, `member ${resource.plural}`, () => ({
-      name,
-      in: 'path',
-      required: true,
-      description,
-      schema: idSchema(resource),
-    }))
-  }
-
   /** Resources whose IDs are of one form share a parameter. */
   #anyId(schema: Schema): Schema {
     return this.#components.refer('parameters', 'Id', `id ${JSON.stringify(schema)}`, () => ({

@@ -91,29 +91,6 @@ export class RelationOperations {
     }
   }
 
-  /** Returns the parts of a method of the path of one record of a list. */
-  member(method: Method, resource: Resource, attribute: RelationAttribute): OperationParts | undefined {
-    const { parameters, answers } = this.#describers
-    const { name, of } = placeOf(resource, attribute)
-    const { target } = attribute
-    const common = { tag: resource.plural, parameters: parameters.below(target) }
-    if (method === 'GET') {
-      const success = answers.record(target)
-      return { ...common, id: `get${name}Member`, summary: `Get one of ${of}`, success, failures: [404] }
-    }
-    if (method !== 'DELETE') return undefined
-    const { conditions, failures } = changeOf(this.#describers, target)
-    return {
-      ...common,
-      parameters: [...common.parameters, ...conditions],
-      id: `delete${name}Member`,
-      summary: `Delete one of ${of}`,
-      description: `Deletes the ${target.singular}, if it is in the list.`,
-      success: answers.deleted(target),
-      failures: [404, ...failures],
-    }
-  }
-
   #ofLink(method: Method, { resource, attribute, name, of }: RelationPlace<RelationAttribute>): OperationParts | undefined {
     const { parameters, answers, bodies } = this.#describers
     const { target } = attribute

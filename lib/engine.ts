@@ -305,6 +305,8 @@ export class RestEngine<Name extends string = string> {
    * @throws RestError with all errors of records, and Error for a seeder that fails; nothing of it is loaded then.
    * @example await engine.seed({ users: [{ id: 1, name: 'Ann' }], sites: [{ url: 'x', user: 1 }] })
    */
+  async seed(seeders: SeederClass | true | readonly NamedSeed<Name>[]): Promise<void>
+  async seed(records: NamedBy<Name, readonly object[]>): Promise<void>
   async seed(data: NamedSeed<Name> | readonly NamedSeed<Name>[]): Promise<void> {
     this.#parts.life.assertOpen()
     checkSeeds(data, 'engine.seed: the seed')

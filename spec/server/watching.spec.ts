@@ -117,6 +117,22 @@ describe('the journal over HTTP', () => {
     assert.deepEqual([short!.changed, short!.changes], [1, [{ type: 'insert', resource: 'users', id: 4 }]])
   })
 
+  it('keeps what requests run from when somebody looks, where the workbench alone is on', async () => {
+    await stop()
+    await engine.close()
+    // Test controls have turned it on for the other one.
+    engine = await RestEngine.create({ entities: [User] })
+    await start({ workbench: true })
+    const ran = async (): Promise<number | undefined> => {
+      await ask('GET', '/v1/users')
+      const { last } = await control('GET', '/requests')
+      const { request } = (await control('GET', `/requests/${last}`)) as unknown as { request: { statements?: unknown[] } }
+      return request.statements?.length
+    }
+    assert.equal(await ran(), undefined)
+    assert.ok((await ran())! > 0)
+  })
+
   it('has each request with all that it has run, without secrets', async () => {
     await ask('POST', '/v1/users', { name: 'Bob', password: 'hush-hush' }, { 'x-test': 'adds Bob' })
     const { request } = (await control('GET', '/requests/1')) as unknown as {

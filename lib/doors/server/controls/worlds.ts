@@ -83,7 +83,10 @@ export class World {
     this.engine = engine
     this.origin = origin
     this.internals = internalsOf(engine)
-    // Who controls a world wants to see what its requests have run.
+  }
+
+  /** From now on the journal keeps what its requests run: who controls a world wants to see that. */
+  watch(): void {
     this.internals.keepStatements()
   }
 
@@ -170,9 +173,15 @@ export class Worlds {
     this.#idle = idle
     this.#max = max
     this.#main = new World(engine, { from: 'engine' })
+    if (isEager) this.watch()
     if (isEager || this.#main.internals.recorded !== undefined) void this.#start()
     this.#timer = setInterval(() => void this.#closeIdle(), Math.max(1, idle / ROUNDS))
     this.#timer.unref()
+  }
+
+  /** From now on the engine's own world is watched, too. The others are, since somebody has asked for them. */
+  watch(): void {
+    this.#main.watch()
   }
 
   /** The names of the worlds that there are, apart from the engine's own. */
@@ -216,7 +225,7 @@ export class Worlds {
 
   #add(name: string, make: () => Promise<World>): Promise<World> {
     if (this.#worlds.size >= this.#max) throw this.#full(name)
-    const making = make().catch(refuseAsked)
+    const making = watched(make()).catch(refuseAsked)
     this.#worlds.set(name, making)
     making.then(
       () => this.#tell(),
@@ -311,4 +320,10 @@ function begunOtherwise(name: string, { scenario }: World, wanted: string): Rest
     'request_malformed',
     `The world ${JSON.stringify(name)} has begun ${begun}, not with ${JSON.stringify(wanted.slice(0, 100))}: POST /_test/scenario changes it.`,
   )
+}
+
+async function watched(making: Promise<World>): Promise<World> {
+  const world = await making
+  world.watch()
+  return world
 }

@@ -75,7 +75,7 @@ export interface Outline {
   readonly title: string
   /** The kind of its database: `SQLite in memory`. */
   readonly database: string
-  /** Whether the data are gone with the process: nobody's, to begin anew at will. */
+  /** Whether the data are gone with the process, as those of a fork are: nobody's, to begin anew at will. */
   readonly inMemory: boolean
   readonly base: string
   /** The path in front of resources: `/api/v1`. */

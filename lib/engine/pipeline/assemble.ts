@@ -68,6 +68,8 @@ export interface EngineParts<E extends EngineHandle = EngineHandle> extends Reco
   readonly events: Events
   readonly requests: RequestRecorder
   readonly descriptions: Descriptions
+  /** Whether its data are a copy of its own, which goes with it. */
+  readonly isFork: boolean
   /** Closed with the engine. */
   readonly interceptions: Set<Disposable>
 }
@@ -168,7 +170,8 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
       return shared.mayRunApplicationCode || !connection.filters.isEmpty
     },
   }
-  return { ...parts, shared, world, recorder, events, requests: new RequestRecorder(parts), interceptions: new Set() }
+  const isFork = parent !== undefined
+  return { ...parts, shared, world, recorder, events, isFork, requests: new RequestRecorder(parts), interceptions: new Set() }
 }
 
 type TestKit = Pick<EngineParts, 'journal' | 'recorder' | 'events' | 'faults'>

@@ -152,8 +152,8 @@ export class EngineInternals {
 
   /** Outlines a version for the workbench, as it is served: read-only, or not, below a base. */
   outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): OutlineOfEngine {
-    const { options: own, served, authentication } = this.open
-    return outlineVersion(options, { options: own, authentication, services: served.get(options.version)! })
+    const { options: own, served, authentication, isFork } = this.open
+    return outlineVersion(options, { options: own, authentication, isFork, services: served.get(options.version)! })
   }
 
   /** The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */

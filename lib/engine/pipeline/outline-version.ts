@@ -13,6 +13,7 @@ export function outlineVersion(
   engine: {
     readonly options: { readonly versions: readonly string[]; readonly database: string | ServerDatabase; readonly readOnly?: boolean }
     readonly authentication: Authentication | undefined
+    readonly isFork: boolean
     readonly services: Pick<Services, 'model' | 'vocabulary'>
   },
 ): OutlineOfEngine {
@@ -22,6 +23,7 @@ export function outlineVersion(
   const resources = outlineResources(services.model, isReadOnly)
   return {
     ...nameDatabase(options.database),
+    ...(engine.isFork ? { inMemory: true } : {}),
     base,
     root: formatRoot(base, version),
     version,

@@ -80,4 +80,22 @@ describeStores('siblings in one table with one property name', { except: 'column
     const em = engine.orm.em.fork()
     assert.deepEqual([(await em.findOneOrFail(Cat, 1)).weight, (await em.findOneOrFail(Dog, 2)).weight], [5, 8])
   })
+
+  it('are no records of each other, whatever condition a request has', async () => {
+    const Chip = defineEntity({ name: 'Chip', embeddable: true, properties: { code: p.integer() } })
+    const Pet = defineEntity({
+      name: 'Pet',
+      discriminatorColumn: 'kind',
+      discriminatorValue: 'pet',
+      properties: { id: p.integer().primary(), kind: p.string(), chip: () => p.embedded(Chip).nullable() },
+    })
+    const Dog = defineEntity({ name: 'Dog', extends: Pet, discriminatorValue: 'dog', properties: { bark: p.integer().nullable() } })
+    const Cat = defineEntity({ name: 'Cat', extends: Pet, discriminatorValue: 'cat', properties: { lives: p.integer().nullable() } })
+    await using engine = await createEngine({ entities: [Chip, Pet, Dog, Cat], seed: { dogs: [{ id: 1 }], cats: [{ id: 2 }] } })
+    const statusOf = async (id: number): Promise<number> => {
+      const body = { chip: { code: 2 } }
+      return (await engine.handle('PUT', `/v1/dogs/${id}`, undefined, body, { headers: { 'if-none-match': '*' } })).status
+    }
+    assert.deepEqual([await statusOf(1), await statusOf(2), await statusOf(3)], [412, 404, 404])
+  })
 })

@@ -53,7 +53,8 @@ export function compileColumns(flavour: Flavour, resource: Resource, columns: re
   const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   for (const column of columns) select.columns.push(text(scope.column(column)))
   select.from = sql`${formatTable(resource)} as ${scope.alias}`
-  select.where = [isKey(scope.key, resource.key, flavour)]
+  // In a table of several classes the key may be that of a record of another one.
+  select.where = [isKey(scope.key, resource.key, flavour), ...existing(scope)]
   return select.finish()
 }
 

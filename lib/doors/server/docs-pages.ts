@@ -14,6 +14,7 @@ import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { WholeText } from '../../foundation/base/text-stream.ts'
 import { NO_VERSION, formatRoot, listVersions } from '../../records/request/address.ts'
 import { DESCRIPTION, DOCS } from '../../records/request/reserved-paths.ts'
+import { PAGE_POLICY } from './page-policy.ts'
 import type { TransportResponse } from './transport.ts'
 
 /** What docs pages ask of the internals of an engine. */
@@ -56,18 +57,6 @@ const VIEWS: ReadonlyMap<string, View> = new Map([
   [`${PATH}/model`, 'model'],
   [`${PATH}/${DESCRIPTION}`, 'document'],
 ])
-const POLICY = [
-  `default-src 'none'`,
-  `script-src 'self'`,
-  `style-src 'self'`,
-  // Swagger UI has its small pictures as data.
-  `img-src 'self' data:`,
-  `connect-src 'self'`,
-  `base-uri 'none'`,
-  `form-action 'none'`,
-  `frame-ancestors 'none'`,
-].join('; ')
-const SAFE = { 'content-security-policy': POLICY, 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' }
 
 /** Whether a request target below the base is a docs page, or a file of one. */
 export function isDocsPath(target: string): boolean {
@@ -92,7 +81,11 @@ async function findAnswer(engine: DocumentedEngine, request: SentPageRequest, pa
   const file = path.startsWith(`${PATH}/`) ? await findDocsFile(path.slice(PATH.length + 1)) : undefined
   if (file === undefined)
     throw restError('path_unknown', `There is nothing at ${request.base}${path.slice(0, 200)}: the docs page is ${request.base}${PATH}.`)
-  return { status: 200, headers: { ...SAFE, 'content-type': file.type, 'cache-control': 'no-cache' }, body: new WholeText(file.text) }
+  return {
+    status: 200,
+    headers: { ...PAGE_POLICY, 'content-type': file.type, 'cache-control': 'no-cache' },
+    body: new WholeText(file.text),
+  }
 }
 
 async function answerPage(engine: DocumentedEngine, request: SentPageRequest, view: View): Promise<TransportResponse> {
@@ -104,7 +97,7 @@ async function answerPage(engine: DocumentedEngine, request: SentPageRequest, vi
   if (view === 'document') {
     if (described.status !== 200) return described
     const text = JSON.stringify(await engine.describe({ version, details: true }, request.readOnly, base))
-    return { status: 200, headers: { ...SAFE, 'content-type': JSON_TYPE, 'cache-control': 'no-store' }, body: new WholeText(text) }
+    return { status: 200, headers: { ...PAGE_POLICY, 'content-type': JSON_TYPE, 'cache-control': 'no-store' }, body: new WholeText(text) }
   }
   const { hasSwagger } = await import('../../description/docs-page/docs-files.ts')
   const isSwagger = hasSwagger()
@@ -122,7 +115,7 @@ async function answerPage(engine: DocumentedEngine, request: SentPageRequest, vi
   const html = (status: number, text: string): TransportResponse => {
     return {
       status,
-      headers: { ...SAFE, 'content-type': 'text/html; charset=UTF-8', 'cache-control': 'no-store' },
+      headers: { ...PAGE_POLICY, 'content-type': 'text/html; charset=UTF-8', 'cache-control': 'no-store' },
       body: new WholeText(text),
     }
   }

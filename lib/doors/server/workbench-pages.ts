@@ -14,6 +14,7 @@ import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { WholeText } from '../../foundation/base/text-stream.ts'
 import { NO_VERSION, listVersions } from '../../records/request/address.ts'
 import { WORKBENCH } from '../../records/request/reserved-paths.ts'
+import { PAGE_POLICY } from './page-policy.ts'
 import type { TransportResponse } from './transport.ts'
 import { findWorkbenchFiles } from './workbench-files.ts'
 
@@ -47,22 +48,7 @@ const PATH = `/${WORKBENCH}`
 const READS = 'GET, HEAD, OPTIONS'
 /** How many lists may be counted by one request. */
 const MAX_COUNTS = 500
-const POLICY = [
-  `default-src 'none'`,
-  `script-src 'self'`,
-  `style-src 'self'`,
-  `img-src 'self' data:`,
-  `connect-src 'self'`,
-  `base-uri 'none'`,
-  `form-action 'none'`,
-  `frame-ancestors 'none'`,
-].join('; ')
-const SAFE = {
-  'content-security-policy': POLICY,
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-}
+const SAFE = { ...PAGE_POLICY, 'cross-origin-opener-policy': 'same-origin' }
 /**
  * The header of the workbench. `look`: a GET is only for the eyes of its user. `plain`: a request as an app would send it. Either is answered in the engine's own form, whatever the
  * option `envelope` says: the page knows this one alone.
@@ -151,7 +137,11 @@ function answerOutline(engine: WorkbenchEngine, request: SentWorkbenchRequest): 
 async function answerDiagram(engine: WorkbenchEngine, request: SentWorkbenchRequest): Promise<TransportResponse> {
   const version = findVersion(engine, request)
   const svg = drawDiagram(await engine.describeDiagram(version), { title: 'The model', isWhole: false })
-  return { status: 200, headers: { ...SAFE, 'content-type': 'image/svg+xml', 'cache-control': 'no-store' }, body: new WholeText(svg) }
+  return {
+    status: 200,
+    headers: { ...SAFE, 'content-type': 'image/svg+xml', 'cache-control': 'no-store' },
+    body: new WholeText(svg),
+  }
 }
 
 /** The version that the query names, or the first one. */

@@ -187,7 +187,7 @@ async function listStatements(difference: SchemaDifference, { orm, views }: Evol
   return splitStatements(text).filter(statement => !isOfView(statement, views.tables))
 }
 
-/** Runs the statements of MikroORM's generator. What it would say again and again, as of a default over several lines, is no step. */
+/** Runs the statements of MikroORM's generator. A difference that the generator reports at each start, such as a default over several lines, is no step. */
 async function run(difference: SchemaDifference, evolution: Evolution): Promise<void> {
   const { session, plan } = evolution
   const statements = await listStatements(difference, evolution)

@@ -55,7 +55,7 @@ export function convertValue(value: unknown, from: ColumnClass, to: EvolvedColum
 }
 
 function formatText(value: unknown, from: ColumnClass, kind: string | undefined): string {
-  // Beyond these milliseconds there is no date.
+  // A Date is at most these milliseconds away from 1970 (ECMA-262, section 21.4.1.1).
   if (from !== 'datetime' || typeof value === 'string' || !(Math.abs(Number(value)) <= 8.64e15)) return String(value)
   const iso = new Date(Number(value)).toISOString()
   return kind === 'date' && iso.endsWith('T00:00:00.000Z') ? iso.slice(0, 10) : iso

@@ -535,10 +535,11 @@ describe('a JSON file', () => {
     await using command = new Command(folder, 'reset.json', '--save', '--test-controls', '--port', '0')
     const origin = await command.origin()
     await send(origin, 'DELETE', '/v1/a/2')
-    const saved = '{"a":[{"id":1,"n":1}],"b":[{"id":1,"aIds":[1]}]}'
-    await command.until('the deletion', async () => (await text('reset.json')) === saved)
+    await send(origin, 'POST', '/v1/a', { n: 9 })
+    const saved = '{"a":[{"id":1,"n":1},{"id":3,"n":9}],"b":[{"id":1,"aIds":[1]}]}'
+    await command.until('both changes', async () => (await text('reset.json')) === saved)
     await fetch(`${origin}/_test/reset`, { method: 'POST' })
-    await command.until('all records again', async () => (await text('reset.json')) === content)
+    await command.until('the records of the beginning alone', async () => (await text('reset.json')) === content)
     assert.equal(await command.stop(), 0)
   })
 

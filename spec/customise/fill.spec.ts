@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
-import { RestEngine, resource } from '../../lib/index.ts'
+import { RestEngine, auth, resource } from '../../lib/index.ts'
 import type { HookContext, Snapshot } from '../../lib/index.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 import type { EngineOptions } from '../helpers/stores.ts'
@@ -230,6 +230,44 @@ describe('an attribute that the engine gives', () => {
     const { components } = (await engine.openapi()) as unknown as { components: { schemas: Record<string, { properties?: object }> } }
     for (const [name, { properties = {} }] of Object.entries(components.schemas))
       if (/^Post(New|Patch)$/.test(name)) assert.ok(!('author' in properties) && !('editor' in properties), name)
+  })
+
+  it('is the caller by the primary key also where clients know users by another key', async () => {
+    const Member = defineEntity({
+      name: 'Member',
+      properties: { id: p.string().primary(), name: p.string().unique(), password: p.string().hidden() },
+    })
+    const Note = defineEntity({
+      name: 'Note',
+      properties: { id: p.integer().primary(), by: () => p.manyToOne(Member), text: p.string() },
+    })
+    await using engine = await RestEngine.create({
+      entities: [Member, Note],
+      auth: auth({ entity: Member, identifier: 'name', hash: false }),
+      resources: [
+        resource(Member, { key: 'name' }),
+        resource(Note, {
+          attributes: { by: { fill: ctx => (ctx.headers['x-for'] === undefined ? ctx.user?.['id'] : ctx.headers['x-for']) } },
+          write: ctx => ({ by: ctx.user!['id'] as string }),
+        }),
+      ],
+      seed: {
+        members: [
+          { id: 'm1', name: 'ann', password: 'x' },
+          { id: 'm2', name: 'bob', password: 'x' },
+        ],
+      },
+    })
+    const post = async (headers: Record<string, string>) => {
+      const token = engine.token('m2')
+      return engine.handle('POST', '/v1/notes', {}, { text: 'a' }, { headers: { authorization: `Bearer ${token}`, ...headers } })
+    }
+    const own = await post({})
+    assert.deepEqual((own.body as { note: unknown }).note, { id: 1, by: 'bob', text: 'a' })
+    assert.equal((await post({ 'x-for': 'bob' })).status, own.status)
+    // Of anybody else the key is that of clients.
+    assert.equal((await post({ 'x-for': 'ann' })).status, 403)
+    assert.equal((await post({ 'x-for': 'm1' })).status, 422)
   })
 
   it('is refused where it cannot be given', async () => {

@@ -232,7 +232,7 @@ export class Authentication {
       throw refuseUser('token_invalid', 'The user of the token does not exist any more.')
     if (!isOfState(claims, computeState(columns, user.row), this.tokens.key.markKey, mark))
       throw refuseUser('token_revoked', 'The token is older than the password of its user: log in again.')
-    return { claims, user: this.#users.withoutPassword(resource, user.record) }
+    return { claims, user: this.#users.withoutPassword(resource, user.record), resource }
   }
 
   async #findUser(claims: Claims, resource: Resource, key: KeyValues): Promise<FoundUser> {

@@ -114,7 +114,7 @@ export class SessionRoutes {
     const { options, services, users, pairs, cookies } = this.#parts
     const issued = pairs.issue(keyToSub(key, resource), state, family)
     const { token, claims } = issued
-    const record = await services.shown(resource, key, { claims, user: users.withoutPassword(resource, stored) }, ctx)
+    const record = await services.shown(resource, key, { claims, user: users.withoutPassword(resource, stored), resource }, ctx)
     const user = record === undefined ? null : users.withoutPassword(resource, record)
     const headers = { ...NO_STORE, ...this.#setCookies(issued, ctx) }
     // That of a cookie is for the browser alone.

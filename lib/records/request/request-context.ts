@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/core'
 import type { Action, AskOptions, Claims, EngineHandle, HookContext, RequestEntityManager } from '../../model/hook-context.ts'
 import { askWithin } from './inner-request.ts'
 import type { OuterRequest } from './inner-request.ts'
+import type { Resource } from '../../model/model.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import { assertJson } from '../../foundation/base/json.ts'
 import type { Request } from './parse-request.ts'
@@ -11,6 +12,8 @@ import type { Request } from './parse-request.ts'
 export interface Principal {
   readonly claims: Claims
   readonly user: Readonly<Record<string, unknown>>
+  /** Whose record `user` is. */
+  readonly resource: Resource
 }
 
 /** The subject of a request. */

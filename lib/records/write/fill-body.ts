@@ -10,6 +10,7 @@ import { isObject } from '../../foundation/base/json.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { shownName } from '../../model/ids-name.ts'
+import { RequestContext } from '../request/request-context.ts'
 import { isRelation, listTargets } from '../../model/model.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { findAskedClass, isOfClass } from './record-class.ts'
@@ -51,7 +52,7 @@ export function* fillBody(body: unknown, resource: Resource, mode: FillMode, ctx
     const give = attribute.fill?.[mode]
     if (give === undefined || !isOfClass(attribute, own) || body[attribute.name] !== undefined || body[shownName(attribute)] !== undefined)
       continue
-    const value = yield* wait(give(ctx, body))
+    const value = idOfCaller(yield* wait(give(ctx, body)), attribute, ctx)
     if (value === undefined || (value === null && attribute.needed)) {
       if (mode === 'create' && attribute.needed) throw lackOf(attribute, own, ctx)
       continue
@@ -60,6 +61,19 @@ export function* fillBody(body: unknown, resource: Resource, mode: FillMode, ctx
     names.add(attribute.name)
   }
   return names.size === 0 ? filled : { ...filled, [FILLED]: names }
+}
+
+/**
+ * Functions of the application know the caller by the primary key (`ctx.user.id`), clients by another attribute where the option `key` says so. A link is filled by
+ * either of the two.
+ */
+function idOfCaller(value: unknown, attribute: Attribute, ctx: HookContext): unknown {
+  if (attribute.kind !== 'toOne' || !(ctx instanceof RequestContext)) return value
+  const { shownKey, keyNames, entity } = attribute.target
+  const { principal } = ctx.parts
+  if (shownKey === undefined || keyNames.length > 1 || principal?.resource.entity !== entity) return value
+  const { user } = principal
+  return value === user[keyNames[0]!] ? (user[shownKey.name] ?? value) : value
 }
 
 function lackOf({ name }: Attribute, resource: Resource, ctx: HookContext): Error {

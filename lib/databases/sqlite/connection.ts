@@ -53,9 +53,8 @@ export class SqliteConnection implements Connection {
     this.#makeOrm = makeOrm
     this.transactions = new Transactions(this.#observers)
     this.#readings = new Readings(content, this.transactions, this.#observers)
-    const host = this.#makeHost()
-    this.#unitsOfWork = new UnitsOfWork(content, this.transactions, new SharedSqliteDialect(host).alone(), () => this.orm)
-    this.#rows = new RowWriter(content, this.transactions, host, () => this.orm)
+    this.#rows = new RowWriter(content, this.transactions, this.#observers, () => this.orm)
+    this.#unitsOfWork = new UnitsOfWork(content, this.transactions, this.#rows, () => this.orm)
   }
 
   get keepsConstraints(): boolean {
@@ -72,11 +71,7 @@ export class SqliteConnection implements Connection {
 
   /** Returns the dialect to give MikroORM as `driverOptions`. */
   shareWithOrm(): SharedSqliteDialect {
-    return new SharedSqliteDialect(this.#makeHost(), this.filters)
-  }
-
-  #makeHost(): OrmHost {
-    return new OrmHost(this.content, this.transactions, this.#observers)
+    return new SharedSqliteDialect(new OrmHost(this.content, this.transactions, this.#observers), this.filters)
   }
 
   /** The MikroORM instance that was given the dialect, where it could not be made at once. */
@@ -118,7 +113,7 @@ export class SqliteConnection implements Connection {
 
   record(watched: Watched, current: () => ChangeSink | undefined): ChangeRecorder {
     const readList = (list: TouchedList): ListNow => this.#readings.run(readListNow(list, this.dialect))
-    return (this.#observers.recorder = new Recorder(watched, () => this.content.handle.db, readList, current))
+    return (this.#observers.recorder = new Recorder(watched, this.content, readList, current))
   }
 
   follow(clock: Clock): void {

@@ -39,6 +39,8 @@ export class Content {
   #started = false
   #isForeign = false
   #clock: Clock | undefined
+  /** Whether the clock has been set or moved, or the database replaced, since SQL was last given its time. */
+  #mayLag = false
   #keys = new Autoincrement(new Map())
 
   /** Whether others than the engine have written to it, who may have stored values that do not fit their column. */
@@ -78,12 +80,16 @@ export class Content {
   /** From now on the time of the model's functions and of SQL is that of this clock. */
   follow(clock: Clock): void {
     this.#clock = clock
+    this.#mayLag = true
+    clock.whenMoved(() => (this.#mayLag = true))
   }
 
-  /** Gives SQL the time of the clock. Not before that differs from the system's: SQLite's own functions are faster. */
+  /** Gives SQL the time of the clock, before a statement. Not before that differs from the system's: SQLite's own functions are faster. */
   followClock(): void {
+    if (!this.#mayLag) return
     const clock = this.#clock
-    if (clock !== undefined && !this.#handle.followsTime && !clock.isSystem) this.#handle.followTime(() => clock.now())
+    if (clock?.isSystem === false) this.#handle.followTime(() => clock.now())
+    this.#mayLag = false
   }
 
   readonly #now = (): Date => this.#clock?.now() ?? new Date()
@@ -113,16 +119,17 @@ export class Content {
 
   /** Must be called before anything is written. */
   writing(): void {
-    if (this.#handle.hasPlace && !this.#handle.db.inTransaction) this.#handle.checkPlace()
-    this.#keys.prepare(this.#handle.db)
+    const { place, db } = this.#handle
+    if (place !== undefined && !db.inTransaction) place.check()
+    this.#keys.prepare(db)
     if (!this.#started) return
-    this.#keepBaseline()
+    if (this.#baseline === undefined) this.#keepBaseline()
     this.#image = undefined
   }
 
   /** Takes the baseline, at the last moment: most engines are never reset, and many never written to. */
   #keepBaseline(): void {
-    if (this.#baseline === undefined && this.#size() <= MAX_BASELINE_BYTES) this.#baseline = this.#image ?? this.#copy()
+    if (this.#size() <= MAX_BASELINE_BYTES) this.#baseline = this.#image ?? this.#copy()
   }
 
   #copy(): SqliteImage {
@@ -168,9 +175,9 @@ export class Content {
   /** Replaces the whole content. */
   async replace(image: SqliteImage): Promise<void> {
     this.assertWritable()
-    this.#handle.checkPlace()
+    this.#handle.place?.check()
     this.#keys.restore(image.keys)
-    this.#keepBaseline()
+    if (this.#baseline === undefined) this.#keepBaseline()
     const { db } = this.#handle
     // Nothing has been written since: what is open is the image, with the statements that are prepared for it.
     if (this.#image === image) return
@@ -181,6 +188,7 @@ export class Content {
       this.#handle.close()
       this.#handle = handle
       this.#image = image
+      this.#mayLag = true
     } else {
       // Page by page and under SQLite's own locks, so that other processes which have the file open see a whole state at any time.
       const source = new Database(image.bytes)

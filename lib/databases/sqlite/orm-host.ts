@@ -37,7 +37,7 @@ export class OrmHost implements ConnectionHost {
   }
 
   get trace(): Trace | undefined {
-    return this.#observers.trace
+    return this.#observers.traces.current
   }
 
   checkTime(): void {
@@ -58,7 +58,7 @@ export class OrmHost implements ConnectionHost {
   }
 
   committing(): void {
-    this.#content.handle.checkPlace()
+    this.#content.handle.place?.check()
   }
 
   nextKey(table: string): number | bigint | undefined {

@@ -148,9 +148,9 @@ export class Readings {
   run<T>(reading: Reading<T>, end?: RequestAbort): T {
     this.#content.followClock()
     const { handle } = this.#content
-    const { trace } = this.#observers
+    const trace = this.#observers.traces.current
     if (end?.deadline !== undefined) return this.#runInTime(reading, end, end.deadline, trace)
-    if (trace === undefined) return runSteps(reading, handle.pages, step => handle.read(step))
+    if (trace === undefined) return runSteps(reading, handle.pages, handle.read)
     return runSteps(reading, handle.pages, step => trace.statement(step.statement.sql, step.parameters, countRows, () => handle.read(step)))
   }
 

@@ -8,6 +8,7 @@ import { findTouched, gatherLists, readLink } from '../sql/list-changes.ts'
 import type { ListNow, PendingChange, TouchedList } from '../sql/list-changes.ts'
 import { DELETE, INSERT, UPDATE, compileWatch, dropTriggers, triggerStatements } from './change-triggers.ts'
 import type { CompiledTable, CompiledWatch } from './change-triggers.ts'
+import type { Content } from './content.ts'
 import type { WriteObserver } from './orm/connection-host.ts'
 
 /** Reads what has become of a list of a record. */
@@ -60,7 +61,7 @@ class RecordedRow implements RowChange {
 export class Recorder implements ChangeRecorder, WriteObserver {
   readonly #watched: Watched
   #compiled: CompiledWatch | undefined
-  readonly #database: () => Database.Database
+  readonly #content: Content
   readonly #readList: ReadList
   readonly #current: () => ChangeSink | undefined
   /** Receive every change of a row, also those outside of requests. */
@@ -68,6 +69,8 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   readonly isRecording = true
   /** Changes of the open transaction. */
   #pending: PendingChange[] = []
+  /** Whether links of a list are among them. */
+  #hasLinks = false
   readonly #marks = new Map<string, number>()
   /** The keys of records that have gone in the open transaction, by what others link them by. */
   readonly #gone = new Map<string, readonly unknown[]>()
@@ -79,11 +82,11 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   #text: string | undefined
 
   /**
-   * @param database the one that is open now; another one may be put in its place
+   * @param content has the database that is open; another one may be put in its place
    * @param current who hears of a row that changes now, beside the watchers
    */
-  constructor(watched: Watched, database: () => Database.Database, readList: ReadList, current: () => ChangeSink | undefined) {
-    this.#database = database
+  constructor(watched: Watched, content: Content, readList: ReadList, current: () => ChangeSink | undefined) {
+    this.#content = content
     this.#readList = readList
     this.#current = current
     this.#watched = watched
@@ -96,10 +99,10 @@ export class Recorder implements ChangeRecorder, WriteObserver {
 
   /** Makes the triggers, if anybody wants to know of changes. Must be called before a statement that may write, best outside of a transaction. */
   prepare(): void {
-    const db = this.#database()
+    const db = this.#content.handle.db
     if (this.#installed === db || (this.watchers.size === 0 && this.#current() === undefined)) return
     if (!this.#known.has(db)) {
-      db.function('mikro_changed', { varargs: true, directOnly: false }, (...values: unknown[]) => this.#changed(values))
+      db.function('mikro_changed', { varargs: true, directOnly: false }, this.#changed)
       db.function('mikro_going', { varargs: true, directOnly: false }, (called: unknown, value: unknown, ...key: unknown[]) => {
         this.#gone.set(`${String(called)}\0${String(value)}`, key)
         return null
@@ -119,14 +122,14 @@ export class Recorder implements ChangeRecorder, WriteObserver {
 
   /** Takes the triggers away before a statement that changes the schema, which they might stand in the way of; they come back with the next write. */
   beforeSchemaChange(): void {
-    const db = this.#database()
+    const db = this.#content.handle.db
     if (this.#known.has(db)) dropTriggers(db)
     this.#installed = undefined
     this.#text = undefined
   }
 
   /** A trigger has fired. */
-  #changed(values: readonly unknown[]): null {
+  readonly #changed = (...values: unknown[]): null => {
     const sink = this.#current()
     const index = values[0] as number
     const { tables, lists } = this.#compiledWatch
@@ -141,7 +144,9 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     const changes = values[1] === UPDATE ? [false, true] : [values[1] === INSERT]
     for (const [position, inserted] of changes.entries()) {
       const change = readLink(link, values.slice(2 + position * width, 2 + (position + 1) * width), inserted)
-      if (change !== undefined) this.#pending.push({ sink, change })
+      if (change === undefined) continue
+      this.#hasLinks = true
+      this.#pending.push({ sink, change })
     }
     return null
   }
@@ -160,6 +165,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   /** Forgets what belongs to a transaction. To clear a map that is empty costs more than to ask whether it is. */
   #forget(): void {
     if (this.#pending.length > 0) this.#pending = []
+    this.#hasLinks = false
     if (this.#gone.size > 0) this.#gone.clear()
     if (this.#marks.size > 0) this.#marks.clear()
   }
@@ -192,8 +198,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
 
   /** Reads what has become of the lists, while the transaction still stands. */
   beforeCommit(): void {
-    if (this.#pending.some(({ change }) => change.kind === 'link'))
-      this.#pending = gatherLists(this.#pending, findTouched(this.#pending), this.#readList)
+    if (this.#hasLinks) this.#pending = gatherLists(this.#pending, findTouched(this.#pending), this.#readList)
   }
 
   /** The transaction has committed: reports its changes. */
@@ -210,7 +215,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
 
   /** A statement outside of any transaction has been run. */
   afterStatement(): void {
-    if (this.#pending.length === 0 || this.#database().inTransaction) return
+    if (this.#pending.length === 0 || this.#content.handle.db.inTransaction) return
     this.beforeCommit()
     this.afterCommit()
   }

@@ -1,27 +1,35 @@
-/** Row writer: runs the statements by which the engine writes rows without MikroORM's unit of work, with all that goes with those of MikroORM. */
+/**
+ * Row writer: writes rows without MikroORM's unit of work. It runs the statements, and begins and ends their transactions, on the open database itself, with all that goes
+ * with a write: the place of the file, the recorder of changed rows, traces.
+ */
+import type Database from 'better-sqlite3'
 import { SqlEntityManager } from '@mikro-orm/sqlite'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { BehindWrite, Statement, RowsWritten } from '../../records/database/dialect.ts'
 import type { StoredTable } from '../../model/stored-table.ts'
 import type { Content } from './content.ts'
+import { whenFree } from './database/busy.ts'
+import type { Observers } from './observers.ts'
 import type { BoundSqliteDriver } from './orm/driver.ts'
-import { SharedConnection } from './orm/shared-connection.ts'
+import { countChanges, endedError } from './orm/shared-connection.ts'
 import { ManagerCheck } from '../orm/plain-manager.ts'
-import type { OrmHost } from './orm-host.ts'
 import type { Transactions } from './transactions.ts'
+
+const NONE: readonly unknown[] = []
 
 export class RowWriter {
   readonly #content: Content
   readonly #transactions: Transactions
+  readonly #observers: Observers
   readonly #orm: () => MikroORM
-  readonly #connection: SharedConnection
   readonly #managers = new ManagerCheck(SqlEntityManager)
 
-  constructor(content: Content, transactions: Transactions, host: OrmHost, orm: () => MikroORM) {
+  constructor(content: Content, transactions: Transactions, observers: Observers, orm: () => MikroORM) {
     this.#content = content
     this.#transactions = transactions
+    this.#observers = observers
     this.#orm = orm
-    this.#connection = new SharedConnection(host, { release: () => {}, nested: true }, 0, true)
   }
 
   /** See `Connection.writesAlone`. */
@@ -44,18 +52,67 @@ export class RowWriter {
     return undefined
   }
 
+  /**
+   * Begins a transaction, by the right of whoever has the lock.
+   *
+   * @throws at once when another process has locked the file.
+   */
+  begin(): void {
+    this.#observers.recorder?.begin()
+    this.#content.writing()
+    // At once, so that another process that writes to the file waits here.
+    this.#send('begin immediate', NONE)
+  }
+
+  commit(): Awaitable<void> {
+    const { recorder } = this.#observers
+    this.#content.handle.place?.check()
+    recorder?.beforeCommit()
+    // Others who read the file let nobody change it.
+    const committed = whenFree(() => this.#end())
+    return committed instanceof Promise ? committed.then(() => recorder?.afterCommit()) : recorder?.afterCommit()
+  }
+
+  /** SQLite says by itself whether there still is a transaction; asking it first would cost as much as a tenth of a short write. */
+  #end(): void {
+    try {
+      this.#send('commit', NONE)
+    } catch (error) {
+      throw this.#content.handle.db.inTransaction ? error : endedError(error)
+    }
+  }
+
+  rollback(): void {
+    if (this.#content.handle.db.inTransaction) this.#send('rollback', NONE)
+    this.#observers.recorder?.rollback()
+  }
+
   /** See `Connection.run`. */
   run({ sql }: Statement, parameters: readonly unknown[], behind: BehindWrite): RowsWritten {
-    const { em } = this.#orm()
     this.#transactions.begin(behind === 'nothing')
+    const { em } = this.#orm()
+    const { recorder } = this.#observers
+    const position = recorder?.position
     try {
       const text = em.config.get('onQuery')(sql, parameters)
-      const { changes, lastInsertRowid } = this.#connection.write(text, parameters)
+      this.#transactions.checkTime()
+      recorder?.prepare()
+      const { changes, lastInsertRowid } = this.#send(text, parameters)
+      if (behind === 'nothing') recorder?.afterStatement()
       const counted = BigInt(lastInsertRowid)
       return changes < 2 ? { rows: changes, counted } : { rows: changes, counted, keys: () => countBack(counted, changes) }
     } catch (error) {
+      // SQLite undoes a statement that fails.
+      if (position !== undefined) recorder?.rollbackTo(position)
       throw driverOf(em).convertException(error as Error)
     }
+  }
+
+  #send(sql: string, parameters: readonly unknown[]): Database.RunResult {
+    this.#content.followClock()
+    const trace = this.#observers.traces.current
+    const statement = this.#content.handle.prepare(sql)
+    return trace === undefined ? statement.run(parameters) : trace.statement(sql, parameters, countChanges, () => statement.run(parameters))
   }
 }
 

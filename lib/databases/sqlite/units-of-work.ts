@@ -9,8 +9,8 @@ import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Content } from './content.ts'
 import { isBusy } from './database/busy.ts'
 import { Lock } from '../../foundation/base/lock.ts'
-import type { ReusableTransaction } from './orm/shared-dialect.ts'
 import { rememberManager } from '../orm/target-keys.ts'
+import type { RowWriter } from './row-writer.ts'
 import type { OpenTransaction, Transactions } from './transactions.ts'
 
 type Work<T> = (em: EntityManager) => Awaitable<T>
@@ -22,14 +22,14 @@ class WorkAtOnce implements OpenTransaction {
   readonly nested = new Lock()
   readonly end: RequestAbort | undefined
   readonly #content: Content
-  readonly #own: ReusableTransaction
+  readonly #rows: RowWriter
   readonly #release: () => void
   /** Whether it has begun in the database. */
   begun = false
 
-  constructor(content: Content, own: ReusableTransaction, release: () => void, end: RequestAbort | undefined) {
+  constructor(content: Content, rows: RowWriter, release: () => void, end: RequestAbort | undefined) {
     this.#content = content
-    this.#own = own
+    this.#rows = rows
     this.#release = release
     this.end = end
   }
@@ -38,7 +38,7 @@ class WorkAtOnce implements OpenTransaction {
   begin(isLast = false): void {
     if (this.begun) return
     if (isLast && this.end?.deadline === undefined) return this.#content.writing()
-    this.#own.begin()
+    this.#rows.begin()
     this.begun = true
   }
 
@@ -52,13 +52,12 @@ export class UnitsOfWork {
   readonly #content: Content
   readonly #transactions: Transactions
   readonly #orm: () => MikroORM
-  /** The transaction of work at once. */
-  readonly #own: ReusableTransaction
+  readonly #rows: RowWriter
 
-  constructor(content: Content, transactions: Transactions, own: ReusableTransaction, orm: () => MikroORM) {
+  constructor(content: Content, transactions: Transactions, rows: RowWriter, orm: () => MikroORM) {
     this.#content = content
     this.#transactions = transactions
-    this.#own = own
+    this.#rows = rows
     this.#orm = orm
   }
 
@@ -109,9 +108,9 @@ export class UnitsOfWork {
     this.#content.assertWritable()
     if (!this.#isFree()) return this.write(steps, end)
     // It is free.
-    const work = new WorkAtOnce(this.#content, this.#own, this.#transactions.lock.acquire() as () => void, end)
+    const work = new WorkAtOnce(this.#content, this.#rows, this.#transactions.lock.acquire() as () => void, end)
     // Work that may run again waits for nothing of the application's. In memory nobody else writes before it does.
-    const isAlone = repeatable && !this.#content.handle.hasPlace && !this.#transactions.isTraced
+    const isAlone = repeatable && this.#content.handle.place === undefined && !this.#transactions.isTraced
     try {
       if (!isAlone) work.begin()
     } catch (error) {
@@ -143,7 +142,7 @@ export class UnitsOfWork {
     let committed: Awaitable<void>
     try {
       work.end?.checkTime()
-      committed = work.begun ? this.#own.commit() : undefined
+      committed = work.begun ? this.#rows.commit() : undefined
     } catch (error) {
       return this.#fail(work, error)
     }
@@ -162,7 +161,7 @@ export class UnitsOfWork {
 
   #fail(work: WorkAtOnce, error: unknown): never {
     try {
-      if (work.begun) this.#own.rollback()
+      if (work.begun) this.#rows.rollback()
     } catch (failure) {
       this.#warnOfRollback(failure as Error)
     }

@@ -137,8 +137,7 @@ export async function copyWorld(
 export function assemble<E extends EngineHandle>(engine: E, composition: Composition): EngineParts<E> {
   const { options, database, shared, parent } = composition
   const { connection } = database
-  const told = { moved: () => {} }
-  const services = createServices(engine, composition, () => told.moved())
+  const services = createServices(engine, composition)
   const { clock, given, authentication } = services
   const allRoutes = [...(authentication?.routes() ?? []), ...options.routes]
   const routes = new Routes(allRoutes, options.versions)
@@ -149,7 +148,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
     { shared, store: database.worlds, clock, versions: services.versions, given, authentication, life, faults, journal, events },
     parent?.state,
   )
-  told.moved = () => events.clockMoved()
+  clock.whenMoved(() => events.clockMoved())
   if (parent !== undefined) revokeTokensOfRemovedUsers({ authentication, recorder, database })
   const traces = new Traces()
   connection.observe(traces)
@@ -207,9 +206,9 @@ type EngineServices = Pick<
 >
 
 /** Creates the parts of an engine that read and write records. */
-function createServices(engine: EngineHandle, { options, database, shared, parent }: Composition, moved: () => void): EngineServices {
+function createServices(engine: EngineHandle, { options, database, shared, parent }: Composition): EngineServices {
   const { connection } = database
-  const clock = new Clock(options.clock, moved)
+  const clock = new Clock(options.clock)
   connection.follow(clock)
   const fork = (): EntityManager => connection.orm.em.fork()
   const origin: ContextOrigin = { engine, fork, address: options, logsIn: options.auth !== undefined }

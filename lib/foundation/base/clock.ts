@@ -22,15 +22,20 @@ export class Clock {
   readonly #source: (() => Date) | undefined
   #frozen: number | undefined
   #ahead = 0
-  readonly #moved: (() => void) | undefined
+  readonly #listeners: (() => void)[] = []
 
-  /**
-   * @param source gives the current time; the system's by default
-   * @param moved called when the time has been set or moved
-   */
-  constructor(source?: () => Date, moved?: () => void) {
+  /** @param source gives the current time; the system's by default */
+  constructor(source?: () => Date) {
     this.#source = source
-    this.#moved = moved
+  }
+
+  /** From now on the listener is called when the time has been set or moved. */
+  whenMoved(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  #moved(): void {
+    for (const listener of this.#listeners) listener()
   }
 
   /** Whether the clock shows the system's own time: it has no other source, and was not set or moved. */
@@ -60,7 +65,7 @@ export class Clock {
     if (!isWritable(time))
       throw new RangeError(`clock.set: ${new Date(time).toISOString()} is out of the years 1 to 9999, which times can be written in.`)
     this.#frozen = time
-    this.#moved?.()
+    this.#moved()
   }
 
   /**
@@ -76,7 +81,7 @@ export class Clock {
       throw new RangeError(`clock.advance: ${String(duration)} leads out of the years 1 to 9999, which times can be written in.`)
     if (this.#frozen === undefined) this.#ahead += milliseconds
     else this.#frozen += milliseconds
-    this.#moved?.()
+    this.#moved()
   }
 
   /** The setting of the clock, which snapshots keep. */
@@ -89,7 +94,7 @@ export class Clock {
     const isMoved = frozen !== this.#frozen || ahead !== this.#ahead
     this.#frozen = frozen
     this.#ahead = ahead
-    if (isMoved) this.#moved?.()
+    if (isMoved) this.#moved()
   }
 
   /** Returns to the source's own time. */

@@ -86,8 +86,8 @@ export class SqliteDatabase {
   #sizing: Database.Statement | undefined
   #bytes = 0
   #sizedAt = Number.NEGATIVE_INFINITY
-  /** Undefined where no file is written. */
-  readonly #place: FileIdentity | undefined
+  /** Which file is written, and may be moved or replaced; undefined where none is. */
+  readonly place: FileIdentity | undefined
   /** The last number of a counted column that is not the key, by table and column. */
   readonly #numbers = new Map<string, bigint>()
 
@@ -103,7 +103,7 @@ export class SqliteDatabase {
     this.readOnly = this.db.readonly || queryOnly
     if (queryOnly) this.db.pragma('query_only = on')
     this.db.pragma('foreign_keys = on')
-    if (typeof source === 'string' && !this.db.memory && !this.readOnly) this.#place = new FileIdentity(this.db, source)
+    if (typeof source === 'string' && !this.db.memory && !this.readOnly) this.place = new FileIdentity(this.db, source)
     this.lookOut = new TimeChecks(this.db)
     this.pages = new CountedPages(this.lookOut.estimate)
     this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction(this.lookOut.look))
@@ -115,24 +115,9 @@ export class SqliteDatabase {
     this.db.function('mikro_time', { deterministic: true, directOnly: true }, timeFunction)
   }
 
-  /** Whether SQL takes the time from another clock. */
-  get followsTime(): boolean {
-    return this.#followsTime
-  }
-
-  /** Whether the content is written to a file, which may be moved or replaced. */
-  get hasPlace(): boolean {
-    return this.#place !== undefined
-  }
-
-  /** @throws Error with a code of SQLite when the file has left its path, so that writes would be lost. */
-  checkPlace(): void {
-    this.#place?.check()
-  }
-
   /** Lets SQL take the time from this function. */
   followTime(now: () => Date): void {
-    followTime(this.db, now)
+    if (!this.#followsTime) followTime(this.db, now)
     this.#followsTime = true
   }
 
@@ -188,7 +173,7 @@ export class SqliteDatabase {
    *
    * @param sql the text that is run, where it is another one than that of the statement
    */
-  read(step: ReadingStep, sql = step.statement.sql): readonly Row[] {
+  readonly read = (step: ReadingStep, sql = step.statement.sql): readonly Row[] => {
     try {
       return this.#read(step, sql)
     } finally {

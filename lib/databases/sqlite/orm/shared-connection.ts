@@ -11,7 +11,6 @@ import type { ConnectionHost, Entered } from './connection-host.ts'
 
 export class SharedConnection implements DatabaseConnection {
   readonly #host: ConnectionHost
-  readonly #stands: boolean
   readonly release: () => void
   readonly nested: boolean
   /** When it was asked for, by performance.now(). */
@@ -20,10 +19,8 @@ export class SharedConnection implements DatabaseConnection {
   inside = false
   savepoint: string | undefined
 
-  /** @param stands whether statements are run in a transaction alone that was begun elsewhere, and whose end any failure is */
-  constructor(host: ConnectionHost, { release, nested }: Entered, since: number, stands = false) {
+  constructor(host: ConnectionHost, { release, nested }: Entered, since: number) {
     this.since = since
-    this.#stands = stands
     this.#host = host
     this.release = release
     this.nested = nested
@@ -47,7 +44,6 @@ export class SharedConnection implements DatabaseConnection {
   }
 
   #prepare(sql: string): PreparedQuery {
-    if (this.#stands) return this.#host.prepare(sql)
     // Later statements would be committed one by one.
     if ((this.inside || this.nested) && !this.#host.inTransaction) throw endedError()
     const statement = this.#host.prepare(sql)
@@ -71,27 +67,16 @@ export class SharedConnection implements DatabaseConnection {
   }
 
   #execute<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
-    return this.#observed(sql, parameters, runStatement<R>)
-  }
-
-  /** Runs a statement that writes rows, and returns none. */
-  write(sql: string, parameters: readonly unknown[]): Database.RunResult {
-    const { trace } = this.#host
-    if (trace === undefined) return this.#observed(sql, parameters, runWriting)
-    return trace.statement(sql, parameters, countChanges, () => this.#observed(sql, parameters, runWriting))
-  }
-
-  #observed<R>(sql: string, parameters: readonly unknown[], run: (statement: PreparedQuery, parameters: readonly unknown[]) => R): R {
     this.#host.checkTime()
     const statement = this.#prepare(sql)
     const { observer } = this.#host
-    if (observer === undefined || statement.readonly) return run(statement, parameters)
+    if (observer === undefined || statement.readonly) return runStatement(statement, parameters)
     if (SCHEMA_CHANGE.test(sql)) observer.beforeSchemaChange()
     else observer.prepare()
     const { position } = observer
-    let result: R
+    let result: QueryResult<R>
     try {
-      result = run(statement, parameters)
+      result = runStatement(statement, parameters)
     } catch (error) {
       // SQLite undoes a statement that fails; the transaction may go on.
       observer.rollbackTo(position)
@@ -118,16 +103,12 @@ export class SharedConnection implements DatabaseConnection {
   }
 }
 
-function endedError(cause?: unknown): Error {
+export function endedError(cause?: unknown): Error {
   return new Error('The database has ended the transaction, after a failure.', { cause })
 }
 
-function countChanges({ changes }: Database.RunResult): number {
+export function countChanges({ changes }: Database.RunResult): number {
   return changes
-}
-
-function runWriting(statement: PreparedQuery, parameters: readonly unknown[]): Database.RunResult {
-  return statement.run(parameters)
 }
 
 function runStatement<R>(statement: PreparedQuery, parameters: readonly unknown[]): QueryResult<R> {

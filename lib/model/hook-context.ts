@@ -87,7 +87,8 @@ export interface HookContext {
   // oxlint-disable-next-line typescript/no-explicit-any -- as `body` of an answer: what it holds follows from the model, and no check has seen it yet
   data: any
   /** The user of the token, when the authentication module is on and a token was sent. */
-  readonly user: Readonly<Record<string, unknown>> | undefined
+  // oxlint-disable-next-line typescript/no-explicit-any -- what it holds follows from the model, so that `{ author: ctx.user?.id }` is a condition
+  readonly user: Readonly<Record<string, any>> | undefined
   readonly claims: Claims | undefined
   /** Whether the authentication module is on. */
   readonly logsIn: boolean

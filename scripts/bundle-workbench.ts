@@ -2,10 +2,12 @@
  * Bundles the workbench for browsers: one file that the page loads first, one for each screen, and the style. The name of each file says what is in it. `npm run build` writes
  * them into dist/workbench/; a server in a clone makes them when it is first asked for one.
  */
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { DIAGRAM_STYLE } from '../lib/description/diagram/svg.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -33,9 +35,17 @@ export async function bundleWorkbench(): Promise<Map<string, string>> {
     legalComments: 'none',
     logLevel: 'warning',
   })
-  const files = new Map(outputFiles.map(({ path, text }) => [basename(path), text]))
+  const files = new Map(
+    outputFiles.map(({ path, text }) => (path.endsWith('.css') ? withDiagram(text) : ([basename(path), text] as const))),
+  )
   files.set('licenses.txt', PACKAGES.map(readLicense).join('\n\n'))
   return files
+}
+
+/** The style, with the rules of the diagram that the server draws. */
+function withDiagram(style: string): readonly [name: string, text: string] {
+  const text = style.trimEnd() + DIAGRAM_STYLE
+  return [`style-${createHash('sha256').update(text).digest('hex').slice(0, 8).toUpperCase()}.css`, text]
 }
 
 function readLicense(name: string): string {

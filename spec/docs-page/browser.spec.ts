@@ -1,4 +1,4 @@
-/** The docs page in headless Chromium: light and dark, on a desktop and on a phone, by keyboard, for axe, with and without Swagger UI. */
+/** The docs page in headless Chromium: light and dark, on a desktop and on a phone, by keyboard, and for axe. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
@@ -8,6 +8,8 @@ import { defineEntity, p } from '@mikro-orm/core'
 import axe from 'axe-core'
 import { auth, hashPassword, RestEngine } from '../../lib/index.ts'
 import sample from '../../fixtures/sample/index.ts'
+import { readRequest } from '../../lib/workbench/console/sent-request.ts'
+import { parsePlace } from '../../lib/workbench/state/place-text.ts'
 import { serveDocs } from './served.ts'
 
 const BROWSERS = [process.env['CHROMIUM'] ?? '', 'chromium', 'chromium-browser', 'google-chrome']
@@ -68,17 +70,9 @@ describe('the docs page in a browser', { skip: executablePath === undefined ? 't
   }
 
   for (const [colorScheme, viewport] of LOOKS) {
-    it(`has no flaw that axe finds in Swagger UI: ${colorScheme}, ${viewport.width} pixels`, async () => {
-      await using server = await serveDocs(engine)
-      await open(`${server.origin}/docs`, { colorScheme, viewport }, async page => {
-        await page.locator('.opblock').first().waitFor()
-        assert.deepEqual(await findFlaws(page), [])
-      })
-    })
-
     it(`has no flaw that axe finds, and no line that runs out of it: ${colorScheme}, ${viewport.width} pixels`, async () => {
       await using server = await serveDocs(engine)
-      await open(`${server.origin}/docs/model`, { colorScheme, viewport }, async page => {
+      await open(`${server.origin}/docs`, { colorScheme, viewport }, async page => {
         await page.evaluate(`document.querySelectorAll('details').forEach(details => { details.open = true })`)
         assert.deepEqual(await findFlaws(page), [])
         const [scrollWidth, clientWidth] = (await page.evaluate(
@@ -96,7 +90,7 @@ describe('the docs page in a browser', { skip: executablePath === undefined ? 't
 
   it('is used by keyboard, and copies commands', async () => {
     await using server = await serveDocs(engine)
-    await open(`${server.origin}/docs/model`, { viewport: DESKTOP }, async page => {
+    await open(`${server.origin}/docs`, { viewport: DESKTOP }, async page => {
       await page.keyboard.press('Tab')
       assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content')
       await page.keyboard.press('Enter')
@@ -107,24 +101,6 @@ describe('the docs page in a browser', { skip: executablePath === undefined ? 't
       await page.getByText('Copied').waitFor()
       const text = await page.evaluate('navigator.clipboard.readText()')
       assert.equal(text, `curl '${server.origin}/v1/users?limit=5'`)
-    })
-  })
-
-  it('starts Swagger UI, which asks no other host and sends requests', async () => {
-    await using server = await serveDocs(engine)
-    // It draws what is in sight alone.
-    await open(`${server.origin}/docs`, { viewport: { width: 1280, height: 3000 }, colorScheme: 'dark' }, async page => {
-      await page.locator('#operations-users-listUsers').waitFor()
-      assert.equal(await page.evaluate('document.documentElement.className'), 'dark-mode')
-      const list = page.locator('#operations-users-listUsers')
-      await list.locator('button.opblock-summary-control').click()
-      await list.getByRole('button', { name: 'Try it out' }).click()
-      await list.locator('tr[data-param-name="name~"] input').fill('a*')
-      await list.getByRole('button', { name: 'Execute' }).click()
-      const answer = list.locator('.live-responses-table .response .highlight-code').first()
-      await answer.waitFor()
-      assert.match((await answer.textContent())!, /"count": \d+/)
-      assert.match((await list.locator('.request-url').textContent())!, /name~=a%2A/)
     })
   })
 
@@ -140,29 +116,47 @@ describe('the docs page in a browser', { skip: executablePath === undefined ? 't
     })
     await using server = await serveDocs(guarded)
     const refusals = /status of 401/
-    for (const [path, shown] of [
-      ['/docs/model', '#resource-users'],
-      ['/docs', '.opblock'],
-    ] as const) {
-      await open(
-        server.origin + path,
-        { viewport: PHONE },
-        async page => {
-          assert.deepEqual(await findFlaws(page), [])
-          await page.getByLabel('email').fill('ann@example.com')
-          await page.getByLabel('passwordHash').fill('wrong')
-          await page.keyboard.press('Enter')
-          await page.locator('.problem:not(:empty)').waitFor()
-          await page.getByLabel('passwordHash').fill('secret')
-          await page.keyboard.press('Enter')
-          await page.locator(shown).first().waitFor()
-          await page.reload()
-          await page.locator(shown).first().waitFor()
-          await page.getByRole('button', { name: 'Log out', exact: true }).click()
-          await page.getByRole('heading', { name: 'Log in' }).waitFor()
-        },
-        refusals,
-      )
-    }
+    await open(
+      `${server.origin}/docs`,
+      { viewport: PHONE },
+      async page => {
+        const shown = page.locator('#resource-users')
+        assert.deepEqual(await findFlaws(page), [])
+        await page.getByLabel('email').fill('ann@example.com')
+        await page.getByLabel('passwordHash').fill('wrong')
+        await page.keyboard.press('Enter')
+        await page.locator('.problem:not(:empty)').waitFor()
+        await page.getByLabel('passwordHash').fill('secret')
+        await page.keyboard.press('Enter')
+        await shown.waitFor()
+        await page.reload()
+        await shown.waitFor()
+        await page.getByRole('button', { name: 'Log out', exact: true }).click()
+        await page.getByRole('heading', { name: 'Log in' }).waitFor()
+      },
+      refusals,
+    )
+  })
+
+  it('is whole without script, and leads into the workbench where there is one', async () => {
+    await using server = await serveDocs(engine, { workbench: true })
+    await open(`${server.origin}/docs`, { viewport: DESKTOP, javaScriptEnabled: false }, async page => {
+      await page.getByRole('heading', { name: 'sites', exact: true }).waitFor()
+      assert.equal(await page.getByRole('button').count(), 0)
+      const link = page.getByRole('region', { name: 'sites', exact: true }).getByRole('link', { name: /^Send: Change a site/ })
+      const address = new URL((await link.getAttribute('href'))!, server.origin)
+      assert.equal(address.pathname, '/_ui')
+      const { method, target, body } = readRequest(parsePlace(address.hash), '/v1')
+      assert.deepEqual([method, target], ['PATCH', '/v1/sites/1'])
+      assert.ok(Object.keys(JSON.parse(body) as object).length === 1)
+    })
+    await open(`${server.origin}/docs`, { viewport: DESKTOP }, async page => {
+      await page.getByRole('link', { name: 'Send: List users' }).first().click()
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
+      await page.getByRole('heading', { name: '200 in' }).waitFor()
+      await page.goBack()
+      await page.getByRole('link', { name: 'The diagram in the workbench' }).click()
+      await page.getByRole('region', { name: 'Diagram' }).getByRole('link', { name: 'Records of domains' }).waitFor()
+    })
   })
 })

@@ -1,7 +1,7 @@
 /** The docs page over HTTP: where it is, what it shows to whom, that its commands work, and that nothing of a model gets out of its place in the page. */
 import assert from 'node:assert/strict'
-import { execFile, spawn, spawnSync } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import * as http from 'node:http'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
 import { auth, createServer, fromJson, hashPassword, listener, resource, RestEngine } from '../../lib/index.ts'
 import type { OpenApiDocument } from '../../lib/index.ts'
-import { Command, copyLibrary, ROOT } from '../helpers/command.ts'
+import { Command } from '../helpers/command.ts'
 import { worlds } from '../openapi/worlds.ts'
 import { listCommands, readText, serveDocs } from './served.ts'
 
@@ -41,7 +41,7 @@ describe('the path of the docs page', () => {
     await using off = await serveDocs(engine, { docs: false })
     assert.equal((await ask(`${off.origin}/docs`)).status, 404)
     await using on = await serveDocs(engine)
-    for (const path of ['/docs', '/docs/', '/docs/model', '/docs?version=v1']) {
+    for (const path of ['/docs', '/docs/', '/docs?version=v1']) {
       const { status, headers, text } = await ask(on.origin + path)
       assert.deepEqual([path, status, headers.get('content-type')], [path, 200, 'text/html; charset=UTF-8'])
       assert.match(text, /^<!doctype html>/)
@@ -81,7 +81,7 @@ describe('the path of the docs page', () => {
     await using engine = await RestEngine.create({ entities })
     await using server = await serveDocs(engine)
     const failing = engine.fail('*', { status: 503 })
-    for (const path of ['/docs', '/docs/model']) assert.equal((await ask(`${server.origin}${path}`)).status, 200, path)
+    assert.equal((await ask(`${server.origin}/docs`)).status, 200)
     assert.deepEqual(engine.requests, [])
     assert.equal((await ask(`${server.origin}/v1/openapi.json`)).status, 503)
     failing.dispose()
@@ -120,7 +120,7 @@ describe('the path of the docs page', () => {
         [own.origin, '/api'],
         [`http://127.0.0.1:${port}`, '/outer'],
       ] as const) {
-        const { text } = await ask(`${origin}${base}/docs/model`)
+        const { text } = await ask(`${origin}${base}/docs`)
         const links = [...text.matchAll(/(?:href|src|data-\w+)="(\/[^"]*)"/g)].map(([, path]) => path!)
         assert.ok(links.length > 5)
         for (const path of links) {
@@ -142,11 +142,11 @@ describe('the docs page shows', () => {
       await using engine = await create()
       await using server = await serveDocs(engine)
       for (const version of engine.versions) {
-        const { status, text } = await ask(`${server.origin}/docs/model?version=${version}`, { headers: headers(engine) })
+        const { status, text } = await ask(`${server.origin}/docs?version=${version}`, { headers: headers(engine) })
         assert.equal(status, 200)
         const document = await engine.openapi({ version, details: true })
         assertWithin(text, document)
-        // What Swagger UI loads.
+        // What tools load.
         const loaded = await ask(`${server.origin}/docs/openapi.json?version=${version}`, { headers: headers(engine) })
         assert.deepEqual(JSON.parse(loaded.text), document)
         for (const { hidden, name: plural } of listHidden(engine, version)) {
@@ -163,27 +163,25 @@ describe('the docs page shows', () => {
       seed: { users: [{ email: 'ann@example.com', passwordHash: 'secret' }] },
     })
     await using server = await serveDocs(engine)
-    for (const path of ['/docs', '/docs/model']) {
-      const { status, text } = await ask(server.origin + path)
-      assert.equal(status, 401)
-      for (const word of ['users', 'notes', 'author', 'curl', 'REST API']) assert.ok(!readText(text).includes(word), word)
-      assert.match(text, /<form data-action="\/v1\/login"[^]*name="email"[^]*name="passwordHash"/)
-    }
+    const asked = await ask(`${server.origin}/docs`)
+    assert.equal(asked.status, 401)
+    for (const word of ['users', 'notes', 'author', 'curl', 'REST API']) assert.ok(!readText(asked.text).includes(word), word)
+    assert.match(asked.text, /<form data-action="\/v1\/login"[^]*name="email"[^]*name="passwordHash"/)
     const refusal = await ask(`${server.origin}/docs/openapi.json`)
     assert.deepEqual([refusal.status, refusal.text.includes('note')], [401, false])
     const headers = { authorization: `Bearer ${engine.token(1)}` }
-    const { status, text } = await ask(`${server.origin}/docs/model`, { headers })
+    const { status, text } = await ask(`${server.origin}/docs`, { headers })
     assert.deepEqual([status, readText(text).includes('author')], [200, true])
-    const refused = await ask(`${server.origin}/docs/model`, { headers: { authorization: 'Bearer x' } })
+    const refused = await ask(`${server.origin}/docs`, { headers: { authorization: 'Bearer x' } })
     assert.deepEqual([refused.status, /role="alert">[^<]+</.test(refused.text)], [401, true])
   })
 
   it('several versions, each with its own resources', async () => {
     await using engine = await RestEngine.create({ entities, versions: ['v1', 'v2'], resources: [resource(Note, { versions: ['v2'] })] })
     await using server = await serveDocs(engine)
-    const [first, second] = [await ask(`${server.origin}/docs/model`), await ask(`${server.origin}/docs/model?version=v2`)]
+    const [first, second] = [await ask(`${server.origin}/docs`), await ask(`${server.origin}/docs?version=v2`)]
     assert.deepEqual([/id="resource-notes"/.test(first.text), /id="resource-notes"/.test(second.text)], [false, true])
-    assert.match(first.text, /href="\/docs\/model\?version=v2"/)
+    assert.match(first.text, /href="\/docs\?version=v2"/)
     assert.match(second.text, /curl &#39;[^ ]*\/v2\/users/)
     assert.match(second.text, /href="\/v2\/openapi.json"/)
   })
@@ -191,7 +189,7 @@ describe('the docs page shows', () => {
   it('regions of different names', async () => {
     await using engine = await RestEngine.create({ entities })
     await using server = await serveDocs(engine)
-    const { text } = await ask(`${server.origin}/docs/model`)
+    const { text } = await ask(`${server.origin}/docs`)
     const labels = [...text.matchAll(/role="region" aria-label="([^"]*)"|<section[^>]*><h2[^>]*>([^<]*)</g)].map(
       ([, label, title]) => label ?? title,
     )
@@ -202,11 +200,11 @@ describe('the docs page shows', () => {
   it('no writing where the server refuses it', async () => {
     await using engine = await RestEngine.create({ entities, seed: { users: [{ email: 'a', passwordHash: 'b' }] } })
     await using server = await serveDocs(engine, { readOnly: true })
-    const { text } = await ask(`${server.origin}/docs/model`)
+    const { text } = await ask(`${server.origin}/docs`)
     const own = readText(text)
     assert.ok(own.includes('List users') && !/POST|PATCH|DELETE/.test(own))
     await using other = await serveDocs(engine)
-    assert.match((await ask(`${other.origin}/docs/model`)).text, /curl -X POST/)
+    assert.match((await ask(`${other.origin}/docs`)).text, /curl -X POST/)
   })
 
   it('names and values as text', async () => {
@@ -214,13 +212,13 @@ describe('the docs page shows', () => {
     const data = fromJson({ things: [{ id: 1, [evil]: evil, [`'; rm x`]: 'a' }] })
     await using engine = await RestEngine.create(data)
     await using server = await serveDocs(engine, { allowedHosts: true })
-    const { text } = await ask(`${server.origin}/docs/model`)
+    const { text } = await ask(`${server.origin}/docs`)
     assert.equal(text.match(/<script/g)?.length, 1, 'its own')
     assert.ok(!text.includes('<!--'))
     assert.ok(readText(text).includes(evil))
     const host = await new Promise<string>((resolve, reject) => {
       const { hostname, port } = new URL(server.origin)
-      const request = http.get({ hostname, port, path: '/docs/model', headers: { host: `localhost'"<b>` } }, answer => {
+      const request = http.get({ hostname, port, path: '/docs', headers: { host: `localhost'"<b>` } }, answer => {
         let body = ''
         answer.on('data', chunk => (body += String(chunk))).on('end', () => resolve(body))
       })
@@ -262,7 +260,7 @@ describe('the commands of the docs page', { skip: hasCurl ? false : 'there is no
 
   async function tryCommands(engine: RestEngine, headers: Record<string, string> = {}): Promise<number> {
     await using server = await serveDocs(engine)
-    const { text } = await ask(`${server.origin}/docs/model`, { headers })
+    const { text } = await ask(`${server.origin}/docs`, { headers })
     const commands = listCommands(text).filter(command => command.startsWith('curl '))
     const before = await engine.snapshot()
     for (const command of commands) {
@@ -292,7 +290,7 @@ describe('the commands of the docs page', { skip: hasCurl ? false : 'there is no
       seed: { users: [{ email: 'ann@example.com', passwordHash: await hashPassword('sample') }] },
     })
     await using server = await serveDocs(engine)
-    const { text } = await ask(`${server.origin}/docs/model`, { headers: { authorization: `Bearer ${engine.token(1)}` } })
+    const { text } = await ask(`${server.origin}/docs`, { headers: { authorization: `Bearer ${engine.token(1)}` } })
     const [logIn, first] = listCommands(text)
     assert.match(logIn!, /^TOKEN=\$\(curl -s -X POST /)
     // No line is wider than the page.
@@ -314,41 +312,6 @@ it('the command prints the address of the page, unless something else is there',
     await using other = new Command(folder, 'db.json', '--no-version', '--port', '0')
     await other.origin()
     assert.ok(!other.stdout.includes('Documentation'))
-  } finally {
-    await rm(folder, { recursive: true })
-  }
-})
-
-it('without swagger-ui-dist our own page is at /docs', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-'))
-  try {
-    const library = await copyLibrary(folder)
-    await cp(join(ROOT, 'package.json'), join(folder, 'package.json'))
-    const modules = join(folder, 'node_modules')
-    await mkdir(modules)
-    for (const name of await readdir(join(ROOT, 'node_modules'))) {
-      if (name !== 'swagger-ui-dist' && !name.startsWith('.'))
-        await symlink(join(ROOT, 'node_modules', name), join(modules, name), 'junction')
-    }
-    await writeFile(
-      join(folder, 'try.ts'),
-      `import { createServer, fromJson, RestEngine } from '${library}'
-       const engine = await RestEngine.create(fromJson({ users: [{ id: 1 }] }))
-       const server = createServer(engine, { docs: true }).listen(0, '127.0.0.1', async () => {
-         const { port } = server.address()
-         const page = await (await fetch('http://127.0.0.1:' + port + '/docs')).text()
-         const file = await fetch('http://127.0.0.1:' + port + '/docs/swagger-ui.css')
-         console.log(JSON.stringify({ page, status: file.status }))
-         process.exit()
-       })`,
-    )
-    const child = spawn(process.execPath, [join(folder, 'try.ts')], { stdio: ['ignore', 'pipe', 'inherit'] })
-    let output = ''
-    for await (const chunk of child.stdout) output += String(chunk)
-    const { page, status } = JSON.parse(output) as { page: string; status: number }
-    assert.match(page, /id="resource-users"/)
-    assert.match(page, /With the package <code>swagger-ui-dist<\/code> installed/)
-    assert.equal(status, 404)
   } finally {
     await rm(folder, { recursive: true })
   }

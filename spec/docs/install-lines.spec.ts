@@ -159,7 +159,7 @@ describe('the install lines', { skip: npm === undefined ? 'npm is not a package 
 
   it('are known', () => {
     const lines = documentedLines()
-    for (const name of ['mikro-rest', '@mikro-orm/sqlite', '@mikro-orm/postgresql', 'pg', '@electric-sql/pglite', 'swagger-ui-dist'])
+    for (const name of ['mikro-rest', '@mikro-orm/sqlite', '@mikro-orm/postgresql', 'pg', '@electric-sql/pglite'])
       assert.ok(
         lines.some(line => packagesOf(line).map(nameOf).includes(name)),
         name,

@@ -20,6 +20,8 @@ export interface PageOperation {
 export interface PageAttribute extends DiagramAttribute {
   /** What is special about it, in words. */
   readonly notes: readonly string[]
+  /** The resource that a relation links, by its plural name. */
+  readonly target: string | undefined
   /** The operators that filter by it, as they are written. */
   readonly operators: readonly string[]
 }
@@ -66,7 +68,7 @@ export interface PageApi {
  * @param envelope the form of answers, where it is not the engine's own
  */
 export function readApi(document: OpenApiDocument, diagram: Diagram, envelope?: DescribedEnvelope): PageApi {
-  const api = new DescribedApi(document, envelope)
+  const api = new DescribedApi(document, diagram, envelope)
   const tags = (document['tags'] ?? []) as readonly { readonly name: string; readonly description: string }[]
   const resources = diagram.entities.flatMap(({ name, singular, attributes }) => {
     const description = tags.find(tag => tag.name === name)?.description
@@ -111,9 +113,12 @@ class DescribedApi {
   readonly operations: readonly FoundOperation[]
   readonly #document: OpenApiDocument
   readonly #envelope: DescribedEnvelope | undefined
+  /** The plural names of resources, by the singular ones. */
+  readonly #plurals: ReadonlyMap<string, string>
 
-  constructor(document: OpenApiDocument, envelope: DescribedEnvelope | undefined) {
+  constructor(document: OpenApiDocument, { entities }: Diagram, envelope: DescribedEnvelope | undefined) {
     this.#document = document
+    this.#plurals = new Map(entities.map(({ name, singular }) => [singular, name]))
     this.#envelope = envelope
     this.operations = Object.entries(document.paths).flatMap(([path, item]) =>
       METHODS.flatMap(method => (item[method] === undefined ? [] : [this.#operation(path, method, item)])),
@@ -148,6 +153,7 @@ class DescribedApi {
       attributes: attributes.map(attribute => ({
         ...attribute,
         notes: this.#describe(attribute, record, given, changed),
+        target: attribute.isRelation ? this.#plurals.get(attribute.type.replace('[]', '')) : undefined,
         operators: Object.entries(SIGN_OF_MARK).flatMap(([mark, sign]) => (named.includes(attribute.name + mark) ? sign : [])),
       })),
       paths: named.filter(path => path.includes('.') && /[\p{L}\p{N}_]$/u.test(path)),

@@ -1,9 +1,9 @@
-/** Pages: the three that the docs page may be: our own, that of Swagger UI, and the one that asks for a log-in. */
+/** Pages: the two that the docs page may be: the description of the API, and the one that asks for a log-in. */
 import type { Diagram } from '../diagram/diagram.ts'
 import { describeRelation, drawDiagram, escapeText } from '../diagram/svg.ts'
 import { writeMermaid } from '../diagram/mermaid.ts'
 import type { PageApi } from './described-api.ts'
-import { renderFrame } from './frame.ts'
+import { findWorkbench, renderFrame } from './frame.ts'
 import type { PageFrame } from './frame.ts'
 import { SMALLEST, WIDTHS } from './style.ts'
 import { renderInline, renderMarkdown } from './markdown.ts'
@@ -11,7 +11,7 @@ import { findFirstRequests, writeLogIn } from './requests.ts'
 import type { PageAddress } from './requests.ts'
 import { anchorOf, renderOperations, renderRequest, renderResource } from './resource-section.ts'
 
-/** Returns our own page: how to begin, the model as a diagram, the rules, each resource, and what refusals there are. */
+/** Returns the description: how to begin, the model as a diagram, the rules, each resource, and what refusals there are. */
 export function renderModelPage(
   frame: PageFrame,
   api: PageApi,
@@ -19,25 +19,21 @@ export function renderModelPage(
   address: PageAddress,
   logIn: readonly [string, string] | undefined,
 ): string {
+  const workbench = findWorkbench(frame)
   const anchors = new Map(api.resources.map(({ name }, index) => [name, anchorOf(name, index)]))
+  const places = new Map([...anchors].map(([name, anchor]) => [name, `#${anchor}`]))
   const contents = [
     '<p>Overview</p><ul><li><a href="#start">Start</a></li><li><a href="#diagram">Diagram</a></li><li><a href="#rules">Rules</a></li><li><a href="#errors">Errors</a></li></ul>',
     `<p>Resources</p><ul>${api.resources.map(({ name }) => `<li><a href="#${anchors.get(name)!}">${escapeText(name)}</a></li>`).join('')}</ul>`,
   ].join('')
   const main = [
     renderStart(frame, api, address, logIn),
-    renderDiagram(diagram),
-    ...api.resources.map(resource => renderResource(resource, { address, anchors })),
+    renderDiagram(diagram, workbench),
+    ...api.resources.map(resource => renderResource(resource, anchors.get(resource.name)!, { address, places, workbench })),
     `<section id="rules" aria-labelledby="rules-title"><h2 id="rules-title">Rules</h2>${renderMarkdown(api.rules)}</section>`,
     renderErrors(api),
   ]
   return renderFrame(frame, main.join('\n'), contents)
-}
-
-/** Returns the page in which Swagger UI starts. */
-export function renderSwaggerPage(frame: PageFrame): string {
-  const { detailed, path } = frame
-  return renderFrame(frame, `<div data-description="${escapeText(detailed)}" data-files="${escapeText(path)}/"></div>`)
 }
 
 /**
@@ -65,12 +61,8 @@ export function renderLogInPage(
   return renderFrame(frame, main.join('\n'))
 }
 
-function renderStart(
-  { description, hasSwagger }: PageFrame,
-  api: PageApi,
-  address: PageAddress,
-  logIn: readonly [string, string] | undefined,
-): string {
+function renderStart(frame: PageFrame, api: PageApi, address: PageAddress, logIn: readonly [string, string] | undefined): string {
+  const { description } = frame
   const count = `${api.resources.length} resource${api.resources.length === 1 ? '' : 's'}`
   const entering = writeLogIn(api, logIn, address)
   return [
@@ -78,19 +70,18 @@ function renderStart(
     `<p>${count} at <code>${escapeText(address.origin + address.base + (address.version === '' ? '' : `/${address.version}`))}</code>. The same as a document for tools: <a href="${escapeText(description)}">openapi.json</a>.</p>`,
     ...(entering === undefined
       ? []
-      : [renderRequest({ kind: 'write', title: 'Log in, and keep the token for the commands below', command: entering, link: undefined })]),
-    ...findFirstRequests(api, address).map(renderRequest),
+      : [renderRequest({ kind: 'write', title: 'Log in, and keep the token for the commands below', command: entering })]),
+    ...findFirstRequests(api, address).map(request => renderRequest(request, findWorkbench(frame))),
     ...(api.others.length === 0
       ? []
       : [
           `<details><summary>Other paths (${api.others.length})</summary>${renderOperations(api.others, 'Other paths', address)}</details>`,
         ]),
-    ...(hasSwagger ? [] : ['<p class="muted">With the package <code>swagger-ui-dist</code> installed, this address shows Swagger UI.</p>']),
     '</section>',
   ].join('\n')
 }
 
-function renderDiagram(diagram: Diagram): string {
+function renderDiagram(diagram: Diagram, workbench: string | undefined): string {
   const { relations } = diagram
   const sign = (path: string, text: string): string =>
     `<li><svg class="diagram" width="26" height="14" viewBox="0 0 26 14" aria-hidden="true"><path class="line" d="M 0 7 H 26"/>${path}</svg>${text}</li>`
@@ -106,6 +97,9 @@ function renderDiagram(diagram: Diagram): string {
     sign('<path class="sign" d="M 6 2 V 12"/>', 'one'),
     sign('<path class="sign" d="M 6 2 V 12"/><circle class="ring" cx="12" cy="7" r="3.5"/>', 'at most one'),
     '</ul>',
+    ...(workbench === undefined
+      ? []
+      : [`<p><a href="${escapeText(workbench)}#/model">The diagram in the workbench</a>, whose boxes open their records.</p>`]),
     ...(relations.length === 0
       ? []
       : [

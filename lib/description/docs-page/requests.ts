@@ -8,7 +8,9 @@ export interface ShownRequest {
   readonly title: string
   readonly command: string
   /** Path and query where a browser can follow it. */
-  readonly link: string | undefined
+  readonly link?: string | undefined
+  /** The place of the request in a workbench, below the address of that. */
+  readonly place?: string
 }
 
 /** Where the API is, as its reader sees it. */
@@ -29,31 +31,22 @@ export function listRequests(resource: PageResource, address: PageAddress): Show
     title,
     command: writeCurl(operation, path, address),
     link: operation.takesToken ? undefined : address.base + path,
+    place: placeInConsole(operation, path, address),
+  })
+  const write = (title: string, operation: PageOperation, path: string, given: object): ShownRequest => ({
+    kind: 'write',
+    title,
+    command: writeCurl(operation, path, address, given),
+    place: placeInConsole(operation, path, address, given),
   })
   const record = one === undefined ? undefined : fillId(one.path, id)
   return [
     ...(list === undefined ? [] : listReadings(resource, list).map(({ kind, title, query }) => read(kind, title, list, list.path + query))),
     ...(one === undefined || record === undefined ? [] : [read('record', `Read one ${singular}`, one, record)]),
-    ...(creation === undefined || body === undefined
-      ? []
-      : [
-          {
-            kind: 'write' as const,
-            title: `Create ${withArticle(singular)}`,
-            command: writeCurl(creation, creation.path, address, body),
-            link: undefined,
-          },
-        ]),
+    ...(creation === undefined || body === undefined ? [] : [write(`Create ${withArticle(singular)}`, creation, creation.path, body)]),
     ...(change === undefined || changes === undefined || fillId(change.path, id) === undefined
       ? []
-      : [
-          {
-            kind: 'write' as const,
-            title: `Change ${withArticle(singular)}`,
-            command: writeCurl(change, fillId(change.path, id)!, address, changes),
-            link: undefined,
-          },
-        ]),
+      : [write(`Change ${withArticle(singular)}`, change, fillId(change.path, id)!, changes)]),
   ]
 }
 
@@ -171,6 +164,12 @@ function writeCurl(
     quoteShell(origin + base + path),
   ]
   return parts.join(between).replace(/^curl \\\n +/, 'curl ')
+}
+
+/** The place of a request in the console of a workbench, as that writes it: method, headers, body, and the request as the query. */
+function placeInConsole({ method }: PageOperation, path: string, { base }: PageAddress, body?: object): string {
+  const more = body === undefined ? '' : `/-/${encodeURIComponent(JSON.stringify(body, undefined, 2))}`
+  return `#/console/${method}${more}?${(base + path).replaceAll('#', '%23')}`
 }
 
 /** Returns a text as one word of a POSIX shell. */

@@ -4,10 +4,13 @@ import type { PageAttribute, PageOperation, PageResource } from './described-api
 import { listRequests } from './requests.ts'
 import type { PageAddress, ShownRequest } from './requests.ts'
 
-interface SectionParts {
+/** What the section of a resource refers to. */
+export interface SectionParts {
   readonly address: PageAddress
-  /** The anchors of resources, by their names. */
-  readonly anchors: ReadonlyMap<string, string>
+  /** Where the sections of resources are, by their names. */
+  readonly places: ReadonlyMap<string, string>
+  /** The address of the workbench; empty: the page is the workbench. Undefined: there is none. */
+  readonly workbench: string | undefined
 }
 
 /** Returns the name of the place of a resource: letters, digits and what tells names apart. */
@@ -16,16 +19,33 @@ export function anchorOf(name: string, index: number): string {
 }
 
 /** Returns the section of a resource. */
-export function renderResource(resource: PageResource, parts: SectionParts): string {
-  const { name, description, operations, attributes, paths, example } = resource
-  const anchor = parts.anchors.get(name)!
-  const requests = listRequests(resource, parts.address)
+export function renderResource(resource: PageResource, anchor: string, parts: SectionParts): string {
+  const { name, description } = resource
+  const records =
+    parts.workbench === undefined || resource.list === undefined
+      ? ''
+      : ` <a href="${escapeText(`${parts.workbench}#/data/${encodeURIComponent(name)}`)}">Its records in the workbench</a>.`
   return [
     `<section id="${anchor}" aria-labelledby="${anchor}-title"><h2 id="${anchor}-title">${escapeText(name)}</h2>`,
-    `<p>${escapeText(description)}</p>`,
-    ...(requests.length === 0 ? [] : ['<h3>Requests</h3>', ...requests.map(renderRequest)]),
-    '<h3>Attributes and filters</h3>',
-    renderAttributes(attributes, name),
+    `<p>${escapeText(description)}${records}</p>`,
+    renderResourceParts(resource, parts, 3),
+    '</section>',
+  ].join('\n')
+}
+
+/**
+ * Returns what is said of a resource below its name.
+ *
+ * @param level level of the headings
+ */
+export function renderResourceParts(resource: PageResource, parts: SectionParts, level: 2 | 3): string {
+  const { name, operations, attributes, paths, example } = resource
+  const requests = listRequests(resource, parts.address)
+  const heading = (text: string): string => `<h${level}>${text}</h${level}>`
+  return [
+    ...(requests.length === 0 ? [] : [heading('Requests'), ...requests.map(request => renderRequest(request, parts.workbench))]),
+    heading('Attributes and filters'),
+    renderAttributes(attributes, name, parts.places),
     ...(paths.length === 0
       ? []
       : [
@@ -40,13 +60,19 @@ export function renderResource(resource: PageResource, parts: SectionParts): str
           `<details><summary>A record</summary><pre tabindex="0"><code>${escapeText(JSON.stringify(example, undefined, 2))}</code></pre></details>`,
         ]),
     `<details><summary>All paths (${operations.length})</summary>${renderOperations(operations, `Paths of ${name}`, parts.address)}</details>`,
-    '</section>',
   ].join('\n')
 }
 
-export function renderRequest({ title, command, link }: ShownRequest): string {
-  const text = link === undefined ? escapeText(title) : `<a href="${escapeText(link)}">${escapeText(title)}</a>`
-  return `<div class="request" data-title="${escapeText(title)}"><p>${text}</p><div class="command"><pre tabindex="0"><code>${escapeText(command)}</code></pre></div></div>`
+/** @param workbench the address of the workbench, where there is one */
+export function renderRequest({ title, command, link, place }: ShownRequest, workbench?: string): string {
+  const anchor = (href: string, text: string, more = ''): string => `<a${more} href="${escapeText(href)}">${escapeText(text)}</a>`
+  const isSent = workbench !== undefined && place !== undefined
+  const label = isSent
+    ? `${escapeText(title)} ${anchor(workbench + place, 'Send', ` class="send" aria-label="${escapeText(`Send: ${title}`)}"`)}`
+    : link === undefined
+      ? escapeText(title)
+      : anchor(link, title)
+  return `<div class="request" data-title="${escapeText(title)}"><p>${label}</p><div class="command"><pre tabindex="0"><code>${escapeText(command)}</code></pre></div></div>`
 }
 
 export function renderOperations(operations: readonly PageOperation[], label: string, { base }: PageAddress): string {
@@ -57,12 +83,20 @@ export function renderOperations(operations: readonly PageOperation[], label: st
   return renderTable(label, ['Path', 'What it does'], rows)
 }
 
-function renderAttributes(attributes: readonly PageAttribute[], name: string): string {
-  const rows = attributes.map(
-    ({ name: own, type, notes, mayBeEmpty, isRelation, operators }) =>
-      `<tr><th scope="row"><code>${escapeText(own)}</code></th><td>${escapeText(type)}${mayBeEmpty && !(isRelation && type.endsWith('[]')) ? ' or null' : ''}</td><td>${operators.map(operator => `<code>${escapeText(operator)}</code>`).join(' ')}</td><td class="wide">${escapeText(notes.join('; '))}</td></tr>`,
-  )
+function renderAttributes(attributes: readonly PageAttribute[], name: string, places: ReadonlyMap<string, string>): string {
+  const rows = attributes.map(attribute => {
+    const { name: own, notes, operators } = attribute
+    const filters = operators.map(operator => `<code>${escapeText(operator)}</code>`).join(' ')
+    return `<tr><th scope="row"><code>${escapeText(own)}</code></th><td>${renderType(attribute, places)}</td><td>${filters}</td><td class="wide">${escapeText(notes.join('; '))}</td></tr>`
+  })
   return renderTable(`Attributes of ${name}`, ['Name', 'Type', 'Filters', 'Notes'], rows)
+}
+
+/** A relation leads to the resource that it links. */
+function renderType({ type, target, mayBeEmpty, isRelation }: PageAttribute, places: ReadonlyMap<string, string>): string {
+  const place = target === undefined ? undefined : places.get(target)
+  const text = place === undefined ? escapeText(type) : `<a href="${escapeText(place)}">${escapeText(type)}</a>`
+  return `${text}${mayBeEmpty && !(isRelation && type.endsWith('[]')) ? ' or null' : ''}`
 }
 
 function renderTable(label: string, heads: readonly string[], rows: readonly string[]): string {

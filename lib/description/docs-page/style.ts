@@ -1,7 +1,4 @@
-/**
- * Style: the style sheets of the docs pages: that of the frame, which stands around Swagger UI, too, and that of our own pages. They name no other host, and work from
- * a phone to a wide screen.
- */
+/** Style: the style sheet of the docs pages. It names no other host, and works from a phone to a wide screen. */
 import { DARK, DIAGRAM_STYLE, LIGHT } from '../diagram/svg.ts'
 
 /** Least widths that a picture may have, in pixels. */
@@ -9,7 +6,7 @@ export const WIDTHS = Array.from({ length: 60 }, (_, index) => (index + 1) * 100
 /** How small a picture may become, by its own size. */
 export const SMALLEST = 0.7
 
-export const FRAME_STYLE = `
+export const PAGE_STYLE = `
 :root { color-scheme: light dark; ${LIGHT} --good: #17693a; --write: #8a4b00; --danger: #a3262b; }
 @media (prefers-color-scheme: dark) { :root { ${DARK} --good: #7fd6a1; --write: #f2bd7a; --danger: #ff9b9f; } }
 * { box-sizing: border-box; }
@@ -26,14 +23,6 @@ header.top nav a[aria-current="page"] { font-weight: 700; color: var(--text); te
 header.top a, main > a { color: var(--accent); }
 button[data-log-out] { font: inherit; font-size: .85rem; color: var(--text); background: var(--surface); border: 1px solid var(--border); border-radius: 6px; padding: .3rem .7rem; cursor: pointer; }
 @media (max-width: 60rem) { header.top { padding: .8rem 1rem; } }
-/* Swagger UI writes in colours that are hard to tell from their ground. */
-html:not(.dark-mode) .swagger-ui .info .title small { background: #5c6370; }
-html:not(.dark-mode) .swagger-ui .info .title small.version-stamp { background: #456200; }
-html:not(.dark-mode) .swagger-ui .info .link .url { color: #1a5fb4; }
-html:not(.dark-mode) .swagger-ui .opblock .opblock-summary-method { color: #000; text-shadow: none; }
-`
-
-export const PAGE_STYLE = `
 a { color: var(--accent); }
 .columns { display: grid; grid-template-columns: 15rem minmax(0, 1fr); max-width: 100rem; margin: 0 auto; }
 .contents { position: sticky; top: 0; align-self: start; max-height: 100vh; overflow-y: auto; padding: 1.5rem 1rem 1.5rem 1.5rem; font-size: .93rem; }
@@ -60,6 +49,7 @@ pre { margin: 0; padding: .7rem .9rem; background: var(--code); overflow-x: auto
 pre code { background: none; padding: 0; }
 .request { margin: .7rem 0; }
 .request p { margin: 0 0 .2rem; font-size: .93rem; }
+.request .send { margin-left: .6rem; }
 .command { display: flex; gap: .5rem; align-items: start; }
 button { font: inherit; font-size: .85rem; color: var(--text); background: var(--surface); border: 1px solid var(--border); border-radius: 6px; padding: .4rem .7rem; cursor: pointer; }
 button:hover { background: var(--head); }

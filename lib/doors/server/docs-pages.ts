@@ -13,7 +13,7 @@ import { JSON_TYPE } from '../../foundation/base/response.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { WholeText } from '../../foundation/base/text-stream.ts'
 import { NO_VERSION, formatRoot, listVersions } from '../../records/request/address.ts'
-import { DESCRIPTION, DOCS } from '../../records/request/reserved-paths.ts'
+import { DESCRIPTION, DOCS, WORKBENCH } from '../../records/request/reserved-paths.ts'
 import { PAGE_POLICY } from './page-policy.ts'
 import type { TransportResponse } from './transport.ts'
 
@@ -45,17 +45,18 @@ export interface SentPageRequest {
   readonly authorization: string | undefined
   /** Whether the server refuses to write. */
   readonly readOnly: boolean
+  /** Whether the server has a workbench. */
+  readonly workbench: boolean
 }
-
-type View = 'start' | 'model' | 'document'
 
 const METHODS = 'GET, HEAD, OPTIONS'
 const PATH = `/${DOCS}`
-/** The views, and the document that Swagger UI shows. */
-const VIEWS: ReadonlyMap<string, View> = new Map([
-  [PATH, 'start'],
-  [`${PATH}/model`, 'model'],
-  [`${PATH}/${DESCRIPTION}`, 'document'],
+/** The document with all details, for tools that show it or judge it. */
+const DOCUMENT = `${PATH}/${DESCRIPTION}`
+/** The files that the page loads, each read when it is first asked for. */
+const FILES: ReadonlyMap<string, { readonly type: string; readonly read: () => Promise<string> }> = new Map([
+  [`${PATH}/page.css`, { type: 'text/css', read: async () => (await import('../../description/docs-page/style.ts')).PAGE_STYLE }],
+  [`${PATH}/page.js`, { type: 'text/javascript', read: async () => (await import('../../description/docs-page/script.ts')).SCRIPT }],
 ])
 
 /** Whether a request target below the base is a docs page, or a file of one. */
@@ -75,65 +76,57 @@ export async function answerDocs(engine: DocumentedEngine, request: SentPageRequ
 }
 
 async function findAnswer(engine: DocumentedEngine, request: SentPageRequest, path: string): Promise<TransportResponse> {
-  const view = VIEWS.get(path)
-  if (view !== undefined) return answerPage(engine, request, view)
-  const { findDocsFile } = await import('../../description/docs-page/docs-files.ts')
-  const file = path.startsWith(`${PATH}/`) ? await findDocsFile(path.slice(PATH.length + 1)) : undefined
+  if (path === PATH || path === DOCUMENT) return answerPage(engine, request, path === DOCUMENT)
+  // The address of the page while Swagger UI had its own.
+  if (path === `${PATH}/model`) return { status: 308, headers: { location: request.base + request.target.replace('/model', '') } }
+  const file = FILES.get(path)
   if (file === undefined)
     throw restError('path_unknown', `There is nothing at ${request.base}${path.slice(0, 200)}: the docs page is ${request.base}${PATH}.`)
   return {
     status: 200,
-    headers: { ...PAGE_POLICY, 'content-type': file.type, 'cache-control': 'no-cache' },
-    body: new WholeText(file.text),
+    headers: { ...PAGE_POLICY, 'content-type': `${file.type}; charset=UTF-8`, 'cache-control': 'no-cache' },
+    body: new WholeText(await file.read()),
   }
 }
 
-async function answerPage(engine: DocumentedEngine, request: SentPageRequest, view: View): Promise<TransportResponse> {
+/** Answers with the page of a version, or with the document that it shows. */
+async function answerPage(engine: DocumentedEngine, request: SentPageRequest, isDocument: boolean): Promise<TransportResponse> {
   const version = findVersion(engine, request.target)
   const { base, authorization } = request
   const headers = authorization === undefined ? {} : { authorization }
   const description = `${formatRoot(base, version)}/${DESCRIPTION}`
   const described = await engine.look(description, new LazyClient({ headers }, { base, readOnly: request.readOnly }))
-  if (view === 'document') {
-    if (described.status !== 200) return described
-    const text = JSON.stringify(await engine.describe({ version, details: true }, request.readOnly, base))
-    return { status: 200, headers: { ...PAGE_POLICY, 'content-type': JSON_TYPE, 'cache-control': 'no-store' }, body: new WholeText(text) }
-  }
-  const { hasSwagger } = await import('../../description/docs-page/docs-files.ts')
-  const isSwagger = hasSwagger()
+  const isShown = described.status === 200
+  if (!isShown && (isDocument || (described.status !== 401 && described.status !== 403))) return described
+  const describe = (): Promise<OpenApiDocument> => engine.describe({ version, details: true }, request.readOnly, base)
+  if (isDocument) return text(200, JSON_TYPE, JSON.stringify(await describe()))
   const frame: PageFrame = {
-    title: described.status === 200 ? ((described.body as OpenApiDocument).info['title'] as string) : 'Log in',
+    title: isShown ? ((described.body as OpenApiDocument).info['title'] as string) : 'Log in',
     path: base + PATH,
     description,
-    detailed: `${base}${PATH}/${DESCRIPTION}${version === NO_VERSION ? '' : `?version=${encodeURIComponent(version)}`}`,
     version,
     versions: engine.versions,
-    view: described.status !== 200 ? 'logIn' : isSwagger && view === 'start' ? 'swagger' : 'model',
-    hasSwagger: isSwagger,
+    workbench: request.workbench ? `${base}/${WORKBENCH}` : undefined,
     hasLogIn: engine.hasLogIn,
   }
-  const html = (status: number, text: string): TransportResponse => {
-    return {
-      status,
-      headers: { ...PAGE_POLICY, 'content-type': 'text/html; charset=UTF-8', 'cache-control': 'no-store' },
-      body: new WholeText(text),
-    }
-  }
-  const pages = await import('../../description/docs-page/pages.ts')
-  if (described.status !== 200) {
-    if (described.status !== 401 && described.status !== 403) return described
+  const { renderLogInPage, renderModelPage } = await import('../../description/docs-page/pages.ts')
+  if (!isShown) {
     const names = engine.logInNames
     const refusal = authorization === undefined ? undefined : (described.body as { readonly detail?: string }).detail
     const { logInPath } = engine
     const logIn = names === undefined || logInPath === undefined ? undefined : { path: `${formatRoot(base, version)}/${logInPath}`, names }
-    return html(described.status, pages.renderLogInPage(frame, logIn, refusal))
+    return text(described.status, HTML, renderLogInPage(frame, logIn, refusal))
   }
-  if (frame.view === 'swagger') return html(200, pages.renderSwaggerPage(frame))
   const { readApi } = await import('../../description/docs-page/described-api.ts')
   const diagram = await engine.describeDiagram(version)
-  const document = await engine.describe({ version, details: true }, request.readOnly, base)
-  const api = readApi(document, diagram, engine.envelope)
-  return html(200, pages.renderModelPage(frame, api, diagram, { origin: request.origin, base, version }, engine.logInNames))
+  const api = readApi(await describe(), diagram, engine.envelope)
+  return text(200, HTML, renderModelPage(frame, api, diagram, { origin: request.origin, base, version }, engine.logInNames))
+}
+
+const HTML = 'text/html; charset=UTF-8'
+
+function text(status: number, type: string, body: string): TransportResponse {
+  return { status, headers: { ...PAGE_POLICY, 'content-type': type, 'cache-control': 'no-store' }, body: new WholeText(body) }
 }
 
 /** The version that the query names, or the first one. */

@@ -4,7 +4,7 @@ const POLICY = [
   `default-src 'none'`,
   `script-src 'self'`,
   `style-src 'self'`,
-  // Swagger UI has its small pictures as data.
+  // The icon, which is none, is data.
   `img-src 'self' data:`,
   `connect-src 'self'`,
   `base-uri 'none'`,

@@ -44,6 +44,7 @@ export function answerPage(engine: OwningEngine, opened: OpenedAddress, pages: P
       origin: findOrigin(request),
       authorization: opened.client.header('authorization'),
       readOnly: pages.readOnly,
+      workbench: pages.workbench,
     })
   return pages.docs || pages.workbench ? leadToPage(engine, opened, pages) : undefined
 }

@@ -319,7 +319,8 @@ export class RequestListener {
     if (this.#workbench !== undefined && isWorkbenchPath(below!)) {
       const world = await controls.findWorld(headers)
       const { title } = this.#workbench
-      const asked = { method, target: below!, base, body, client, readOnly: this.#readOnly, title, docs: this.#pages.docs }
+      const origin = findOrigin(request)
+      const asked = { method, target: below!, base, origin, body, client, readOnly: this.#readOnly, title, docs: this.#pages.docs }
       return world.use(() => answerWorkbench(internalsOf(world.engine), asked))
     }
     const { signal } = client

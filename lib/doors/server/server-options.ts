@@ -27,8 +27,8 @@ export interface ServerOptions {
    */
   allowedHosts?: AllowedHosts
   /**
-   * Answer `/docs` with a page for browsers: Swagger UI where the package `swagger-ui-dist` is installed, and a page with the model as a diagram, filters and
-   * `curl` commands. A resource or a custom route of that path comes before it. Default: false.
+   * Answer `/docs` with a page for browsers: the model as a diagram, attributes, filters, and `curl` commands. A resource or a custom route of that path comes before
+   * it. Default: false.
    */
   docs?: boolean
   /**

@@ -1,10 +1,12 @@
 /**
- * Workbench pages: answers `/_ui` and what is below it: the page, its files, the outline and the diagram of a version, and how many records lists have. Takes a request whose origin the guard
+ * Workbench pages: answers `/_ui` and what is below it: the page, its files, the outline, the diagram and the docs of a version, and how many records lists have. Takes a request whose origin the guard
  * has checked as that of a test control. No page loads anything from another host, and none has a script or a style in itself.
  * Refuses with method_not_allowed, path_unknown, version_unknown and body_invalid.
  */
 import type { Diagram } from '../../description/diagram/diagram.ts'
 import { drawDiagram, escapeText } from '../../description/diagram/svg.ts'
+import type { OpenApiDocument } from '../../description/openapi/document.ts'
+import type { DescribedEnvelope } from '../../description/openapi/source.ts'
 import type { Outline, OutlineOfEngine } from '../../description/outline/outline.ts'
 import type { LazyClient } from '../../foundation/base/abort.ts'
 import { restError } from '../../foundation/base/errors.ts'
@@ -25,6 +27,10 @@ export interface WorkbenchEngine {
   look(path: string, client: LazyClient): Promise<TransportResponse>
   /** Returns the diagram of a version as plain data. */
   describeDiagram(version: string): Promise<Diagram>
+  /** Describes a version as it is served below a base. */
+  describe(options: { readonly version: string; readonly details: true }, isReadOnly: boolean, base: string): Promise<OpenApiDocument>
+  /** The form of answers; undefined: the engine's own. */
+  readonly envelope: DescribedEnvelope | undefined
   outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): OutlineOfEngine
 }
 
@@ -34,6 +40,8 @@ export interface SentWorkbenchRequest {
   /** Path below the base; may carry a query. */
   readonly target: string
   readonly base: string
+  /** Scheme and host, as the browser has them. */
+  readonly origin: string
   readonly body: unknown
   readonly client: LazyClient
   /** Whether the server refuses to write. */
@@ -89,6 +97,7 @@ async function findAnswer(engine: WorkbenchEngine, request: SentWorkbenchRequest
   if (path === '') return answerPage(request)
   if (path === '/outline.json') return answerOutline(engine, request)
   if (path === '/diagram.svg') return answerDiagram(engine, request)
+  if (path === '/resource.html') return answerResource(engine, request)
   if (path === '/counts') return json({ counts: await count(engine, request) })
   const { texts } = await findWorkbenchFiles()
   const name = path.slice(1)
@@ -122,8 +131,7 @@ async function answerPage({ base }: SentWorkbenchRequest): Promise<TransportResp
 </body>
 </html>
 `
-  const headers = { ...SAFE, 'content-type': 'text/html; charset=UTF-8', 'cache-control': 'no-store' }
-  return { status: 200, headers, body: new WholeText(html) }
+  return written(HTML, html)
 }
 
 function answerOutline(engine: WorkbenchEngine, request: SentWorkbenchRequest): TransportResponse {
@@ -137,11 +145,24 @@ function answerOutline(engine: WorkbenchEngine, request: SentWorkbenchRequest): 
 async function answerDiagram(engine: WorkbenchEngine, request: SentWorkbenchRequest): Promise<TransportResponse> {
   const version = findVersion(engine, request)
   const svg = drawDiagram(await engine.describeDiagram(version), { title: 'The model', isWhole: false })
-  return {
-    status: 200,
-    headers: { ...SAFE, 'content-type': 'image/svg+xml', 'cache-control': 'no-store' },
-    body: new WholeText(svg),
-  }
+  return written('image/svg+xml', svg)
+}
+
+/** What the docs page says of a resource, whose requests lead to the console. */
+async function answerResource(engine: WorkbenchEngine, request: SentWorkbenchRequest): Promise<TransportResponse> {
+  const { base, origin, readOnly, target } = request
+  const version = findVersion(engine, request)
+  const [{ readApi }, { renderResourceParts }] = await Promise.all([
+    import('../../description/docs-page/described-api.ts'),
+    import('../../description/docs-page/resource-section.ts'),
+  ])
+  const diagram = await engine.describeDiagram(version)
+  const { resources } = readApi(await engine.describe({ version, details: true }, readOnly, base), diagram, engine.envelope)
+  const name = new URLSearchParams(target.split('?')[1] ?? '').get('name')
+  const resource = resources.find(each => each.name === name)
+  if (resource === undefined) throw restError('path_unknown', `The docs have no resource ${JSON.stringify(name?.slice(0, 100))}.`)
+  const places = new Map(resources.map(each => [each.name, `#/model/${encodeURIComponent(each.name)}`]))
+  return written(HTML, renderResourceParts(resource, { address: { origin, base, version }, places, workbench: '' }, 2))
 }
 
 /** The version that the query names, or the first one. */
@@ -166,6 +187,12 @@ async function count(engine: WorkbenchEngine, { body, client }: SentWorkbenchReq
     counts.push(answer.status === 200 && typeof counted === 'number' ? counted : null)
   }
   return counts
+}
+
+const HTML = 'text/html; charset=UTF-8'
+
+function written(type: string, text: string): TransportResponse {
+  return { status: 200, headers: { ...SAFE, 'content-type': type, 'cache-control': 'no-store' }, body: new WholeText(text) }
 }
 
 function json(body: object): TransportResponse {

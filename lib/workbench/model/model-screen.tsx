@@ -7,7 +7,7 @@ import type { OutlinedResource } from '../state/outline.ts'
 import { place } from '../state/place.ts'
 import { formatPlace } from '../state/place-text.ts'
 import { DiagramView } from './diagram-view.tsx'
-import { matches } from './examples.ts'
+import { matches } from './match-resource.ts'
 import { ResourceDocs } from './resource-docs.tsx'
 
 /** Resources from which the diagram is drawn when it is asked for. */

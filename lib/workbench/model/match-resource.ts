@@ -1,0 +1,8 @@
+/** Match resource: whether a resource, or one of its attributes, has all the words of a search in its name. */
+import type { OutlinedResource } from '../../description/outline/outline.ts'
+
+export function matches({ name, singular, attributes }: OutlinedResource, words: string): boolean {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean)
+  const names = [name, singular, ...attributes.map(attribute => attribute.name)].map(each => each.toLowerCase())
+  return wanted.every(word => names.some(each => each.includes(word)))
+}

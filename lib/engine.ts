@@ -52,6 +52,7 @@ import type { Seed, SeederClass } from './model/seeds.ts'
 import { hashedSeed } from './records/write/hash-passwords.ts'
 import { runSeeder } from './records/write/run-seeder.ts'
 import { seed } from './records/write/seed.ts'
+import { makeShown, showsEngines } from './show-engine.ts'
 import { tryPromises } from './try-promises.ts'
 
 /** A seed whose resources have these names. */
@@ -89,7 +90,8 @@ export class RestEngine<Name extends string = string> {
    * @throws TypeError, RangeError for options that are unknown or not of their form; Error for a model that cannot be served.
    */
   static async create(options: EngineOptions): Promise<RestEngine> {
-    return openEngine(options, composition => new RestEngine(composition).#parts)
+    const make = async (): Promise<RestEngine> => openEngine(options, composition => new RestEngine(composition).#parts)
+    return showsEngines() ? makeShown(make, RestEngine.create) : make()
   }
 
   private constructor(composition: Composition) {
@@ -235,7 +237,7 @@ export class RestEngine<Name extends string = string> {
   ): Promise<Explanation> {
     const { requests } = this.#open
     if (!requests.mayWrite(method)) return requests.explain(method, path, query, body, context)
-    await using world = await this.fork()
+    await using world = await this.#fork()
     return await world.#parts.requests.explainWrite(method, path, query, body, context)
   }
 
@@ -548,8 +550,8 @@ export class RestEngine<Name extends string = string> {
    * assert.deepEqual((await engine.difference(before)).map(({ type, id }) => [type, id]), [['delete', 1]])
    */
   async difference(before: Snapshot, after?: Snapshot): Promise<Change[]> {
-    await using was = await this.fork(before)
-    await using other = after === undefined ? undefined : await this.fork(after)
+    await using was = await this.#fork(before)
+    await using other = after === undefined ? undefined : await this.#fork(after)
     const { shared, connection } = (other ?? this).#open
     const changes = await findDifference(shared.watched, was.#open.connection, connection)
     return JSON.parse(shared.secrets.maskStored(JSON.stringify(changes))) as Change[]
@@ -592,6 +594,11 @@ export class RestEngine<Name extends string = string> {
    * @example await using world = await engine.fork()
    */
   async fork(snapshot?: Snapshot): Promise<RestEngine<Name>> {
+    const make = async (): Promise<RestEngine<Name>> => this.#fork(snapshot)
+    return showsEngines() ? makeShown(make, this.fork) : make()
+  }
+
+  async #fork(snapshot?: Snapshot): Promise<RestEngine<Name>> {
     return new RestEngine(await copyWorld(this.#parts, snapshot))
   }
 
@@ -628,7 +635,14 @@ export class RestEngine<Name extends string = string> {
    * once; requests that a gate still holds are lost, with a warning.
    */
   close(): Promise<void> {
-    return (this.#closing ??= closeEngine(this.#parts))
+    return (this.#closing ??= this.#end())
+  }
+
+  async #end(): Promise<void> {
+    // Who is looked at may have to wait. Nobody is, as a rule: then it begins to close at once.
+    const leaving = internalsOf(this).shown?.leave()
+    if (leaving !== undefined) await leaving
+    await closeEngine(this.#parts)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

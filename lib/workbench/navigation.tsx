@@ -46,12 +46,27 @@ export function Navigation() {
             </a>
           </li>
         ))}
-        {outline.value?.docs === true ? (
-          <li>
-            <a href={`${base}/docs`}>Docs</a>
-          </li>
-        ) : null}
+        <Elsewhere />
       </ul>
     </nav>
+  )
+}
+
+/** Pages beside the workbench. */
+function Elsewhere() {
+  const { home, docs } = outline.value ?? {}
+  return (
+    <>
+      {home === undefined ? null : (
+        <li>
+          <a href={home}>All engines</a>
+        </li>
+      )}
+      {docs === true ? (
+        <li>
+          <a href={`${base}/docs`}>Docs</a>
+        </li>
+      ) : null}
+    </>
   )
 }

@@ -123,7 +123,13 @@ test('fails', async ({ engine }) => {
 })
 `
     await writeFile(join(folder, 'a.test.mjs'), file)
-    const output = await run(join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', 'a.test.mjs')
+    const output = await run(
+      join(ROOT, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      'a.test.mjs',
+      '--testTimeout=60000',
+      '--hookTimeout=60000',
+    )
     assert.match(output, /1 failed \| 3 passed/)
     assert.match(output, /No request has met fail\("DELETE \/v1\/users\/1"\)/)
     const { statuses, failure, users } = await recordingOf('a.test.mjs')

@@ -92,10 +92,12 @@ export interface Outline {
   readonly resources: readonly OutlinedResource[]
   /** Whether the server has a docs page. */
   readonly docs: boolean
+  /** The address of the list of engines that this one is shown in. */
+  readonly home?: string
 }
 
 /** What an engine says of itself; what the page is beside knows its server. */
-export type OutlineOfEngine = Omit<Outline, 'docs'>
+export type OutlineOfEngine = Omit<Outline, 'docs' | 'home'>
 
 /** Lists the resources of a version. */
 export function outlineResources(model: Model, isReadOnly: boolean): OutlinedResource[] {

@@ -74,13 +74,18 @@ export class TestWorlds {
   /** The engine that is forked: made when the first test begins. */
   async #engine(): Promise<RestEngine> {
     const given = typeof this.#source === 'function' ? await this.#source() : this.#source
-    return findInternals(given) === undefined ? RestEngine.create(given as EngineOptions) : (given as RestEngine)
+    if (findInternals(given) !== undefined) return given as RestEngine
+    const engine = await RestEngine.create(given as EngineOptions)
+    // No test asks it: each has a fork.
+    internalsOf(engine).shown?.hide()
+    return engine
   }
 
   /** Begins a test. Interception is the runner's part: it belongs to the code of the test. */
   async begin(test: TestName): Promise<WorldOfTest> {
     const engine = await (await (this.#base ??= this.#engine())).fork()
     internalsOf(engine).keepStatements()
+    internalsOf(engine).shown?.rename(test.name, test.file)
     engine.mark(`test: ${test.name}`.slice(0, 500))
     return { engine, end: failure => this.#end(engine, test, failure) }
   }
@@ -88,6 +93,7 @@ export class TestWorlds {
   async #end(engine: RestEngine, test: TestName, failure: string | undefined): Promise<Outcome> {
     const unmet = describeUnmet(engine)
     const { recording, unrecorded } = await this.#record(engine, test, failure)
+    if (failure !== undefined) internalsOf(engine).shown?.fail(failure)
     await engine.close()
     if (unmet !== undefined && failure === undefined && this.options.unmet === 'fail') throw new Error(unmet)
     return { recording, unrecorded, unmet: this.options.unmet === 'ignore' ? undefined : unmet }

@@ -10,7 +10,7 @@ import { builtin } from '../../foundation/base/builtins.ts'
 import { HttpConnection, describeConnectionError } from './http-connection.ts'
 import { RequestListener } from './request-listener.ts'
 import { checkServerOptions } from './server-options.ts'
-import type { ServerOptions } from './server-options.ts'
+import type { ServerOptions, ShownWorkbench } from './server-options.ts'
 import type { WorldEngine } from './controls/worlds.ts'
 import { findInternals, internalsOf } from '../../engine/pipeline/internals.ts'
 
@@ -37,6 +37,11 @@ export function createServer(engine: WorldEngine, options: ServerOptions = {}): 
 export function createWaitingServer(engine: WorldEngine, options: ServerOptions, settled: () => Awaitable<void>): Server {
   checkServerOptions(options)
   return new EngineServer(engine, options, settled).server
+}
+
+/** A server with the workbench of an engine that is shown beside others. */
+export function createShownServer(engine: WorldEngine, workbench: ShownWorkbench): Server {
+  return new EngineServer(engine, { workbench }).server
 }
 
 /** The sockets of a server, and the listener that answers what comes by them. */

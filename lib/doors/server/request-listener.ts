@@ -27,7 +27,7 @@ import type { Pages } from './pages.ts'
 import { OriginGuard } from './origin-guard.ts'
 import type { RequestTarget } from './origin-guard.ts'
 import { Received } from './received.ts'
-import type { ListenerOptions, RequestLine, ServerOptions } from './server-options.ts'
+import type { ListenerOptions, RequestLine, ServerOptions, ShownWorkbench } from './server-options.ts'
 import { StaticFiles } from './static-files.ts'
 import { TestControls } from './controls/test-controls.ts'
 import { answerWorkbench, isLook, isOfWorkbench, isWorkbenchPath } from './workbench-pages.ts'
@@ -73,7 +73,7 @@ export class RequestListener {
   readonly #readOnly: boolean
   readonly #pages: Pages
   /** Undefined: there is no workbench. */
-  readonly #workbench: { readonly title?: string } | undefined
+  readonly #workbench: ShownWorkbench | undefined
   readonly #delay: number
   /** Ends the delays. */
   readonly #hurry = new AbortController()
@@ -318,9 +318,9 @@ export class RequestListener {
     const body = takesBody(method) ? await readBody(request, client, { limits: this.#engine.limits }) : undefined
     if (this.#workbench !== undefined && isWorkbenchPath(below!)) {
       const world = await controls.findWorld(headers)
-      const { title } = this.#workbench
-      const origin = findOrigin(request)
-      const asked = { method, target: below!, base, origin, body, client, readOnly: this.#readOnly, title, docs: this.#pages.docs }
+      const { title, home } = this.#workbench
+      const [origin, readOnly, { docs }] = [findOrigin(request), this.#readOnly, this.#pages]
+      const asked = { method, target: below!, base, origin, body, client, readOnly, title, home, docs }
       return world.use(() => answerWorkbench(internalsOf(world.engine), asked))
     }
     const { signal } = client

@@ -63,6 +63,13 @@ export interface ServerOptions {
   onRequest?: (line: RequestLine) => void
 }
 
+/** The workbench of an engine that is shown beside others. */
+export interface ShownWorkbench {
+  readonly title?: string
+  /** The address of the list of them. */
+  readonly home?: string
+}
+
 /** The options of `listener`. */
 export interface ListenerOptions extends Omit<ServerOptions, 'static'> {
   /**

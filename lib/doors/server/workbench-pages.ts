@@ -48,6 +48,8 @@ export interface SentWorkbenchRequest {
   readonly readOnly: boolean
   /** What the page calls that which is served; undefined: what the engine says. */
   readonly title: string | undefined
+  /** Where the list of engines is that this one is shown in. */
+  readonly home: string | undefined
   /** Whether the server has a docs page. */
   readonly docs: boolean
 }
@@ -135,10 +137,10 @@ async function answerPage({ base }: SentWorkbenchRequest): Promise<TransportResp
 }
 
 function answerOutline(engine: WorkbenchEngine, request: SentWorkbenchRequest): TransportResponse {
-  const { base, readOnly, title, docs } = request
+  const { base, readOnly, title, home, docs } = request
   const version = findVersion(engine, request)
   const outline = engine.outline({ version, base, readOnly })
-  return json({ ...outline, title: title ?? outline.title, docs } satisfies Outline)
+  return json({ ...outline, title: title ?? outline.title, docs, ...(home === undefined ? {} : { home }) } satisfies Outline)
 }
 
 /** The model as a picture that takes the colours of the page. */

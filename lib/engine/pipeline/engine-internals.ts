@@ -1,5 +1,6 @@
 /** Engine internals: what the rest of the library asks of an engine, and its users do not: the doors, the checks and the command. See internals.ts. */
 import type { HandleContext } from './handle.ts'
+import { copyWorld } from './assemble.ts'
 import type { Composition, EngineParts } from './assemble.ts'
 import type { CompiledEnvelope } from './shape-answer.ts'
 import { answerError, answerTransportFailure, formRefusal } from './answer-failure.ts'
@@ -10,6 +11,7 @@ import type { JournalEntry } from '../journal/journal-entry.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
 import type { RanStatements, RequestRecorder } from './record-request.ts'
 import type { ScenarioWorld } from './scenarios.ts'
+import type { Showing } from './showing.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
@@ -47,6 +49,8 @@ export interface RecordedTest {
 export class EngineInternals {
   /** What it has taken over from a recording; undefined for an engine of its own. */
   recorded: RecordedTest | undefined
+  /** Set while it is in the list of engines that can be looked at. */
+  shown: Showing | undefined
   readonly #parts: EngineParts<OwnedEngine>
   /** Makes another engine of what a fork is assembled from. */
   readonly build: (composition: Composition) => OwnedEngine
@@ -122,7 +126,12 @@ export class EngineInternals {
 
   /** Returns the state of a scenario, for worlds that begin with it. */
   scenarioSnapshot(name: string): Promise<Snapshot> {
-    return this.#parts.shared.scenarios.find(name, state => this.#parts.engine.fork(state))
+    return this.#parts.shared.scenarios.find(name, state => this.fork(state))
+  }
+
+  /** Forks the engine for a purpose of the library: in no list of engines. */
+  async fork(snapshot?: Snapshot): Promise<OwnedEngine> {
+    return this.build(await copyWorld(this.#parts, snapshot))
   }
 
   /** From now on requests keep what they run, for `showRequest`. */

@@ -1,0 +1,26 @@
+/** Creation place: where code of the application has made an engine, of a stack. */
+import { isAbsolute, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** A frame of a file: `at name (file:///a/b.ts:12:3)`, `at /a/b.ts:12:3`. */
+const FRAME = /(?:\(|at (?:async )?)((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/]).+?):(\d+):\d+\)?$/
+
+/** The folder of this package: `lib/`, or `dist/lib/`. */
+const OWN = import.meta.url.slice(0, import.meta.url.lastIndexOf('/lib/') + 5)
+
+/** @returns file and line, the file below the working directory where it is there; the empty text where no frame is one of a file */
+export function findPlace(stack: string, folder: string): string {
+  for (const line of stack.split('\n').slice(1)) {
+    const [, file = '', row = ''] = FRAME.exec(line.trim()) ?? []
+    if (file === '' || file.startsWith(OWN) || file.startsWith(fileURLToPath(OWN))) continue
+    return `${formatPath(file.startsWith('file:') ? fileURLToPath(file) : file, folder)}:${row}`
+  }
+  return ''
+}
+
+/** A path as a reader in the working directory has it. */
+export function formatPath(path: string, folder: string): string {
+  if (!isAbsolute(path)) return path
+  const below = relative(folder, path)
+  return (below === '' || below.startsWith('..') ? path : below).replaceAll(sep, '/')
+}

@@ -1,0 +1,27 @@
+/** Settings: what the environment says of engines that are shown while their process runs: `MIKRO_REST_WORKBENCH`, a port, and `MIKRO_REST_WORKBENCH_WAIT`. */
+
+/** Which engines wait at their end until the reader lets them go. */
+export type Waiting = 'none' | 'all' | 'failed'
+
+export interface Settings {
+  /** Of the list, on the loopback address. */
+  readonly port: number
+  readonly waiting: Waiting
+}
+
+const WAITING: Readonly<Record<string, Waiting>> = { '': 'none', '0': 'none', '1': 'all', failed: 'failed' }
+
+/** @throws RangeError for values that are not of their form. */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const { MIKRO_REST_WORKBENCH: text = '', MIKRO_REST_WORKBENCH_WAIT: wait = '' } = env
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (port < 1 || port > 65_535)
+    throw new RangeError(`MIKRO_REST_WORKBENCH must be a port from 1 to 65535, such as 3999, got ${JSON.stringify(text.slice(0, 100))}.`)
+  const waiting = Object.hasOwn(WAITING, wait) ? WAITING[wait] : undefined
+  if (waiting === undefined)
+    throw new RangeError(
+      'MIKRO_REST_WORKBENCH_WAIT must be "1", so that each engine waits at its end, or "failed", so that those of failed tests do, ' +
+        `got ${JSON.stringify(wait.slice(0, 100))}.`,
+    )
+  return { port, waiting }
+}

@@ -1,0 +1,153 @@
+/**
+ * Shown engine: an engine in the list of those that can be looked at. Its workbench has a server of its own, on a free port of the loopback address, which is begun when somebody
+ * first opens it. At its end it waits until it is let go, where that is asked for.
+ */
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { stripVTControlCharacters } from 'node:util'
+import type { Showing } from '../../engine/pipeline/showing.ts'
+import { internalsOf } from '../../engine/pipeline/internals.ts'
+import { WORKBENCH } from '../../records/request/reserved-paths.ts'
+import { createShownServer } from '../server/http.ts'
+import type { WorldEngine } from '../server/controls/worlds.ts'
+import { formatPath } from './creation-place.ts'
+import type { Settings } from './settings.ts'
+
+/** An engine as the list has it. */
+export interface EngineFacts {
+  readonly id: string
+  readonly name: string
+  /** Where it was made: file and line; of a test its file. */
+  readonly place: string
+  /** How many requests it has answered. */
+  readonly requests: number
+  /** Whether it is at its end, and waits until it is let go. */
+  readonly waits: boolean
+  /** Why its test has failed, if it has. */
+  readonly failure?: string
+  /** Of its workbench, once somebody has opened it. */
+  readonly address?: string
+}
+
+/** What an engine tells those who show it. */
+export interface Audience {
+  readonly settings: Settings
+  /** Something of the list has changed. */
+  changed(): void
+  left(engine: ShownEngine): void
+}
+
+/** Characters of a name and of a failure. */
+const MAX_TEXT = 300
+
+export class ShownEngine implements Showing {
+  readonly id: string
+  readonly #engine: WorldEngine
+  readonly #audience: Audience
+  #name: string
+  #place: string
+  #failure: string | undefined
+  #isHidden = false
+  #release: (() => void) | undefined
+  #server: Promise<Server> | undefined
+  #address: string | undefined
+
+  constructor(id: string, engine: WorldEngine, made: { readonly name: string; readonly place: string }, audience: Audience) {
+    this.id = id
+    this.#engine = engine
+    this.#audience = audience
+    this.#name = made.name
+    this.#place = made.place
+  }
+
+  get isHidden(): boolean {
+    return this.#isHidden
+  }
+
+  get waits(): boolean {
+    return this.#release !== undefined
+  }
+
+  get facts(): EngineFacts {
+    return {
+      id: this.id,
+      name: this.#name.slice(0, MAX_TEXT),
+      place: this.#place,
+      requests: internalsOf(this.#engine).parts.journal?.position ?? 0,
+      waits: this.waits,
+      ...(this.#failure === undefined ? {} : { failure: this.#failure.slice(0, MAX_TEXT) }),
+      ...(this.#address === undefined ? {} : { address: this.#address }),
+    }
+  }
+
+  rename(name: string, place: string | undefined): void {
+    this.#name = name
+    this.#place = place === undefined ? this.#place : formatPath(place, process.cwd())
+    this.#audience.changed()
+  }
+
+  hide(): void {
+    this.#isHidden = true
+    this.#audience.changed()
+  }
+
+  fail(reason: string): void {
+    // Runners colour their messages.
+    this.#failure = stripVTControlCharacters(reason)
+    this.#audience.changed()
+  }
+
+  /** Begins its server, if it has none yet. */
+  async open(): Promise<string> {
+    const server = await (this.#server ??= this.#listen())
+    this.#address = `http://127.0.0.1:${(server.address() as AddressInfo).port}${this.#engine.base}/${WORKBENCH}`
+    this.#audience.changed()
+    return this.#address
+  }
+
+  async #listen(): Promise<Server> {
+    const home = `http://127.0.0.1:${this.#audience.settings.port}/`
+    const server = createShownServer(this.#engine, { title: this.#name.slice(0, MAX_TEXT), home })
+    // Neither it nor who looks at it keeps the process of the tests.
+    server.on('connection', socket => socket.unref())
+    server.listen(0, '127.0.0.1').unref()
+    await once(server, 'listening')
+    return server
+  }
+
+  leave(): Promise<void> | undefined {
+    const { waiting } = this.#audience.settings
+    const isWaiting = !this.#isHidden && (waiting === 'all' || (waiting === 'failed' && this.#failure !== undefined))
+    if (!isWaiting && this.#server === undefined) {
+      this.#audience.left(this)
+      return undefined
+    }
+    return this.#end(isWaiting)
+  }
+
+  async #end(isWaiting: boolean): Promise<void> {
+    if (isWaiting) await this.wait()
+    this.#audience.left(this)
+    const server = await this.#server?.catch(() => undefined)
+    if (server === undefined) return
+    const closed = once(server, 'close')
+    server.close()
+    server.closeAllConnections()
+    await closed
+  }
+
+  /** Waits until it is let go. */
+  async wait(): Promise<void> {
+    await new Promise<void>(resolve => {
+      this.#release = resolve
+      this.#audience.changed()
+    })
+    this.#release = undefined
+    this.#audience.changed()
+  }
+
+  letGo(): void {
+    this.#release?.()
+  }
+}

@@ -29,6 +29,8 @@ import type { HandleContext } from './engine/pipeline/handle.ts'
 import type { EngineOptions } from './engine/pipeline/options.ts'
 import { holdAnswer } from './engine/pipeline/hold-answer.ts'
 import type { HeldRequest } from './engine/pipeline/hold-answer.ts'
+import { isRequestPoint, restoreBefore } from './engine/pipeline/restore-before.ts'
+import type { RequestPoint } from './engine/pipeline/restore-before.ts'
 import type { Snapshot } from './engine/pipeline/snapshot.ts'
 import { EngineInternals } from './engine/pipeline/engine-internals.ts'
 import { internalsOf, keepInternals } from './engine/pipeline/internals.ts'
@@ -526,14 +528,17 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Goes back to a snapshot, of this engine or of one with the same entities. Requests that still run are cut off: they reject with the code ECONNRESET
-   * and write nothing. Journal and faults stay.
+   * Goes back to a snapshot, of this engine or of one with the same entities; or to the state before a request of the journal, which is kept from the time at which somebody
+   * first listens to `events`. Requests that still run are cut off: they reject with the code ECONNRESET and write nothing. Journal and faults stay.
    *
-   * @throws TypeError for a value that is not a snapshot, or that of another model; Error when the engine is closed, or inside a write.
-   * @example await engine.restore(before)
+   * @throws TypeError for a value that is neither, or a snapshot of another model; RangeError for a request that the journal does not have; Error where the state before it is not
+   * kept, when the engine is closed, or inside a write.
+   * @example
+   * await engine.restore(before)
+   * await engine.restore({ before: 7 })
    */
-  async restore(snapshot: Snapshot): Promise<void> {
-    await this.#parts.world.restore(snapshot)
+  async restore(to: Snapshot | RequestPoint): Promise<void> {
+    await (isRequestPoint(to) ? restoreBefore(this.#open, to) : this.#parts.world.restore(to))
   }
 
   /**

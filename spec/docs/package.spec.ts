@@ -150,6 +150,7 @@ const TYPES = [
   'RequestEntityManager',
   'RequestLine',
   'RequestMatch',
+  'RequestPoint',
   'RequestSummary',
   'ResourceClient',
   'ResourceConfig',

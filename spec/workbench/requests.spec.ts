@@ -1,5 +1,8 @@
 /** The workbench's screen of requests, in headless Chromium: live, why one was answered so, sent again, compared, copied. */
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { Browser, Page } from '@playwright/test'
 import { RestEngine } from '../../lib/index.ts'
@@ -106,5 +109,45 @@ describe('requests in the workbench', { skip: NO_BROWSER, timeout: 240_000 }, ()
       assert.match(text, /engine\.expect\(\{ sites: \{ updated: 1 \}, '\*': \{\} \}/)
       assert.equal(await page.locator('.copied pre').textContent(), text)
     })
+  })
+
+  it('goes back to before one that came while it was open, and says why it cannot to before others', async () => {
+    await using own = await RestEngine.create(sample)
+    await own.handle('DELETE', '/v1/domains/1')
+    await using server = await serveWorkbench(own)
+    const nameNow = async (): Promise<unknown> => ((await own.handle('GET', '/v1/sites/2')).body as { site: { name: string } }).site.name
+    const name = await nameNow()
+    await visit(browser, `${server.origin}/_ui#/requests`, {}, async page => {
+      await lines(page).filter({ hasText: 'DELETE' }).click()
+      await page.getByText('There is no way back to before it. No state of the data was kept at that time').waitFor()
+      assert.ok(await page.getByRole('button', { name: 'Go back to before it' }).isDisabled())
+      await own.handle('PATCH', '/v1/sites/2', undefined, { name: 'Harbour Post' })
+      await lines(page).filter({ hasText: 'PATCH' }).click()
+      await page.getByRole('heading', { name: /^PATCH/ }).waitFor()
+      await page.getByRole('button', { name: 'Go back to before it' }).click()
+      await page.getByText('The data are as they were before it.').waitFor()
+      await page.getByText('went back to the snapshot “before request 3”').waitFor()
+      assert.equal(await nameNow(), name)
+    })
+  })
+
+  it('asks before it goes back where the data are those of a file', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'workbench-back-'))
+    try {
+      await using own = await RestEngine.create({ ...sample, database: join(folder, 'a.sqlite') })
+      await using server = await serveWorkbench(own)
+      await visit(browser, `${server.origin}/_ui#/requests`, {}, async page => {
+        await page.getByText('Live', { exact: true }).waitFor()
+        await page.waitForTimeout(500)
+        await own.handle('POST', '/v1/categories', undefined, { name: 'New' })
+        await lines(page).filter({ hasText: 'POST' }).click()
+        await page.getByRole('button', { name: 'Go back to before it' }).click()
+        await page.getByRole('button', { name: 'Really? All since is lost' }).click()
+        await page.getByText('The data are as they were before it.').waitFor()
+        assert.deepEqual(((await own.handle('GET', '/v1/categories?name=New')).body as { count: number }).count, 0)
+      })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 })

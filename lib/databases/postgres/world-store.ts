@@ -104,6 +104,11 @@ export class PostgresWorldStore implements WorldStore, Place {
     return 'the database is one of PostgreSQL, whose rows no file has'
   }
 
+  /** It is a position in the log. */
+  imageBytes(): number {
+    return 0
+  }
+
   async size(): Promise<number> {
     const { parts } = this.#connection
     const session = await parts.sessions.acquire()

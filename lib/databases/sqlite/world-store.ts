@@ -56,6 +56,10 @@ export class SqliteWorldStore implements WorldStore {
     return bytes.length > maxBytes ? `the data has ${bytes.length} bytes, and ${maxBytes} is the most` : scrub(bytes, secrets)
   }
 
+  imageBytes(): number {
+    return this.#content.bytes
+  }
+
   size(): number {
     return this.#content.bytes
   }

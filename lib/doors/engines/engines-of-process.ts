@@ -46,6 +46,7 @@ export class EnginesOfProcess implements Audience, OwnProcess {
     internals.shown = shown
     // Who looks at it later wants to see what the first requests have run.
     internals.keepStatements()
+    internals.parts.states.keep()
     this.#engines.set(id, shown)
     this.changed()
   }

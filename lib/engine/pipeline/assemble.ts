@@ -32,6 +32,7 @@ import { Descriptions } from './descriptions.ts'
 import { createCreationContext, createIndexContext } from './engine-context.ts'
 import type { ContextOrigin } from './engine-context.ts'
 import { sowFirst } from './first-seed.ts'
+import { KeptStates } from './kept-states.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { mergeDefinitions } from './merge-definitions.ts'
 import { noteSecrets } from './note-secrets.ts'
@@ -149,6 +150,13 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
     parent?.state,
   )
   clock.whenMoved(() => events.clockMoved())
+  const states = new KeptStates({
+    snapshot: () => world.snapshot(),
+    bytesOfState: () => world.stateBytes(),
+    generation: () => life.generation,
+    recorder,
+  })
+  events.firstHeard = () => states.keep()
   if (parent !== undefined) revokeTokensOfRemovedUsers({ authentication, recorder, database })
   const traces = new Traces()
   connection.observe(traces)
@@ -161,6 +169,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
     queries: new QueryCache(),
     classifyFailure: (error: unknown) => connection.dialect.failure(error),
     journal,
+    states,
     faults,
     traces,
     connection,

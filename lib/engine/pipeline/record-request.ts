@@ -26,6 +26,7 @@ import { faultRequest } from '../testing/fault-request.ts'
 import { answerError, answerFailure, formRefusal, isMisuse } from './answer-failure.ts'
 import { findAddress, handle, readRequest } from './handle.ts'
 import type { Arrival, HandleContext, StageParts } from './handle.ts'
+import type { KeptStates } from './kept-states.ts'
 import { withoutBody } from './respond.ts'
 import { joinStream } from './stream-list.ts'
 
@@ -33,6 +34,7 @@ import { joinStream } from './stream-list.ts'
 export interface RecorderParts extends StageParts {
   /** Undefined when none is kept. */
   readonly journal: Journal | undefined
+  readonly states: KeptStates
   readonly faults: Faults
   readonly traces: Traces
   readonly connection: Connection
@@ -49,6 +51,9 @@ export interface RanStatements extends Pick<Explanation, 'statements' | 'writes'
   readonly ran: number
 }
 
+/** A request, as it has come. */
+type SentArrival = Pick<Arrival, 'method' | 'path' | 'query' | 'body' | 'context'>
+
 /** Answers requests, and keeps what the journal, traces and tests want of them. */
 export class RequestRecorder {
   readonly #parts: RecorderParts
@@ -61,11 +66,28 @@ export class RequestRecorder {
 
   /** Answers a request. Rejects with, or throws at once, what the caller has broken or wanted: see RestEngine.handle. */
   handle(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
-    const { traces, options, life, journal } = this.#parts
+    const { traces, life, journal, states } = this.#parts
     life.assertOpen()
     const outer = traces.current
     const record = outer?.isRecorded === false ? undefined : journal?.begin(method, path)
     if (record?.nested === false) record.test = readTest(context)
+    if (record !== undefined && states.isOn && outer === undefined && !record.nested) {
+      // Before the time of the request begins, which the copy is no part of.
+      if (this.mayWrite(method)) return this.#count(this.#keepState(record, { method, path, query, body, context }), undefined)
+      states.note(record)
+    }
+    return this.#begin(record, { method, path, query, body, context })
+  }
+
+  async #keepState(record: JournalRecord, sent: SentArrival): Promise<RestResponse> {
+    await this.#parts.states.take(record)
+    record.time = performance.now()
+    return this.#begin(record, sent)
+  }
+
+  #begin(record: JournalRecord | undefined, { method, path, query, body, context }: SentArrival): Awaitable<RestResponse> {
+    const { traces, options, journal } = this.#parts
+    const outer = traces.current
     const keeps = record !== undefined && journal!.keepsStatements
     if (outer === undefined && !options.serverTiming && !keeps)
       return this.#record({ method, path, query, body, context, trace: undefined, record })

@@ -66,6 +66,11 @@ export class World {
     return this.#parts.store.size()
   }
 
+  /** See `WorldStore.imageBytes`. */
+  stateBytes(): number {
+    return this.#parts.store.imageBytes()
+  }
+
   /** See `WorldStore.unavailable`. */
   unavailable(): Awaitable<Unavailable> {
     this.#parts.life.assertOpen()

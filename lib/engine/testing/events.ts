@@ -63,6 +63,8 @@ export class Events {
   readonly #listeners = new Set<Listener>()
   #marks: Mark[] = []
   #isClosed = false
+  /** Is called when somebody listens. */
+  firstHeard = (): void => {}
 
   constructor(source: EventSource) {
     this.#source = source
@@ -139,7 +141,10 @@ export class Events {
       () => this.#listeners.delete(listener),
     )
     if (this.#isClosed || signal?.aborted === true) listener.end()
-    else this.#listeners.add(listener)
+    else {
+      this.firstHeard()
+      this.#listeners.add(listener)
+    }
     signal?.addEventListener('abort', () => listener.end(), { once: true })
     return listener
   }

@@ -57,6 +57,8 @@ export interface WorldStore {
    * @param maxBytes how large it may be
    */
   write(image: WorldImage, secrets: StoredSecrets, maxBytes: number): Awaitable<Uint8Array | string>
+  /** Returns how many bytes an image takes in this process. */
+  imageBytes(): number
   /** Returns how many bytes the content takes. */
   size(): Awaitable<number>
   /** Returns what is not possible with this database, each with the reason as a clause: `{ reset: 'the file is larger than 64 MiB' }`. */

@@ -16,10 +16,16 @@ export interface FullEntry extends JournalEntry {
   readonly writes?: readonly string[]
   readonly cached?: boolean
   readonly hints?: readonly IndexHint[]
+  /** Why the data cannot be brought back to before it; undefined: they can. */
+  readonly noWayBack: string | undefined
 }
 
 export async function readEntry(id: number): Promise<FullEntry> {
-  return ((await control('GET', `/requests/${id}`)).body as { readonly request: FullEntry }).request
+  const { request, unavailable } = (await control('GET', `/requests/${id}`)).body as {
+    readonly request: FullEntry
+    readonly unavailable: { readonly restore?: string }
+  }
+  return { ...request, noWayBack: unavailable.restore }
 }
 
 /** Why a request cannot be sent again or copied; undefined: it can. */

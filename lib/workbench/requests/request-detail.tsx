@@ -12,6 +12,7 @@ import { ChangesPart } from './changes-part.tsx'
 import { ComparePart } from './compare-part.tsx'
 import { asClient, asCurl, asFetch, asHandle, asTest, writeFault, writeTarget } from './copies.ts'
 import { EditAndSend } from './edit-and-send.tsx'
+import { GoBack } from './go-back.tsx'
 import { copyOf, findSent, readEntry, sendAgain, targetOf, targetWithout, whyIncomplete } from './read-entry.ts'
 import type { FullEntry } from './read-entry.ts'
 import { StatementsPart, TimePart } from './statements-part.tsx'
@@ -70,6 +71,7 @@ function Detail({ entry, view }: { readonly entry: FullEntry; readonly view: Vie
         <button type="button" disabled={why !== undefined} title={why} aria-pressed={isEdited} onClick={() => setEdited(!isEdited)}>
           Edit and send
         </button>
+        <GoBack entry={entry} onEnd={setError} />
       </div>
       {error === undefined ? null : <ErrorNotice error={error} />}
       {isEdited ? <EditAndSend entry={entry} onSend={again} /> : null}

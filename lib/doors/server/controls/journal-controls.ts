@@ -5,6 +5,7 @@ import { TextStream } from '../../../foundation/base/text-stream.ts'
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import type { QueryInput } from '../../../foundation/base/query-input.ts'
 import { computeNetChanges } from '../../../engine/journal/changes.ts'
+import { findHindrance } from '../../../engine/pipeline/restore-before.ts'
 import { writeHar } from '../../../engine/journal/har.ts'
 import { summarize } from '../../../engine/journal/create-entry.ts'
 import type { JournalRecord } from '../../../engine/journal/journal-record.ts'
@@ -85,7 +86,8 @@ function changes(record: JournalRecord, { resource, id }: NamedRecord): boolean 
 
 async function showRequest({ world, id }: ControlRequest): Promise<object> {
   const record = findRecord(world, id)
-  return { request: await world.internals.showRequest(record) }
+  const restore = findHindrance(world.internals.parts, record)
+  return { request: await world.internals.showRequest(record), unavailable: restore === undefined ? {} : { restore } }
 }
 
 function findRecord(world: World, id: string): JournalRecord {

@@ -1,6 +1,7 @@
 /** Snapshot controls: the states of a world that tests have kept, by name, and what has changed since. */
+import { checkNames } from '../../../foundation/base/suggest.ts'
 import { nameSnapshot } from '../../../engine/pipeline/snapshot.ts'
-import { control, invalid, optionalObject, unknownId } from './control.ts'
+import { asked, control, invalid, optionalObject, readObject, unknownId } from './control.ts'
 import type { Control } from './control.ts'
 import { checkWorldName } from './world-name.ts'
 import type { NamedSnapshot, World } from './worlds.ts'
@@ -27,6 +28,12 @@ export function snapshotControls(): Control[] {
     ),
     control('POST /snapshots/{id}/restore', 'goes back to a snapshot', async ({ world, id }) => {
       await world.engine.restore(find(world, id).snapshot)
+      return {}
+    }),
+    control('POST /restore', 'goes back to the state before a request: { "before": 7 }', async ({ world, body }) => {
+      const { before, ...others } = readObject(body, '{ "before": 7 }')
+      asked(() => checkNames(others, [], 'the body'))
+      await asked(async () => world.engine.restore({ before: before as number }))
       return {}
     }),
     control(

@@ -37,7 +37,7 @@ export interface WorldEngine {
   readonly given: Give
   seed(data: Readonly<Record<string, readonly object[]>>): Promise<void>
   snapshot(): Promise<Snapshot>
-  restore(snapshot: Snapshot): Promise<void>
+  restore(to: Snapshot | { readonly before: number }): Promise<void>
   reset(): Promise<void>
   scenario(name: string): Promise<void>
   readonly scenarios: readonly string[]

@@ -1,0 +1,125 @@
+/**
+ * Kept states: the state of the world before each request that may write, for going back to it. A state is a copy of the data, or a position in the log of a server, so they are
+ * kept only while somebody looks. Of a request that reads none is kept: that before it is the one before the next write, where nothing has changed in between.
+ */
+import type { ChangeRecorder } from '../../records/database/changes.ts'
+import type { JournalRecord } from '../journal/journal-record.ts'
+import { contentsOf } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** States at most, their bytes in this process together, and those of one. */
+const MAX_STATES = 200
+const MAX_BYTES = 64 << 20
+const MAX_OF_ONE = 16 << 20
+
+/** What states are taken of. */
+export interface StateSource {
+  snapshot(): Promise<Snapshot>
+  /** How many bytes a state takes in this process. */
+  bytesOfState(): number
+  /** Another one after the data have been replaced. */
+  generation(): object
+  readonly recorder: ChangeRecorder
+}
+
+/** Which data there are: two moments that say the same have the same, as far as changes are reported. */
+interface Moment {
+  readonly generation: object
+  readonly changes: number
+}
+
+interface KeptState {
+  readonly snapshot: Snapshot
+  readonly moment: Moment
+  readonly bytes: number
+}
+
+/** The way back to before a request: a state, `'here'` where nothing has changed since, or a clause that says why there is none. */
+export type WayBack = { readonly snapshot: Snapshot } | 'here' | { readonly reason: string }
+
+const NOT_YET =
+  'no state of the data was kept at that time: they are kept from the time at which somebody listens to its events, as the workbench does'
+
+const RECORDED = 'it is one of a recording, which has the data before the test alone: its snapshot is called "before"'
+
+export class KeptStates {
+  readonly #source: StateSource
+  #isOn = false
+  /** How many rows have changed since states are kept. */
+  #changes = 0
+  #states: KeptState[] = []
+  readonly #before = new WeakMap<JournalRecord, KeptState | string>()
+  readonly #moments = new WeakMap<JournalRecord, Moment>()
+
+  constructor(source: StateSource) {
+    this.#source = source
+  }
+
+  get isOn(): boolean {
+    return this.#isOn
+  }
+
+  /** States are kept from now on. */
+  keep(): void {
+    if (this.#isOn) return
+    this.#isOn = true
+    this.#source.recorder.watchers.add({ add: () => void this.#changes++ })
+  }
+
+  get #moment(): Moment {
+    return { generation: this.#source.generation(), changes: this.#changes }
+  }
+
+  /** Keeps the state before a request that may write. It never rejects: the request goes on without. */
+  async take(record: JournalRecord): Promise<void> {
+    const source = this.#source
+    try {
+      const bytes = source.bytesOfState()
+      if (bytes > MAX_OF_ONE) {
+        this.#before.set(record, `the data have more than ${MAX_OF_ONE >> 20} MiB, which is too much to be copied before each request`)
+        return
+      }
+      const snapshot = await source.snapshot()
+      const last = this.#states.at(-1)
+      // Where nothing has been written since, it is the same copy.
+      const isSame = last !== undefined && contentsOf(last.snapshot).image === contentsOf(snapshot).image
+      const state = { snapshot, moment: this.#moment, bytes: isSame ? 0 : bytes }
+      this.#before.set(record, state)
+      this.#states.push(state)
+      this.#forget()
+    } catch (error) {
+      this.#before.set(record, (error as Error).message.replace(/^engine\.\w+: /, '').replace(/\.$/, ''))
+    }
+  }
+
+  /** Notes at which moment a request that reads has come. */
+  note(record: JournalRecord): void {
+    this.#moments.set(record, this.#moment)
+  }
+
+  #forget(): void {
+    let bytes = this.#states.reduce((sum, state) => sum + state.bytes, 0)
+    while (this.#states.length > 1 && (this.#states.length > MAX_STATES || bytes > MAX_BYTES)) bytes -= this.#states.shift()!.bytes
+  }
+
+  find(record: JournalRecord): WayBack {
+    if (record.ran !== undefined) return { reason: RECORDED }
+    const before = this.#before.get(record)
+    if (typeof before === 'string') return { reason: before }
+    if (before !== undefined)
+      return this.#states.includes(before) ? before : { reason: 'its state is not kept any more: the newest 200 are, of 64 MiB together' }
+    if (record.nested) return { reason: 'it is a part of another request: go back to before that one' }
+    const moment = this.#moments.get(record)
+    if (moment === undefined) return { reason: NOT_YET }
+    if (isAt(moment, this.#moment)) return 'here'
+    return (
+      this.#states.find(state => isAt(moment, state.moment)) ?? {
+        reason: 'it has changed nothing itself, and something that was not kept has changed the data before the next request that writes',
+      }
+    )
+  }
+}
+
+function isAt(one: Moment, other: Moment): boolean {
+  return one.generation === other.generation && one.changes === other.changes
+}

@@ -1,0 +1,37 @@
+/** Restore before: goes back to the state that a request of the journal has met. Throws TypeError, RangeError for what names none, and Error in one line where the state is not known. */
+import { checkNames } from '../../foundation/base/suggest.ts'
+import { isObject } from '../../foundation/base/json.ts'
+import type { JournalRecord } from '../journal/journal-record.ts'
+import type { EngineParts } from './assemble.ts'
+import { nameSnapshot } from './snapshot.ts'
+import { formatReason } from './unavailable.ts'
+
+/** A moment, by the request that came then. */
+export interface RequestPoint {
+  /** The ID of a request in the journal: `engine.requests.at(-1).id`. */
+  readonly before: number
+}
+
+export function isRequestPoint(to: unknown): to is RequestPoint {
+  return isObject(to) && 'before' in to
+}
+
+/** See RestEngine.restore. */
+export async function restoreBefore({ journal, states, world }: EngineParts, { before, ...others }: RequestPoint): Promise<void> {
+  checkNames(others, [], 'engine.restore')
+  if (!Number.isSafeInteger(before) || before < 1)
+    throw new TypeError('engine.restore: "before" must be the ID of a request: engine.requests.at(-1).id.')
+  const record = journal?.find(before)
+  if (record === undefined) throw new RangeError(`engine.restore: the journal has no request ${before}.`)
+  const way = states.find(record)
+  if (way === 'here') return
+  if ('reason' in way) throw new Error(`engine.restore: ${way.reason}.`)
+  nameSnapshot(way.snapshot, `before request ${before}`)
+  await world.restore(way.snapshot)
+}
+
+/** Says why there is no way back to before a request; undefined where there is one. */
+export function findHindrance({ states }: EngineParts, record: JournalRecord): string | undefined {
+  const way = states.find(record)
+  return way !== 'here' && 'reason' in way ? formatReason(way.reason) : undefined
+}

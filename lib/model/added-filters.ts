@@ -16,29 +16,21 @@ export interface OrmFilter {
 
 export type NamedFilters = Readonly<Record<string, OrmFilter>>
 
-const NONE: NamedFilters = Object.freeze({})
+export const NO_FILTERS: NamedFilters = Object.freeze({})
 
 /** Those of one connection. */
 export class AddedFilters {
-  #named: NamedFilters
+  /** All of them; another object after each change. */
+  named: NamedFilters
   #changed: () => void = () => {}
 
   constructor(parent?: AddedFilters) {
-    this.#named = parent?.named ?? NONE
-  }
-
-  /** All of them; another object after each change. */
-  get named(): NamedFilters {
-    return this.#named
-  }
-
-  get isEmpty(): boolean {
-    return this.#named === NONE
+    this.named = parent?.named ?? NO_FILTERS
   }
 
   /** Is called by the entity manager. One of the same name is replaced. */
   add(name: string, filter: OrmFilter): void {
-    this.#named = Object.freeze({ ...this.#named, [name]: { ...filter, default: filter.default ?? true } })
+    this.named = Object.freeze({ ...this.named, [name]: { ...filter, default: filter.default ?? true } })
     this.#changed()
   }
 

@@ -30,7 +30,8 @@ export class SqliteImage implements WorldImage {
 }
 
 export class Content {
-  #handle: SqliteDatabase
+  /** The open handle: another one after the content has been replaced. */
+  handle: SqliteDatabase
   /** The image that `reset` goes back to, from the first write on. */
   #baseline: SqliteImage | undefined
   /** The content as it is now, as long as nothing is written. Never kept for a file, to which others may write. */
@@ -40,21 +41,21 @@ export class Content {
   #isForeign = false
   #clock: Clock | undefined
   /** Whether the clock has been set or moved, or the database replaced, since SQL was last given its time. */
-  #mayLag = false
+  mayLag = false
   #keys = new Autoincrement(new Map())
 
   /** Whether others than the engine have written to it, who may have stored values that do not fit their column. */
   readonly isOfOthers: boolean
 
   constructor(handle: SqliteDatabase, isOfOthers: boolean) {
-    this.#handle = handle
+    this.handle = handle
     this.isOfOthers = isOfOthers
   }
 
   /** Opens an image in memory, as a copy of the parent with a life of its own. */
   static fork(image: SqliteImage, parent: Content): Content {
     const content = new Content(new SqliteDatabase(image.bytes), parent.isOfOthers)
-    content.handle.addFunctions(parent.#handle.functions)
+    content.handle.addFunctions(parent.handle.functions)
     if (parent.#isForeign) content.addForeignFunctions()
     content.count(parent.#keys.counters)
     content.#keys.restore(image.keys)
@@ -62,11 +63,6 @@ export class Content {
     content.#image = image
     content.#started = true
     return content
-  }
-
-  /** The open handle: another one after the content has been replaced. */
-  get handle(): SqliteDatabase {
-    return this.#handle
   }
 
   get keys(): Autoincrement {
@@ -80,16 +76,15 @@ export class Content {
   /** From now on the time of the model's functions and of SQL is that of this clock. */
   follow(clock: Clock): void {
     this.#clock = clock
-    this.#mayLag = true
-    clock.whenMoved(() => (this.#mayLag = true))
+    this.mayLag = true
+    clock.whenMoved(() => (this.mayLag = true))
   }
 
-  /** Gives SQL the time of the clock, before a statement. Not before that differs from the system's: SQLite's own functions are faster. */
+  /** Gives SQL the time of the clock, before a statement, where it may lag. Not before that differs from the system's: SQLite's own functions are faster. */
   followClock(): void {
-    if (!this.#mayLag) return
     const clock = this.#clock
-    if (clock?.isSystem === false) this.#handle.followTime(() => clock.now())
-    this.#mayLag = false
+    if (clock?.isSystem === false) this.handle.followTime(() => clock.now())
+    this.mayLag = false
   }
 
   readonly #now = (): Date => this.#clock?.now() ?? new Date()
@@ -97,7 +92,7 @@ export class Content {
   /** The model was written for another database: its SQL may use the functions of that. */
   addForeignFunctions(): void {
     this.#isForeign = true
-    this.#handle.addForeignFunctions(this.#now)
+    this.handle.addForeignFunctions(this.#now)
   }
 
   /** @param counters tables whose keys the engine counts from now on, with the column */
@@ -109,17 +104,17 @@ export class Content {
   start(): void {
     this.#started = true
     // From now on it is whenFree that waits.
-    this.#handle.db.pragma('busy_timeout = 0')
+    this.handle.db.pragma('busy_timeout = 0')
   }
 
   /** @throws RestError when the database is open for reading only. */
   assertWritable(): void {
-    if (this.#handle.readOnly) throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
+    if (this.handle.readOnly) throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
   }
 
   /** Must be called before anything is written. */
   writing(): void {
-    const { place, db } = this.#handle
+    const { place, db } = this.handle
     if (place !== undefined && !db.inTransaction) place.check()
     this.#keys.prepare(db)
     if (!this.#started) return
@@ -133,12 +128,12 @@ export class Content {
   }
 
   #copy(): SqliteImage {
-    return new SqliteImage(this.#handle.image(), this.#keys.state)
+    return new SqliteImage(this.handle.image(), this.#keys.state)
   }
 
   /** The bytes of a file; 0 in memory, where nothing is too large to be kept. */
   #size(): number {
-    return this.#handle.db.memory ? 0 : this.bytes
+    return this.handle.db.memory ? 0 : this.bytes
   }
 
   /** Whether `reset` has a state to go back to, or still can have one. */
@@ -148,14 +143,14 @@ export class Content {
 
   /** How many bytes the content takes. */
   get bytes(): number {
-    const [[bytes] = [0]] = this.#handle.all('select page_count * page_size from pragma_page_count, pragma_page_size', [])
+    const [[bytes] = [0]] = this.handle.all('select page_count * page_size from pragma_page_count, pragma_page_size', [])
     return bytes as number
   }
 
   /** Returns the whole content as bytes: the same ones until something is written. */
   image(): SqliteImage {
     // Writes before the start do not outdate an image that is kept.
-    if (!this.#handle.db.memory || !this.#started) return this.#copy()
+    if (!this.handle.db.memory || !this.#started) return this.#copy()
     this.#image ??= this.#copy()
     // Nothing has been written yet, so this is the baseline, too.
     this.#baseline ??= this.#image
@@ -175,20 +170,20 @@ export class Content {
   /** Replaces the whole content. */
   async replace(image: SqliteImage): Promise<void> {
     this.assertWritable()
-    this.#handle.place?.check()
+    this.handle.place?.check()
     this.#keys.restore(image.keys)
     if (this.#baseline === undefined) this.#keepBaseline()
-    const { db } = this.#handle
+    const { db } = this.handle
     // Nothing has been written since: what is open is the image, with the statements that are prepared for it.
     if (this.#image === image) return
     if (db.memory) {
       const handle = new SqliteDatabase(image.bytes)
-      handle.addFunctions(this.#handle.functions)
+      handle.addFunctions(this.handle.functions)
       if (this.#isForeign) handle.addForeignFunctions(this.#now)
-      this.#handle.close()
-      this.#handle = handle
+      this.handle.close()
+      this.handle = handle
       this.#image = image
-      this.#mayLag = true
+      this.mayLag = true
     } else {
       // Page by page and under SQLite's own locks, so that other processes which have the file open see a whole state at any time.
       const source = new Database(image.bytes)
@@ -207,7 +202,7 @@ export class Content {
    */
   async reset(): Promise<void> {
     // Nothing can have been written.
-    if (this.#handle.readOnly) return
+    if (this.handle.readOnly) return
     if (this.#baseline === undefined) {
       if (this.#size() > MAX_BASELINE_BYTES) {
         throw new Error('engine.reset: the file is too large to keep its first state in memory (64 MiB): use snapshot() and restore().')
@@ -218,6 +213,6 @@ export class Content {
   }
 
   close(): void {
-    this.#handle.close()
+    this.handle.close()
   }
 }

@@ -37,7 +37,7 @@ export class OrmHost implements ConnectionHost {
   }
 
   get trace(): Trace | undefined {
-    return this.#observers.traces.current
+    return this.#observers.traces?.current
   }
 
   checkTime(): void {
@@ -45,7 +45,7 @@ export class OrmHost implements ConnectionHost {
   }
 
   prepare(sql: string): PreparedQuery {
-    this.#content.followClock()
+    if (this.#content.mayLag) this.#content.followClock()
     return this.#content.handle.prepare(sql)
   }
 

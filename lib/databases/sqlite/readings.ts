@@ -146,9 +146,9 @@ export class Readings {
 
   /** Runs a reading to its end, whoever holds the lock. */
   run<T>(reading: Reading<T>, end?: RequestAbort): T {
-    this.#content.followClock()
     const { handle } = this.#content
-    const trace = this.#observers.traces.current
+    if (this.#content.mayLag) this.#content.followClock()
+    const trace = this.#observers.traces?.current
     if (end?.deadline !== undefined) return this.#runInTime(reading, end, end.deadline, trace)
     if (trace === undefined) return runSteps(reading, handle.pages, handle.read)
     return runSteps(reading, handle.pages, step => trace.statement(step.statement.sql, step.parameters, countRows, () => handle.read(step)))

@@ -109,8 +109,8 @@ export class RowWriter {
   }
 
   #send(sql: string, parameters: readonly unknown[]): Database.RunResult {
-    this.#content.followClock()
-    const trace = this.#observers.traces.current
+    if (this.#content.mayLag) this.#content.followClock()
+    const trace = this.#observers.traces?.current
     const statement = this.#content.handle.prepare(sql)
     return trace === undefined ? statement.run(parameters) : trace.statement(sql, parameters, countChanges, () => statement.run(parameters))
   }

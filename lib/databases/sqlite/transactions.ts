@@ -71,7 +71,7 @@ export class Transactions {
 
   /** Whether the statements of the request are measured that the caller runs in. */
   get isTraced(): boolean {
-    return this.#observers.traces.current !== undefined
+    return this.#observers.traces?.current !== undefined
   }
 
   /** Refuses another statement when the time of the request is over that the caller runs in. */
@@ -81,7 +81,7 @@ export class Transactions {
 
   /** Waits for a lock, which is a stage of its own in a trace. */
   wait<T>(acquired: Awaitable<T>): Awaitable<T> {
-    const trace = acquired instanceof Promise ? this.#observers.traces.current : undefined
+    const trace = acquired instanceof Promise ? this.#observers.traces?.current : undefined
     const before = trace?.enter('lock')
     if (before === undefined) return acquired
     return chain(acquired, got => {

@@ -22,8 +22,6 @@ export interface JournalParts extends EntryParts {
   /** Number of requests to keep; at least 1. */
   readonly capacity: number
   readonly clock: Pick<Clock, 'time'>
-  /** Hears of each request that has been answered. */
-  readonly answered: (record: JournalRecord) => void
 }
 
 export class Journal {
@@ -44,6 +42,7 @@ export class Journal {
   #oldestKept = 0
   /** Whether requests keep what they have run. */
   keepsStatements = false
+  #answered: ((record: JournalRecord) => void) | undefined
 
   constructor(parts: JournalParts) {
     this.#parts = parts
@@ -86,7 +85,7 @@ export class Journal {
   }
 
   #push(record: JournalRecord, weight: number, size: number): void {
-    const { capacity, answered } = this.#parts
+    const { capacity } = this.#parts
     if (this.#records.length < capacity) {
       this.#records.push(record)
       this.#weights.push(weight)
@@ -108,7 +107,12 @@ export class Journal {
       if (this.#oldestKept >= oldest) this.#dropBodies(this.#findIndex(this.#oldestKept - oldest))
       this.#oldestKept++
     }
-    answered(record)
+    this.#answered?.(record)
+  }
+
+  /** From now on this function hears of each request that has been answered. */
+  tell(answered: ((record: JournalRecord) => void) | undefined): void {
+    this.#answered = answered
   }
 
   #dropBodies(place: number): void {

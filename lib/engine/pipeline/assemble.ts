@@ -141,7 +141,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
   const services = createServices(engine, composition)
   const { clock, given, authentication } = services
   const allRoutes = [...(authentication?.routes() ?? []), ...options.routes]
-  const routes = new Routes(allRoutes, options.versions)
+  const routes = allRoutes.length === 0 ? undefined : new Routes(allRoutes, options.versions)
   const life = new Lifecycle()
   const templates = allRoutes.map(({ path }) => path)
   const { journal, recorder, events, faults } = createKit(services, composition, templates)
@@ -158,8 +158,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
   })
   events.firstHeard = () => states.keep()
   if (parent !== undefined) revokeTokensOfRemovedUsers({ authentication, recorder, database })
-  const traces = new Traces()
-  connection.observe(traces)
+  const traces: Traces = new Traces(() => connection.observe(traces))
   const parts = {
     ...services,
     engine,
@@ -174,9 +173,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
     traces,
     connection,
     secrets: shared.secrets,
-    get mayRunApplicationCode() {
-      return shared.mayRunApplicationCode || !connection.filters.isEmpty
-    },
+    mayRunApplicationCode: shared.mayRunApplicationCode,
   }
   const isFork = parent !== undefined
   return { ...parts, shared, world, recorder, events, isFork, requests: new RequestRecorder(parts), interceptions: new Set() }
@@ -193,11 +190,12 @@ function createKit(services: EngineServices, { options, database, shared }: Comp
   const { clock, model, served, authentication } = services
   let journal: Journal | undefined
   const recorder = database.connection.record(shared.watched, () => journal?.current())
-  const events: Events = new Events({ clock, last: () => journal?.position ?? 0, faults: () => faults.states })
+  const answered = (record: JournalRecord): void => events.answered(record.id, () => summarize(journal!.show(record)))
+  const heard = (isHeard: boolean): void => journal?.tell(isHeard ? answered : undefined)
+  const events: Events = new Events({ clock, last: () => journal?.position ?? 0, faults: () => faults.states, heard })
   if (options.journal > 0) {
     const { isRecording } = recorder
-    const answered = (record: JournalRecord): void => events.answered(record.id, () => summarize(journal!.show(record)))
-    journal = new Journal({ capacity: options.journal, secrets: shared.secrets, first: model, isRecording, clock, answered })
+    journal = new Journal({ capacity: options.journal, secrets: shared.secrets, first: model, isRecording, clock })
   }
   const faults = new Faults(
     options.routes.map(({ method }) => method),

@@ -36,9 +36,9 @@ export function createAuthServices(
     id: (resource, key) => findId(resource, key, connection),
     unwrap: (body, resource) => (envelope?.record === undefined ? body : unwrapBody(body, resource, envelope.record)),
     shown: async (resource, key, principal, ctx) => {
-      const { model, reader } = findServices(resource)
+      const { rules, reader } = findServices(resource)
       const own = new RequestContext({ ...(ctx as RequestContext).parts, principal })
-      const visibility = findVisibility(model, NO_PARAMETERS, own)
+      const visibility = findVisibility(rules, NO_PARAMETERS, own)
       return reader.record(resource, key, { parameters: NO_PARAMETERS, visibility, ctx: own })
     },
   }

@@ -25,11 +25,6 @@ interface ConditionalRequest {
 /** See `EngineOptions.etag`. */
 export type EntityTags = 'version' | 'answer'
 
-/** Whether an answer may depend on a condition, or get a tag, at all. Most requests that read end here. */
-export function mayBeConditional({ request }: ConditionalRequest, tags: EntityTags): boolean {
-  return tags === 'answer' || request.header('if-none-match') !== undefined
-}
-
 /** Returns the answer with its tag, or 304 in its place. */
 export function applyCondition(response: RestResponse, operation: ConditionalRequest, tags: EntityTags): RestResponse {
   if (response.status !== 200) return response

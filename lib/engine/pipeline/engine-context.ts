@@ -48,6 +48,6 @@ function createContext(
     request,
     version,
     principal: undefined,
-    about: { action, resource, id: undefined, attribute: undefined },
+    about: () => ({ action, resource, id: undefined, attribute: undefined }),
   })
 }

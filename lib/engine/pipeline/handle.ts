@@ -31,7 +31,6 @@ import type { JournalRecord } from '../journal/journal-record.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { LearnedNames } from '../../model/open-attributes.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
-import type { Visibility } from '../../records/plan/visibility.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
 import type { Address } from '../../records/request/address.ts'
 import { runRoute } from '../../records/request/custom-routes.ts'
@@ -39,13 +38,12 @@ import type { RouteMatch, Routes } from '../../records/request/custom-routes.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
 import { InnerClient } from '../../records/request/inner-request.ts'
 import { parse, replaceBody, takeQuery } from '../../records/request/parse-request.ts'
-import type { View } from '../../records/read/reader.ts'
 import type { Request } from '../../records/request/parse-request.ts'
 import type { QueryCache } from '../../records/request/parsed-query.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { Parameters } from '../../records/request/query-string.ts'
 import { RequestContext } from '../../records/request/request-context.ts'
-import type { Principal } from '../../records/request/request-context.ts'
+import type { Principal, RequestFacts } from '../../records/request/request-context.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'
 import { answerFailure, isMisuse } from './answer-failure.ts'
 import type { Lifecycle } from './lifecycle.ts'
@@ -91,7 +89,8 @@ export interface StageParts {
   readonly model: Model
   readonly clock: Clock
   readonly life: Lifecycle
-  readonly routes: Routes
+  /** Undefined where there are none. */
+  readonly routes: Routes | undefined
   readonly queries: QueryCache
   /** Undefined when the module is off. */
   readonly authentication: Authentication | undefined
@@ -115,106 +114,107 @@ export function handle(arrival: Arrival, parts: StageParts): Awaitable<RestRespo
 /** The stages of a request, from its arrival to its answer. Each takes what those before it have proved; `wait` waits where a stage must. */
 function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestResponse> {
   const { trace } = arrival
-  const { options, routes, authentication } = parts
+  const { routes, authentication } = parts
   const end = limitTime(arrival, parts)
   let request: Request | undefined
   try {
     request = readRequest(arrival, parts)
-    const { method, segments } = request
 
     trace?.enter('auth')
     const inner = arrival.context instanceof InnerClient ? (arrival.context as InnerClient<Principal>) : undefined
     const principal = inner === undefined ? authentication && (yield* wait(authentication.authenticate(request))) : inner.principal
-
     if (principal !== undefined && arrival.record !== undefined) arrival.record.user = principal.claims.sub
 
     trace?.enter('resolve')
-    refuseWrite(request, parts)
-    const route = routes.match(method, segments, inner?.passed)
-    if (route !== undefined) {
-      trace?.enter('handler')
-      const version = segments[0] ?? options.versions[0] ?? NO_VERSION
-      const asked = request.body instanceof FormBody ? withBody(request, request.body.plain(), arrival) : request
-      const answer = yield* wait(answerRoute(route, { arrival, request: asked, principal, version, end }, parts))
-      const isOwn = authentication?.answersAt(method, segments) === true
-      return withAllowedMethods(isOwn ? finish(answer, arrival, request, parts) : answer, request, parts)
-    }
-    const version = findVersion(request, options.versions, parts.model)
-    const asked = method === 'QUERY' ? readQuery(request, arrival) : request
-    const versioned = { arrival, request: asked, principal, version, end }
-    const resolved = resolveRequest(versioned, parts.served.get(version)!, parts)
-    const more =
-      resolved.services.model.isOpen && WRITE_METHODS.includes(method) && takesBody(method)
-        ? findNewNames(resolved.versioned.request.body, resolved.target)
-        : undefined
-    const answering = more === undefined ? answerRequest(resolved, parts) : answerGrown(versioned, parts.grow(more), parts)
-    const response = withAllowedMethods(finish(yield* wait(answering), arrival, request, parts), request, parts)
-    return method === 'QUERY' ? { ...response, headers: { ...response.headers, 'accept-query': QUERY_TYPES } } : response
+    if (request.readOnly) refuseWrite(request, parts)
+    const route = routes?.match(request.method, request.segments, inner?.passed)
+    if (route !== undefined) return yield* wait(answerRoute(route, { arrival, request, principal, end }, parts))
+    const admitted = { arrival, request, principal, end }
+    const resolved = resolveRequest(admitted, parts)
+    const answering = request.body === undefined ? answerOne(resolved, parts) : answerBody(resolved, admitted, parts)
+    // Most answers are there.
+    return finish(answering instanceof Promise ? yield* wait(answering) : answering, arrival, request, parts)
   } catch (error) {
     // Only the caller of `handle` itself is at fault; a hook that calls the engine wrongly is a fault of the server.
     if (request === undefined && isMisuse(error)) throw error
     end.throwIfReached()
-    return withAllowedMethods(answerFailure(error, arrival, parts), request, parts)
+    const failure = answerFailure(error, arrival, parts)
+    return request?.readOnly === true ? keepReading(failure, request, parts) : failure
   }
 }
 
 /** Gives an answer the form that its sender wants, and takes the body away for HEAD. */
-function finish(
-  response: RestResponse,
-  { context }: Arrival,
-  { method, segments }: Request,
-  { options, model, served }: StageParts,
-): RestResponse {
-  const { envelope } = options
+function finish(response: RestResponse, { context }: Arrival, request: Request, parts: StageParts): RestResponse {
+  const { method, segments } = request
+  const { envelope } = parts.options
+  const answer = request.readOnly ? keepReading(response, request, parts) : response
   const shaped =
     envelope === undefined || isPlain(context)
-      ? response
-      : shapeAnswer(response, method, envelope, name => findNames(name, served.get(segments[0] ?? '')?.model ?? model))
+      ? answer
+      : shapeAnswer(answer, method, envelope, name => findNames(name, parts.served.get(segments[0] ?? '')?.model ?? parts.model))
+  if (method === 'QUERY') return { ...shaped, headers: { ...shaped.headers, 'accept-query': QUERY_TYPES } }
   return method === 'HEAD' ? withoutBody(shaped) : shaped
 }
 
-/** A request to a version, as the stages before have proved it. */
-interface VersionedRequest {
+/** A request that may be answered, and who has sent it. */
+interface AdmittedRequest {
   readonly arrival: Arrival
   readonly request: Request
   readonly principal: Principal | undefined
-  readonly version: string
   readonly end: RequestAbort
 }
 
-/** Answers with a custom route of the application. */
-function answerRoute(match: RouteMatch, versioned: VersionedRequest, parts: StageParts): Promise<RestResponse> {
-  const { arrival, ...facts } = versioned
+/** Answers with a custom route of the application, or of the log-in: that one has the form of the engine's own answers. */
+async function answerRoute(match: RouteMatch, admitted: AdmittedRequest, parts: StageParts): Promise<RestResponse> {
+  const { arrival, request, principal, end } = admitted
   const { engine, fork, options, served, authentication } = parts
-  const passed = arrival.context instanceof InnerClient ? arrival.context.passed : undefined
-  const { transaction } = served.get(facts.version) ?? served.values().next().value!
-  const origin = { ...facts, engine, fork, passed, logsIn: authentication !== undefined }
-  return runRoute(match, origin, { versions: options.versions, transaction: work => transaction(work, facts.end) })
+  const { method, segments } = request
+  const version = segments[0] ?? options.versions[0] ?? NO_VERSION
+  const asked = request.body instanceof FormBody ? withBody(request, request.body.plain(), arrival) : request
+  arrival.trace?.enter('handler')
+  const { transaction } = served.get(version) ?? served.values().next().value!
+  const origin = { request: asked, principal, version, end, engine, fork, passed: passedBy(arrival), logsIn: authentication !== undefined }
+  const answer = await runRoute(match, origin, { versions: options.versions, transaction: work => transaction(work, end) })
+  if (authentication?.answersAt(method, segments) === true) return finish(answer, arrival, request, parts)
+  return request.readOnly ? keepReading(answer, request, parts) : answer
+}
+
+/** The custom routes that ask a request themselves. */
+function passedBy({ context }: Arrival): readonly object[] | undefined {
+  return context instanceof InnerClient ? context.passed : undefined
 }
 
 /** A request whose target, parameters and actions are known. */
-interface ResolvedRequest extends Pick<Operation, 'target' | 'allowed'> {
-  readonly versioned: VersionedRequest
+interface ResolvedRequest extends AdmittedRequest, Pick<Operation, 'target' | 'allowed'> {
+  readonly version: string
   readonly services: Services
   readonly parameters: Parameters
   readonly actions: readonly ResourceAction[]
 }
 
-/** Resolves the path, and checks method and parameters. */
-function resolveRequest(versioned: VersionedRequest, services: Services, parts: StageParts): ResolvedRequest {
-  const { arrival, request, version } = versioned
-  const { method, segments } = request
-  const passed = arrival.context instanceof InnerClient ? arrival.context.passed : undefined
-  const customMethods = parts.routes.listMethods(segments, passed)
-  const target = resolvePath(customMethods, request, version, services.model, services.lookUp)
+const NO_METHODS: readonly string[] = Object.freeze([])
+
+/**
+ * Resolves the path, and checks method and parameters.
+ *
+ * @param served the versions; by default those that are served at present
+ */
+function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served = parts.served): ResolvedRequest {
+  const { arrival, principal, end } = admitted
+  const { method, segments } = admitted.request
+  const version = findVersion(admitted.request, parts.options.versions, parts.model)
+  const request = method === 'QUERY' ? readQuery(admitted.request, arrival) : admitted.request
+  const services = served.get(version)!
+  const own = parts.routes?.listMethods(segments, passedBy(arrival)) ?? NO_METHODS
+  const target = resolvePath(own, request, version, services.model, services.lookUp)
   if (parts.options.canonicalPaths) requireCanonical(request, target, version, services.lookUp)
   arrival.record?.resolved(target, services.model)
-  const allowed = checkMethod(method, target, customMethods)
+  const allowed = checkMethod(method, target, own)
   const given = readParameters(request, target, services.vocabulary, parts.options.limits)
   const parameters = services.defaults.size === 0 ? given : withDefaults(given, method, target, services.defaults)
-  const meant = readBody(request, target, arrival, parts)
-  const typed = meant === request ? versioned : { ...versioned, request: meant }
-  return { versioned: typed, services, target, allowed, parameters, actions: findActions(method, target, typed.request.body) }
+  const typed = request.body === undefined ? request : readBody(request, target, arrival, parts)
+  const actions = findActions(method, target, typed.body)
+  return { arrival, request: typed, principal, end, version, services, target, allowed, parameters, actions }
 }
 
 /** The request with the body that is meant: of a form by the model, and of what is wrapped as answers are the record in it. */
@@ -233,88 +233,88 @@ function withBody(request: Request, body: unknown, { record }: Arrival): Request
   return replaceBody(request, body)
 }
 
+/** Answers a request that has a body: it may hold many records, and names that the model does not know yet. */
+function answerBody(resolved: ResolvedRequest, admitted: AdmittedRequest, parts: StageParts): Awaitable<RestResponse> {
+  const { request, target, services } = resolved
+  const { method } = request
+  const grows = services.model.isOpen && WRITE_METHODS.includes(method) && takesBody(method)
+  const more = grows ? findNewNames(request.body, target) : undefined
+  return more === undefined ? answerMembers(resolved, parts) : answerGrown(admitted, parts.grow(more), parts)
+}
+
+/** Answers a request that may be for several records. */
+function answerMembers(resolved: ResolvedRequest, parts: StageParts): Awaitable<RestResponse> {
+  const bulk = findBulkResource(resolved.request, resolved.target)
+  return bulk === undefined ? answerOne(resolved, parts) : answerBulk(resolved, bulk, parts)
+}
+
 /** Answers a request by a model with the names that it adds. Other requests are served by that model once this one has been written. */
-async function answerGrown(versioned: VersionedRequest, growth: Growth, parts: StageParts): Promise<RestResponse> {
-  const resolved = resolveRequest(versioned, growth.served.get(versioned.version)!, parts)
-  const response = await answerRequest(resolved, parts)
+async function answerGrown(admitted: AdmittedRequest, growth: Growth, parts: StageParts): Promise<RestResponse> {
+  const resolved = resolveRequest(admitted, parts, growth.served)
+  const response = await answerMembers(resolved, parts)
   if (response.status < 400) growth.adopt()
   return response
 }
 
-function answerRequest(resolved: ResolvedRequest, parts: StageParts): Awaitable<RestResponse> {
-  const { request } = resolved.versioned
-  const bulk = findBulkResource(request, resolved.target)
-  return bulk === undefined ? answerResolved(resolved, request, parts) : answerBulk(resolved, request, bulk, parts)
-}
-
 const FROM_OUTSIDE = { passed: undefined, isEngine: false } as const
 
-/** The stages from the rules to the answer. */
-function answerResolved(resolved: ResolvedRequest, request: Request, parts: StageParts): Awaitable<RestResponse> {
-  const { ctx, visibility } = findCaller(resolved, request, parts)
-  return visibility === EVERYTHING
-    ? operateWithin(visibility, ctx, resolved, request)
-    : runCoroutine(applyRules(visibility, ctx, resolved, request))
+/**
+ * The stages from the rules to the answer.
+ *
+ * @param request the one of `resolved`, or that of a member of its body
+ */
+function answerOne(resolved: ResolvedRequest, parts: StageParts, request = resolved.request): Awaitable<RestResponse> {
+  const operation = findOperation(resolved, request, parts)
+  if (operation.view.visibility !== EVERYTHING) return runCoroutine(applyRules(operation, resolved))
+  resolved.arrival.trace?.enter('render')
+  return operate(operation, resolved.services)
 }
 
-/** Returns what is known of the caller of a request, and what exists for it. */
-function findCaller(resolved: ResolvedRequest, request: Request, parts: StageParts): { ctx: RequestContext; visibility: Visibility } {
-  const { versioned, services, target, actions } = resolved
-  const { arrival, principal, version, end } = versioned
+/** Puts together what is to be done, as whom, and what exists for the caller. */
+function findOperation(resolved: ResolvedRequest, request: Request, parts: StageParts): Operation {
+  const { arrival, principal, end, version, services, target, allowed, parameters, actions } = resolved
+  const { trace, record: tally } = arrival
   const { engine, fork, authentication } = parts
-  const logsIn = authentication !== undefined
   const { passed, isEngine } = arrival.context instanceof InnerClient ? arrival.context : FROM_OUTSIDE
-  const about = describeTarget(target, actions[0])
-  const ctx = new RequestContext({ engine, fork, request, version, principal, logsIn, end, passed, about })
-  arrival.trace?.enter('access')
-  return { ctx, visibility: findVisibility(services.model, resolved.parameters, ctx, isEngine) }
+  const [about] = actions
+  const logsIn = authentication !== undefined
+  const subject = (): RequestFacts => describeTarget(target, about)
+  const ctx = new RequestContext({ engine, fork, request, version, principal, logsIn, end, passed, about: subject })
+  trace?.enter('access')
+  const visibility = findVisibility(services.rules, parameters, ctx, isEngine)
+  return { request, target, allowed, about, ctx, view: { parameters, visibility, ctx, end, trace, tally } }
 }
 
 /** Operates within what the access rules allow. */
-function* applyRules(visibility: Visibility, ctx: RequestContext, resolved: ResolvedRequest, request: Request): Coroutine<RestResponse> {
-  const { services, target, parameters, actions } = resolved
+function* applyRules(operation: Operation, { services, actions, arrival }: ResolvedRequest): Coroutine<RestResponse> {
+  const { target, ctx, view } = operation
+  const { visibility, parameters } = view
   yield* wait(authorizeRequest(target, actions, visibility, ctx))
-  const narrowed = yield* wait(narrowVisibility(visibility, findRoot(target), parameters, services))
-  return yield* wait(operateWithin(narrowed, ctx, resolved, request))
-}
-
-function operateWithin(visibility: Visibility, ctx: RequestContext, resolved: ResolvedRequest, request: Request): Awaitable<RestResponse> {
-  const { versioned, services, target, allowed, actions } = resolved
-  versioned.arrival.trace?.enter('render')
-  return operate({ request, target, allowed, about: actions[0], ctx, view: makeView(visibility, ctx, resolved) }, services)
-}
-
-function makeView(visibility: Visibility, ctx: RequestContext, { versioned, parameters }: ResolvedRequest): View {
-  const { arrival, end } = versioned
-  return { parameters, visibility, ctx, end, trace: arrival.trace, tally: arrival.record }
+  yield* wait(narrowVisibility(visibility, findRoot(target), parameters, services))
+  arrival.trace?.enter('render')
+  return yield* wait(operate(operation, services))
 }
 
 /** Answers a POST of an array: each of its members is a request of its own, in one transaction. */
-async function answerBulk(resolved: ResolvedRequest, request: Request, resource: Resource, parts: StageParts): Promise<RestResponse> {
-  const { versioned, services } = resolved
+async function answerBulk(resolved: ResolvedRequest, resource: Resource, parts: StageParts): Promise<RestResponse> {
+  const { request, services, end } = resolved
   const { limits } = parts.options
   const bodies = request.body as readonly unknown[]
-  const answer = (body: unknown): Awaitable<RestResponse> => answerResolved(resolved, replaceBody(request, body), parts)
-  const together = (): Awaitable<readonly unknown[] | undefined> => createTogether(resolved, request, resource, parts)
-  if (bodies.length <= limits.maxBulk) await services.hashes?.prepare(bodies, resource, versioned.end)
-  const records = await createEach(bodies, { limits, end: versioned.end, transaction: services.transaction, together, answer })
+  const answer = (body: unknown): Awaitable<RestResponse> => answerOne(resolved, parts, replaceBody(request, body))
+  const together = (): Awaitable<readonly unknown[] | undefined> => createTogether(resolved, resource, parts)
+  if (bodies.length <= limits.maxBulk) await services.hashes?.prepare(bodies, resource, end)
+  const records = await createEach(bodies, { limits, end, transaction: services.transaction, together, answer })
   if ('status' in records) return records
   return respondCreatedAll(resource, records, services.createdStatus, formatIso(services.clock.time()))
 }
 
 /** Creates the records of an array together, where nothing of the application's sees one of them. */
-function createTogether(
-  resolved: ResolvedRequest,
-  request: Request,
-  resource: Resource,
-  parts: StageParts,
-): Awaitable<readonly unknown[] | undefined> {
-  const { target, services } = resolved
+function createTogether(resolved: ResolvedRequest, resource: Resource, parts: StageParts): Awaitable<readonly unknown[] | undefined> {
+  const { request, target, services } = resolved
   if (target.kind !== 'collection' || resource.rules.wrappers.create !== undefined) return undefined
-  const { ctx, visibility } = findCaller(resolved, request, parts)
-  if (visibility !== EVERYTHING) return undefined
-  const written = services.writer.createAll(resource, request.body as readonly unknown[], makeView(visibility, ctx, resolved))
-  return chain(written, all => all?.map(({ record }) => record))
+  const { view } = findOperation(resolved, request, parts)
+  if (view.visibility !== EVERYTHING) return undefined
+  return chain(services.writer.createAll(resource, request.body as readonly unknown[], view), all => all?.map(({ record }) => record))
 }
 
 /** Returns what may end the request: the signal of its sender, that of its world, the time budget. */
@@ -329,12 +329,13 @@ function limitTime({ context }: Arrival, { options, life }: StageParts): Request
 /** Parses a request, and notes for the journal what was sent. */
 export function readRequest(arrival: Arrival, { options, queries }: Pick<StageParts, 'options' | 'queries'>): Request {
   const { context, record } = arrival
-  const request = parse(arrival, findAddress(context, options), takesNoWrites(context, options), queries)
+  const readOnly = options.readOnly || (context instanceof LazyClient && context.readOnly)
+  const request = parse(arrival, findAddress(context, options), readOnly, queries)
   record?.parsed(request)
-  if (takesBody(request.method)) {
+  if (request.body !== undefined && takesBody(request.method)) {
     // What the fields of a form mean is known with the target.
     if (request.body instanceof FormBody) return request
-    assertJson(request.body ?? null, 'handle: body')
+    assertJson(request.body, 'handle: body')
     if (record !== undefined) record.body = keepBody(request.body)
   }
   return request
@@ -355,14 +356,9 @@ export function findAddress(context: HandleContext, options: CheckedOptions): Ad
   return base === undefined || base === options.base ? options : { base, versions: options.versions }
 }
 
-/** Whether nothing may be written: a way in may be for reading alone. */
-function takesNoWrites(context: HandleContext, options: CheckedOptions): boolean {
-  return options.readOnly || (context instanceof LazyClient && context.readOnly)
-}
-
-/** Refuses what would write to an engine that is read-only. Logging in and out stays possible: it changes no data. */
+/** Refuses what would write where nothing may be written. Logging in and out stays possible: it changes no data. */
 function refuseWrite(request: Request, parts: StageParts): void {
-  if (WRITE_METHODS.includes(request.method) && isReadOnly(request, parts)) throw readOnlyError(request.method, listMethods(request, parts))
+  if (WRITE_METHODS.includes(request.method) && !isSession(request, parts)) throw readOnlyError(request.method, listMethods(request, parts))
 }
 
 /** The methods that a path takes; undefined where nothing is there, or where the application's look-up fails: a write is refused there, too. */
@@ -370,20 +366,21 @@ function listMethods(request: Request, { options, model, served, routes }: Stage
   try {
     const version = findVersion(request, options.versions, model)
     const services = served.get(version)!
-    const own = routes.listMethods(request.segments)
+    const own = routes?.listMethods(request.segments) ?? NO_METHODS
     return [...new Set([...own, ...allowedMethods(resolvePath(own, request, version, services.model, services.lookUp))])]
   } catch {
     return undefined
   }
 }
 
-/** Takes the methods that write out of the `Allow` header of an engine that is read-only. */
-function withAllowedMethods(response: RestResponse, request: Request | undefined, parts: StageParts): RestResponse {
+/** Takes the methods that write out of the `Allow` header of an answer where nothing may be written. */
+function keepReading(response: RestResponse, request: Request, parts: StageParts): RestResponse {
   const { allow } = response.headers
-  if (allow === undefined || request === undefined || !isReadOnly(request, parts)) return response
+  if (allow === undefined || isSession(request, parts)) return response
   return { ...response, headers: { ...response.headers, allow: keepReadingMethods(allow) } }
 }
 
-function isReadOnly({ readOnly, segments }: Request, { authentication }: StageParts): boolean {
-  return readOnly && authentication?.isSession('POST', segments) !== true
+/** Whether a path is one to log in or out. */
+function isSession({ segments }: Request, { authentication }: StageParts): boolean {
+  return authentication?.isSession('POST', segments) === true
 }

@@ -6,6 +6,8 @@ import { connectionLost, engineClosed } from '../../foundation/base/errors.ts'
 
 export class Lifecycle {
   #generation = new AbortController()
+  /** Aborts when the data is replaced under the requests that begin now. */
+  generation = this.#generation.signal
   #closed = false
   #running = 0
   #whenIdle: (() => void) | undefined
@@ -19,15 +21,11 @@ export class Lifecycle {
     return this.#closed
   }
 
-  /** Aborts when the data is replaced under the requests that begin now. */
-  get generation(): AbortSignal {
-    return this.#generation.signal
-  }
-
   /** Begins a new generation, and aborts the requests of the one before. */
   invalidate(by: string): void {
     const previous = this.#generation
     this.#generation = new AbortController()
+    this.generation = this.#generation.signal
     previous.abort(connectionLost(`engine.${by}() has replaced the data while the request was running.`))
   }
 

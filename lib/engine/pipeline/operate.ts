@@ -6,7 +6,7 @@ import type { EntityManager } from '@mikro-orm/core'
 import type { ResourceAction } from '../../records/access/actions.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { CustomParameter } from '../../records/access/access-rules.ts'
+import type { CustomParameter, ModelRules } from '../../records/access/access-rules.ts'
 import type { Connection } from '../../records/database/dialect.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Wrapper } from '../../model/hook-context.ts'
@@ -24,7 +24,7 @@ import type { RequestContext } from '../../records/request/request-context.ts'
 import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
 import { notFound, refuseHidden } from '../../records/access/resolve-path.ts'
 import type { ResourceLookup, Target } from '../../records/access/resolve-path.ts'
-import { applyCondition, findListedResource, mayBeConditional } from './conditional.ts'
+import { applyCondition } from './conditional.ts'
 import type { EntityTags } from './conditional.ts'
 import { findListFormat } from './list-format.ts'
 import { findNewPath, formatSegment, locate } from './locate.ts'
@@ -60,6 +60,8 @@ export interface Services {
   /** What hashes passwords; undefined where none are. */
   readonly hashes: PasswordHashes | undefined
   readonly model: Model
+  /** What rules the model has. */
+  readonly rules: ModelRules
   readonly lookUp: ResourceLookup
   readonly vocabulary: Vocabulary
   readonly customParameters: ReadonlyMap<string, CustomParameter>
@@ -88,26 +90,63 @@ export interface Operation {
   readonly ctx: RequestContext
 }
 
+/** An operation on one kind of target. */
+type OperationOn<Kind extends Target['kind']> = Operation & { readonly target: Extract<Target, { readonly kind: Kind }> }
+
+type Work<Kind extends Target['kind'] = Target['kind']> = (operation: OperationOn<Kind>, services: Services) => Awaitable<RestResponse>
+
 /** Answers to HEAD have a body, too: who sends them takes it away. */
 export function operate(operation: Operation, services: Services): Awaitable<RestResponse> {
-  const { request } = operation
-  const { method } = request
-  if (!isReading(method)) return performWrapped(operation, services)
-  const list = findListedResource(operation.target)
-  const format = list === undefined ? undefined : findListFormat(request.header('accept'))
-  if (list !== undefined && format !== undefined) {
-    return streamOperation(operation, services, list, format)
+  const { request, about } = operation
+  if (request.method === 'OPTIONS') return respondOptions(operation.allowed)
+  if (about?.action === 'list') {
+    const format = findListFormat(request.header('accept'))
+    if (format !== undefined) return streamOperation(operation, services, about.resource, format)
   }
-  const response = performWrapped(operation, services)
+  const response = perform(operation, services)
   const { etag } = services
-  return mayBeConditional(operation, etag) ? chain(response, done => applyCondition(done, operation, etag)) : response
+  if (!isReading(request.method) || (etag === 'version' && request.header('if-none-match') === undefined)) return response
+  return chain(response, done => applyCondition(done, operation, etag))
 }
 
-function performWrapped(operation: Operation, services: Services): Awaitable<RestResponse> {
+/** Does what the method of a request does to the kind of its target, inside the application's wrapper, if there is one. */
+function perform(operation: Operation, services: Services): Awaitable<RestResponse> {
+  const { target, about, request } = operation
+  // `checkMethod` has let no other pass.
+  const work = OPERATIONS[target.kind][VERBS[request.method as keyof typeof VERBS]] as Work
   // A mark is no action on the record.
-  const about = operation.target.kind === 'mark' ? undefined : operation.about
-  const wrapper = about?.resource.rules.wrappers[about.action]
-  return wrapper === undefined ? perform(operation, services) : wrapped(wrapper, operation, services)
+  const wrapper = target.kind === 'mark' ? undefined : about?.resource.rules.wrappers[about.action]
+  return wrapper === undefined ? work(operation, services) : wrapped(wrapper, work, operation, services)
+}
+
+/** What methods mean. */
+const VERBS = {
+  GET: 'read',
+  HEAD: 'read',
+  QUERY: 'read',
+  POST: 'add',
+  PUT: 'change',
+  PATCH: 'change',
+  DELETE: 'remove',
+} as const satisfies Record<Exclude<HttpMethod, 'OPTIONS'>, string>
+
+type Verb = (typeof VERBS)[keyof typeof VERBS]
+
+/** What is done to each kind of target. */
+const OPERATIONS: { readonly [Kind in Target['kind']]: Readonly<Partial<Record<Verb, Work<Kind>>>> } = {
+  own: {},
+  index: { read: getIndex },
+  collection: { read: getPage, add: createRecord },
+  record: { read: getRecord, change: updateRecord, remove: removeRecord },
+  attribute: { read: getAttribute, add: addToList, change: updateAttribute, remove: removeRelated },
+  member: {
+    read: ({ target, view }, services) => getMember(target, view, services),
+    remove: ({ target, view }, services) => removeMember(target, view, services),
+  },
+  mark: {
+    add: ({ target, view }, services) => setMark(target, true, view, services),
+    remove: ({ target, view }, services) => setMark(target, false, view, services),
+  },
 }
 
 /** Answers with the records of all pages in another form than JSON. A wrapper runs around each page. */
@@ -120,7 +159,7 @@ function streamOperation(operation: Operation, services: Services, resource: Res
     format,
     view: { ...view, parameters },
     pageSize: limits.maxLimit,
-    answer: page => performWrapped({ ...operation, view: page }, services),
+    answer: page => perform({ ...operation, view: page }, services),
     columns: () => retryWithRules(visibility, () => listShownNames(resource, parameters, { limits, visibility, vocabulary })),
   })
 }
@@ -131,12 +170,12 @@ function withoutPage(parameters: Parameters, limits: Limits, standard: number | 
 }
 
 /** Runs the application's wrapper; around a write it is part of the transaction, which its failure rolls back. */
-async function wrapped(wrapper: Wrapper, operation: Operation, services: Services): Promise<RestResponse> {
+async function wrapped(wrapper: Wrapper, work: Work, operation: Operation, services: Services): Promise<RestResponse> {
   const { ctx, request, view } = operation
   const { trace } = view
   const next = async (): Promise<RestResponse> => {
     trace?.enter('render')
-    const response = await perform(operation, services)
+    const response = await work(operation, services)
     trace?.enter('handler')
     return response
   }
@@ -163,80 +202,56 @@ function prepareHashes({ target, ctx, view }: Operation, { hashes }: Services): 
   return target.kind === 'collection' || target.kind === 'record' ? hashes.prepare(ctx.body, target.resource, view.end) : undefined
 }
 
-const OPERATIONS: Readonly<Record<HttpMethod, (operation: Operation, services: Services) => Awaitable<RestResponse>>> = {
-  GET: get,
-  HEAD: get,
-  QUERY: get,
-  POST: post,
-  PUT: put,
-  PATCH: put,
-  DELETE: remove,
-  OPTIONS: ({ allowed }) => respondOptions(allowed),
-}
-
-/** Does what the method of a request does: `checkMethod` has let no other pass. */
-function perform(operation: Operation, services: Services): Awaitable<RestResponse> {
-  const { target, request, view } = operation
-  const method = request.method as HttpMethod
-  if (target.kind === 'mark' && method !== 'OPTIONS') return setMark(target, method === 'POST', view, services)
-  if (target.kind === 'member' && method !== 'OPTIONS')
-    return method === 'DELETE' ? removeMember(target, view, services) : getMember(target, view, services)
-  return OPERATIONS[method](operation, services)
-}
-
 function formatTimestamp(services: Services): string {
   return formatIso(services.clock.time())
 }
 
-function get({ request, target, view, ctx }: Operation, services: Services): Awaitable<RestResponse> {
+function getIndex({ request, target, ctx }: OperationOn<'index'>, services: Services): Awaitable<RestResponse> {
+  if (target.isDescription) return services.describe(request.base, request.readOnly).then(respondDescription)
+  return respondIndex(services.model, services.versions, formatRoot(request.base, ctx.version), formatTimestamp(services))
+}
+
+function getPage({ request, target, view }: OperationOn<'collection'>, services: Services): Awaitable<RestResponse> {
+  const { reader, limits, vocabulary, defaults } = services
+  const { parameters } = view
+  const { resource } = target
+  const range = findPageRange(parameters, limits, defaults.get(resource)?.limit)
+  return chain(reader.page(resource, range, view), page =>
+    respondList({ resource, page, range, parameters, vocabulary, path: request.path }, formatTimestamp(services)),
+  )
+}
+
+function getRecord({ target, view }: OperationOn<'record'>, services: Services): Awaitable<RestResponse> {
+  return chain(services.reader.record(target.resource, target.key, view), record => {
+    if (record === undefined) throw notFound(target.resource, target.id)
+    return respondRecord(target.resource, record, formatTimestamp(services))
+  })
+}
+
+function getAttribute({ request, target, view }: OperationOn<'attribute'>, services: Services): Awaitable<RestResponse> {
   const { reader, limits, vocabulary } = services
   const { parameters } = view
-  switch (target.kind) {
-    case 'own':
-    case 'mark':
-    case 'member':
-      throw new Error('get: none of its targets.')
-    case 'index':
-      if (target.isDescription) return services.describe(request.base, request.readOnly).then(respondDescription)
-      return respondIndex(services.model, services.versions, formatRoot(request.base, ctx.version), formatTimestamp(services))
-    case 'collection': {
-      const range = findPageRange(parameters, limits, services.defaults.get(target.resource)?.limit)
-      return chain(reader.page(target.resource, range, view), page =>
-        respondList({ resource: target.resource, page, range, parameters, vocabulary, path: request.path }, formatTimestamp(services)),
-      )
-    }
-    case 'record':
-      return chain(reader.record(target.resource, target.key, view), record => {
-        if (record === undefined) throw notFound(target.resource, target.id)
-        return respondRecord(target.resource, record, formatTimestamp(services))
-      })
-    case 'attribute': {
-      const { resource, key, attribute } = target
-      if (attribute.kind === 'toOneOf') return getPolymorphic(target, attribute, view, services)
-      // The IDs of a relation exist where the relation does.
-      refuseHidden(resource, resource.byName.get(attribute.name) ?? attribute, view.visibility)
-      if (attribute.kind === 'toMany') {
-        const range = findPageRange(parameters, limits)
-        return chain(reader.relatedPage(resource, key, attribute, range, view), page => {
-          if (page === undefined) throw notFound(resource, target.id)
-          return respondList(
-            { resource: attribute.target, page, range, parameters, vocabulary, path: request.path },
-            formatTimestamp(services),
-          )
-        })
-      }
-      if (attribute.kind === 'toOne') {
-        return chain(reader.relatedRecord(resource, key, attribute, view), record => {
-          if (record === undefined) throw notFound(resource, target.id)
-          return respondRecord(attribute.target, record, formatTimestamp(services))
-        })
-      }
-      return chain(reader.value(resource, key, attribute, view), holder => {
-        if (holder === undefined) throw notFound(resource, target.id)
-        return respondValue(resource, attribute, holder[attribute.name] ?? null, formatTimestamp(services))
-      })
-    }
+  const { resource, key, attribute } = target
+  if (attribute.kind === 'toOneOf') return getPolymorphic(target, attribute, view, services)
+  // The IDs of a relation exist where the relation does.
+  refuseHidden(resource, resource.byName.get(attribute.name) ?? attribute, view.visibility)
+  if (attribute.kind === 'toMany') {
+    const range = findPageRange(parameters, limits)
+    return chain(reader.relatedPage(resource, key, attribute, range, view), page => {
+      if (page === undefined) throw notFound(resource, target.id)
+      return respondList({ resource: attribute.target, page, range, parameters, vocabulary, path: request.path }, formatTimestamp(services))
+    })
   }
+  if (attribute.kind === 'toOne') {
+    return chain(reader.relatedRecord(resource, key, attribute, view), record => {
+      if (record === undefined) throw notFound(resource, target.id)
+      return respondRecord(attribute.target, record, formatTimestamp(services))
+    })
+  }
+  return chain(reader.value(resource, key, attribute, view), holder => {
+    if (holder === undefined) throw notFound(resource, target.id)
+    return respondValue(resource, attribute, holder[attribute.name] ?? null, formatTimestamp(services))
+  })
 }
 
 /** The record that a relation to one of several resources links: as what it is. */
@@ -254,44 +269,54 @@ async function getPolymorphic(
   return respondRecord(linked.branch.target, linked.record ?? null, formatTimestamp(services))
 }
 
-function post(operation: Operation, services: Services): Awaitable<RestResponse> {
-  const { request, target, view } = operation
-  const { writer, createdStatus, connection } = services
-  const respond = (written: Written, path: string): Awaitable<RestResponse> =>
-    chain(formatSegment(written, connection), segment =>
-      respondCreated(written.resource, written.record, `${path}/${segment}`, createdStatus, formatTimestamp(services)),
-    )
-  if (target.kind === 'collection')
-    return chain(writer.create(target.resource, operation.ctx.body, view), written => respond(written, target.path))
-  if (target.kind !== 'attribute' || target.attribute.kind !== 'toMany') throw new Error('post: not a list.')
+function createRecord({ target, view, ctx }: OperationOn<'collection'>, services: Services): Awaitable<RestResponse> {
+  return chain(services.writer.create(target.resource, ctx.body, view), written => answerCreated(written, target.path, services))
+}
+
+/** Answers with a new record. */
+function answerCreated(written: Written, path: string, services: Services): Awaitable<RestResponse> {
+  return chain(formatSegment(written, services.connection), segment =>
+    respondCreated(written.resource, written.record, `${path}/${segment}`, services.createdStatus, formatTimestamp(services)),
+  )
+}
+
+/** Creates a record in a list, or links the one whose ID the body is. */
+function addToList(operation: OperationOn<'attribute'>, services: Services): Awaitable<RestResponse> {
+  const { request, target, view, ctx } = operation
+  const { writer, connection } = services
+  if (target.attribute.kind !== 'toMany') throw new Error('add: not a list.')
   const list = target.attribute
-  const { body, action } = operation.ctx
   // An ID changes the record that has the list, which `findActions` says.
   return chain(locate(target, connection), owner =>
-    action === 'update'
-      ? answerChange(writer.updateAttribute(owner, list, { connect: [body] }, view), operation, services)
-      : chain(writer.append(owner, list, body, view), written =>
-          respond(written, `${formatRoot(request.base, operation.ctx.version)}/${written.resource.plural}`),
+    ctx.action === 'update'
+      ? answerChange(writer.updateAttribute(owner, list, { connect: [ctx.body] }, view), operation, services)
+      : chain(writer.append(owner, list, ctx.body, view), written =>
+          answerCreated(written, `${formatRoot(request.base, ctx.version)}/${written.resource.plural}`, services),
         ),
   )
 }
 
-function put(operation: Operation, services: Services): Awaitable<RestResponse> {
-  const { target, view } = operation
-  const { writer, connection } = services
-  if (target.kind !== 'record' && target.kind !== 'attribute') throw new Error('put: not a record.')
-  const written = chain(locate(target, connection), address =>
-    target.kind === 'record'
-      ? writer.update(address, operation.ctx.body, view)
-      : writer.updateAttribute(address, target.attribute, operation.ctx.body, view),
+function updateRecord(operation: OperationOn<'record'>, services: Services): Awaitable<RestResponse> {
+  const { target, view, ctx } = operation
+  const written = chain(locate(target, services.connection), address => services.writer.update(address, ctx.body, view))
+  return answerChange(written, operation, services)
+}
+
+function updateAttribute(operation: OperationOn<'attribute'>, services: Services): Awaitable<RestResponse> {
+  const { target, view, ctx } = operation
+  const written = chain(locate(target, services.connection), address =>
+    services.writer.updateAttribute(address, target.attribute, ctx.body, view),
   )
   return answerChange(written, operation, services)
 }
 
 /** Answers with a changed record. */
-function answerChange(written: Awaitable<Written>, { target }: Operation, services: Services): Awaitable<RestResponse> {
+function answerChange(
+  written: Awaitable<Written>,
+  { target }: OperationOn<'record' | 'attribute'>,
+  services: Services,
+): Awaitable<RestResponse> {
   const { connection } = services
-  if (target.kind !== 'record' && target.kind !== 'attribute') throw new Error('change: not a record.')
   return chain(written, result => {
     const { resource, record, removed } = result
     if (removed === true) return respondDeleted(resource, record, formatTimestamp(services))
@@ -302,16 +327,13 @@ function answerChange(written: Awaitable<Written>, { target }: Operation, servic
   })
 }
 
-function remove(operation: Operation, services: Services): Awaitable<RestResponse> {
-  const { target, view } = operation
-  if (target.kind !== 'record') return removeRelated(operation, services)
+function removeRecord({ target, view }: OperationOn<'record'>, services: Services): Awaitable<RestResponse> {
   const deleted = chain(locate(target, services.connection), address => services.writer.delete(address, view))
   return chain(deleted, ({ resource, record }) => respondDeleted(resource, record, formatTimestamp(services)))
 }
 
-async function removeRelated({ target, view }: Operation, services: Services): Promise<RestResponse> {
+async function removeRelated({ target, view }: OperationOn<'attribute'>, services: Services): Promise<RestResponse> {
   const { writer, connection } = services
-  if (target.kind !== 'attribute') throw new Error('remove: not a record.')
   const { resource: owner, attribute } = target
   await retryWithRules(view.visibility, () => refuseHidden(owner, attribute, view.visibility))
   const address = await locate(target, connection)

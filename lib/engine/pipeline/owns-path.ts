@@ -1,5 +1,6 @@
 /** Owns path: whether an engine has something at a path, for apps that answer other paths themselves. */
 import { NO_VERSION } from '../../records/request/address.ts'
+import type { Routes } from '../../records/request/custom-routes.ts'
 import { readPath } from '../../records/request/parse-request.ts'
 import { describeReserved } from '../../records/request/reserved-paths.ts'
 import type { StageParts } from './handle.ts'
@@ -17,14 +18,18 @@ export function ownsPath(target: string, hasBase: boolean, { options, routes, se
   const { versions } = options
   const segments = path === '/' ? [] : path.slice(1).split('/')
   const [first] = segments
-  if (first === undefined) return hasBase || routes.listMethods([]).length > 0
+  if (first === undefined) return hasBase || hasRoute([], routes)
   if (versions.length > 0) return versions.includes(first)
   const name = decodeURIComponent(first)
   return (
     describeReserved(name, authentication?.paths) !== undefined ||
     served.get(NO_VERSION)!.lookUp(name, NO_VERSION) !== undefined ||
-    routes.listMethods([NO_VERSION, ...segments]).length > 0
+    hasRoute([NO_VERSION, ...segments], routes)
   )
+}
+
+function hasRoute(segments: readonly string[], routes: Routes | undefined): boolean {
+  return routes !== undefined && routes.listMethods(segments).length > 0
 }
 
 function isDecodable(path: string): boolean {

@@ -13,6 +13,7 @@ import { Trace, summarizeTimes } from '../../foundation/base/trace.ts'
 import type { RunStatement, Traces } from '../../foundation/base/trace.ts'
 import { Surroundings } from '../../foundation/base/surroundings.ts'
 import type { Connection } from '../../records/database/dialect.ts'
+import { NO_FILTERS } from '../../model/added-filters.ts'
 import { buildExplanation } from '../journal/explanation.ts'
 import type { Explanation } from '../journal/explanation.ts'
 import { maskRecord } from '../journal/create-entry.ts'
@@ -24,7 +25,7 @@ import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { Faults } from '../testing/fault-injection.ts'
 import { faultRequest } from '../testing/fault-request.ts'
 import { answerError, answerFailure, formRefusal, isMisuse } from './answer-failure.ts'
-import { findAddress, handle, readRequest } from './handle.ts'
+import { NO_CONTEXT, findAddress, handle, readRequest } from './handle.ts'
 import type { Arrival, HandleContext, StageParts } from './handle.ts'
 import type { KeptStates } from './kept-states.ts'
 import { withoutBody } from './respond.ts'
@@ -39,7 +40,7 @@ export interface RecorderParts extends StageParts {
   readonly traces: Traces
   readonly connection: Connection
   readonly secrets: Secrets
-  /** Whether a request that reads may run code of the application's, which may write. */
+  /** Whether a request that reads may run code of the application's, which may write, apart from added filters. */
   readonly mayRunApplicationCode: boolean
 }
 
@@ -68,26 +69,30 @@ export class RequestRecorder {
   handle(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
     const { traces, life, journal, states } = this.#parts
     life.assertOpen()
-    const outer = traces.current
+    const outer = traces.isUsed ? traces.current : undefined
     const record = outer?.isRecorded === false ? undefined : journal?.begin(method, path)
-    if (record?.nested === false) record.test = readTest(context)
+    if (record?.nested === false && context !== NO_CONTEXT) record.test = readTest(context)
+    const sent = { method, path, query, body, context }
     if (record !== undefined && states.isOn && outer === undefined && !record.nested) {
       // Before the time of the request begins, which the copy is no part of.
-      if (this.mayWrite(method)) return this.#count(this.#keepState(record, { method, path, query, body, context }), undefined)
+      if (this.mayWrite(method)) return this.#count(this.#keepState(record, sent), undefined)
       states.note(record)
     }
-    return this.#begin(record, { method, path, query, body, context })
+    return this.#begin(record, sent, outer)
   }
 
   async #keepState(record: JournalRecord, sent: SentArrival): Promise<RestResponse> {
     await this.#parts.states.take(record)
     record.time = performance.now()
-    return this.#begin(record, sent)
+    return this.#begin(record, sent, undefined)
   }
 
-  #begin(record: JournalRecord | undefined, { method, path, query, body, context }: SentArrival): Awaitable<RestResponse> {
-    const { traces, options, journal } = this.#parts
-    const outer = traces.current
+  #begin(
+    record: JournalRecord | undefined,
+    { method, path, query, body, context }: SentArrival,
+    outer: Trace | undefined,
+  ): Awaitable<RestResponse> {
+    const { options, journal } = this.#parts
     const keeps = record !== undefined && journal!.keepsStatements
     if (outer === undefined && !options.serverTiming && !keeps)
       return this.#record({ method, path, query, body, context, trace: undefined, record })
@@ -203,7 +208,7 @@ export class RequestRecorder {
   /** Answers a request for which the journal has begun a record, and ends the record. */
   #record(arrival: Arrival): Awaitable<RestResponse> {
     const { method, context, record } = arrival
-    const { journal, mayRunApplicationCode } = this.#parts
+    const { journal, connection, mayRunApplicationCode } = this.#parts
     if (context instanceof LazyClient ? context.isGone : context.signal?.aborted === true) {
       this.#recordFailure(record, context.signal!.reason)
       throw context.signal!.reason
@@ -211,8 +216,9 @@ export class RequestRecorder {
     let answering: Awaitable<RestResponse>
     try {
       // Only what may change rows must be known to whatever runs in it.
+      const mayChange = mayRunApplicationCode || !READ_METHODS.includes(method) || connection.filters.named !== NO_FILTERS
       answering =
-        record === undefined || journal === undefined || (!mayRunApplicationCode && READ_METHODS.includes(method))
+        record === undefined || journal === undefined || !mayChange
           ? this.#passFaults(arrival)
           : journal.within(record, () => this.#passFaults(arrival))
     } catch (error) {
@@ -252,7 +258,9 @@ export class RequestRecorder {
 
   /** Takes a request past the faults that tests have asked for. Requests of hooks do not pass them: they do not come from outside. */
   #passFaults(arrival: Arrival): Awaitable<RestResponse> {
-    return this.#parts.faults.active && this.#inside.current === undefined ? this.#meetFaults(arrival) : handle(arrival, this.#parts)
+    return this.#parts.faults.rules.length > 0 && this.#inside.current === undefined
+      ? this.#meetFaults(arrival)
+      : handle(arrival, this.#parts)
   }
 
   async #meetFaults(arrival: Arrival): Promise<RestResponse> {

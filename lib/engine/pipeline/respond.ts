@@ -85,14 +85,11 @@ export function formatVersionTag({ version }: Resource, record: JsonRecord | nul
   return value === undefined ? undefined : formatTag(value)
 }
 
-function tagged(resource: Resource, record: JsonRecord | null): Record<string, string> | undefined {
-  const etag = formatVersionTag(resource, record)
-  return etag === undefined ? undefined : { etag }
-}
-
 /** One record, or null for an empty to-one. */
 export function respondRecord(resource: Resource, record: JsonRecord | null, timestamp: string): RestResponse {
-  return ok(envelopeOf(resource, shown)([timestamp, record]) as Envelope, tagged(resource, record))
+  const body = envelopeOf(resource, shown)([timestamp, record]) as Envelope
+  const etag = formatVersionTag(resource, record)
+  return ok(body, etag === undefined ? undefined : { etag })
 }
 
 /** The functions that make the bodies of records that are shown, and of those that have been created or deleted. */

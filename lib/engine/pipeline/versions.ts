@@ -3,7 +3,8 @@
  * Checks what only the database can tell.
  */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
-import type { CustomParameter } from '../../records/access/access-rules.ts'
+import { findRules } from '../../records/access/access-rules.ts'
+import type { CustomParameter, ModelRules } from '../../records/access/access-rules.ts'
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
@@ -42,6 +43,7 @@ import { translateDatabaseError } from '../../records/write/database-errors.ts'
 /** One version as the engine and all its forks serve it: what follows from the model and the options alone. */
 export interface CompiledVersion {
   readonly model: Model
+  readonly rules: ModelRules
   readonly lookUp: ResourceLookup
   readonly vocabulary: Vocabulary
   readonly customParameters: ReadonlyMap<string, CustomParameter>
@@ -77,6 +79,7 @@ export function readVersions(
     checkDefaultPaths(model, vocabulary, options)
     compiled.set(version, {
       model,
+      rules: findRules(model),
       lookUp: createLookUp(options, model, orm),
       vocabulary,
       customParameters: own,

@@ -56,6 +56,8 @@ export interface EventSource {
   /** The ID of the last request. */
   readonly last: () => number
   readonly faults: () => readonly FaultState[]
+  /** Is told when the first listener has come, and when the last one has left: requests are told of in between alone. */
+  readonly heard: (isHeard: boolean) => void
 }
 
 export class Events {
@@ -87,7 +89,6 @@ export class Events {
 
   /** A request has been answered. */
   answered(last: number, summarize: () => RequestSummary): void {
-    if (this.#listeners.size === 0) return
     const at = this.#source.clock.time()
     this.#tell({ type: 'request', make: () => ({ type: 'request', at: formatIso(at), last, request: summarize() }) })
   }
@@ -138,12 +139,16 @@ export class Events {
     const listener: Listener = new Listener(
       capacity,
       () => this.#facts(),
-      () => this.#listeners.delete(listener),
+      () => {
+        this.#listeners.delete(listener)
+        this.#source.heard(this.isHeard)
+      },
     )
     if (this.#isClosed || signal?.aborted === true) listener.end()
     else {
       this.firstHeard()
       this.#listeners.add(listener)
+      this.#source.heard(true)
     }
     signal?.addEventListener('abort', () => listener.end(), { once: true })
     return listener

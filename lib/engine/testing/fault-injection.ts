@@ -23,7 +23,8 @@ export class Faults {
   readonly #methods: readonly string[]
   readonly #clock: Pick<Clock, 'time'>
   readonly #checkPath: (match: string, where: string) => void
-  #rules: readonly FaultRule[] = []
+  /** Those that a request could meet. */
+  rules: readonly FaultRule[] = []
   readonly #waiting = new Set<Waiting>()
   readonly #unmet: UnmetFaults
   /** Those that have not been ended by a call, used up or not, oldest first. */
@@ -52,14 +53,9 @@ export class Faults {
     this.#checkPath = checkPath
   }
 
-  /** Whether there is anything that a request could meet. */
-  get active(): boolean {
-    return this.#rules.length > 0
-  }
-
   /** The faults in effect that no request has met, oldest first. */
   get pending(): PendingFault[] {
-    return this.#rules.filter(({ met }) => met === 0).map(toPending)
+    return this.rules.filter(({ met }) => met === 0).map(toPending)
   }
 
   /** The faults that have not been ended by a call, those that are used up included, oldest first. */
@@ -164,7 +160,7 @@ export class Faults {
       ended: false,
       handle: undefined,
     }
-    this.#rules = [...this.#rules, rule]
+    this.rules = [...this.rules, rule]
     this.#known.push(rule)
     // Those that are used up and never ended must not become ever more.
     if (this.#known.length > MAX_KNOWN)
@@ -203,7 +199,7 @@ export class Faults {
   #end(rule: FaultRule, settle: (waiting: Waiting) => void): void {
     rule.ended = true
     if (rule.met === 0 && this.#unmet === 'throw') this.#endedUnmet.push(rule)
-    this.#rules = this.#rules.filter(other => other !== rule)
+    this.rules = this.rules.filter(other => other !== rule)
     this.#known = this.#known.filter(other => other !== rule)
     if (rule.effect.kind === 'hold') {
       rule.effect.arrived.reject(new Error(`The gate "${rule.label}" has ended before a request arrived.`))
@@ -221,7 +217,7 @@ export class Faults {
     const waits: FaultRule[] = []
     let end: FaultRule | undefined
     let excess: RestError | undefined
-    for (const rule of this.#rules) {
+    for (const rule of this.rules) {
       const { kind } = rule.effect
       const isEnd = kind === 'fail' || kind === 'drop' || kind === 'rateLimit'
       if ((isEnd && end !== undefined) || !rule.meets(request)) continue
@@ -237,7 +233,7 @@ export class Faults {
       rule.left--
       rule.met++
     }
-    this.#rules = this.#rules.filter(({ left }) => left > 0)
+    this.rules = this.rules.filter(({ left }) => left > 0)
     if (end !== undefined || waits.length > 0) this.changed()
     return { request, waits: [...delays, ...holds], end, excess, met: (end ?? waits[0])?.id }
   }
@@ -343,7 +339,7 @@ export class Faults {
   }
 
   #endAll(settle: (waiting: Waiting) => void): void {
-    const rules = new Set([...this.#rules, ...[...this.#waiting].map(({ rule }) => rule)])
+    const rules = new Set([...this.rules, ...[...this.#waiting].map(({ rule }) => rule)])
     for (const rule of rules) this.#end(rule, settle)
   }
 }

@@ -6,7 +6,7 @@ const LOOK = 500
 
 export class Lock {
   readonly #inVain: (() => Error | undefined) | undefined
-  #held = false
+  held = false
   readonly #waiting: (() => void)[] = []
 
   /** @param inVain is called from time to time while requests wait; its error ends their wait */
@@ -14,25 +14,21 @@ export class Lock {
     this.#inVain = inVain
   }
 
-  get held(): boolean {
-    return this.#held
-  }
-
   /** Acquires the lock, at once when it is free. Returns the function that releases it; a second call of that does nothing. */
   acquire(signal?: AbortSignal): Awaitable<() => void> {
     signal?.throwIfAborted()
-    return this.#held ? this.#turn(signal).then(() => this.#take()) : this.#take()
+    return this.held ? this.#turn(signal).then(() => this.#take()) : this.#take()
   }
 
   #take(): () => void {
-    this.#held = true
+    this.held = true
     let released = false
     return () => {
       if (released) return
       released = true
       // The lock goes directly to the next in line, so that nobody overtakes the queue.
       const next = this.#waiting.shift()
-      if (next === undefined) this.#held = false
+      if (next === undefined) this.held = false
       else next()
     }
   }

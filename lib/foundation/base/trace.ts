@@ -133,17 +133,24 @@ export function summarizeTimes({ spent }: Trace): Record<string, number> {
 /** The traces of the requests that run in one engine. */
 export class Traces {
   readonly #running = new Surroundings<Trace>()
-  #used = false
+  readonly #whenUsed: () => void
+  /** Whether any request has been traced. */
+  isUsed = false
+
+  /** @param whenUsed is called before the first request is traced */
+  constructor(whenUsed: () => void) {
+    this.#whenUsed = whenUsed
+  }
 
   /** The trace of the running request, if it has one and is not answered yet. */
   get current(): Trace | undefined {
-    if (!this.#used) return undefined
     const trace = this.#running.current
     return trace?.ended === true ? undefined : trace
   }
 
   within<T>(trace: Trace, work: () => T): T {
-    this.#used = true
+    if (!this.isUsed) this.#whenUsed()
+    this.isUsed = true
     return this.#running.run(trace, work)
   }
 }

@@ -23,21 +23,15 @@ import type { PendingRule, Visibility } from '../plan/visibility.ts'
 export type CustomParameter = (value: string, ctx: HookContext) => unknown
 
 /** Whether a model has rules on what may be done or read, and on which rows may be written. */
-interface ModelRules {
+export interface ModelRules {
   readonly any: boolean
   readonly writing: boolean
 }
 
-const rulesOfModels = new WeakMap<Model, ModelRules>()
-
-function findRules(model: Model): ModelRules {
-  const known = rulesOfModels.get(model)
-  if (known !== undefined) return known
-  const writing = model.resources.some(({ rules }) => rules.write !== undefined)
+export function findRules({ resources }: Model): ModelRules {
+  const writing = resources.some(({ rules }) => rules.write !== undefined)
   const isRuled = ({ rules }: Resource): boolean => rules.scopes.length > 0 || Object.values(rules.access).some(rule => rule !== true)
-  const found = { any: writing || model.resources.some(isRuled), writing }
-  rulesOfModels.set(model, found)
-  return found
+  return { any: writing || resources.some(isRuled), writing }
 }
 
 /**
@@ -45,8 +39,7 @@ function findRules(model: Model): ModelRules {
  *
  * @param isEngine whether the engine itself asks, for which there are no rules
  */
-export function findVisibility(model: Model, parameters: Parameters, ctx: HookContext, isEngine = false): Visibility {
-  const { any, writing } = findRules(model)
+export function findVisibility({ any, writing }: ModelRules, parameters: Parameters, ctx: HookContext, isEngine = false): Visibility {
   const isPlain = parameters.flags.length === 0 && parameters.own.length === 0
   if (isPlain && (!any || isEngine)) return EVERYTHING
   return new Caller(parameters.flags, ctx, isEngine, writing && !isEngine)

@@ -38,7 +38,6 @@ export interface RouteMatch {
   readonly params: Readonly<Record<string, string>>
 }
 
-const NO_METHODS: readonly string[] = Object.freeze([])
 const NO_ROUTES: readonly object[] = Object.freeze([])
 
 interface CheckedRoute {
@@ -95,7 +94,6 @@ export class Routes {
 
   /** The methods that the custom routes of a path take. */
   listMethods(segments: readonly string[], passed: readonly object[] = NO_ROUTES): readonly string[] {
-    if (this.#routes.length === 0) return NO_METHODS
     const own = this.#routes
       .filter(({ route }) => this.#find(route.method, segments, passed)?.route === route)
       .map(({ route }) => route.method)

@@ -29,8 +29,8 @@ export interface RequestFacts {
 export interface ContextParts extends OuterRequest<Principal> {
   readonly fork: () => EntityManager
   readonly logsIn: boolean
-  /** The subject of the request; undefined in a custom route. */
-  readonly about?: RequestFacts
+  /** Returns the subject of the request; undefined in a custom route. */
+  readonly about?: () => RequestFacts
   readonly params?: Readonly<Record<string, string>>
 }
 
@@ -88,20 +88,20 @@ export class RequestContext implements HookContext {
     return (this.#state ??= {})
   }
   get action(): Action | undefined {
-    return this.#parts.about?.action
+    return this.#parts.about?.().action
   }
   get version(): string {
     return this.#parts.version
   }
   get resource(): string | undefined {
-    return this.#parts.about?.resource
+    return this.#parts.about?.().resource
   }
   get id(): string | undefined {
-    const id = this.#parts.about?.id
+    const id = this.#parts.about?.().id
     return id === undefined ? undefined : decodeURIComponent(id)
   }
   get attribute(): string | undefined {
-    return this.#parts.about?.attribute
+    return this.#parts.about?.().attribute
   }
   get method(): string {
     return this.#parts.request.method

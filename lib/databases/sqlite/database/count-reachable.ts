@@ -124,6 +124,8 @@ function meet({ starts, found, met, reached }: Step, owners: Uint32Array, size: 
 /** The paths of the running statement. */
 export class ReachableCounter {
   #links: Links[] = []
+  /** Whether the running statement has any. */
+  isUsed = false
   readonly #paths = new Map<unknown, Path>()
 
   /**
@@ -139,7 +141,10 @@ export class ReachableCounter {
         if (links.size % LOOK_EVERY === 0) look()
         links.add(owner, target)
       }) as never,
-      result: (links: Links) => this.#links.push(links) - 1,
+      result: (links: Links) => {
+        this.isUsed = true
+        return this.#links.push(links) - 1
+      },
     })
     db.function('mikro_reach', { directOnly: true, varargs: true }, (start: unknown, ...steps: unknown[]) => {
       // Each inner select has its own number.
@@ -158,7 +163,7 @@ export class ReachableCounter {
 
   /** Forgets the paths at the end of a statement. */
   clear(): void {
-    if (this.#links.length === 0) return
+    this.isUsed = false
     this.#links = []
     this.#paths.clear()
   }

@@ -177,7 +177,7 @@ export class SqliteDatabase {
     try {
       return this.#read(step, sql)
     } finally {
-      this.#reach.clear()
+      if (this.#reach.isUsed) this.#reach.clear()
     }
   }
 

@@ -1,5 +1,5 @@
 /** Navigation: the resources, and the other screens. A long list of resources can be narrowed. */
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { SCREENS } from './screens.tsx'
 import { base } from './state/ask.ts'
 import { counts, outline } from './state/outline.ts'
@@ -13,8 +13,16 @@ export function Navigation() {
   const [typed, setTyped] = useState('')
   const resources = outline.value?.resources ?? []
   const shown = resources.filter(({ name }) => name.toLowerCase().includes(typed.toLowerCase()))
+  const nav = useRef<HTMLElement>(null)
+  // Where the lists are lines, the current place may be out of sight.
+  useLayoutEffect(() => {
+    for (const item of nav.current?.querySelectorAll<HTMLElement>('[aria-current]') ?? []) {
+      const list = item.closest('ul')!
+      list.scrollLeft = item.offsetLeft - list.offsetLeft - (list.clientWidth - item.offsetWidth) / 2
+    }
+  }, [screen, path[0], resources])
   return (
-    <nav class="side" aria-label="Parts">
+    <nav ref={nav} class="side" aria-label="Parts">
       <h2>
         <a href={hrefOf('data')}>Data</a>
       </h2>

@@ -6,7 +6,14 @@ import { RestEngine } from '../../lib/index.ts'
 import sample from '../../fixtures/sample/index.ts'
 import type { OutlinedResource } from '../../lib/description/outline/outline.ts'
 import { exampleBody, missingNames, resourceOfPath, withName } from '../../lib/workbench/console/body-names.ts'
-import { copyOfWritten, findBodyFault, hrefOfRequest, readHeaders, readRequest } from '../../lib/workbench/console/sent-request.ts'
+import {
+  copyOfWritten,
+  findBodyFault,
+  hrefOfRequest,
+  pathAndQuery,
+  readHeaders,
+  readRequest,
+} from '../../lib/workbench/console/sent-request.ts'
 import { parsePlace } from '../../lib/workbench/state/place-text.ts'
 import { NO_BROWSER, PHONE, launch, serveWorkbench, visit } from './browser.ts'
 
@@ -125,6 +132,17 @@ describe('requests of the console', () => {
     const written = { method: 'POST', target: '/v1/sites?depth=0', headers: '', body: '{"a":1}' }
     assert.deepEqual(copyOfWritten(written, '7'), { method: 'POST', path: '/v1/sites?depth=0', query: [], body: { a: 1 }, user: '7' })
     assert.equal('body' in copyOfWritten({ ...written, method: 'GET' }, ''), false)
+    assert.deepEqual(pathAndQuery('/v1/sites?name~=*a%20b*&a>=3&a<5&!c=1&d'), {
+      path: '/v1/sites',
+      query: [
+        ['name~', '*a b*'],
+        ['a>=', '3'],
+        ['a<', '5'],
+        ['!c', '1'],
+        ['d', ''],
+      ],
+    })
+    assert.deepEqual(pathAndQuery('/v1/sites'), { path: '/v1/sites', query: [] })
   })
 
   it('are offered the attributes that a body lacks', () => {

@@ -14,6 +14,7 @@ export const DIAGRAM_STYLE = `
 .diagram .line { fill: none; stroke: var(--line); stroke-width: 1.4; }
 .diagram .sign { fill: none; stroke: var(--line); stroke-width: 1.4; }
 .diagram .ring { fill: var(--page); stroke: var(--line); stroke-width: 1.4; }
+@media (forced-colors: active) { .diagram { --page: Canvas; --surface: Canvas; --text: CanvasText; --muted: CanvasText; --border: CanvasText; --head: Canvas; --line: CanvasText; } }
 `
 
 /** Colours, as variables of style, for a light and for a dark page. */

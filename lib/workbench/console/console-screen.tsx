@@ -12,7 +12,7 @@ import { remember } from './history.ts'
 import { RequestForm } from './request-form.tsx'
 import { runRequest } from './run-request.ts'
 import type { Outcome } from './run-request.ts'
-import { copyOfWritten, hrefOfRequest, readRequest } from './sent-request.ts'
+import { copyOfWritten, hrefOfRequest, pathAndQuery, readRequest } from './sent-request.ts'
 import type { WrittenRequest } from './sent-request.ts'
 
 export default function ConsoleScreen() {
@@ -62,7 +62,8 @@ function Copies({ request }: { readonly request: WrittenRequest }) {
   const user = userId.value
   const copied = copyOfWritten(request, user)
   const target = () => targetOf(user === '' ? undefined : user)
-  const client = asClient(copied, targetWithout())
+  const ofClient = { ...copied, ...pathAndQuery(request.target) }
+  const client = asClient(ofClient, targetWithout())
   return (
     <CopyMenu
       about="the request"
@@ -71,8 +72,8 @@ function Copies({ request }: { readonly request: WrittenRequest }) {
         { name: 'fetch', write: async () => asFetch(copied, await target()) },
         { name: 'engine.handle', write: () => asHandle(copied) },
         client === undefined
-          ? { name: 'client', write: undefined, why: 'The typed client has no call for this path.' }
-          : { name: 'client', write: async () => asClient(copied, await target()) ?? '' },
+          ? { name: 'typed client', write: undefined, why: 'The typed client has no call for this path.' }
+          : { name: 'typed client', write: async () => asClient(ofClient, await target()) ?? '' },
       ]}
     />
   )

@@ -57,6 +57,23 @@ export function takesBody(method: string): boolean {
   return ['POST', 'PATCH', 'PUT'].includes(method)
 }
 
+/** Returns the path of a request, and its query as pairs of a name with its operator, and a value: as the journal has them. */
+export function pathAndQuery(target: string): Pick<CopiedRequest, 'path' | 'query'> {
+  const [path = '', query = ''] = target.split(/\?(.*)/s, 2)
+  const parts = query.split('&').filter(part => part !== '')
+  return {
+    path,
+    query: parts.map(part => {
+      const [, name = '', sign = '', value = ''] = /^([^<>=]*)(<=|>=|<|>|=)?(.*)$/s.exec(part)!
+      return [decodePart(name) + (sign === '=' ? '' : sign), decodePart(value)] as const
+    }),
+  }
+}
+
+function decodePart(text: string): string {
+  return new URLSearchParams(`x=${text}`).get('x') ?? ''
+}
+
 export function copyOfWritten({ method, target, body }: WrittenRequest, user: string): CopiedRequest {
   const [path = ''] = target.split('?', 1)
   // The query is copied as it is written.

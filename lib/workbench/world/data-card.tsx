@@ -1,11 +1,12 @@
 /** Data card: the data of the world: kept as snapshots, gone back to, begun anew. */
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { useLoad } from '../parts/use-load.ts'
 import { control } from '../state/ask.ts'
 import { changes, scenarios, streams } from '../state/live.ts'
 import { outline } from '../state/outline.ts'
 import { world } from '../state/place.ts'
 import { Action, ActionCard, Why } from './actions.tsx'
+import { CardTable, NamedAction } from './card-parts.tsx'
 import { LINES } from './lines.ts'
 import { formatBytes } from './sizes.ts'
 
@@ -48,7 +49,14 @@ export function DataCard() {
         ))}
       </div>
       <Why needs="reset" />
-      <TakeSnapshot after={after} />
+      <NamedAction
+        usual="before"
+        needs="snapshot"
+        line={LINES.snapshot}
+        onAct={name => after(() => control('POST', '/snapshots', name === '' ? {} : { name }))()}
+      >
+        Take a snapshot
+      </NamedAction>
       <Snapshots snapshots={snapshots} confirm={confirm} after={after} />
     </ActionCard>
   )
@@ -61,25 +69,11 @@ interface SnapshotsProps extends Omit<RowProps, 'snapshot'> {
 function Snapshots({ snapshots, confirm, after }: SnapshotsProps) {
   if (snapshots.length === 0) return null
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Snapshots">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">snapshot</th>
-            <th scope="col">taken</th>
-            <th scope="col" class="num">
-              size
-            </th>
-            <th scope="col">actions</th>
-          </tr>
-        </thead>
-        <tbody>
-          {snapshots.map(snapshot => (
-            <Row key={snapshot.id} snapshot={snapshot} confirm={confirm} after={after} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable label="Snapshots" heads={['snapshot', 'taken', '#size']}>
+      {snapshots.map(snapshot => (
+        <Row key={snapshot.id} snapshot={snapshot} confirm={confirm} after={after} />
+      ))}
+    </CardTable>
   )
 }
 
@@ -115,27 +109,5 @@ function Row({ snapshot: { id, at, last, size }, confirm, after }: RowProps) {
         </span>
       </td>
     </tr>
-  )
-}
-
-function TakeSnapshot({ after }: Pick<RowProps, 'after'>) {
-  const id = useId()
-  const [name, setName] = useState('')
-  return (
-    <div class="bar">
-      <label for={id}>Name</label>
-      <input id={id} value={name} placeholder="before" size={14} maxLength={100} onInput={event => setName(event.currentTarget.value)} />
-      <Action
-        needs="snapshot"
-        isMain
-        line={LINES.snapshot(name === '' ? 'before' : name)}
-        onAct={after(async () => {
-          await control('POST', '/snapshots', name === '' ? {} : { name })
-          setName('')
-        })}
-      >
-        Take a snapshot
-      </Action>
-    </div>
   )
 }

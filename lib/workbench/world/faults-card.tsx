@@ -6,6 +6,7 @@ import type { FaultState } from '../state/live.ts'
 import { outline, pathOf } from '../state/outline.ts'
 import { inlineCode } from '../state/code.ts'
 import { Action, ActionCard } from './actions.tsx'
+import { CardTable } from './card-parts.tsx'
 import { FAULT_KINDS, LINES, faultBody, faultLine } from './lines.ts'
 import type { FaultDraft, FaultKind } from './lines.ts'
 
@@ -22,44 +23,26 @@ export function FaultsCard() {
 
 function FaultTable({ shown }: { readonly shown: readonly FaultState[] }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Faults in effect">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">fault</th>
-            <th scope="col">requests</th>
-            <th scope="col">what</th>
-            <th scope="col" class="num">
-              met
-            </th>
-            <th scope="col" class="num">
-              left
-            </th>
-            <th scope="col">actions</th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map(({ id, kind, match, options, met, left }) => (
-            <tr key={id}>
-              <th scope="row">{id}</th>
-              <td>
-                <code>{match}</code>
-              </td>
-              <td>
-                {kind} {Object.keys(options).length === 0 ? '' : <code class="dim">{inlineCode(options)}</code>}
-              </td>
-              <td class="num">{met}</td>
-              <td class="num">{left ?? '∞'}</td>
-              <td>
-                <Action line={LINES.endFault(id)} label={`End ${id}`} onAct={() => control('DELETE', `/faults/${encodeURIComponent(id)}`)}>
-                  End
-                </Action>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable label="Faults in effect" heads={['fault', 'requests', 'what', '#met', '#left']}>
+      {shown.map(({ id, kind, match, options, met, left }) => (
+        <tr key={id}>
+          <th scope="row">{id}</th>
+          <td>
+            <code>{match}</code>
+          </td>
+          <td>
+            {kind} {Object.keys(options).length === 0 ? '' : <code class="dim">{inlineCode(options)}</code>}
+          </td>
+          <td class="num">{met}</td>
+          <td class="num">{left ?? '∞'}</td>
+          <td>
+            <Action line={LINES.endFault(id)} label={`End ${id}`} onAct={() => control('DELETE', `/faults/${encodeURIComponent(id)}`)}>
+              End
+            </Action>
+          </td>
+        </tr>
+      ))}
+    </CardTable>
   )
 }
 

@@ -1,10 +1,10 @@
 /** Worlds card: the worlds of the server: what they have begun with, their size, and when they were last used. */
-import { useId, useState } from 'preact/hooks'
 import { useLoad } from '../parts/use-load.ts'
 import { control } from '../state/ask.ts'
 import { changes, dataChanged, streams, worlds } from '../state/live.ts'
 import { setOfPage, world } from '../state/place.ts'
 import { Action, ActionCard, Why } from './actions.tsx'
+import { CardTable, NamedAction } from './card-parts.tsx'
 import { LINES } from './lines.ts'
 import { formatBytes, formatSpan } from './sizes.ts'
 
@@ -17,37 +17,24 @@ interface ListedWorld {
   readonly idle: number
 }
 
+/** The name of a fork where none is written. */
+const USUAL = 'mine'
+
 export function WorldsCard() {
   const { data: listed = [] } = useLoad(
     async () => ((await control('GET', '/worlds')).body as { readonly worlds: readonly ListedWorld[] }).worlds,
     [worlds.value, streams.value, changes.value],
   )
   return (
-    <ActionCard title="Worlds" line={LINES.fork('mine')} class="across">
-      <div class="scroll" tabIndex={0} role="region" aria-label="All worlds">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">world</th>
-              <th scope="col">begun with</th>
-              <th scope="col" class="num">
-                requests
-              </th>
-              <th scope="col" class="num">
-                size
-              </th>
-              <th scope="col">used</th>
-              <th scope="col">actions</th>
-            </tr>
-          </thead>
-          <tbody>
-            {listed.map(each => (
-              <Row key={each.name ?? ''} listed={each} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <Fork />
+    <ActionCard title="Worlds" line={LINES.fork(USUAL)} class="across">
+      <CardTable label="All worlds" heads={['world', 'begun with', '#requests', '#size', 'used']}>
+        {listed.map(each => (
+          <Row key={each.name ?? ''} listed={each} />
+        ))}
+      </CardTable>
+      <NamedAction usual={USUAL} needs="fork" line={LINES.fork} onAct={fork}>
+        Fork {world.value === '' ? 'main' : world.value}
+      </NamedAction>
       <Why needs="fork" />
     </ActionCard>
   )
@@ -86,28 +73,10 @@ function Row({ listed: { name, origin, size, requests, idle } }: { readonly list
   )
 }
 
-function Fork() {
-  const id = useId()
-  const [name, setName] = useState('')
-  const own = name === '' ? 'mine' : name
-  return (
-    <div class="bar">
-      <label for={id}>Name</label>
-      <input id={id} value={name} placeholder="mine" size={14} maxLength={100} onInput={event => setName(event.currentTarget.value)} />
-      <Action
-        needs="fork"
-        isMain
-        line={LINES.fork(own)}
-        onAct={async () => {
-          await control('POST', '/worlds', { name: own })
-          setName('')
-          lookAt(own)
-        }}
-      >
-        Fork {world.value === '' ? 'main' : world.value}
-      </Action>
-    </div>
-  )
+async function fork(written: string): Promise<void> {
+  const name = written === '' ? USUAL : written
+  await control('POST', '/worlds', { name })
+  lookAt(name)
 }
 
 function lookAt(name: string): void {

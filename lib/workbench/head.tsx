@@ -21,7 +21,7 @@ export function Head() {
         mikro-rest
       </a>
       <p class="served">
-        <b>{title}</b>
+        <b title={title}>{title}</b>
         <span class="dim">
           {[
             title?.includes('in memory') === true ? '' : database,

@@ -14,13 +14,7 @@ export function Navigation() {
   const resources = outline.value?.resources ?? []
   const shown = resources.filter(({ name }) => name.toLowerCase().includes(typed.toLowerCase()))
   const nav = useRef<HTMLElement>(null)
-  // Where the lists are lines, the current place may be out of sight.
-  useLayoutEffect(() => {
-    for (const item of nav.current?.querySelectorAll<HTMLElement>('[aria-current]') ?? []) {
-      const list = item.closest('ul')!
-      list.scrollLeft = item.offsetLeft - list.offsetLeft - (list.clientWidth - item.offsetWidth) / 2
-    }
-  }, [screen, path[0], resources])
+  useLayoutEffect(() => showCurrent(nav.current!), [screen, path[0], resources])
   return (
     <nav ref={nav} class="side" aria-label="Parts">
       <h2>
@@ -77,4 +71,12 @@ function Elsewhere() {
       ) : null}
     </>
   )
+}
+
+/** Where the lists are lines, the current place may be out of sight. */
+function showCurrent(nav: HTMLElement): void {
+  for (const item of nav.querySelectorAll<HTMLElement>('[aria-current]')) {
+    const list = item.closest('ul')!
+    list.scrollLeft = item.offsetLeft - list.offsetLeft - (list.clientWidth - item.offsetWidth) / 2
+  }
 }

@@ -101,6 +101,10 @@ describe('POST /_test/conformity', () => {
       const asked = { method: 'GET', path: `${base}/v1/users/1?depth=1`, status, headers }
       const right = await judge({ ...asked, body })
       assert.deepEqual([right.status, right.described, right.faults], [200, true, []])
+      const cut = await engine.send(`GET ${base}/v1/users?attributes=name&limit=1`)
+      const part = { method: 'GET', path: `${base}/v1/users?attributes=name&limit=1`, status: 200, headers: cut.headers, body: cut.body }
+      assert.deepEqual((await judge(part)).faults, [])
+      assert.notDeepEqual((await judge({ ...part, path: `${base}/v1/users` })).faults, [])
       const wrong = await judge({ ...asked, body: { ...body, user: { ...(body as unknown as { user: object }).user, name: 5 } } })
       assert.match(wrong.faults!.join(), /name/)
       assert.equal((await judge({ ...asked, path: '/elsewhere', body })).described, false)

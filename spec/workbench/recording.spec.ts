@@ -37,6 +37,8 @@ describe('a recording in the workbench', { skip: NO_BROWSER, timeout: 120_000 },
     assert.equal(await nameNow(), 'Ann Archer')
     await visit(browser, `${origin}/_ui`, {}, async page => {
       await page.getByRole('link', { name: 'Requests', exact: true }).click()
+      await page.getByText('The test “renames a user” has failed').waitFor()
+      await page.getByText('expected "Ann", got "Zed"').waitFor()
       await page.locator('.timeline a').filter({ hasText: '503' }).filter({ hasText: 'fault f1' }).waitFor()
       await page.locator('.timeline a').filter({ hasText: 'PATCH' }).click()
       await page.getByText('Ann Archer').first().waitFor()

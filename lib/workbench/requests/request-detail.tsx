@@ -93,7 +93,9 @@ function Facts({ entry: { user, test, fault, error, nested } }: { readonly entry
     <>
       {fault === undefined ? null : (
         <p class="notice warn">
-          It has met the fault {fault}: <code>{known === undefined ? 'which has ended' : writeFault(known)}</code>
+          It has met the fault {fault}
+          {known === undefined ? ', which has ended' : ': '}
+          {known === undefined ? null : <code>{writeFault(known)}</code>}
         </p>
       )}
       {error === undefined ? null : <p class="notice bad">{error}</p>}
@@ -180,7 +182,13 @@ function RefusalNotice({ body }: { readonly body: unknown }) {
   return (
     <div class="notice bad">
       <strong>{title}</strong>
-      {faults.length < 2 ? <p>{detail}</p> : faults.map((fault, index) => <p key={index}>{fault.detail}</p>)}
+      {faults.length < 2 ? (
+        detail.replace(/\.$/, '') === title ? null : (
+          <p>{detail}</p>
+        )
+      ) : (
+        faults.map((fault, index) => <p key={index}>{fault.detail}</p>)
+      )}
     </div>
   )
 }

@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { base } from '../state/ask.ts'
+import { recording } from '../state/live.ts'
 import { world } from '../state/place.ts'
 import { clearJournal, collect, goOn, isPaused, items, journalError, waiting } from './journal.ts'
 import { matchEntry } from './match-entry.ts'
@@ -17,6 +18,7 @@ export default function RequestsScreen() {
   return (
     <>
       <h1 class="visually-hidden">Requests</h1>
+      <Failure />
       <Toolbar view={view} />
       {journalError.value === undefined ? null : <ErrorNotice error={journalError.value} />}
       <div class={view.id === undefined ? undefined : 'split even'}>
@@ -24,6 +26,18 @@ export default function RequestsScreen() {
         {view.id === undefined ? null : <RequestDetail key={view.id} id={view.id} view={view} />}
       </div>
     </>
+  )
+}
+
+/** What has failed, where a recording of it is looked at. */
+function Failure() {
+  if (recording.value === undefined) return null
+  const { test, failure } = recording.value
+  return (
+    <div class="notice bad">
+      <strong>{test === undefined ? 'A test has failed' : `The test “${test}” has failed`}</strong>
+      {failure === undefined ? null : <p class="failure">{failure}</p>}
+    </div>
   )
 }
 

@@ -21,6 +21,9 @@ export const worlds = signal<readonly string[]>([])
 
 export const scenarios = signal<readonly string[]>([])
 
+/** The test that is looked at, where what is served is a recording. */
+export const recording = signal<RecordedTest | undefined>(undefined)
+
 /** What is not possible here, and why, by the name of the engine's member. */
 export const unavailable = signal<Readonly<Record<string, string>>>({})
 
@@ -100,7 +103,10 @@ async function begin(): Promise<void> {
 
 async function readState(): Promise<void> {
   const [index, found, time] = await Promise.all([control('GET', ''), control('GET', '/faults'), control('GET', '/clock')])
-  const { worlds: names, scenarios: seeds, unavailable: missing } = index.body as IndexBody
+  const { worlds: names, scenarios: seeds, unavailable: missing, recording: recorded } = index.body as IndexBody
+  recording.value = recorded
+  // Those of the test come first: an ID is of a fault of this server, where both have it.
+  for (const fault of recorded?.faults ?? []) knownFaults.set(fault.id, fault)
   worlds.value = names
   scenarios.value = seeds
   unavailable.value = missing
@@ -112,6 +118,14 @@ interface IndexBody {
   readonly worlds: readonly string[]
   readonly scenarios: readonly string[]
   readonly unavailable: Readonly<Record<string, string>>
+  readonly recording?: RecordedTest
+}
+
+export interface RecordedTest {
+  readonly test?: string
+  /** What went wrong, in the words of the test runner. */
+  readonly failure?: string
+  readonly faults: readonly FaultState[]
 }
 
 function take(event: EngineEvent): void {

@@ -30,7 +30,7 @@ async function checkConformity({ world, body: sent, base }: ControlRequest): Pro
   if (!isObject(headers) || !Object.values(headers).every(value => typeof value === 'string'))
     throw invalid('"headers" must be an object of strings.')
   // The document has paths below the base.
-  const [whole = ''] = path.split('?', 1)
+  const [whole = '', query = ''] = path.split(/\?(.*)/s, 2)
   const plain = base !== '' && whole.startsWith(`${base}/`) ? whole.slice(base.length) : whole
   const versions = listVersions(world.engine.versions)
   const isBelow = (root: string): boolean => plain === root || plain.startsWith(`${root}/`)
@@ -38,8 +38,10 @@ async function checkConformity({ world, body: sent, base }: ControlRequest): Pro
   const { Conformity } = await import('../../../description/conformity/conformity.ts')
   const conformity = new Conformity(await world.internals.describe({ version }, false, base))
   const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value as string]))
+  const { engine } = world
   return {
     described: conformity.knows(plain),
-    faults: conformity.check(method.toUpperCase(), plain, { status: status as number, headers: lower, body }),
+    // What a request cuts down, with `attributes` or `depth`, the answer need not have.
+    faults: await engine.conforms({ method, path: engine.base + plain, query }, { status: status as number, headers: lower, body }),
   }
 }

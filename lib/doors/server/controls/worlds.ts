@@ -20,6 +20,8 @@ import type { DropOptions, FailOptions, FaultOptions } from '../../../engine/tes
 import type { RequestMatch } from '../../../engine/testing/fault-request.ts'
 import type { Give } from '../../../engine/testing/given.ts'
 import type { RateLimit } from '../../../engine/testing/rate-limit.ts'
+import type { HeldRequest } from '../../../engine/pipeline/hold-answer.ts'
+import type { RestResponse } from '../../../foundation/base/response.ts'
 import { nameSnapshot } from '../../../engine/pipeline/snapshot.ts'
 import type { Snapshot } from '../../../engine/pipeline/snapshot.ts'
 
@@ -41,6 +43,8 @@ export interface WorldEngine {
   reset(): Promise<void>
   scenario(name: string): Promise<void>
   readonly scenarios: readonly string[]
+  /** Holds an answer against the OpenAPI document of its version. */
+  conforms(request: HeldRequest, response: RestResponse): Promise<string[]>
   token(user: unknown, options?: { readonly ttl?: number }): string
   delay(match: RequestMatch, delay: Delay, options?: FaultOptions): FaultHandle
   fail(match: RequestMatch, options: FailOptions): FaultHandle

@@ -475,6 +475,21 @@ describe('a key of the application', () => {
     )
   })
 
+  it('takes the room in an answer that its values take, also in the list of one record', async () => {
+    await using engine = await RestEngine.create({ entities, resources, limits: { maxAnswerBytes: 5_000 } })
+    const tags = [1, 2, 3].map(id => ({ id, name: `${id}`.repeat(2_000) }))
+    await engine.seed({
+      authors: [{ name: 'a' }],
+      tags,
+      articles: [
+        { slug: 'two', author: 'a', tags: tags.slice(1).map(({ name }) => name) },
+        { slug: 'three', author: 'a', tags: tags.map(({ name }) => name) },
+      ],
+    })
+    await ask(engine, 'GET', '/articles/two')
+    assert.equal((await ask(engine, 'GET', '/articles/three', undefined, 400)).body.errors[0].code, 'limit_exceeded')
+  })
+
   it('may be the primary key, which changes nothing', async () => {
     await using engine = await RestEngine.create({ entities, resources: [resource(Author, { key: 'id' })] })
     await engine.seed({ authors: [{ id: 1, name: 'a' }] })

@@ -14,7 +14,7 @@ import { decodeDocument, documentAt } from './decode-document.ts'
 import { sortTerm } from './sort-term.ts'
 import { FromClause, discriminatorCondition, startList, formatTable } from './from-clause.ts'
 import { addKey, isRecalled, keyExpression, keyThere } from './row-key.ts'
-import { VALUE_BYTES, estimateBytes, isLong, scalarExpression } from './scalar-value.ts'
+import { VALUE_BYTES, estimateBytes, scalarExpression } from './scalar-value.ts'
 import type { NodeContext } from './scalar-value.ts'
 import { existing, isExact, keyOrder } from './select.ts'
 import type { Select } from './select.ts'
@@ -299,11 +299,11 @@ function listChild(field: Field & { kind: 'references' | 'records' }, { scope, s
   }
 }
 
-/** Returns the column of the ID where what a statement reads of it is the ID as it is shown, and short. */
+/** Returns the column of the ID where what a statement reads of it is the ID as it is shown. */
 function findBareId({ id: [column], resource, tables: { flavour } }: FromClause): Sql | undefined {
   const [part, ...others] = idParts(resource)
   if (!flavour.readsBare || others.length > 0 || isExact(part!)) return undefined
-  return isLong(part!.type) || flavour.findDecoder(part!.type) !== undefined ? undefined : text(column!)
+  return flavour.findDecoder(part!.type) !== undefined ? undefined : text(column!)
 }
 
 /**

@@ -252,7 +252,10 @@ export function gatherLists(
 
 /** The IDs of members as clients know them. */
 function listShown(ids: Iterable<unknown>, { shown }: ListState): unknown[] {
-  return shown.size === 0 ? [...ids] : Array.from(ids, id => shown.get(id) ?? id)
+  if (shown.size === 0) return [...ids]
+  const result: unknown[] = []
+  for (const id of ids) result.push(shown.get(id) ?? id)
+  return result
 }
 
 /** Puts a list back to what it was before a row came or went. */

@@ -4,7 +4,7 @@
  */
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import { idFromJson, idToSegment, isShownKey } from '../../model/key.ts'
+import { idFromJson, idToJson, idToSegment, isShownKey } from '../../model/key.ts'
 import type { KeyValues, RecordKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { notFound } from '../../records/access/resolve-path.ts'
@@ -46,6 +46,8 @@ export function findNewPath(
   connection: Connection,
 ): Awaitable<string | undefined> {
   if (!isShownKey(key)) return undefined
+  // Of most changes the record shows that it has the ID that was asked for.
+  if (written.record[written.resource.shownKey!.name] === idToJson(key, written.resource)) return undefined
   return chain(formatSegment(written, connection), segment =>
     segment === idToSegment(key, written.resource) ? undefined : `${path}/${segment}`,
   )

@@ -3,7 +3,7 @@ import { bindParameters } from '../database/bind.ts'
 import type { Arguments } from '../database/bind.ts'
 import { putInside } from '../../foundation/base/json.ts'
 import type { CompiledChild, CompiledNode, Dialect, EncodedLinks, Reading, ReadingStep, Row, RowBound } from '../database/dialect.ts'
-import { build, weigh } from './build-records.ts'
+import { build, weigh, weighIds } from './build-records.ts'
 import type { JsonRecord } from './build-records.ts'
 
 /** Records that relations are read for. */
@@ -87,8 +87,11 @@ function takeRows(child: CompiledChild, { records, times }: Owners, { given, nex
 /** Takes bare rows, which are the IDs of a list. */
 function takeIds(child: CompiledChild, { records, times }: Owners, { given }: LevelContext): Take {
   return ids => {
-    const places = times === undefined ? ids.length : ids.length * times[0]!
-    given.room?.take(places, places * child.node.bytes, true, child.name)
+    const { room } = given
+    if (room !== undefined) {
+      const shown = times === undefined ? 1 : times[0]!
+      room.take(ids.length * shown, weighIds(ids, child.node) * shown, true, child.name)
+    }
     put(records[0]!, child, ids)
   }
 }

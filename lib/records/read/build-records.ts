@@ -36,6 +36,13 @@ export function weigh(
   room.take(count, bytes, areIds, at)
 }
 
+/** Returns the bytes that bare rows take, which are IDs. */
+export function weighIds(ids: readonly unknown[], { bytes, long }: CompiledNode): number {
+  let size = ids.length * bytes
+  if (long.length > 0) for (const id of ids) if (typeof id === 'string') size += id.length
+  return size
+}
+
 /** Builds the records of rows, without their relations. */
 export function build(rows: readonly Row[], node: CompiledNode, given: Arguments): JsonRecord[] {
   const records: JsonRecord[] = []

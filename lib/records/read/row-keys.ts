@@ -4,16 +4,18 @@
  */
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import { idFromJson, idToSegment, idValues, isShownKey, keyFromJson } from '../../model/key.ts'
+import { idFromJson, idValues, isShownKey, keyFromJson, shownText } from '../../model/key.ts'
 import type { KeyValues, RecordKey, ShownKey } from '../../model/key.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
+import type { Arguments } from '../database/bind.ts'
 import type { CompiledRead, Connection, Dialect, Reading } from '../database/dialect.ts'
 import type { Anchor, Field } from '../plan/read-plan.ts'
 import { readBefore, readFirst, readRecords } from './run-read.ts'
 import type { JsonRecord } from './run-read.ts'
 
-/** How the rows of a resource are found: by one value, by several, and by the primary key. */
+/** How the rows of a resource are found: by one value, by several, and by the primary key. `key` gives that key alone, which an index holds. */
 interface Finding {
+  readonly key: CompiledRead
   readonly one: CompiledRead
   readonly several: CompiledRead
   readonly byKey: CompiledRead
@@ -21,7 +23,9 @@ interface Finding {
 
 const findings = new WeakMap<Dialect, WeakMap<Resource, Finding>>()
 
-const WHOLE = Object.freeze({ filters: [], limit: Number.MAX_SAFE_INTEGER, offset: 0 })
+const NO_FILTERS: Arguments['filters'] = Object.freeze([])
+
+const WHOLE = Object.freeze({ filters: NO_FILTERS, limit: Number.MAX_SAFE_INTEGER, offset: 0 })
 
 /** Values that are listed are compared as they are: another may have several forms in the database. */
 const LISTED: ReadonlySet<string> = new Set(['integer', 'bigint', 'text'])
@@ -30,10 +34,11 @@ const LISTED: ReadonlySet<string> = new Set(['integer', 'bigint', 'text'])
 export function findRowKey(resource: Resource, key: RecordKey, connection: Connection): Awaitable<KeyValues | undefined> {
   if (!isShownKey(key)) return key
   const { dialect } = connection
-  const { one } = findFinding(resource, dialect)
+  const { key: byShown } = findFinding(resource, dialect)
+  const given = { filters: NO_FILTERS, limit: Number.MAX_SAFE_INTEGER, offset: 0, key: idValues(key) }
   return chain(
-    connection.read(() => readFirst(one, { ...WHOLE, key: idValues(key) }, dialect)),
-    row => row && readKey(row, resource),
+    connection.read((): Reading<unknown> => readFirst(byShown, given, dialect)),
+    id => (id === undefined ? undefined : keyFromJson(id, resource)),
   )
 }
 
@@ -48,7 +53,7 @@ export function findId(resource: Resource, key: KeyValues, connection: Connectio
   )
 }
 
-/** The keys of rows, by resource and by the segment of the value that stands for each. */
+/** The keys of rows, by resource and by the text of the value that stands for each (`shownText`). */
 export type RowKeys = ReadonlyMap<Resource, ReadonlyMap<string, KeyValues>>
 
 /** Returns the keys of the rows of several records, of each that there is. */
@@ -62,7 +67,7 @@ function* readKeys(wanted: ReadonlyMap<Resource, ReadonlyMap<string, ShownKey>>,
     const rows = yield* readBefore(readRowsOf(resource, [...keys.values()], dialect))
     found.set(
       resource,
-      new Map(rows.map(row => [idToSegment(idFromJson(row['shown'], resource)!, resource), readKey(row, resource)] as const)),
+      new Map(rows.map(row => [shownText(idFromJson(row['shown'], resource) as ShownKey, resource), readKey(row, resource)] as const)),
     )
   }
   return found
@@ -93,6 +98,7 @@ function findFinding(resource: Resource, dialect: Dialect): Finding {
   let finding = known.get(resource)
   if (finding === undefined) {
     finding = {
+      key: compileKey(resource, dialect),
       one: compile(resource, { kind: 'record', shown: true }, dialect),
       several: compile(resource, { kind: 'keys', shown: true }, dialect),
       byKey: compile(resource, { kind: 'record' }, dialect),
@@ -100,6 +106,11 @@ function findFinding(resource: Resource, dialect: Dialect): Finding {
     known.set(resource, finding)
   }
   return finding
+}
+
+function compileKey(resource: Resource, dialect: Dialect): CompiledRead {
+  const anchor = { kind: 'record', shown: true } as const
+  return dialect.compile({ resource, anchor, node: undefined, where: [], scopeOf: () => undefined, order: [], paged: false, sort: '' })
 }
 
 function compile(resource: Resource, anchor: Anchor, dialect: Dialect): CompiledRead {

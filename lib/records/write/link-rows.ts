@@ -4,7 +4,7 @@
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
-import { idFromJson, idToSegment, isShownKey } from '../../model/key.ts'
+import { idFromJson, isShownKey, shownText } from '../../model/key.ts'
 import type { KeyValues, RecordKey, ShownKey } from '../../model/key.ts'
 import type { Connection } from '../database/dialect.ts'
 import { findRowKey, findRowKeys } from '../read/row-keys.ts'
@@ -39,13 +39,13 @@ export function* withRowKeys(
   const ids = bodies.map(body => readId(body[link.name], link))
   if (ids.includes(undefined)) return undefined
   const wanted = new Map(
-    ids.flatMap(id => (id === null || id === undefined || !isShownKey(id) ? [] : [[idToSegment(id, target), id] as [string, ShownKey]])),
+    ids.flatMap(id => (id === null || id === undefined || !isShownKey(id) ? [] : [[shownText(id, target), id] as [string, ShownKey]])),
   )
   const found = (yield* wait(findRowKeys(new Map([[target, wanted]]), connection))).get(target)!
   if (found.size < wanted.size) return undefined
   return bodies.map((body, index) => {
     const id = ids[index]
-    return id === null ? body : replaceLink(body, link, found.get(idToSegment(id!, target))!)
+    return id === null ? body : replaceLink(body, link, found.get(shownText(id as ShownKey, target))!)
   })
 }
 

@@ -2,7 +2,7 @@
  * References: the records that a body links by another key than the primary one (`Resource.shownKey`). A validation that comes upon such IDs collects them, so that one
  * statement for each resource looks for all of them. It is run again where one is missing.
  */
-import { idToSegment, sameKey } from '../../model/key.ts'
+import { sameKey, shownText } from '../../model/key.ts'
 import type { KeyValues, ShownKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
@@ -18,7 +18,7 @@ type Existing = RecordRef & { readonly kind: 'existing' }
 interface OpenReference {
   readonly ref: { -readonly [K in keyof Existing]: Existing[K] }
   readonly target: Resource
-  readonly segment: string
+  readonly text: string
 }
 
 const NO_KEY: KeyValues = Object.freeze([])
@@ -58,9 +58,9 @@ export class References {
     if (found === undefined) return undefined
     const ref = { kind: 'existing', key: NO_KEY, path, given } as const
     if (found !== 'open') return { ...ref, ...found }
-    const segment = idToSegment(id, target)
+    const text = shownText(id, target)
     const open = { ...ref }
-    this.#open.push({ ref: open, target, segment })
+    this.#open.push({ ref: open, target, text })
     return open
   }
 
@@ -72,31 +72,31 @@ export class References {
   }
 
   #look(target: Resource, id: ShownKey): Pick<Existing, 'key' | 'name' | 'isThere'> | 'open' | undefined {
-    const segment = idToSegment(id, target)
-    const name = nameShown(target, segment)
+    const text = shownText(id, target)
+    const name = nameShown(target, text)
     if (this.#named.has(name)) return { key: NO_KEY, name }
-    const key = this.#found.get(target)?.get(segment)
+    const key = this.#found.get(target)?.get(text)
     if (key !== undefined) return { key, isThere: true }
     if (this.#asked.has(name)) return undefined
     const wanted = this.#wanted.get(target) ?? new Map<string, ShownKey>()
-    this.#wanted.set(target, wanted.set(segment, id))
+    this.#wanted.set(target, wanted.set(text, id))
     return 'open'
   }
 
   /** Makes the records known that come with those that refer to them, as `nameNew` calls them. */
   know(names: ReadonlySet<string>): void {
     this.#named = names
-    for (const { ref, target, segment } of this.#open) {
-      const name = nameShown(target, segment)
+    for (const { ref, target, text } of this.#open) {
+      const name = nameShown(target, text)
       if (!names.has(name)) continue
       ref.name = name
-      this.#wanted.get(target)!.delete(segment)
+      this.#wanted.get(target)!.delete(text)
     }
   }
 
   /** Makes the record of an ID known that the records of a seed make as they come upon it: those behind refer to it. */
   expect(target: Resource, id: ShownKey): void {
-    this.#named = new Set([...this.#named, nameShown(target, idToSegment(id, target))])
+    this.#named = new Set([...this.#named, nameShown(target, shownText(id, target))])
   }
 
   /** Looks for the records of all IDs that were come upon, and gives the references their keys. */
@@ -104,10 +104,10 @@ export class References {
     const wanted = this.#wanted
     return chain(findRowKeys(wanted, connection), found => {
       for (const [resource, keys] of found) this.#found.set(resource, new Map([...(this.#found.get(resource) ?? []), ...keys]))
-      for (const [resource, keys] of wanted) for (const segment of keys.keys()) this.#asked.add(nameShown(resource, segment))
-      for (const { ref, target, segment } of this.#open) {
+      for (const [resource, keys] of wanted) for (const text of keys.keys()) this.#asked.add(nameShown(resource, text))
+      for (const { ref, target, text } of this.#open) {
         if (ref.name !== undefined) continue
-        const key = found.get(target)?.get(segment)
+        const key = found.get(target)?.get(text)
         if (key === undefined) this.#isSettled = false
         else Object.assign(ref, { key, isThere: true })
       }
@@ -115,8 +115,8 @@ export class References {
   }
 }
 
-function nameShown({ className }: Resource, segment: string): string {
-  return `${className}=${segment}`
+function nameShown({ className }: Resource, text: string): string {
+  return `${className}=${text}`
 }
 
 /** Returns the name by which a body refers to a new record, where its own body gives the key that clients know it by. */
@@ -124,7 +124,7 @@ export function nameNew({ resource, values }: RecordInput): string | undefined {
   const { shownKey } = resource
   if (shownKey === undefined) return undefined
   const given = values.find(({ attribute }) => attribute.name === shownKey.name)
-  return given === undefined ? undefined : nameShown(resource, idToSegment({ shown: given.value as KeyValues[number] }, resource))
+  return given === undefined ? undefined : nameShown(resource, shownText({ shown: given.value as KeyValues[number] }, resource))
 }
 
 /** Returns the names of all records that changes make, those nested in them included. */

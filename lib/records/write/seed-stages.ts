@@ -2,7 +2,7 @@
  * Seed stages: the records of a seed that link others of it by the key that clients know them by. Where the primary keys of those are counted by the database, they are
  * known once the records are there: so the records come in stages, each of which links those before.
  */
-import { idFromJson, idToSegment } from '../../model/key.ts'
+import { idFromJson, shownText } from '../../model/key.ts'
 import type { ShownKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { RowKeys } from '../read/row-keys.ts'
@@ -49,7 +49,7 @@ export function collectShown(changes: readonly RecordInput[]): Map<Resource, Map
     for (const { target, ref } of listNamed(change)) {
       const key = idFromJson(ref.given, target) as ShownKey
       const keys = wanted.get(target) ?? new Map<string, ShownKey>()
-      wanted.set(target, keys.set(idToSegment(key, target), key))
+      wanted.set(target, keys.set(shownText(key, target), key))
     }
   }
   return wanted
@@ -61,7 +61,7 @@ export function withRowKeys(change: RecordInput, found: RowKeys): RecordInput {
     if (ref?.kind === 'new') return { ...ref, record: withRowKeys(ref.record, found) }
     if (ref?.name === undefined) return ref
     const { kind, path, given } = ref
-    const key = found.get(target)!.get(idToSegment(idFromJson(given, target)!, target))!
+    const key = found.get(target)!.get(shownText(idFromJson(given, target) as ShownKey, target))!
     return { kind, key, path, given } as R
   }
   return {

@@ -59,11 +59,16 @@ function readCounted(statement: Database.Statement, parameters: readonly unknown
   const rows: Row[] = []
   let bytes = 0
   for (const row of statement.iterate(...parameters) as IterableIterator<Row>) {
-    if (Array.isArray(row)) for (const value of row) if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length
+    if (Array.isArray(row)) for (const value of row) bytes += lengthOf(value)
+    else bytes += lengthOf(row)
     rows.push(row)
     room.check(rows.length, bytes, areIds, at)
   }
   return rows
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === 'string' || value instanceof Uint8Array ? value.length : 0
 }
 
 /** Reads the first row. */

@@ -22,6 +22,7 @@ const CONFIG = [
   'name',
   'singular',
   'single',
+  'repeatable',
   'key',
   'versions',
   'depth',
@@ -292,9 +293,10 @@ function asksCaller(sql: ComputedAttribute['sql']): boolean {
 /** Returns the rules of a resource beside its attributes: those of the application and the filters of MikroORM. */
 export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config, added: NamedFilters): ResourceRules {
   const where = `resource(${meta.className})`
-  const { access = true, scope, write, depth = 1, expand = [], single } = config
+  const { access = true, scope, write, depth = 1, expand = [], single, repeatable = false } = config
   if (single !== undefined && typeof single !== 'string' && typeof single !== 'number')
     throw new TypeError(`${where}: "single" must be the ID of a record.`)
+  if (typeof repeatable !== 'boolean') throw new TypeError(`${where}: "repeatable" must be true or false.`)
   if (![0, 1, 2].includes(depth)) throw new RangeError(`${where}: "depth" must be 0, 1 or 2.`)
   for (const name of ['name', 'singular'] as const) {
     const called: unknown = config[name]
@@ -323,6 +325,7 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config, a
     access: Object.freeze(Object.fromEntries(ACTIONS.map(action => [action, ruleFor(action)])) as Record<Action, AccessRule>),
     ownScopes: scope === undefined ? 0 : 1,
     write,
+    repeatable,
     scopes: Object.freeze([...(scope === undefined ? [] : [scope]), ...readOrmFilters(meta, orm, added)]),
     wrappers: Object.freeze(
       Object.fromEntries(

@@ -176,6 +176,12 @@ export interface ResourceConfig<E> {
    * that is true for records with the caller's mark. A caller may mark each record that it may read, and needs no right to change one. Default: none.
    */
   readonly marks?: Readonly<Record<string, PropertyName<E> | MarkOption<PropertyName<E>>>>
+  /**
+   * Whether a write whose wrapper runs may begin anew, wrapper and all, where another one has got in its way: several times if need be, with `ctx` as it was at first.
+   * It is for wrappers that do nothing outside of the database, and for PostgreSQL, where writes run at the same time: without it such a write is 503 `database_busy`.
+   * Default: `false`.
+   */
+  readonly repeatable?: boolean
   readonly list?: Wrapper
   readonly get?: Wrapper
   readonly create?: Wrapper

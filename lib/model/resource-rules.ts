@@ -27,5 +27,7 @@ export interface ResourceRules {
   readonly ownScopes: number
   /** The condition that a row meets which the caller may write; undefined: all that exist for the caller. See `ResourceConfig.write`. */
   readonly write: ((ctx: HookContext) => object | boolean | undefined | null | Promise<object | boolean | undefined | null>) | undefined
+  /** Whether a write whose wrapper runs may begin anew. See `ResourceConfig.repeatable`. */
+  readonly repeatable: boolean
   readonly wrappers: Readonly<Partial<Record<Action, Wrapper>>>
 }

@@ -10,6 +10,7 @@ import type { RunStatement, Traces } from '../../foundation/base/trace.ts'
 import type { PoolClient } from 'pg'
 import type { ChangeRecorder, ChangeSink, Watched } from '../../records/database/changes.ts'
 import type { BehindWrite, Connection, Dialect, Reading, RowsWritten, Statement, WrittenPlace } from '../../records/database/dialect.ts'
+import type { Repeatable } from '../../records/database/repeatable.ts'
 import type { StatementsExplained, UnindexedLink } from '../../records/database/explained-statements.ts'
 import { AddedFilters } from '../../model/added-filters.ts'
 import type { Resource } from '../../model/model.ts'
@@ -203,7 +204,12 @@ export class PostgresConnection implements Connection {
     retime(entity as Record<string, unknown>, given, this.orm.getMetadata(entity.constructor as never).props, from, this.#clock)
   }
 
-  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, repeatable = false, place?: WrittenPlace): Promise<T> {
+  write<T>(
+    work: (em: EntityManager) => Awaitable<T>,
+    end?: RequestAbort,
+    repeatable: Repeatable = false,
+    place?: WrittenPlace,
+  ): Promise<T> {
     return this.#unitsOfWork.write(work, end, repeatable, place)
   }
 

@@ -9,6 +9,7 @@ import type { RequestAbort } from '../../foundation/base/abort.ts'
 import { RestError, restError } from '../../foundation/base/errors.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { WrittenPlace } from '../../records/database/dialect.ts'
+import type { Repeatable } from '../../records/database/repeatable.ts'
 import { rememberManager } from '../orm/target-keys.ts'
 import { runsForeignCode } from '../orm/user-hooks.ts'
 import { conflicting, isConflict, isLost, isOutdated, isUnprepared, pooled, unreachable } from './server/errors.ts'
@@ -52,11 +53,12 @@ export class UnitsOfWork {
   }
 
   /** See `Connection.write`. */
-  async write<T>(work: Work<T>, end?: RequestAbort, repeatable = false, place?: WrittenPlace): Promise<T> {
+  async write<T>(work: Work<T>, end?: RequestAbort, repeatable: Repeatable = false, place?: WrittenPlace): Promise<T> {
     if (this.#readOnly) throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
     const { current } = this.#transactions
     if (current !== undefined) return this.#writeNested(current, work, end)
-    return this.#repeat(() => this.#attempt(work, end), end, repeatable && !runsForeignCode(this.#orm().em), place)
+    const isRepeatable = repeatable === 'declared' || (repeatable && !runsForeignCode(this.#orm().em))
+    return this.#repeat(() => this.#attempt(work, end), end, isRepeatable, place)
   }
 
   /** See `Connection.transact`. */
@@ -100,6 +102,8 @@ export class UnitsOfWork {
     try {
       return await this.#run(transaction, {}, work)
     } catch (error) {
+      // What the statement of an inner request has met is no more than its answer to the code that has asked for it.
+      if (transaction.conflict !== undefined && error instanceof RestError && error.code === 'database_busy') throw transaction.conflict
       // The connection was lost before the transaction began: the next one is a new one.
       if (transaction.session !== undefined || error instanceof RestError || !isLost(error)) throw error
     }
@@ -115,6 +119,10 @@ export class UnitsOfWork {
       const transaction = this.#transactions.create(end)
       if (outer.session !== undefined) transaction.session = outer.session
       return await this.#run(transaction, outer.trx === undefined ? {} : { ctx: outer.trx }, work)
+    } catch (error) {
+      if (isConflict(error))
+        for (let each: OpenTransaction | undefined = outer; each !== undefined; each = each.outer) each.conflict ??= error
+      throw error
     } finally {
       release()
     }

@@ -10,6 +10,7 @@ import { takesBody } from '../../foundation/base/http-methods.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import type { Model } from '../../model/model.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
+import { InnerClient } from '../../records/request/inner-request.ts'
 import { readHeader } from '../../records/request/parse-request.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { CheckedOptions } from './options.ts'
@@ -46,13 +47,21 @@ export function answerFailure(error: unknown, arrival: FailedArrival, parts: Fai
   const answered = meant instanceof AskedError ? meant.answer : undefined
   const response =
     answered ?? answerError(describeDatabaseFailure(meant, parts.classifyFailure(meant)), parts, readHeader(context, 'accept'))
-  // The failure of an inner request has been reported with it.
-  if (response.status >= 500 && !(meant instanceof AskedError)) {
+  if (response.status >= 500 && isToReport(meant, arrival, response)) {
     if (record !== undefined) record.failure = findReason(meant)
     reportFailure(parts.options.onError, meant, { method, path })
   }
   const shaped = isPlain(context) ? response : formRefusal(response, { method, path }, parts)
   return method.toUpperCase() === 'HEAD' ? withoutBody(shaped) : shaped
+}
+
+/**
+ * Whether nobody else reports a failure: that of an inner request has been reported with it. Only that it met another write is left to the request around it, which may
+ * begin anew.
+ */
+function isToReport(error: unknown, { context }: FailedArrival, { body }: RestResponse): boolean {
+  const isBusy = (body as { readonly code?: unknown } | undefined)?.code === 'database_busy'
+  return isBusy ? !(context instanceof InnerClient) : !(error instanceof AskedError)
 }
 
 /** Gives a refusal the form of the application. Where its own function fails, the client learns no more than that. */

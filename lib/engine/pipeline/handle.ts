@@ -49,7 +49,7 @@ import { answerFailure, isMisuse } from './answer-failure.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { Growth } from './served-versions.ts'
 import { createEach, findBulkResource } from './bulk.ts'
-import { operate } from './operate.ts'
+import { findPlace, operate } from './operate.ts'
 import type { Operation, Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
 import { respondCreatedAll, withoutBody } from './respond.ts'
@@ -174,7 +174,7 @@ async function answerRoute(match: RouteMatch, admitted: AdmittedRequest, parts: 
   arrival.trace?.enter('handler')
   const { transaction } = served.get(version) ?? served.values().next().value!
   const origin = { request: asked, principal, version, end, engine, fork, passed: passedBy(arrival), logsIn: authentication !== undefined }
-  const answer = await runRoute(match, origin, { versions: options.versions, transaction: work => transaction(work, end) })
+  const answer = await runRoute(match, origin, { versions: options.versions, transaction: (work, place) => transaction(work, end, place) })
   if (authentication?.answersAt(method, segments) === true) return finish(answer, arrival, request, parts)
   return request.readOnly ? keepReading(answer, request, parts) : answer
 }
@@ -302,8 +302,10 @@ async function answerBulk(resolved: ResolvedRequest, resource: Resource, parts: 
   const bodies = request.body as readonly unknown[]
   const answer = (body: unknown): Awaitable<RestResponse> => answerOne(resolved, parts, replaceBody(request, body))
   const together = (): Awaitable<readonly unknown[] | undefined> => createTogether(resolved, resource, parts)
+  const transaction = <T>(work: () => Promise<T>, until?: RequestAbort): Promise<T> =>
+    services.transaction(work, until, findPlace(resource))
   if (bodies.length <= limits.maxBulk) await services.hashes?.prepare(bodies, resource, end)
-  const records = await createEach(bodies, { limits, end, transaction: services.transaction, together, answer })
+  const records = await createEach(bodies, { limits, end, transaction, together, answer })
   if ('status' in records) return records
   return respondCreatedAll(resource, records, services.createdStatus, formatIso(services.clock.time()))
 }

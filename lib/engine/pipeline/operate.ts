@@ -7,7 +7,7 @@ import type { ResourceAction } from '../../records/access/actions.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { CustomParameter, ModelRules } from '../../records/access/access-rules.ts'
-import type { Connection } from '../../records/database/dialect.ts'
+import type { Connection, WrittenPlace } from '../../records/database/dialect.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Wrapper } from '../../model/hook-context.ts'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
@@ -74,8 +74,8 @@ export interface Services {
   readonly etag: EntityTags
   /** Returns the OpenAPI document of the version, for clients that see the engine below a base. */
   readonly describe: (base: string, readOnly: boolean) => Promise<object>
-  /** Runs work in a transaction. */
-  readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, end?: RequestAbort) => Promise<T>
+  /** Runs work in a transaction; where the application says so, which may run again, with other work of a place by turns. */
+  readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, end?: RequestAbort, repeatable?: WrittenPlace) => Promise<T>
 }
 
 /** One operation. */
@@ -171,7 +171,7 @@ function withoutPage(parameters: Parameters, limits: Limits, standard: number | 
 
 /** Runs the application's wrapper; around a write it is part of the transaction, which its failure rolls back. */
 async function wrapped(wrapper: Wrapper, work: Work, operation: Operation, services: Services): Promise<RestResponse> {
-  const { ctx, request, view } = operation
+  const { about, ctx, request, view } = operation
   const { trace } = view
   const next = async (): Promise<RestResponse> => {
     trace?.enter('render')
@@ -187,12 +187,20 @@ async function wrapped(wrapper: Wrapper, work: Work, operation: Operation, servi
   }
   if (isReading(request.method)) return run()
   await prepareHashes(operation, services)
-  return services.transaction(async em => {
+  const begin = ctx.startAgain()
+  const attempt = async (em: EntityManager): Promise<RestResponse> => {
+    begin()
     ctx.enter(em)
     const response = await run()
     view.end?.throwIfReached()
     return response
-  }, view.end)
+  }
+  return services.transaction(attempt, view.end, about && findPlace(about.resource))
+}
+
+/** Returns the place of writes that may run again with what their wrappers do: that of all writes of the resource; undefined where they may not. */
+export function findPlace({ plural, rules }: Resource): WrittenPlace | undefined {
+  return rules.repeatable ? { resource: plural, id: undefined } : undefined
 }
 
 /** Hashes the passwords of a body before the transaction of a wrapper begins: it would hold the lock meanwhile. */

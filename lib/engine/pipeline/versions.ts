@@ -121,9 +121,9 @@ export function serveVersions(
       createdStatus,
       etag,
       describe: async (base, readOnly) => describe(version, base, readOnly),
-      transaction: async (work, end) => {
+      transaction: async (work, end, repeatable) => {
         try {
-          return await connection.write(work, end)
+          return await connection.write(work, end, repeatable === undefined ? false : 'declared', repeatable)
         } catch (error) {
           throw translateDatabaseError(error, connection.dialect, parts.model)
         }

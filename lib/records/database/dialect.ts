@@ -2,6 +2,7 @@
  * Dialect: the interface between the stages and a database. Everything that is particular to one database (SQL text, value codecs, running, transactions)
  * stands behind these types; lib/databases/sqlite/ and lib/databases/postgres/ are the implementations. A connection may answer at once or with a promise.
  */
+import type { Repeatable } from './repeatable.ts'
 import type { TableRows } from '../../model/table-rows.ts'
 import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
@@ -348,7 +349,7 @@ export interface Connection {
    * @param repeatable whether the work may run again in another transaction, where several run at a time and one gets in the way of another
    * @param place what it writes: there writes of one record take turns that have got in each other's way, or may not run again
    */
-  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, repeatable?: boolean, place?: WrittenPlace): Promise<T>
+  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, repeatable?: Repeatable, place?: WrittenPlace): Promise<T>
   /**
    * Whether statements of the engine may write rows without the unit of work: nobody subscribes to it or logs what it runs, and MikroORM's own classes are in
    * place.

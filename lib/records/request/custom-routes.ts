@@ -5,7 +5,6 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { WRITE_METHODS } from '../../foundation/base/http-methods.ts'
 import { commitUnlessRefused } from '../../foundation/base/refused.ts'
-import type { Transact } from '../../foundation/base/refused.ts'
 import type { HandlerResponse, HookContext } from '../../model/hook-context.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import { NO_VERSION } from './address.ts'
@@ -30,6 +29,11 @@ export interface Route {
    * over, so a handler that waits for something outside says `false`. Default: true for POST, PUT, PATCH and DELETE, false for other methods.
    */
   readonly transaction?: boolean
+  /**
+   * Whether the transaction may begin anew, handler and all, where another write has got in its way: several times if need be. It is for handlers that do nothing outside
+   * of the database, and for PostgreSQL, where writes run at the same time: without it the answer is 503 `database_busy`. Default: `false`.
+   */
+  readonly repeatable?: boolean
 }
 
 /** A route that a request has met, with the decoded `{name}` parts of its path. */
@@ -107,11 +111,12 @@ function formatRoute({ method, path }: Route): string {
 
 function checked(route: Route, hasVersions: boolean): CheckedRoute {
   if (typeof route !== 'object' || route === null) throw new TypeError('routes: each must be { method, path, handler }.')
-  checkNames(route, ['method', 'path', 'handler', 'transaction'], 'routes')
+  checkNames(route, ['method', 'path', 'handler', 'transaction', 'repeatable'], 'routes')
   if (typeof route.method !== 'string' || !/^[A-Z]+$/.test(route.method))
     throw new TypeError('routes: "method" must be an upper-case method name.')
-  if (route.transaction !== undefined && typeof route.transaction !== 'boolean')
-    throw new TypeError(`routes: "transaction" of ${formatRoute(route)} must be true or false.`)
+  for (const name of ['transaction', 'repeatable'] as const)
+    if (route[name] !== undefined && typeof route[name] !== 'boolean')
+      throw new TypeError(`routes: "${name}" of ${formatRoute(route)} must be true or false.`)
   const isRoot = route.path === '/' && !hasVersions
   if (typeof route.path !== 'string' || (!isRoot && (!/^\/[^/]/.test(route.path) || /\/$|\/\/|\?/.test(route.path)))) {
     throw new TypeError(`routes: the path "${route.path}" must begin with "/", and have no empty segment and no query.`)
@@ -170,11 +175,18 @@ export function buildResponse(answer: HandlerResponse | undefined, place: string
   return { status, headers: { 'content-type': JSON_TYPE, ...plain }, body: toJson(body, place) }
 }
 
+/** Where what a route does is done by turns: the route, and the path that was asked for. */
+interface RoutePlace {
+  readonly resource: string
+  readonly id: string
+}
+
 /** What a route is answered with. */
 export interface RouteServices {
   /** The accepted versions. */
   readonly versions: readonly string[]
-  readonly transaction: Transact<EntityManager>
+  /** Runs work in a transaction; again where it may be, at a place where such work then comes by turns. */
+  readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, repeatable: RoutePlace | undefined) => Promise<T>
 }
 
 /** Answers with a custom route. */
@@ -189,12 +201,17 @@ export async function runRoute(
   }
   const ctx = new RequestContext({ ...parts, version, params, passed: [...(parts.passed ?? NO_ROUTES), route] })
   const answer = async (): Promise<RestResponse> => buildResponse(await route.handler(ctx), `the handler of ${formatRoute(route)}`)
+  const begin = ctx.startAgain()
   const isWhole = route.transaction ?? WRITE_METHODS.includes(route.method)
   const response = isWhole
-    ? await commitUnlessRefused(transaction, async em => {
-        ctx.enter(em)
-        return answer()
-      })
+    ? await commitUnlessRefused<EntityManager>(
+        work => transaction(work, route.repeatable === true ? { resource: formatRoute(route), id: parts.request.path } : undefined),
+        async em => {
+          begin()
+          ctx.enter(em)
+          return answer()
+        },
+      )
     : await answer()
   return parts.request.method === 'HEAD' ? { ...response, body: undefined } : response
 }

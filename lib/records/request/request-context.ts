@@ -84,6 +84,20 @@ export class RequestContext implements HookContext {
   enter(em: EntityManager): void {
     this.#em = em
   }
+  /** Returns what begins the request anew: its body and its state are as they are now. */
+  startAgain(): () => void {
+    const [asked, data, state] = [this.#asked, this.#asked ? structuredClone(this.#data) : undefined, this.#state && { ...this.#state }]
+    let isFirst = true
+    return () => {
+      if (isFirst) {
+        isFirst = false
+        return
+      }
+      this.#asked = asked
+      this.#data = structuredClone(data)
+      this.#state = state && { ...state }
+    }
+  }
   get state(): Record<string, unknown> {
     return (this.#state ??= {})
   }

@@ -20,6 +20,8 @@ export interface OpenTransaction {
   open: boolean
   /** Keeps the writes that are nested in it apart. */
   readonly nested: Lock
+  /** What a write that is nested in it has met of another transaction: nothing of it can be committed. */
+  conflict?: unknown
   /** Ends it. */
   readonly end?: RequestAbort | undefined
 }

@@ -92,8 +92,12 @@ export class RestEngine<Name extends string = string> {
    * @throws TypeError, RangeError for options that are unknown or not of their form; Error for a model that cannot be served.
    */
   static async create(options: EngineOptions): Promise<RestEngine> {
-    const make = async (): Promise<RestEngine> => openEngine(options, composition => new RestEngine(composition).#parts)
+    const make = (): Promise<RestEngine> => RestEngine.#make(options)
     return showsEngines() ? makeShown(make, RestEngine.create) : make()
+  }
+
+  static async #make(options: EngineOptions): Promise<RestEngine> {
+    return openEngine(options, composition => new RestEngine(composition).#parts)
   }
 
   private constructor(composition: Composition) {
@@ -366,7 +370,7 @@ export class RestEngine<Name extends string = string> {
   /**
    * Writes what a failed test has left: the model, the journal with what the newest 100 requests have run, marks, faults, the clock, and the data that the test began
    * with (the latest of `create`, `fork`, `reset`, `restore` and `scenario`). `npx mikro-rest failed.mikro` opens it. It holds no secrets, as the journal, and no code of the
-   * application; on PostgreSQL, and above 64 MiB, no data, which a note says.
+   * application. Where the data have more than 64 MiB, or cannot be copied from PostgreSQL, a note says so.
    *
    * @param path of the file, whose folder is made
    * @param options `test`: its name; `failure`: the message of the runner
@@ -377,7 +381,7 @@ export class RestEngine<Name extends string = string> {
   async record(path: string, options: RecordOptions = {}): Promise<Recorded> {
     this.#parts.life.assertOpen()
     const recording = await import('./engine/recording/record.ts')
-    return recording.record(internalsOf(this), path, options)
+    return recording.record(internalsOf(this), path, options, RestEngine.#make)
   }
 
   /**

@@ -100,8 +100,8 @@ export class PostgresWorldStore implements WorldStore, Place {
     return this.#baseline ?? this.image()
   }
 
-  write(): string {
-    return 'the database is one of PostgreSQL, whose rows no file has'
+  write(): undefined {
+    return undefined
   }
 
   /** It is a position in the log. */

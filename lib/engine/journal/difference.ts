@@ -27,8 +27,7 @@ export async function findDifference(watched: Watched, before: Connection, after
     )
   const changes: Change[] = []
   for (const table of watched.tables) {
-    const plan = planAll(table, watched)
-    const [was, is] = [await readAll(table, plan, before), await readAll(table, plan, after)]
+    const [was, is] = [await readTable(table, watched, before), await readTable(table, watched, after)]
     for (const [id, record] of is) {
       const old = was.get(id)
       if (old === undefined) changes.push(describe('insert', table, id, undefined, record))
@@ -56,9 +55,10 @@ function planAll({ resource, fields }: WatchedTable, { lists }: Watched): ReadPl
   }
 }
 
-async function readAll(table: WatchedTable, plan: ReadPlan, connection: Connection): Promise<Map<string | number, JsonRecord>> {
+/** Reads all records of a table, by their IDs. */
+export async function readTable(table: WatchedTable, watched: Watched, connection: Connection): Promise<Map<string | number, JsonRecord>> {
   const { dialect } = connection
-  const compiled = dialect.compile(plan)
+  const compiled = dialect.compile(planAll(table, watched))
   const given = { filters: [], key: [], limit: Number.MAX_SAFE_INTEGER, offset: 0 }
   const records = await connection.read(() => readRecords(compiled, given, dialect))
   return new Map(records.map(record => takeKey(table, record)))

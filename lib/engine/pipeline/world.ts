@@ -5,7 +5,7 @@
 import type { Authentication } from '../auth/auth.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { OpenDatabase, Unavailable, WorldImage, WorldStore } from '../../records/database/world-store.ts'
+import type { OpenDatabase, StoredSecrets, Unavailable, WorldImage, WorldStore } from '../../records/database/world-store.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { Events } from '../testing/events.ts'
 import type { Faults } from '../testing/fault-injection.ts'
@@ -56,8 +56,12 @@ export class World {
   }
 
   /** See `WorldStore.write`. */
-  write(image: WorldImage, maxBytes: number): Awaitable<Uint8Array | string> {
-    return this.#parts.store.write(image, this.#parts.shared.secrets, maxBytes)
+  write(
+    image: WorldImage,
+    maxBytes: number,
+    secrets: StoredSecrets = this.#parts.shared.secrets,
+  ): Awaitable<Uint8Array | string | undefined> {
+    return this.#parts.store.write(image, secrets, maxBytes)
   }
 
   /** See `WorldStore.size`. */

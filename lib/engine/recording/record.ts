@@ -7,6 +7,8 @@ import type { EngineParts } from '../pipeline/assemble.ts'
 import type { EngineInternals } from '../pipeline/engine-internals.ts'
 import { formatReason } from '../pipeline/unavailable.ts'
 import type { CheckedOptions } from '../pipeline/options.ts'
+import { copyRows } from './copy-rows.ts'
+import type { CreateCopy } from './copy-rows.ts'
 import { MAX_DATA, writeRecording } from './recording-file.ts'
 import type { RecordedFacts, RecordedRequest, RecordedResource } from './recording-file.ts'
 import { describeEntities } from './recorded-model.ts'
@@ -37,37 +39,31 @@ const MAX_TEXT = 10_000
 const OPTIONS = ['base', 'versions', 'createdStatus', 'deletedStatus', 'validationStatus', 'etag', 'forms', 'canonicalPaths'] as const
 
 /** See RestEngine.record. */
-export async function record(internals: EngineInternals, path: string, options: RecordOptions): Promise<Recorded> {
+export async function record(internals: EngineInternals, path: string, options: RecordOptions, create: CreateCopy): Promise<Recorded> {
   if (typeof path !== 'string' || path === '') throw new TypeError('engine.record: the path must be that of a file: "failed.mikro".')
   checkNames(options, ['test', 'failure'], 'engine.record')
   for (const name of ['test', 'failure'] as const)
     if (options[name] !== undefined && typeof options[name] !== 'string') throw new TypeError(`engine.record: "${name}" must be a string.`)
   const parts = internals.open
   const notes: string[] = []
-  const { begun, data } = await readData(parts, notes)
-  const facts = { ...(await gather(internals, options, notes, data !== undefined)), begun: begun ?? 0, notes }
-  const bytes = writeRecording(facts, data)
+  const beginning = await findBeginning(parts)
+  const state = typeof beginning === 'string' ? undefined : beginning
+  const written = typeof beginning === 'string' ? beginning : await parts.world.write(beginning.image, MAX_DATA)
+  const gathered = await gather(internals, options, notes, written instanceof Uint8Array)
+  const facts = { ...gathered, begun: state?.last ?? 0, notes }
+  const data = written ?? (await copyRows(internals, state!, facts, create))
+  if (typeof data === 'string') notes.push(`The data are not in the recording. ${formatReason(data)}`)
+  const bytes = writeRecording(facts, typeof data === 'string' ? undefined : data)
   const file = resolve(path)
   await mkdir(dirname(file), { recursive: true })
   await writeFile(file, bytes)
   return { path: file, bytes: bytes.length, notes }
 }
 
-/** Reads the data that the test has begun with. */
-async function readData({ world }: EngineParts, notes: string[]): Promise<{ readonly begun?: number; readonly data?: Uint8Array }> {
+/** Finds the data that the test has begun with; or why there are none, as a clause. */
+async function findBeginning({ world }: EngineParts): Promise<Awaited<ReturnType<typeof world.beginning>> | string> {
   const { snapshot } = await world.unavailable()
-  if (snapshot !== undefined) {
-    notes.push(`The data are not in the recording. ${formatReason(snapshot)}`)
-    return {}
-  }
-  const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-  const state = await world.beginning().catch(reason)
-  const written = typeof state === 'string' ? state : await world.write(state.image, MAX_DATA)
-  if (typeof written === 'string') notes.push(`The data are not in the recording. ${formatReason(written)}`)
-  return {
-    ...(typeof state === 'string' ? {} : { begun: state.last }),
-    ...(typeof written === 'string' ? {} : { data: written }),
-  }
+  return snapshot ?? world.beginning().catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
 }
 
 async function gather(

@@ -264,7 +264,7 @@ function rebuildProperty(
   }
   if (columns.length !== 1) throw new TypeError(`the property ${property.name} has no column`)
   const [column] = Array.isArray(columnTypes) ? (columnTypes as readonly unknown[]) : []
-  if (column !== undefined && !(typeof column === 'string' && /^[\w (),]{1,100}$/.test(column)))
+  if (column !== undefined && !(typeof column === 'string' && /^[\w (),[\]]{1,100}$/.test(column)))
     throw new TypeError(`the column of ${property.name} has a type that is not taken`)
   const isOwn = TYPES.includes(customType as never)
   if (!isOwn && !PLAIN_TYPES.includes(type as string)) throw new TypeError(`the property ${property.name} has a type that is not taken`)

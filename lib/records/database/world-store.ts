@@ -52,11 +52,11 @@ export interface WorldStore {
   /** Returns the image that `reset` goes back to. */
   baseline(): Awaitable<WorldImage>
   /**
-   * Returns an image as the bytes of a SQLite file without secrets; or why that is not possible, as a clause.
+   * Returns an image as the bytes of a SQLite file without secrets; or why that is not possible, as a clause; undefined where it is no file of SQLite.
    *
    * @param maxBytes how large it may be
    */
-  write(image: WorldImage, secrets: StoredSecrets, maxBytes: number): Awaitable<Uint8Array | string>
+  write(image: WorldImage, secrets: StoredSecrets, maxBytes: number): Awaitable<Uint8Array | string | undefined>
   /** Returns how many bytes an image takes in this process. */
   imageBytes(): number
   /** Returns how many bytes the content takes. */

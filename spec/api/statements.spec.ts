@@ -224,4 +224,18 @@ describeTargets('statements', { ...library, seed, fresh: 'suite' }, target => {
     await count(1, genres.slice(0, 2))
     assert.equal(await count(2, genres.slice(5)), await count(3, genres.slice(2, 4)))
   })
+
+  it('reads the records of a list that it deletes once, where they show their keys', target.except('unit of work'), async () => {
+    const count = async (query: string): Promise<number> => {
+      const ids = [201, 202, 203]
+      for (const id of ids) await target.call('POST', '/v1/genres', {}, { id, name: `passing ${id}` })
+      await target.call('PUT', '/v1/books/5/genres', {}, ids)
+      const { result, sql } = await watchStatements(() => target.call('DELETE', '/v1/books/5/genres', query))
+      assert.equal(result.body.count, ids.length)
+      for (const id of ids) assert.equal((await target.call('GET', `/v1/genres/${id}`)).status, 404)
+      return sql.length
+    }
+    await count('depth=0')
+    assert.equal(await count('depth=0&attributes=name'), (await count('depth=0')) + 1)
+  })
 })

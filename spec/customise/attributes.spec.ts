@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { RestError, resource } from '../../lib/index.ts'
 import type { HookContext } from '../../lib/index.ts'
-import { Item, Label, Shop, rows, start } from './world.ts'
+import { Item, Label, Shop, Tag, rows, start } from './world.ts'
 
 describe('render', () => {
   it('gives another value, at once or later', async () => {
@@ -31,6 +31,16 @@ describe('render', () => {
     const { body } = await asked.get('/v1/items', { attributes: 'id,secret' })
     assert.deepEqual(body.items, [{ id: 1, secret: 'xa' }, { id: 2 }, { id: 3, secret: 'xc' }, { id: 4, secret: 'xd' }])
     assert.doesNotMatch(JSON.stringify((await asked.get('/v1/items/2/secret')).body), /xb/)
+  })
+
+  it('of a key changes nothing of which records DELETE of a list removes', async () => {
+    await using asked = await start({ resources: [resource(Tag, { attributes: { id: { render: id => id + 1 } } })] })
+    const { body } = await asked.call('DELETE', '/v1/items/1/tags')
+    assert.deepEqual(
+      body.tags.map((tag: { id: number }) => tag.id),
+      [2, 3],
+    )
+    assert.deepEqual((await asked.get('/v1/tags', { attributes: 'name' })).body.tags, [{ name: 'rotten' }])
   })
 
   it('is given null for an SQL NULL', async () => {

@@ -80,6 +80,7 @@ export class PlainTransactions {
       try {
         const result = await sessions.guard(session, end, async () => transactions.run(transaction, work))
         await begun
+        end?.throwIfReached()
         end?.checkTime()
         // Waits for writes that were left behind in this one. Those that come later stand outside of it.
         const release = await transaction.nested.acquire()

@@ -156,6 +156,7 @@ export class UnitsOfWork {
         await em.flush()
         return worked
       })
+      end?.throwIfReached()
       end?.checkTime()
       // Waits for writes that were left behind in this one. Those that come later stand outside of it.
       const release = await nested.acquire()

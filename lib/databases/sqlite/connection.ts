@@ -2,6 +2,7 @@
  * Connection: the open SQLite database behind the interface of lib/records/database/. It puts together what runs work on it: the content, the lock and its
  * transactions, readings, units of work, and the MikroORM instance that shares the handle.
  */
+import { SqlEntityManager } from '@mikro-orm/sqlite'
 import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
@@ -25,6 +26,7 @@ import { Observers } from './observers.ts'
 import { OrmHost } from './orm-host.ts'
 import { cascades, findRecord, loadsAlone } from '../orm/find-record.ts'
 import { retime } from '../orm/model-time.ts'
+import { ManagerCheck } from '../orm/plain-manager.ts'
 import { SharedSqliteDialect } from './orm/shared-dialect.ts'
 import { runsForeignCode } from '../orm/user-hooks.ts'
 import { Readings } from './readings.ts'
@@ -39,10 +41,13 @@ export class SqliteConnection implements Connection {
   readonly content: Content
   readonly transactions: Transactions
   readonly filters: AddedFilters
+  readonly keepsConstraints: boolean
+  readonly mayHoldMisfits: boolean
   readonly #observers = new Observers()
   readonly #readings: Readings
   readonly #unitsOfWork: UnitsOfWork
   readonly #rows: RowWriter
+  readonly #managers = new ManagerCheck(SqlEntityManager)
   readonly #makeOrm: (shared: SharedSqliteDialect) => MikroORM
   #orm: MikroORM | undefined
 
@@ -50,19 +55,13 @@ export class SqliteConnection implements Connection {
   constructor(content: Content, makeOrm: (shared: SharedSqliteDialect) => MikroORM, filters = new AddedFilters()) {
     this.content = content
     this.filters = filters
+    this.keepsConstraints = !content.isOfOthers
+    this.mayHoldMisfits = content.isOfOthers
     this.#makeOrm = makeOrm
     this.transactions = new Transactions(this.#observers)
     this.#readings = new Readings(content, this.transactions, this.#observers)
-    this.#rows = new RowWriter(content, this.transactions, this.#observers, () => this.orm)
-    this.#unitsOfWork = new UnitsOfWork(content, this.transactions, this.#rows, () => this.orm)
-  }
-
-  get keepsConstraints(): boolean {
-    return !this.content.isOfOthers
-  }
-
-  get mayHoldMisfits(): boolean {
-    return this.content.isOfOthers
+    this.#rows = new RowWriter(content, this.transactions, this.#observers, this)
+    this.#unitsOfWork = new UnitsOfWork(content, this.transactions, this.#rows, this)
   }
 
   get orm(): MikroORM {
@@ -135,11 +134,11 @@ export class SqliteConnection implements Connection {
   }
 
   writesAlone(): boolean {
-    return this.#rows.writesAlone()
+    return this.#managers.isPlain(this.orm.em)
   }
 
   explainListeners(): string | undefined {
-    return this.#rows.explainListeners()
+    return this.#managers.explain(this.orm.em)
   }
 
   takeKey(table: StoredTable, given: unknown): number | bigint | undefined {

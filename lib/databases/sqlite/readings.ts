@@ -67,13 +67,13 @@ export class Readings {
   /** See `Connection.read`. */
   read<T>(reading: () => Reading<T>, asked?: RequestAbort): T | Promise<T> {
     const { current: transaction, lock: shared } = this.#transactions
-    const lock = transaction?.nested ?? shared
+    const lock = transaction === undefined ? shared : transaction.nested
     // A reading within a write has the time budget of the write.
     const end = asked ?? transaction?.end
     if (this.#isCrowded && end?.deadline !== undefined && transaction === undefined && this.#beginsCostly(reading, end.deadline))
       return this.#readInTurn(reading, end)
     // Nothing is awaited between the statements of a reading, so an idle connection needs no lock.
-    if (!lock.held || (lock === shared && !this.#content.handle.db.inTransaction)) {
+    if (lock?.held !== true || (lock === shared && !this.#content.handle.db.inTransaction)) {
       try {
         return this.run(reading(), end)
       } catch (error) {

@@ -92,11 +92,6 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.#watched = watched
   }
 
-  /** Not before something is written. */
-  get #compiledWatch(): CompiledWatch {
-    return (this.#compiled ??= compileWatch(this.#watched))
-  }
-
   /** Makes the triggers, if anybody wants to know of changes. Must be called before a statement that may write, best outside of a transaction. */
   prepare(): void {
     const db = this.#content.handle.db
@@ -114,7 +109,9 @@ export class Recorder implements ChangeRecorder, WriteObserver {
       )
       this.#known.add(db)
     }
-    this.#text ??= triggerStatements(this.#compiledWatch, db)
+    // Not before something is written.
+    this.#compiled ??= compileWatch(this.#watched)
+    this.#text ??= triggerStatements(this.#compiled, db)
     db.exec(this.#text)
     this.#installed = db
     this.#installedInside = db.inTransaction
@@ -132,7 +129,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   readonly #changed = (...values: unknown[]): null => {
     const sink = this.#current()
     const index = values[0] as number
-    const { tables, lists } = this.#compiledWatch
+    const { tables, lists } = this.#compiled!
     const compiled = tables[index]
     if (sink === undefined && !this.#isWatched(compiled?.table.resource.table)) return null
     if (compiled !== undefined) {

@@ -3,7 +3,6 @@
  * with a write: the place of the file, the recorder of changed rows, traces.
  */
 import type Database from 'better-sqlite3'
-import { SqlEntityManager } from '@mikro-orm/sqlite'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { BehindWrite, Statement, RowsWritten } from '../../records/database/dialect.ts'
@@ -13,7 +12,6 @@ import { whenFree } from './database/busy.ts'
 import type { Observers } from './observers.ts'
 import type { BoundSqliteDriver } from './orm/driver.ts'
 import { countChanges, endedError } from './orm/shared-connection.ts'
-import { ManagerCheck } from '../orm/plain-manager.ts'
 import type { Transactions } from './transactions.ts'
 
 const NONE: readonly unknown[] = []
@@ -22,24 +20,13 @@ export class RowWriter {
   readonly #content: Content
   readonly #transactions: Transactions
   readonly #observers: Observers
-  readonly #orm: () => MikroORM
-  readonly #managers = new ManagerCheck(SqlEntityManager)
+  readonly #host: { readonly orm: MikroORM }
 
-  constructor(content: Content, transactions: Transactions, observers: Observers, orm: () => MikroORM) {
+  constructor(content: Content, transactions: Transactions, observers: Observers, host: { readonly orm: MikroORM }) {
     this.#content = content
     this.#transactions = transactions
     this.#observers = observers
-    this.#orm = orm
-  }
-
-  /** See `Connection.writesAlone`. */
-  writesAlone(): boolean {
-    return this.#managers.isPlain(this.#orm().em)
-  }
-
-  /** See `Connection.explainListeners`. */
-  explainListeners(): string | undefined {
-    return this.#managers.explain(this.#orm().em)
+    this.#host = host
   }
 
   /** See `Connection.takeKey`. */
@@ -69,12 +56,12 @@ export class RowWriter {
     this.#content.handle.place?.check()
     recorder?.beforeCommit()
     // Others who read the file let nobody change it.
-    const committed = whenFree(() => this.#end())
+    const committed = whenFree(this.#end)
     return committed instanceof Promise ? committed.then(() => recorder?.afterCommit()) : recorder?.afterCommit()
   }
 
   /** SQLite says by itself whether there still is a transaction; asking it first would cost as much as a tenth of a short write. */
-  #end(): void {
+  readonly #end = (): void => {
     try {
       this.#send('commit', NONE)
     } catch (error) {
@@ -90,12 +77,11 @@ export class RowWriter {
   /** See `Connection.run`. */
   run({ sql }: Statement, parameters: readonly unknown[], behind: BehindWrite): RowsWritten {
     this.#transactions.begin(behind === 'nothing')
-    const { em } = this.#orm()
+    const { em } = this.#host.orm
     const { recorder } = this.#observers
     const position = recorder?.position
     try {
       const text = em.config.get('onQuery')(sql, parameters)
-      this.#transactions.checkTime()
       recorder?.prepare()
       const { changes, lastInsertRowid } = this.#send(text, parameters)
       if (behind === 'nothing') recorder?.afterStatement()

@@ -28,8 +28,8 @@ export interface OpenTransaction {
    * @param isLast whether nothing follows that could fail
    */
   begin?(isLast?: boolean): void
-  /** Keeps the writes that are nested in it apart. */
-  readonly nested: Lock
+  /** Keeps the writes that are nested in it apart; undefined as long as there was none. */
+  nested: Lock | undefined
   /** Aborts it. */
   readonly end?: RequestAbort | undefined
 }
@@ -38,13 +38,13 @@ const NESTED: Entered = Object.freeze({ release: () => {}, nested: true })
 
 export class Transactions {
   readonly lock = new Lock(() => this.#selfDeadlock())
-  readonly #observers: Observers
+  readonly observers: Observers
   /** When a transaction was begun by `em.begin()`, by performance.now(), while it is open: nothing says which work belongs to it. */
   #begunByHand: number | undefined
   readonly #current = new Surroundings<OpenTransaction>()
 
   constructor(observers: Observers) {
-    this.#observers = observers
+    this.observers = observers
   }
 
   /** The innermost transaction that has begun and not ended. */
@@ -64,14 +64,11 @@ export class Transactions {
     return this.#current.runAtOnce(transaction, work)
   }
 
-  /** Begins the transaction that the caller runs in: see `OpenTransaction.begin`. */
+  /** Begins the transaction that the caller runs in, before a statement: see `OpenTransaction.begin`. Refuses where the time of the request is over. */
   begin(isLast = false): void {
-    this.current?.begin?.(isLast)
-  }
-
-  /** Whether the statements of the request are measured that the caller runs in. */
-  get isTraced(): boolean {
-    return this.#observers.traces?.current !== undefined
+    const { current } = this
+    current?.begin?.(isLast)
+    current?.end?.checkTime()
   }
 
   /** Refuses another statement when the time of the request is over that the caller runs in. */
@@ -81,7 +78,7 @@ export class Transactions {
 
   /** Waits for a lock, which is a stage of its own in a trace. */
   wait<T>(acquired: Awaitable<T>): Awaitable<T> {
-    const trace = acquired instanceof Promise ? this.#observers.traces?.current : undefined
+    const trace = acquired instanceof Promise ? this.observers.traces?.current : undefined
     const before = trace?.enter('lock')
     if (before === undefined) return acquired
     return chain(acquired, got => {
@@ -118,7 +115,7 @@ export class Transactions {
 
   /** Runs a transaction of MikroORM's; `begin` says when it has begun. */
   async transactional<T>(begin: (entered: (trx: Transaction) => void) => Promise<T>): Promise<T> {
-    const transaction: OpenTransaction = { outer: this.current, open: false, nested: new Lock() }
+    const transaction: OpenTransaction = { outer: this.current, open: false, nested: undefined }
     const entered = (trx: Transaction): void => {
       transaction.trx = trx
       transaction.open = true

@@ -19,7 +19,7 @@ type Work<T> = (em: EntityManager) => Awaitable<T>
 class WorkAtOnce implements OpenTransaction {
   readonly outer = undefined
   open = true
-  readonly nested = new Lock()
+  nested: Lock | undefined
   readonly end: RequestAbort | undefined
   readonly #content: Content
   readonly #rows: RowWriter
@@ -51,25 +51,25 @@ class WorkAtOnce implements OpenTransaction {
 export class UnitsOfWork {
   readonly #content: Content
   readonly #transactions: Transactions
-  readonly #orm: () => MikroORM
+  readonly #host: { readonly orm: MikroORM }
   readonly #rows: RowWriter
 
-  constructor(content: Content, transactions: Transactions, rows: RowWriter, orm: () => MikroORM) {
+  constructor(content: Content, transactions: Transactions, rows: RowWriter, host: { readonly orm: MikroORM }) {
     this.#content = content
     this.#transactions = transactions
     this.#rows = rows
-    this.#orm = orm
+    this.#host = host
   }
 
   /** See `Connection.write`. */
   async write<T>(work: Work<T>, end?: RequestAbort): Promise<T> {
     this.#content.assertWritable()
     const outer = this.#transactions.current
-    const release = outer === undefined ? undefined : await this.#transactions.wait(outer.nested.acquire(end?.signal))
-    const transaction: OpenTransaction = { outer, open: false, nested: new Lock(), end: end ?? outer?.end }
+    const release = outer === undefined ? undefined : await this.#transactions.wait((outer.nested ??= new Lock()).acquire(end?.signal))
+    const transaction: OpenTransaction = { outer, open: false, nested: undefined, end: end ?? outer?.end }
     try {
       // Subscribers that a hook adds are gone with the request, as in MikroORM's own `transactional`.
-      const em = this.#orm().em.fork({ cloneEventManager: true })
+      const em = this.#host.orm.em.fork({ cloneEventManager: true })
       // The context shows MikroORM, as `transactional` would, which entity manager the code inside means.
       return await this.#transactions.run(transaction, () =>
         TransactionContext.create(em as never, () => this.#transact(em, transaction, work)),
@@ -90,6 +90,7 @@ export class UnitsOfWork {
     transaction.open = true
     try {
       const result = await work(em)
+      transaction.end?.throwIfReached()
       transaction.end?.checkTime()
       await em.commit()
       return result
@@ -110,7 +111,7 @@ export class UnitsOfWork {
     // It is free.
     const work = new WorkAtOnce(this.#content, this.#rows, this.#transactions.lock.acquire() as () => void, end)
     // Work that may run again waits for nothing of the application's. In memory nobody else writes before it does.
-    const isAlone = repeatable && this.#content.handle.place === undefined && !this.#transactions.isTraced
+    const isAlone = repeatable && this.#content.handle.place === undefined && this.#transactions.observers.traces?.current === undefined
     try {
       if (!isAlone) work.begin()
     } catch (error) {
@@ -141,6 +142,7 @@ export class UnitsOfWork {
   #commit<T>(work: WorkAtOnce, result: T): Awaitable<T> {
     let committed: Awaitable<void>
     try {
+      work.end?.throwIfReached()
       work.end?.checkTime()
       committed = work.begun ? this.#rows.commit() : undefined
     } catch (error) {
@@ -171,6 +173,6 @@ export class UnitsOfWork {
 
   #warnOfRollback({ message }: Error): void {
     // It must not hide why it was needed.
-    this.#orm().config.getLogger().warn('query', `Failed to roll back transaction: ${message}`)
+    this.#host.orm.config.getLogger().warn('query', `Failed to roll back transaction: ${message}`)
   }
 }

@@ -208,7 +208,10 @@ export function bindKey(
   { dialect }: Connection,
 ): readonly unknown[] {
   const { writing } = dialect
-  const parameters = columns.map((column, part) => toParameter(toProperty(key[part], resource.key[part]!.type), column, writing))
+  const parameters: unknown[] = []
+  for (let part = 0; part < columns.length; part++) {
+    parameters.push(toParameter(toProperty(key[part], resource.key[part]!.type), columns[part]!, writing))
+  }
   if (discriminator !== undefined) parameters.push(toParameter(discriminator.value, discriminator.column, writing))
   return parameters
 }

@@ -25,30 +25,29 @@ import { Unplanned } from './unplanned.ts'
 export interface Translating {
   readonly dialect: Dialect
   readonly model: Model
-  readonly trace: Trace | undefined
 }
 
 /**
- * Runs a transaction, and goes on with its result; translates what the database refuses.
+ * Runs a transaction; translates what the database refuses.
  *
- * @param unplanned goes on where the statements of a plan are not enough, with nothing written; undefined: there is no plan
+ * @param otherwise what to do where the statements of a plan are not enough, with nothing written; undefined: there is no plan
  */
-export function runTranslated<T, U>(
-  run: () => Awaitable<T>,
-  { dialect, model, trace }: Translating,
-  then: (result: T) => Awaitable<U>,
-  unplanned?: () => Awaitable<U>,
-): Awaitable<U> {
+export function runTranslated<T>(
+  run: () => Awaitable<T | undefined>,
+  { dialect, model }: Translating,
+  trace: Trace | undefined,
+  otherwise?: () => Awaitable<T>,
+): Awaitable<T> {
   const before = trace?.enter('write')
-  const succeed = (result: T): Awaitable<U> => {
+  const succeed = (result: T | undefined): Awaitable<T> => {
     if (before !== undefined) trace?.enter(before)
-    return then(result)
+    return result === undefined && otherwise !== undefined ? otherwise() : (result as T)
   }
-  const fail = (error: unknown): Awaitable<U> => {
-    if (unplanned !== undefined && error instanceof Unplanned) return unplanned()
+  const fail = (error: unknown): Awaitable<T> => {
+    if (otherwise !== undefined && error instanceof Unplanned) return otherwise()
     throw translateDatabaseError(error, dialect, model)
   }
-  let running: Awaitable<T>
+  let running: Awaitable<T | undefined>
   try {
     running = run()
   } catch (error) {

@@ -22,7 +22,7 @@ import { isLinkedByShown, withRowKeys } from './link-rows.ts'
 import { keepForMember, valuesForMember } from './made-values.ts'
 import type { PlannedWrite } from './planned-write.ts'
 import type { RowShape } from './row-shape.ts'
-import { bindFields, bindNewRow, hasNames, mayLink } from './row-shapes.ts'
+import { bindFields, bindNewRow, hasNames } from './row-shapes.ts'
 import type { RowShapes } from './row-shapes.ts'
 import { Unplanned } from './unplanned.ts'
 import type { Written } from './written.ts'
@@ -44,12 +44,12 @@ export class FlatBulk {
     if (bodies.length < 2 || !resource.generatedKey || view.visibility !== EVERYTHING || !isObject(first)) return undefined
     const shape = this.#shapes.findInsert(resource, first)
     if (shape === undefined || !this.#connection.havePlainLinks(linkColumns(shape.row.stored))) return undefined
-    if (!bodies.every(body => isObject(body) && hasNames(body, shape) && mayLink(shape, body))) return undefined
+    if (!bodies.every(body => isObject(body) && hasNames(body, shape))) return undefined
     return { values: undefined, run: () => this.#insert(shape, resource, bodies as readonly JsonObject[], view) }
   }
 
   *#insert(shape: RowShape, resource: Resource, given: readonly JsonObject[], view: View): Coroutine<readonly Written[] | undefined> {
-    const bodies = isLinkedByShown(shape) ? yield* withRowKeys(shape, given, this.#connection) : given
+    const bodies = isLinkedByShown(shape.link) ? yield* withRowKeys(shape.link, given, this.#connection) : given
     if (bodies === undefined) return undefined
     const fields = bodies.map(body => bindFields(shape, body))
     if (fields.includes(undefined) || !(yield* this.#linksExist(shape, bodies))) return undefined

@@ -8,21 +8,15 @@ import { idFromJson, isShownKey, shownText } from '../../model/key.ts'
 import type { KeyValues, RecordKey, ShownKey } from '../../model/key.ts'
 import type { Connection } from '../database/dialect.ts'
 import { findRowKey, findRowKeys } from '../read/row-keys.ts'
-import type { RowShape } from './row-shape.ts'
+import type { LinkField } from './row-shape.ts'
 
-type Link = NonNullable<RowShape['link']>
-
-/** Whether the link of a shape is given by another key than the primary one. */
-export function isLinkedByShown(shape: RowShape): shape is RowShape & { readonly link: Link } {
-  return shape.link?.attribute.target.shownKey !== undefined
+/** Whether a link is given by another key than the primary one. */
+export function isLinkedByShown(link: LinkField | undefined): link is LinkField {
+  return link?.attribute.target.shownKey !== undefined
 }
 
 /** Returns a body with the primary key of what it links; undefined where there is no such record. */
-export function* withRowKey(
-  { link }: { readonly link: Link },
-  body: JsonObject,
-  connection: Connection,
-): Coroutine<JsonObject | undefined> {
+export function* withRowKey(link: LinkField, body: JsonObject, connection: Connection): Coroutine<JsonObject | undefined> {
   const id = readId(body[link.name], link)
   if (id === null) return body
   const key = id && (yield* wait(findRowKey(link.attribute.target, id, connection)))
@@ -31,7 +25,7 @@ export function* withRowKey(
 
 /** Returns bodies with the primary keys of what they link, which one statement finds; undefined where a record is missing. */
 export function* withRowKeys(
-  { link }: { readonly link: Link },
+  link: LinkField,
   bodies: readonly JsonObject[],
   connection: Connection,
 ): Coroutine<readonly JsonObject[] | undefined> {
@@ -50,12 +44,12 @@ export function* withRowKeys(
 }
 
 /** The ID that a body links; null where it links nothing, undefined for what cannot be one. */
-function readId(value: unknown, { attribute }: Link): RecordKey | null | undefined {
+function readId(value: unknown, { attribute }: LinkField): RecordKey | null | undefined {
   if (value === null) return null
   if (typeof value === 'object' || (typeof value === 'string' && !value.isWellFormed())) return undefined
   return idFromJson(value, attribute.target)
 }
 
-function replaceLink(body: JsonObject, { name }: Link, [key]: KeyValues): JsonObject {
+function replaceLink(body: JsonObject, { name }: LinkField, [key]: KeyValues): JsonObject {
   return { ...body, [name]: typeof key === 'bigint' ? String(key) : key }
 }

@@ -241,12 +241,12 @@ class BodyWalk implements BodyPlan {
       target.hierarchy === undefined &&
       stored.key.length === 1 &&
       columns.length === 1 &&
-      this.#on.havePlainLinks(linkColumns(stored, columns))
+      (!this.#on.mayHoldMisfits || this.#on.havePlainLinks(linkColumns(stored, columns)))
     )
   }
 
   #takesPivot(list: ToManyAttribute, resource: Resource): boolean {
-    if (!canWritePivot(list) || !this.#on.havePlainLinks(listPivotColumns(list, resource))) return false
+    if (!canWritePivot(list) || (this.#on.mayHoldMisfits && !this.#on.havePlainLinks(listPivotColumns(list, resource)))) return false
     const { table, orderColumn } = list.via as ToManyAttribute['via'] & { kind: 'pivot' }
     // How the rows of others are in order, MikroORM finds out.
     if (orderColumn !== undefined && this.#on.mayHoldMisfits) return false

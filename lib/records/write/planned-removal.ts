@@ -6,6 +6,8 @@ import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Connection, RowsWritten } from '../database/dialect.ts'
+import { keyFromJson } from '../../model/key.ts'
+import type { KeyValues } from '../../model/key.ts'
 import { findHierarchyRoot } from '../../model/model.ts'
 import { owningLinks } from '../../model/owning-links.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
@@ -89,7 +91,7 @@ export class PlannedRemoval {
     yield* this.#versions.read(owner, view, false)
     const records = yield* wait(this.#reader.relatedRecords(owner.resource, owner.key, list, view))
     if (records.length === 0) return records
-    const keys = yield* wait(this.#reader.relatedKeys(owner.resource, owner.key, list, view))
+    const keys = readKeys(records, target) ?? (yield* wait(this.#reader.relatedKeys(owner.resource, owner.key, list, view)))
     const removed = keys.map(key => ({ resource: target, key }))
     const writing = WriteRules.of(this.#reader, view)
     if (writing !== undefined) yield* writing.remove(removed, this.#connection)
@@ -104,4 +106,18 @@ export class PlannedRemoval {
     }
     return records
   }
+}
+
+/** Returns the keys that records show; undefined where they do not show what is stored. */
+function readKeys(records: readonly JsonRecord[], resource: Resource): readonly KeyValues[] | undefined {
+  const [name] = resource.keyNames
+  const attribute = resource.byName.get(name!)
+  if (resource.key.length > 1 || attribute?.kind !== 'scalar' || attribute.render !== undefined) return undefined
+  const keys: KeyValues[] = []
+  for (const { [name!]: shown } of records) {
+    const key = keyFromJson(shown, resource)
+    if (key === undefined) return undefined
+    keys.push(key)
+  }
+  return keys
 }

@@ -9,20 +9,16 @@ import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import { RestError } from '../../foundation/base/errors.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
-import type { Connection, RowsWritten } from '../database/dialect.ts'
-import { keyFromCount, keyToSegment } from '../../model/key.ts'
+import type { Connection } from '../database/dialect.ts'
+import { keyToSegment } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { StoredTable } from '../../model/stored-table.ts'
-import type { JsonRecord } from '../read/run-read.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import { checkVersion } from './apply.ts'
-import { addTouched, bindColumns, bindDiffers, bindInsert, bindKey, bindUpdate } from './bind-write.ts'
-import type { BoundColumns, BoundStatement } from './bind-write.ts'
-import { outsideScope } from './check-outcome.ts'
-import { findTaken } from './find-taken.ts'
+import { bindColumns, bindInsert } from './bind-write.ts'
 import { MadeValues } from './made-values.ts'
 import { planChanges, planMember, planNew } from './plan-body.ts'
 import type { BodyPlan } from './plan-body.ts'
@@ -40,6 +36,8 @@ import { isHeldByOthers } from './write-rules.ts'
 import type { Address, Written } from './written.ts'
 import { findAskedClass } from './record-class.ts'
 import type { RecordInput } from './record-input.ts'
+import { RowChanges } from './row-changes.ts'
+import type { RowAsked } from './row-changes.ts'
 import { RowRules } from './row-rules.ts'
 import { Unplanned } from './unplanned.ts'
 
@@ -52,17 +50,8 @@ interface PlannedBody {
 }
 
 /** The write that a request asks for. */
-interface Asked {
-  readonly resource: Resource
-  readonly body: JsonObject
-  readonly view: View
-  readonly validation: Validation
-  /** See `BodyPlan`. */
-  readonly isWide: boolean
-  /** See `PlannedBody`. */
+interface Asked extends RowAsked {
   readonly values: MadeValues
-  /** What the caller may do, where that is not everything. */
-  readonly rules: RowRules | undefined
   /** The key in the path, as the client has sent it. */
   readonly id?: string
 }
@@ -81,9 +70,11 @@ export class PlannedWriter {
   readonly #connection: Connection
   readonly #reader: Reader
   readonly #validator: ChangeValidator
+  readonly #rows: RowChanges
   readonly #versions: VersionReader
 
   constructor(connection: Connection, reader: Reader, validator: ChangeValidator, versions: VersionReader) {
+    this.#rows = new RowChanges(connection, reader, validator)
     this.#connection = connection
     this.#reader = reader
     this.#validator = validator
@@ -146,11 +137,7 @@ export class PlannedWriter {
     const key = isWide ? yield* this.#relations(asked).create(change) : yield* this.#insert(change, stored, asked)
     if (key === undefined) return undefined
     if (rules !== undefined) yield* rules.confirm()
-    const record = yield* wait(this.#reader.record(resource, key, view))
-    if (record === undefined) throw outsideScope(resource)
-    rules?.writing?.made(resource, key)
-    if (rules?.writing !== undefined) yield* rules.writing.confirm()
-    return { resource, key, record }
+    return yield* this.#rows.answerNew(key, asked, rules?.writing)
   }
 
   *#appendBody(
@@ -176,20 +163,12 @@ export class PlannedWriter {
     if (key === undefined) return undefined
     if (link === undefined) yield* this.#relations(asked).enterPivot(list, key, owner)
     if (rules !== undefined) yield* rules.confirm()
-    const record = yield* wait(this.#reader.record(resource, key, view))
-    if (record === undefined) throw outsideScope(resource)
-    rules?.writing?.made(resource, key)
-    if (rules?.writing !== undefined) yield* rules.writing.confirm()
-    return { resource, key, record }
+    return yield* this.#rows.answerNew(key, asked, rules?.writing)
   }
 
   *#insert(change: RecordInput, stored: StoredTable, asked: Asked): Coroutine<KeyValues | undefined> {
     const bound = bindInsert(change, stored, this.#connection, asked.values)
-    if (bound === undefined) return undefined
-    const { rows, counted } = yield* this.#run(bound, stored, asked)
-    // A trigger of the file has ignored it.
-    if (rows === 0) return undefined
-    return bound.key ?? keyFromCount(counted, asked.resource)
+    return bound && (yield* this.#rows.insert(bound, stored, asked))
   }
 
   /** Returns how statements change the record that a to-one links; undefined where the unit of work does. */
@@ -229,7 +208,7 @@ export class PlannedWriter {
     const { version } = resource
     // A new record could get the key of one that does not exist; and nothing else is said of one that does not exist for the caller, nor where a trigger of a file
     // may refuse the statement.
-    const asksFirst = plan.body.isWide || view.visibility !== EVERYTHING || this.#connection.mayHoldMisfits
+    const asksFirst = plan.body.created.size > 0 || view.visibility !== EVERYTHING || this.#connection.mayHoldMisfits
     if (asksFirst && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
     const rules = RowRules.of(this.#reader, view)
     if (rules?.writing !== undefined) yield* rules.writing.admit(address, body)
@@ -251,30 +230,10 @@ export class PlannedWriter {
     if (plan.body.isWide && (yield* relations.areRefused(change.lists, resource, key))) return undefined
     const own = plan.body.isWide ? yield* relations.createLinked(change) : change
     const columns = bindColumns(own, plan.row.stored, this.#connection, documents)
-    let answer: Promise<JsonRecord | undefined> | undefined
-    const ask = (): void => {
-      const reading = this.#reader.record(shown.resource, shown.key, view)
-      answer = reading instanceof Promise ? reading : undefined
-      // Where the change fails, the reading behind it does so, too.
-      answer?.catch(() => {})
-    }
-    // Stages of a trace follow each other.
-    const behind = plan.body.isWide || view.trace !== undefined ? undefined : ask
     if (columns === undefined) return this.#leave(plan.body)
     // Which members of a list exist for the caller may depend on the record, as it was.
     if (plan.body.isWide) yield* relations.replace(change.lists, resource, key)
-    if (!(yield* this.#change(columns, plan.row, key, asked, behind))) return this.#leave(plan.body)
-    if (rules !== undefined) {
-      yield* rules.confirm()
-      if (shown !== address) yield* rules.requireStays(resource, key)
-    }
-    const record = yield* wait(answer ?? this.#reader.record(shown.resource, shown.key, view))
-    if (record !== undefined) {
-      if (rules?.writing !== undefined) yield* rules.writing.confirm()
-      return { resource: shown.resource, key: shown.key, record }
-    }
-    if (rules === undefined) throw notFound(shown.resource, shown.id)
-    return yield* rules.refuseLeft(shown)
+    return (yield* this.#rows.update({ row: plan.row, columns, address, shown }, asked)) ?? this.#leave(plan.body)
   }
 
   /** Leaves a write to the unit of work, with all that has been written. */
@@ -292,61 +251,6 @@ export class PlannedWriter {
       if (this.#finds(keepsUnique)) yield* this.#validator.validate(body, resource, validation, view)
       throw error
     }
-  }
-
-  /**
-   * Sets columns of a record if one of them changes; says false where nothing has been done.
-   *
-   * @param behind see `#run`
-   */
-  *#change(columns: BoundColumns, { stored, touched }: RowPlan, key: KeyValues, asked: Asked, behind?: () => void): Coroutine<boolean> {
-    if (columns.columns.length === 0) return true
-    const connection = this.#connection
-    const self = bindKey(key, asked.resource, stored, connection)
-    if (touched.length === 0) {
-      yield* this.#run(bindUpdate(columns, stored, self, connection, true), stored, asked, behind)
-      return true
-    }
-    // The functions of the model are called for what changes alone.
-    if (!(yield* this.#gives(bindDiffers(columns, stored, self, connection)))) return true
-    const all = addTouched(columns, touched, connection, asked.values)
-    if (all === undefined) return false
-    yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, asked, behind)
-    return true
-  }
-
-  /**
-   * Runs a statement. Where the database refuses a value that nothing has looked for before, the error is that of the check.
-   *
-   * @param behind asks for what comes next, where the database takes a statement before it has answered the one in front
-   */
-  *#run(
-    { statement, parameters }: BoundStatement,
-    { keepsUnique }: StoredTable,
-    asked: Asked,
-    behind?: () => void,
-  ): Coroutine<RowsWritten> {
-    try {
-      const running = this.#connection.run(statement, parameters, asked.isWide ? 'writes' : 'reads')
-      if (running instanceof Promise) behind?.()
-      return yield* wait(running)
-    } catch (error) {
-      const { dialect } = this.#connection
-      if (!dialect.breaksConstraint(error)) throw error
-      if (asked.isWide) throw new Unplanned('', { cause: error })
-      if (this.#finds(keepsUnique)) yield* findTaken(error, asked, dialect, this.#validator)
-      throw error
-    }
-  }
-
-  *#gives(step: BoundStatement): Coroutine<boolean> {
-    const rows = yield* wait(
-      this.#connection.read(function* () {
-        const [found] = yield [step]
-        return found!
-      }),
-    )
-    return rows.length > 0
   }
 
   /** Whether the database finds values that are taken. One of others may lack the model's constraints. */

@@ -38,6 +38,8 @@ export interface RowShape {
   readonly fields: readonly Field[]
   /** Those of the names that the engine gives (`AttributeRules.fill`). */
   readonly filled: readonly string[]
+  /** Whether more than the names of a body decides: what the engine gives, what a schema refuses, what is linked. */
+  readonly isBound: boolean
   readonly link: LinkField | undefined
   /** The columns of the fields, and of a new row those behind them: of what functions of the model make, and of the defaults. */
   readonly columns: readonly StoredColumn[]
@@ -96,9 +98,24 @@ export function makeRowShape(resource: Resource, names: readonly string[], mode:
   const { stored } = row
   const statement = mode === 'insert' ? writing.insert(stored, columns) : writing.update(stored, columns, true)
   const counting = mode === 'insert' && resource.generatedKey ? writing.insert(stored, [...columns, stored.key[0]!]) : undefined
-  const mayBeShown = mode === 'update' && (connection.mayHoldMisfits || names.some(name => mayHaveForms(resource.byName.get(name)!)))
-  const filled = names.filter(name => resource.byName.get(name)!.readOnly)
-  return { row, names, filled, fields, link, ...rest, columns, statement, counting, mayBeShown, callsEarly: isUnique && !keepsUnique }
+  const attributes = names.map(name => resource.byName.get(name)!)
+  const mayBeShown = mode === 'update' && (connection.mayHoldMisfits || attributes.some(mayHaveForms))
+  const filled = attributes.filter(({ readOnly }) => readOnly).map(({ name }) => name)
+  const isBound = filled.length > 0 || link !== undefined || attributes.some(({ schema }) => schema !== undefined)
+  return {
+    row,
+    names,
+    filled,
+    isBound,
+    fields,
+    link,
+    ...rest,
+    columns,
+    statement,
+    counting,
+    mayBeShown,
+    callsEarly: isUnique && !keepsUnique,
+  }
 }
 
 function findProperties(row: RowPlan, mode: WriteMode, { mayHoldMisfits }: Connection): ReadonlyMap<string, StoredProperty> | undefined {

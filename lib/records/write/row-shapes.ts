@@ -72,7 +72,7 @@ export class RowShapes {
     const key = names.join('\0')
     let shape = shapes.get(key)
     if (shape === undefined) shapes.set(key, (shape = makeRowShape(resource, names, mode, this.#connection) ?? 'none'))
-    return shape === 'none' || !isAllowed(body, shape) ? undefined : shape
+    return shape === 'none' || (shape.isBound && !isAllowed(body, shape)) ? undefined : shape
   }
 }
 
@@ -81,17 +81,12 @@ export function hasNames(body: JsonObject, shape: RowShape): boolean {
   const { names } = shape
   let at = 0
   for (const name in body) if (name !== names[at++] || body[name] === undefined) return false
-  return at === names.length && isAllowed(body, shape)
+  return at === names.length && (!shape.isBound || isAllowed(body, shape))
 }
 
-/** Whether the engine has given what clients may not give, and no schema refuses a value. */
-function isAllowed(body: JsonObject, { filled }: RowShape): boolean {
-  return filled.every(name => isFilled(body, name)) && !hasIssues(body)
-}
-
-/** Whether the link of a body is that to a record which is there, whichever that is. */
-export function mayLink({ link }: RowShape, body: JsonObject): boolean {
-  return link === undefined || !isObject(body[link.name])
+/** Whether the engine has given what clients may not give, no schema refuses a value, and what is linked is there, whichever it is. */
+function isAllowed(body: JsonObject, { filled, link }: RowShape): boolean {
+  return filled.every(name => isFilled(body, name)) && !hasIssues(body) && (link === undefined || !isObject(body[link.name]))
 }
 
 /** Returns the parameters for the values of a body; undefined where one is refused. */

@@ -54,7 +54,7 @@ import type { RecordInput } from './record-input.ts'
 export class Writer {
   readonly #connection: Connection
   readonly #reader: Reader
-  readonly #model: Model
+  readonly #translating: Translating
   readonly #validator: ChangeValidator
   readonly #flat: FlatWriter
   readonly #bulk: FlatBulk
@@ -65,7 +65,7 @@ export class Writer {
   constructor(connection: Connection, reader: Reader, model: Model) {
     this.#connection = connection
     this.#reader = reader
-    this.#model = model
+    this.#translating = { dialect: connection.dialect, model }
     this.#validator = new ChangeValidator(connection, reader)
     const versions = new VersionReader(connection)
     const shapes = new RowShapes(connection)
@@ -97,7 +97,7 @@ export class Writer {
     const planned = this.#traits.renders ? undefined : this.#bulk.insert(resource, bodies, view)
     if (planned === undefined) return undefined
     return chain(
-      this.#runPlanned(planned, view, () => undefined),
+      this.#runPlanned<readonly Written[] | undefined>(planned, view, () => undefined),
       written => {
         if (written !== undefined && view.trace?.statements !== undefined) view.trace.ways.push(BY_STATEMENTS)
         return written
@@ -357,18 +357,15 @@ export class Writer {
   }
 
   /** @param otherwise what to do where the statements are not enough, with nothing written */
-  #runPlanned<T, U>({ values, run }: PlannedWrite<T>, view: View, otherwise: () => Awaitable<U>): Awaitable<T | U> {
+  #runPlanned<T>({ values, run }: PlannedWrite<T>, view: View, otherwise: () => Awaitable<T>): Awaitable<T> {
     const { end, ctx } = view
     const work = (): Awaitable<T | undefined> => {
       values?.begin()
       end?.throwIfReached()
-      return chain(runCoroutine(run()), result => {
-        end?.throwIfReached()
-        return result
-      })
+      return runCoroutine(run())
     }
     const transact = (): Awaitable<T | undefined> => this.#connection.transact(work, end, this.#isRepeatable(view), ctx)
-    return runTranslated(transact, this.#translating(view), result => result ?? otherwise(), otherwise)
+    return runTranslated(transact, this.#translating, view.trace, otherwise)
   }
 
   #transaction<T>(steps: (work: Work) => Coroutine<T>, view: View, values?: MadeValues): Awaitable<T> {
@@ -377,11 +374,7 @@ export class Writer {
       return runCoroutine(this.#workIn(em, steps, view))
     }
     const transact = (): Awaitable<T> => this.#connection.write(work, view.end, this.#isRepeatable(view), view.ctx)
-    return runTranslated(transact, this.#translating(view), result => result)
-  }
-
-  #translating({ trace }: View): Translating {
-    return { trace, dialect: this.#connection.dialect, model: this.#model }
+    return runTranslated(transact, this.#translating, view.trace)
   }
 
   *#workIn<T>(em: EntityManager, steps: (work: Work) => Coroutine<T>, view: View): Coroutine<T> {

@@ -1,0 +1,158 @@
+/**
+ * Row changes: runs the statement by which a planned write inserts or changes the row that its answer shows, and reads the answer behind it. The one way of bodies of one row
+ * (flat-writer.ts), and of those that say more (planned-writer.ts).
+ */
+import { notFound } from '../access/resolve-path.ts'
+import { wait } from '../../foundation/base/awaitable.ts'
+import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import type { Connection, Reading, ReadingStep, Row, RowsWritten, Statement } from '../database/dialect.ts'
+import { keyFromCount } from '../../model/key.ts'
+import type { KeyValues } from '../../model/key.ts'
+import type { StoredTable } from '../../model/stored-table.ts'
+import type { Reader } from '../read/reader.ts'
+import type { JsonRecord } from '../read/run-read.ts'
+import { addTouched, bindDiffers, bindKey, bindUpdate } from './bind-write.ts'
+import type { BoundColumns, BoundStatement } from './bind-write.ts'
+import { outsideScope } from './check-outcome.ts'
+import { findTaken } from './find-taken.ts'
+import type { RefusedBody } from './find-taken.ts'
+import type { MadeValues } from './made-values.ts'
+import type { RowPlan } from './plan-rows.ts'
+import type { RowRules } from './row-rules.ts'
+import { Unplanned } from './unplanned.ts'
+import type { ChangeValidator } from './validate-change.ts'
+import type { WriteRules } from './write-rules.ts'
+import type { Address, Written } from './written.ts'
+
+/** What a request asks of one row. */
+export interface RowAsked extends RefusedBody {
+  /** What functions of the model give; undefined: none is asked. */
+  readonly values: MadeValues | undefined
+  /** What the caller may do, where that is not everything. */
+  readonly rules: RowRules | undefined
+  /** Whether rows of others are written in the same transaction: what the database refuses is left to the unit of work then. */
+  readonly isWide: boolean
+}
+
+/** A change of a row. */
+export interface RowChange {
+  readonly row: RowPlan
+  readonly columns: BoundColumns
+  /** What sets them where one of them differs; undefined: it is not compiled yet. */
+  readonly statement?: Statement
+  readonly address: Address
+  /** The record that the answer shows. */
+  readonly shown: Address
+}
+
+export class RowChanges {
+  readonly #connection: Connection
+  readonly #reader: Reader
+  readonly #validator: ChangeValidator
+
+  constructor(connection: Connection, reader: Reader, validator: ChangeValidator) {
+    this.#connection = connection
+    this.#reader = reader
+    this.#validator = validator
+  }
+
+  /** Inserts a row; returns its key, undefined where nothing has been written. */
+  *insert(
+    bound: BoundStatement & { readonly key: KeyValues | undefined },
+    stored: StoredTable,
+    asked: RowAsked,
+  ): Coroutine<KeyValues | undefined> {
+    const { rows, counted } = yield* this.#run(bound, stored, asked)
+    // A trigger of the file has ignored it.
+    if (rows === 0) return undefined
+    return bound.key ?? keyFromCount(counted, asked.resource)
+  }
+
+  /** Reads a record that has been made, and holds it against the rules for writing. */
+  *answerNew(key: KeyValues, { resource, view }: RefusedBody, writing: WriteRules | undefined): Coroutine<Written> {
+    const record = yield* wait(this.#reader.record(resource, key, view))
+    if (record === undefined) throw outsideScope(resource)
+    writing?.made(resource, key)
+    if (writing !== undefined) yield* writing.confirm()
+    return { resource, key, record }
+  }
+
+  /** Sets columns of a row where one of them differs, and reads the record that the answer shows; gives undefined where a value is more than a statement can say. */
+  *update(change: RowChange, asked: RowAsked): Coroutine<Written | undefined> {
+    const { address, shown } = change
+    const { view, rules } = asked
+    const { resource, key, id } = shown
+    let answer: Promise<JsonRecord | undefined> | undefined
+    const ask = (): void => {
+      const reading = this.#reader.record(resource, key, view)
+      answer = reading instanceof Promise ? reading : undefined
+      // Where the change fails, the reading behind it does so, too.
+      answer?.catch(() => {})
+    }
+    // Stages of a trace follow each other.
+    if (!(yield* this.#set(change, asked, asked.isWide || view.trace !== undefined ? undefined : ask))) return undefined
+    if (rules !== undefined) {
+      yield* rules.confirm()
+      if (shown !== address) yield* rules.requireStays(address.resource, address.key)
+    }
+    const record = yield* wait(answer ?? this.#reader.record(resource, key, view))
+    if (record !== undefined) {
+      if (rules?.writing !== undefined) yield* rules.writing.confirm()
+      return { resource, key, record }
+    }
+    if (rules === undefined) throw notFound(resource, id)
+    return yield* rules.refuseLeft(shown)
+  }
+
+  /** Says false where nothing has been done, since a value is more than a statement can say. */
+  *#set({ row, columns, statement, address }: RowChange, asked: RowAsked, behind: (() => void) | undefined): Coroutine<boolean> {
+    const { stored, touched } = row
+    if (columns.columns.length === 0) return true
+    const connection = this.#connection
+    const self = bindKey(address.key, asked.resource, stored, connection)
+    if (touched.length === 0) {
+      const { parameters } = columns
+      const known = statement && { statement, parameters: [...parameters, ...self, ...parameters] }
+      yield* this.#run(known ?? bindUpdate(columns, stored, self, connection, true), stored, asked, behind)
+      return true
+    }
+    // The functions of the model are called for what changes alone.
+    const differs = bindDiffers(columns, stored, self, connection)
+    if ((yield* wait(connection.read(() => readOne(differs)))).length === 0) return true
+    const all = addTouched(columns, touched, connection, asked.values!)
+    if (all === undefined) return false
+    yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, asked, behind)
+    return true
+  }
+
+  /**
+   * Runs a statement. Where the database refuses a value that nothing has looked for before, the error is that of the check.
+   *
+   * @param behind asks for what comes next, where the database takes a statement before it has answered the one in front
+   */
+  *#run(
+    { statement, parameters }: BoundStatement,
+    { keepsUnique }: StoredTable,
+    asked: RowAsked,
+    behind?: () => void,
+  ): Coroutine<RowsWritten> {
+    const connection = this.#connection
+    const { dialect } = connection
+    try {
+      const running = connection.run(statement, parameters, asked.isWide ? 'writes' : 'reads')
+      if (running instanceof Promise) behind?.()
+      return yield* wait(running)
+    } catch (error) {
+      if (!dialect.breaksConstraint(error)) throw error
+      if (asked.isWide) throw new Unplanned('', { cause: error })
+      // A database of others may lack the model's constraints.
+      if (keepsUnique && connection.keepsConstraints) yield* findTaken(error, asked, dialect, this.#validator)
+      throw error
+    }
+  }
+}
+
+function* readOne(step: ReadingStep): Reading<readonly Row[]> {
+  const [rows] = yield [step]
+  return rows!
+}

@@ -5,11 +5,11 @@ import { after, before, describe, it } from 'node:test'
 import { chromium } from '@playwright/test'
 import type { Browser, BrowserContextOptions, Page } from '@playwright/test'
 import { defineEntity, p } from '@mikro-orm/core'
-import axe from 'axe-core'
 import { auth, hashPassword, RestEngine } from '../../lib/index.ts'
 import sample from '../../fixtures/sample/index.ts'
 import { readRequest } from '../../lib/workbench/console/sent-request.ts'
 import { parsePlace } from '../../lib/workbench/state/place-text.ts'
+import { findViolations } from '../helpers/axe.ts'
 import { serveDocs } from './served.ts'
 
 const BROWSERS = [process.env['CHROMIUM'] ?? '', 'chromium', 'chromium-browser', 'google-chrome']
@@ -62,19 +62,12 @@ describe('the docs page in a browser', { skip: executablePath === undefined ? 't
     }
   }
 
-  /** What axe finds. */
-  async function findFlaws(page: Page): Promise<unknown[]> {
-    await page.evaluate(axe.source)
-    const { violations } = await page.evaluate(async () => (globalThis as unknown as { axe: typeof axe }).axe.run())
-    return violations.map(({ id, impact, nodes }) => ({ id, impact, at: nodes.slice(0, 3).map(({ html }) => html) }))
-  }
-
   for (const [colorScheme, viewport] of LOOKS) {
     it(`has no flaw that axe finds, and no line that runs out of it: ${colorScheme}, ${viewport.width} pixels`, async () => {
       await using server = await serveDocs(engine)
       await open(`${server.origin}/docs`, { colorScheme, viewport }, async page => {
         await page.evaluate(`document.querySelectorAll('details').forEach(details => { details.open = true })`)
-        assert.deepEqual(await findFlaws(page), [])
+        assert.deepEqual(await findViolations(page), [])
         const [scrollWidth, clientWidth] = (await page.evaluate(
           `['scrollWidth', 'clientWidth'].map(name => document.documentElement[name])`,
         )) as [number, number]
@@ -121,7 +114,7 @@ describe('the docs page in a browser', { skip: executablePath === undefined ? 't
       { viewport: PHONE },
       async page => {
         const shown = page.locator('#resource-users')
-        assert.deepEqual(await findFlaws(page), [])
+        assert.deepEqual(await findViolations(page), [])
         await page.getByLabel('email').fill('ann@example.com')
         await page.getByLabel('passwordHash').fill('wrong')
         await page.keyboard.press('Enter')

@@ -8,9 +8,9 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { chromium } from '@playwright/test'
 import type { Browser, BrowserContextOptions, Page } from '@playwright/test'
-import axe from 'axe-core'
 import { createServer } from '../../lib/index.ts'
 import type { RestEngine, ServerOptions } from '../../lib/index.ts'
+import { findViolations } from '../helpers/axe.ts'
 
 const BROWSERS = [process.env['CHROMIUM'] ?? '', 'chromium', 'chromium-browser', 'google-chrome']
 const found = BROWSERS.find(name => name !== '' && spawnSync(name, ['--version']).status === 0)
@@ -87,9 +87,7 @@ export async function visit(
 
 /** What axe finds, and whether the page scrolls sideways. */
 export async function findFlaws(page: Page): Promise<unknown[]> {
-  await page.evaluate(axe.source)
-  const { violations } = await page.evaluate(async () => (globalThis as unknown as { axe: typeof axe }).axe.run())
-  const flaws: unknown[] = violations.map(({ id, impact, nodes }) => ({ id, impact, at: nodes.slice(0, 3).map(({ html }) => html) }))
+  const flaws = await findViolations(page)
   const overhang = (await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')) as number
   return overhang > 0 ? [...flaws, `the page is ${overhang} pixels too wide`] : flaws
 }

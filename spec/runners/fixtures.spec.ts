@@ -6,13 +6,13 @@ import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { RestEngine } from '../../lib/index.ts'
 import { withEngine } from '../../lib/doors/runners/node-test.ts'
 import { openRecording } from '../../lib/open-recording.ts'
+import { LIBRARY, ROOT } from '../helpers/command.ts'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const entry = (name: string): string => pathToFileURL(join(ROOT, `lib/doors/runners/${name}.ts`)).href
+/** The module of a runner, of the library that belongs to the command: the runners would translate each file of the sources. */
+const entry = (name: string): string => new URL(LIBRARY.replace(/index(\.[jt]s)$/, `doors/runners/${name}$1`)).href
 const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 
 const BACKEND = `

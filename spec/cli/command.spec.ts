@@ -147,47 +147,41 @@ describe('command', () => {
     })
 
     it('prints a line for every request, plain where there is no terminal', async () => {
-      const command = serve()
+      const command = serve('model.mjs')
       const origin = await command.origin()
-      await fetch(`${origin}/v1/users?limit=1`)
+      await fetch(`${origin}/v1/books?limit=1`)
       await fetch(`${origin}/v1/nobody`)
-      await command.printed(/^\d\d:\d\d:\d\d GET \/v1\/users\?limit=1 200 \d+\.\d ms\n\S+ GET \/v1\/nobody 404 \S+ ms\n/m)
+      await command.printed(/^\d\d:\d\d:\d\d GET \/v1\/books\?limit=1 200 \d+\.\d ms\n\S+ GET \/v1\/nobody 404 \S+ ms\n/m)
       assert.ok(!command.stdout.includes('\u001b'))
     })
 
-    it('prints no such lines with --quiet', async () => {
-      const command = serve('--quiet')
+    it('takes options together: no such lines with --quiet, writes answered with 405 with --read-only, versions and origins more than once', async () => {
+      const versions = ['--api-version', 'v1', '--api-version', 'v3']
+      const command = serve('model.mjs', '--quiet', '--read-only', ...versions, '--cors', 'http://a.test', '--cors=http://b.test')
       const origin = await command.origin()
-      await fetch(`${origin}/v1/users?limit=1`)
+      for (const version of ['v1', 'v3']) {
+        assert.equal((await fetch(`${origin}/${version}/books`)).status, 200)
+        const refused = await post(origin, `/${version}/books`, {})
+        assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD, QUERY, OPTIONS'])
+      }
+      for (const allowed of ['http://a.test', 'http://b.test']) {
+        const response = await fetch(`${origin}/v3/books`, { headers: { origin: allowed } })
+        assert.equal(response.headers.get('access-control-allow-origin'), allowed)
+      }
       await wait(50)
-      assert.doesNotMatch(command.stdout, / GET /)
-    })
-
-    it('answers writes with 405 with --read-only', async () => {
-      const origin = await serve('--read-only').origin()
-      const response = await post(origin, '/v1/users', {})
-      assert.equal(response.status, 405)
-      assert.equal(response.headers.get('allow'), 'GET, HEAD, QUERY, OPTIONS')
-      assert.equal((await fetch(`${origin}/v1/users`)).status, 200)
-    })
-
-    it('takes versions and origins more than once', async () => {
-      const origin = await serve('--api-version', 'v1', '--api-version', 'v3', '--cors', 'http://a.test', '--cors=http://b.test').origin()
-      for (const version of ['v1', 'v3']) assert.equal((await fetch(`${origin}/${version}/users`)).status, 200)
-      const response = await fetch(`${origin}/v3/users`, { headers: { origin: 'http://b.test' } })
-      assert.equal(response.headers.get('access-control-allow-origin'), 'http://b.test')
+      assert.doesNotMatch(command.stdout, / (?:GET|POST) /)
     })
 
     it('tells in one line that the port is in use', async () => {
       const other = createServer().listen(0, '127.0.0.1')
       await new Promise(resolve => other.once('listening', resolve))
       const { port } = other.address() as AddressInfo
-      assertFails(await run('--port', String(port)), 1, new RegExp(`Port ${port} is in use: .*--port 0`))
+      assertFails(await run('model.mjs', '--port', String(port)), 1, new RegExp(`Port ${port} is in use: .*--port 0`))
       other.close()
     })
 
     it('tells in one line that the host is none', async () => {
-      assertFails(await run('--port', '0', '--host', '203.0.113.1'), 1, /203\.0\.113\.1 is not an address of this machine/)
+      assertFails(await run('model.mjs', '--port', '0', '--host', '203.0.113.1'), 1, /203\.0\.113\.1 is not an address of this machine/)
     })
   })
 
@@ -232,37 +226,40 @@ describe('command', () => {
         await command.stop()
       }
       const bytes = await readFile(file)
-      assert.deepEqual(
-        names(await run('books.db', '--config', 'seeded.mjs', '--get', '/v1/books')),
-        ['Persuasion'],
-        'a seed fills empty tables',
-      )
-      assert.deepEqual(names(await run('books.db', '--config', 'model.mjs', '--get', '/v1/books')), ['Persuasion'])
-      const refused = await run('books.db', '--config', 'model.mjs', '--seed', 'seed.json', '--get', '/v1/books')
+      const longer = await readFile(join(folder, 'model.mjs'), 'utf8')
+      await writeFile(join(folder, 'longer.mjs'), longer.replace('name: p.string()', 'name: p.string(), pages: p.integer().nullable()'))
+      const plain = `export default [defineEntity({ name: 'Book', properties: { id: p.integer().primary(), name: p.string() } })]`
+      await writeFile(join(folder, 'plain.mjs'), `import { defineEntity, p } from '${ORM}'\n${plain}`)
+      const [seeded, read, refused, lacking, alone, ejected] = runAll(folder, [
+        ['books.db', '--config', 'seeded.mjs', '--get', '/v1/books'],
+        ['books.db', '--config', 'model.mjs', '--get', '/v1/books'],
+        ['books.db', '--config', 'model.mjs', '--seed', 'seed.json', '--get', '/v1/books'],
+        ['books.db', '--config', 'longer.mjs', '--get', '/v1/books'],
+        ['books.db', '--get', '/v1/books'],
+        ['books.db', '--config', 'plain.mjs', '--eject', 'ejected'],
+      ]) as [Ended, Ended, Ended, Ended, Ended, Ended]
+      assert.deepEqual(names(seeded), ['Persuasion'], 'a seed fills empty tables')
+      assert.deepEqual(names(read), ['Persuasion'])
       assertFails(
         refused,
         2,
         /--seed would write to books\.db, which --get, --openapi, --diagram, --self-test, --check and --eject leave as it is\./,
       )
-      const longer = await readFile(join(folder, 'model.mjs'), 'utf8')
-      await writeFile(join(folder, 'longer.mjs'), longer.replace('name: p.string()', 'name: p.string(), pages: p.integer().nullable()'))
-      assertFails(await run('books.db', '--config', 'longer.mjs', '--get', '/v1/books'), 1, /lacks what the entities need.*"book"\."pages"/)
+      assertFails(lacking, 1, /lacks what the entities need.*"book"\."pages"/)
       // The file tells its model itself.
-      const alone = await run('books.db', '--get', '/v1/books')
       assert.equal(alone.code, 0, alone.stderr)
       assert.equal((JSON.parse(alone.stdout) as { resource: string }).resource, 'books')
-      const plain = `export default [defineEntity({ name: 'Book', properties: { id: p.integer().primary(), name: p.string() } })]`
-      await writeFile(join(folder, 'plain.mjs'), `import { defineEntity, p } from '${ORM}'\n${plain}`)
-      assert.equal((await run('books.db', '--config', 'plain.mjs', '--eject', 'ejected')).code, 0)
+      assert.equal(ejected.code, 0)
       assert.ok((await readFile(file)).equals(bytes), '--get and --eject leave the file as it is')
     })
 
     it('take a seed from JSON or a module', async () => {
       await writeFile(join(folder, 'seed.mjs'), `export default { books: [{ name: 'Emma' }] }`)
-      for (const seed of ['seed.json', 'seed.mjs']) {
-        const { stdout } = await run('model.mjs', '--seed', seed, '--get', '/v1/books?attributes=name')
-        assert.deepEqual((JSON.parse(stdout) as { books: unknown }).books, [{ name: 'Emma' }])
-      }
+      const results = runAll(
+        folder,
+        ['seed.json', 'seed.mjs'].map(seed => ['model.mjs', '--seed', seed, '--get', '/v1/books?attributes=name']),
+      )
+      for (const { stdout } of results) assert.deepEqual((JSON.parse(stdout) as { books: unknown }).books, [{ name: 'Emma' }])
     })
 
     it('in a folder of CommonJS are told what to write', async () => {
@@ -410,7 +407,7 @@ describe('command', () => {
         counts,
         counts.toSorted((a, b) => b - a),
       )
-      const missing = await run('--get', '/v1/nobody')
+      const missing = await run('model.mjs', '--get', '/v1/nobody')
       assert.equal(missing.code, 1)
       assert.equal((JSON.parse(missing.stdout) as { code: string }).code, 'resource_unknown')
     })
@@ -461,7 +458,7 @@ describe('command', () => {
   describe('signals', () => {
     it('end it with exit code 0', async () => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-        const command = serve()
+        const command = serve('model.mjs')
         // The fetch of this process keeps its connection open: it must not keep the command from ending.
         await (await fetch(`${await command.origin()}/v1`)).text()
         command.child.kill(signal)

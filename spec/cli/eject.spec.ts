@@ -11,6 +11,7 @@ import { eject as ejectProject } from '../../lib/doors/cli/eject.ts'
 import { RestEngine } from '../../lib/index.ts'
 import { FileType } from '../../lib/databases/sqlite/introspect/file-type.ts'
 import { Command, ROOT, runAll, send } from '../helpers/command.ts'
+import { declaredTypes, TSC } from '../helpers/declared-types.ts'
 
 const ORM = import.meta.resolve('@mikro-orm/core')
 
@@ -293,13 +294,7 @@ describe('--eject', () => {
   it('writes what Prettier would, and what passes strict types', async () => {
     await mkdir(join(folder, 'node_modules', 'mikro-rest'), { recursive: true })
     const installed = join(folder, 'node_modules', 'mikro-rest')
-    const tsc = (...args: string[]): void => {
-      const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), ...args], {
-        encoding: 'utf8',
-      })
-      assert.equal(status, 0, stdout)
-    }
-    tsc('-p', join(ROOT, 'tsconfig.build-types.json'), '--noCheck', '--outDir', join(installed, 'dist'))
+    await symlink(declaredTypes(), join(installed, 'dist'), 'junction')
     await writeFile(join(installed, 'package.json'), JSON.stringify({ type: 'module', exports: { types: './dist/lib/index.d.ts' } }))
     for (const name of ['@mikro-orm', '@types', 'kysely', 'better-sqlite3']) {
       await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name), 'junction')
@@ -317,7 +312,8 @@ describe('--eject', () => {
     const settings = await Promise.all(PROJECTS.map(project => readFile(join(folder, project, 'tsconfig.json'), 'utf8')))
     assert.deepEqual(new Set(settings).size, 1)
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ extends: `./${PROJECTS[0]}/tsconfig.json`, include: PROJECTS }))
-    tsc('-p', join(folder, 'tsconfig.json'))
+    const { status, stdout } = spawnSync(process.execPath, [TSC, '-p', join(folder, 'tsconfig.json')], { encoding: 'utf8' })
+    assert.equal(status, 0, stdout)
     await rm(join(folder, 'node_modules'), { recursive: true })
   })
 

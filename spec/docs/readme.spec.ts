@@ -1,17 +1,18 @@
 /**
  * The examples of the README and of the pages in docs/, run as they stand there: every fenced block below `<!-- run -->`. JavaScript and TypeScript run as files of their
- * own, but in one process, in a folder where `mikro-rest` is installed; the requests of shell blocks go, in the order of each page, to the sample model that `npm start` serves.
+ * own, but in one process, in a project of `npm init -y` where `mikro-rest` is as it is published; the requests of shell blocks go, in the order of each page, to the sample model that `npm start` serves.
  * Blocks below `<!-- run configured -->` are for configured.spec.ts, the guides (`<!-- file ... -->`, `<!-- guide -->`) for package.spec.ts.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { Command as RunningCommand, LIBRARY } from '../helpers/command.ts'
+import { Command as RunningCommand, installLibrary } from '../helpers/command.ts'
+import { PROJECT } from '../helpers/guides.ts'
 import { markedBlocks } from '../helpers/markdown.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
@@ -74,13 +75,10 @@ describe('examples in code', () => {
   let folder: string
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'mikro-rest-readme-'))
-    const installed = join(folder, 'node_modules', 'mikro-rest')
-    await mkdir(installed, { recursive: true })
-    // The library of this run in place of an installed one, which spec/docs/package.spec.ts proves.
-    await writeFile(join(installed, 'package.json'), JSON.stringify({ type: 'module', exports: './index.js' }))
-    await writeFile(join(installed, 'index.js'), `export * from ${JSON.stringify(LIBRARY)}\n`)
+    // As it is published; that npm installs it so spec/docs/package.spec.ts proves.
+    await installLibrary(folder)
     for (const name of PACKAGES) await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name), 'junction')
-    await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
+    await writeFile(join(folder, 'package.json'), PROJECT)
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { experimentalDecorators: true } }))
     for (const example of examples) await writeFile(fileOf(example), example.text)
   })
@@ -89,7 +87,7 @@ describe('examples in code', () => {
   const examples = blocks.filter(({ language, marker }) => ['js', 'ts'].includes(language) && !marker.startsWith('file'))
   const isTest = (text: string): boolean => text.includes('node:test')
   const fileOf = ({ page, line, language }: (typeof blocks)[number]): string =>
-    join(folder, `${page.replaceAll(/\W/g, '-')}-${line}.${language}`)
+    join(folder, `${page.replaceAll(/\W/g, '-')}-${line}.m${language}`)
   const execute = (...args: readonly string[]): { status: number | null; stdout: string; stderr: string } =>
     spawnSync(process.execPath, args, {
       cwd: folder,
@@ -154,21 +152,26 @@ function shellCommands(): Command[] {
 const noCurl = spawnSync('curl', ['--version']).error === undefined ? false : 'there is no curl'
 
 describe('examples of requests', { skip: noCurl }, () => {
+  const commands = shellCommands()
   let server: RunningCommand
-  let origin: string
+  let outputs: string[]
   before(async () => {
     server = new RunningCommand(root, '--port', '0')
-    origin = await server.origin()
+    const origin = await server.origin()
+    // One shell runs them, in their order.
+    const lines = commands.map(
+      ({ text }) => `${text.replaceAll(SHOWN, origin)} --silent --show-error --write-out '\\n%{http_code}' 2>&1; printf '\\0'`,
+    )
+    outputs = spawnSync('bash', ['-c', lines.join('\n')], { encoding: 'utf8', timeout: 300_000 }).stdout.split('\0')
   })
   after(async () => assert.equal(await server.stop(), 0))
 
-  for (const { page, text, line, status, prints } of shellCommands()) {
+  for (const [index, { page, text, line, status, prints }] of commands.entries()) {
     it(`${page}:${line} is answered with ${status}`, () => {
       assert.match(text, /^curl /)
-      const command = `${text.replaceAll(SHOWN, origin)} --silent --show-error --write-out '\\n%{http_code}'`
-      const { stdout, stderr } = spawnSync('bash', ['-c', command], { encoding: 'utf8', timeout: 60_000 })
-      const [body = '', code] = stdout.split(/\n(?=\d+$)/)
-      assert.equal(Number(code), status, stdout + stderr)
+      const output = outputs[index]!
+      const [body = '', code] = output.split(/\n(?=\d+$)/)
+      assert.equal(Number(code), status, output)
       const answer = JSON.parse(body) as Record<string, unknown>
       assert.equal(answer['success'], status === 200)
       const records = answer[String(answer['resource'])]

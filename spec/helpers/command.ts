@@ -1,7 +1,7 @@
 /** Runs the command line as a process: starts it, reads its output, and ends it with the spec. */
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { cp } from 'node:fs/promises'
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -22,6 +22,17 @@ export async function copyLibrary(folder: string): Promise<string> {
     COMMAND === SOURCE_COMMAND ? [ROOT, 'lib', './lib/index.ts'] : [join(dirname(COMMAND), '..'), 'dist', './dist/lib/index.js']
   await cp(join(from, part), join(folder, part), { recursive: true })
   return entry
+}
+/** Installs the library into a folder as `mikro-rest`: as it is published, where a run has built it. */
+export async function installLibrary(folder: string): Promise<void> {
+  const installed = join(folder, 'node_modules', 'mikro-rest')
+  if (COMMAND !== SOURCE_COMMAND) {
+    await mkdir(dirname(installed), { recursive: true })
+    return symlink(join(dirname(COMMAND), '..'), installed, 'junction')
+  }
+  await mkdir(installed, { recursive: true })
+  await writeFile(join(installed, 'package.json'), JSON.stringify({ type: 'module', exports: './index.js' }))
+  await writeFile(join(installed, 'index.js'), `export * from ${JSON.stringify(LIBRARY)}\n`)
 }
 // Colours are for terminals, and the environment of the specs may force them.
 const { FORCE_COLOR: _, ...ENV } = process.env

@@ -1,11 +1,11 @@
 /**
  * Runs the guides of docs/testing.md for test runners, and those of docs/mounting.md, as a reader would: writes the files below `<!-- file NAME -->` into a project
- * of `npm init -y` where the package is installed, then runs the commands below `<!-- guide -->`, and the examples below `<!-- run -->`.
+ * of `npm init -y` where the package is installed, then runs the commands below `<!-- guide -->`.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
@@ -32,7 +32,7 @@ const APPS = [
   'rxjs',
 ]
 /** What `npm init -y` says of the project, where the runners and the packages are in the folder above. */
-const PROJECT = JSON.stringify({ name: 'project', version: '1.0.0', main: 'index.js', type: 'commonjs' })
+export const PROJECT = JSON.stringify({ name: 'project', version: '1.0.0', main: 'index.js', type: 'commonjs' })
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome']
 
 /** The folder of the installed package, or the reason why it could not be installed. */
@@ -55,39 +55,11 @@ async function makeProject(folder: string, root: string, packages: readonly stri
   return project
 }
 
-/** @param mounting the guides for apps, with which the examples of both are run */
-export function describeApps(readme: string, mounting: string, root: string, installed: () => Installed): void {
-  const shown = [readme, mounting].flatMap(page => markedBlocks(page).filter(({ marker }) => marker === 'run'))
+/** The examples that need more than a file: readme.spec.ts runs all of them, as files of a project. */
+export function describeApps(mounting: string, root: string, installed: () => Installed): void {
+  const shown = markedBlocks(mounting).filter(({ marker }) => marker === 'run')
 
-  describe('the examples of the guides', { timeout: 600_000 }, () => {
-    it('run in a project of npm init -y', async t => {
-      const { folder, offline } = installed()
-      if (offline !== undefined) return t.skip(offline)
-      const project = await makeProject(folder, root, APPS)
-      const modules = shown.filter(({ language }) => language === 'js')
-      assert.ok(modules.length > 8)
-      const examples = modules.map(({ text, line }, index) => ({ text, line, file: join(project, `example-${index}.mjs`) }))
-      for (const { file, text } of examples) await writeFile(file, text)
-      // A test ends with its process. All others run in one, which loads the packages once.
-      const [tests, others] = [true, false].map(isTest => examples.filter(({ text }) => text.includes('node:test') === isTest))
-      for (const { file, line } of tests!) {
-        const { code, output } = await run(`node ${file}`, project, folder, root)
-        assert.equal(code, 0, `line ${line}: ${output}`)
-      }
-      const notes = join(project, 'notes')
-      const script = join(root, 'spec/docs/run-examples.ts')
-      const { code, output } = await run(['node', script, notes, ...others!.map(({ file }) => file)].join(' '), project, folder, root)
-      const noted = (await readFile(notes, 'utf8')).trimEnd().split('\n')
-      const errors = new Map(
-        noted.map(line => JSON.parse(line) as { file: string; error?: string }).map(({ file, error }) => [file, error]),
-      )
-      for (const { file, line } of others!) {
-        assert.ok(errors.has(file), `line ${line}, or the example before it, has ended the process: ${output}`)
-        assert.equal(errors.get(file), undefined, `line ${line}`)
-      }
-      assert.equal(code, 0, output)
-    })
-
+  describe('the guides for apps', { timeout: 600_000 }, () => {
     it('run in NestJS as the page says', async t => {
       const { folder, offline } = installed()
       if (offline !== undefined) return t.skip(offline)

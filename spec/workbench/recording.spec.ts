@@ -36,6 +36,7 @@ describe('a recording in the workbench', { skip: NO_BROWSER, timeout: 120_000 },
     }
     assert.equal(await nameNow(), 'Ann Archer')
     await visit(browser, `${origin}/_ui`, {}, async page => {
+      await page.evaluate(`clicks = 0; addEventListener('click', () => clicks++, true)`)
       await page.getByRole('link', { name: 'Requests', exact: true }).click()
       await page.getByText('The test “renames a user” has failed').waitFor()
       await page.getByText('expected "Ann", got "Zed"').waitFor()
@@ -43,6 +44,10 @@ describe('a recording in the workbench', { skip: NO_BROWSER, timeout: 120_000 },
       await page.locator('.timeline a').filter({ hasText: 'PATCH' }).click()
       await page.getByText('Ann Archer').first().waitFor()
       await page.getByText('Zed').first().waitFor()
+      await page.getByRole('link', { name: 'users 1', exact: true }).click()
+      await page.getByRole('complementary').getByRole('heading', { name: 'user 1' }).waitFor()
+      assert.equal(await page.evaluate('clicks'), 3)
+      await page.goBack()
       await page.getByRole('button', { name: 'Send again' }).click()
       await page.waitForFunction(`document.querySelectorAll('.timeline a').length >= 4`)
       assert.equal(await nameNow(), 'Zed')

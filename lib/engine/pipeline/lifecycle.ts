@@ -7,7 +7,7 @@ import { connectionLost, engineClosed } from '../../foundation/base/errors.ts'
 export class Lifecycle {
   #generation = new AbortController()
   /** Aborts when the data is replaced under the requests that begin now. */
-  generation = this.#generation.signal
+  generation: AbortSignal = this.#generation.signal
   #closed = false
   #running = 0
   #whenIdle: (() => void) | undefined

@@ -1,25 +1,24 @@
 /** Engine: the public interface. `RestEngine` hands each call to the part of the engine that does it; `engine/pipeline/assemble.ts` puts the parts together. */
 import type { MikroORM } from '@mikro-orm/core'
 import { findSeedNames } from './records/access/find-new-names.ts'
-import type { Authentication } from './engine/auth/auth.ts'
-import type { PublicKey } from './engine/auth/tokens.ts'
+import type { Authentication, PublicKey } from './engine/auth/authentication.ts'
 import { chain } from './foundation/base/awaitable.ts'
 import type { Clock } from './foundation/base/clock.ts'
 import type { Limits } from './foundation/base/limits.ts'
 import type { RestResponse } from './foundation/base/response.ts'
-import { expectChanges } from './engine/journal/expect-changes.ts'
-import type { ExpectedChange, ExpectedChanges } from './engine/journal/expect-changes.ts'
+import type { ExpectedChanges } from './engine/journal/expected-changes.ts'
+import type { ExpectedChange } from './engine/journal/expected-changes.ts'
 import type { Explanation } from './engine/journal/explanation.ts'
 import type { Change } from './engine/journal/changes.ts'
-import { findDifference } from './engine/journal/difference.ts'
 import { readHarOrigin, writeHar } from './engine/journal/har.ts'
 import type { Har, HarOptions } from './engine/journal/har.ts'
-import type { RecordOptions, Recorded } from './engine/recording/record.ts'
+import type { Recorded } from './engine/recording/recorded.ts'
+import type { RecordOptions } from './engine/recording/recorded.ts'
 import { listUnavailable } from './engine/pipeline/unavailable.ts'
 import type { EngineEvent, ListenOptions } from './engine/testing/events.ts'
 import type { JournalEntry } from './engine/journal/journal-entry.ts'
-import type { OpenApiDocument } from './description/openapi/document.ts'
-import { assemble, closeEngine, copyWorld, openEngine } from './engine/pipeline/assemble.ts'
+import type { OpenApiDocument } from './description/openapi/openapi-document.ts'
+import { assemble, closeEngine, copyWorld } from './engine/pipeline/assemble.ts'
 import type { Composition, EngineParts } from './engine/pipeline/assemble.ts'
 import type { DiagramOptions, OpenApiOptions } from './engine/pipeline/descriptions.ts'
 import { NO_CONTEXT } from './engine/pipeline/handle.ts'
@@ -27,8 +26,7 @@ import { readSent } from './engine/pipeline/sent-request.ts'
 import type { SendOptions } from './engine/pipeline/sent-request.ts'
 import type { HandleContext } from './engine/pipeline/handle.ts'
 import type { EngineOptions } from './engine/pipeline/options.ts'
-import { holdAnswer } from './engine/pipeline/hold-answer.ts'
-import type { HeldRequest } from './engine/pipeline/hold-answer.ts'
+import type { HeldRequest } from './engine/pipeline/held-request.ts'
 import { isRequestPoint, restoreBefore } from './engine/pipeline/restore-before.ts'
 import type { RequestPoint } from './engine/pipeline/restore-before.ts'
 import type { Snapshot } from './engine/pipeline/snapshot.ts'
@@ -46,16 +44,14 @@ import type { FaultHandle, FaultState, Gate, PendingFault } from './engine/testi
 import type { Delay } from './engine/testing/fault-rule.ts'
 import type { DropOptions, FailOptions, FaultOptions } from './engine/testing/fault-options.ts'
 import type { RequestMatch } from './engine/testing/fault-request.ts'
-import type { Give } from './engine/testing/given.ts'
+import type { Give } from './engine/testing/given-options.ts'
 import { warnOfLimit } from './engine/testing/older-names.ts'
 import type { RateLimit } from './engine/testing/rate-limit.ts'
 import { checkSeeds, isSeeder, listSeeds } from './model/seeds.ts'
 import type { Seed, SeederClass } from './model/seeds.ts'
 import { hashedSeed } from './records/write/hash-passwords.ts'
 import { runSeeder } from './records/write/run-seeder.ts'
-import { seed } from './records/write/seed.ts'
 import { makeShown, showsEngines } from './show-engine.ts'
-import { tryPromises } from './try-promises.ts'
 
 /** A seed whose resources have these names. */
 type NamedSeed<Name extends string> = NamedBy<Name, readonly object[]> | SeederClass | true
@@ -97,6 +93,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   static async #make(options: EngineOptions): Promise<RestEngine> {
+    const { openEngine } = await import('./engine/pipeline/open-engine.ts')
     return openEngine(options, composition => new RestEngine(composition).#parts)
   }
 
@@ -287,7 +284,9 @@ export class RestEngine<Name extends string = string> {
    * assert.deepEqual(await engine.conforms({ method: 'GET', path: '/v1/users' }, answer), [])
    */
   async conforms(request: HeldRequest | Request, response: RestResponse | Response): Promise<string[]> {
-    return holdAnswer(this.#open, request, response)
+    const parts = this.#open
+    const { holdAnswer } = await import('./engine/pipeline/hold-answer.ts')
+    return holdAnswer(parts, request, response)
   }
 
   /**
@@ -302,6 +301,7 @@ export class RestEngine<Name extends string = string> {
    * assert.ok(report.passed, String(report))
    */
   async selfTest(options: SelfTestOptions = {}): Promise<SelfTestReport> {
+    const { tryPromises } = await import('./try-promises.ts')
     const { report } = await tryPromises(this, options, this.#parts.options.readOnly)
     return report
   }
@@ -327,6 +327,7 @@ export class RestEngine<Name extends string = string> {
     const { model } = versions.first
     const more = model.isOpen ? findSeedNames(each, model.byName) : undefined
     const growth = more === undefined ? undefined : versions.grow(more)
+    const { seed } = await import('./records/write/seed.ts')
     await seed(await hashedSeed(each, versions.first), growth?.model ?? model, connection)
     growth?.adopt()
   }
@@ -416,6 +417,7 @@ export class RestEngine<Name extends string = string> {
    */
   async expect<T>(changes: NamedBy<Name | '*', ExpectedChange>, work: () => T | Promise<T>): Promise<T> {
     const { shared, connection, recorder, journal } = this.#open
+    const { expectChanges } = await import('./engine/journal/expect-changes.ts')
     return expectChanges(changes as ExpectedChanges, work, { tables: shared.watched.tables, connection, recorder, journal })
   }
 
@@ -562,6 +564,7 @@ export class RestEngine<Name extends string = string> {
     await using was = await this.#fork(before)
     await using other = after === undefined ? undefined : await this.#fork(after)
     const { shared, connection } = (other ?? this).#open
+    const { findDifference } = await import('./engine/journal/difference.ts')
     const changes = await findDifference(shared.watched, was.#open.connection, connection)
     return JSON.parse(shared.secrets.maskStored(JSON.stringify(changes))) as Change[]
   }
@@ -630,7 +633,7 @@ export class RestEngine<Name extends string = string> {
    * @throws Error when the authentication module is off.
    */
   get publicKey(): PublicKey {
-    return this.#authentication.tokens.key.publicKey
+    return this.#authentication.publicKey
   }
 
   get #authentication(): Authentication {

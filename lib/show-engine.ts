@@ -2,10 +2,14 @@
  * Show engine: where the variable `MIKRO_REST_WORKBENCH` names a port, the engines of this process are shown in a list there, each with its workbench. Without it nothing is
  * loaded for that.
  */
-import type { EnginesOfProcess } from './doors/engines/engines-of-process.ts'
-import type { WorldEngine } from './doors/server/controls/worlds.ts'
+import type { WorldEngine } from './doors/server/controls/world-engine.ts'
 
-let engines: Promise<EnginesOfProcess> | undefined
+/** The list that engines are shown in. See `EnginesOfProcess`. */
+interface ShownEngines {
+  show(engine: WorldEngine, stack: string): void
+}
+
+let engines: Promise<ShownEngines> | undefined
 
 /** Whether engines are shown. */
 export function showsEngines(): boolean {
@@ -29,7 +33,7 @@ export async function makeShown<E extends object>(make: () => Promise<E>, below:
   return engine
 }
 
-async function loadEngines(): Promise<EnginesOfProcess> {
+async function loadEngines(): Promise<ShownEngines> {
   const { EnginesOfProcess } = await import('./doors/engines/engines-of-process.ts')
   return new EnginesOfProcess(process.env)
 }

@@ -1,6 +1,6 @@
 /**
  * Check the imports of lib/: between folders they go one way, types included. A file may import files of its own folder and of the folders that stand below
- * that in the table of ARCHITECTURE.md. Inside a folder no circle of imports is allowed. A head comment that begins with a name bears that of its file. Prints every offending line; exit code 1 when there is one.
+ * that in the table of ARCHITECTURE.md. Inside a folder no circle of imports is allowed. What the engine reaches by static imports stays below a bound. A head comment that begins with a name bears that of its file. Prints every offending line; exit code 1 when there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -40,6 +40,12 @@ const USERS_OF_SQLITE = ['databases/sqlite/', 'engine/pipeline/open-database.ts'
 
 /** The files that may import lib/databases/postgres. */
 const USERS_OF_POSTGRES = ['databases/postgres/', 'engine/pipeline/open-database.ts']
+
+/**
+ * The lines of lib/ that `lib/engine.ts` reaches by static imports, types included, at most: what a reader of the engine may meet. What is used seldom is imported when it
+ * is; an interface that is needed apart from its code has a file of its own.
+ */
+const REACHED_LINES = 30_500
 
 /** Names that do not describe a purpose. */
 const VAGUE = ['utils', 'util', 'helpers', 'helper', 'types', 'misc', 'common', 'shared']
@@ -90,6 +96,13 @@ function faultOf(file: string, specifier: string): string | undefined {
   return other >= own ? undefined : `lib/${folderOf(target)} stands above lib/${folderOf(file)} in the table of ARCHITECTURE.md`
 }
 
+/** The files that a file reaches by static imports. */
+function reachOf(file: string, imports: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
+  const reached = new Set([file])
+  for (const each of reached) for (const next of imports.get(each) ?? []) reached.add(next)
+  return reached
+}
+
 /** Finds a circle of imports. Undefined when there is none. */
 function circleIn(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] | undefined {
   const done = new Set<string>()
@@ -127,6 +140,9 @@ for (const folder of RANKS.keys()) {
   if (!files.some(file => folderOf(file) === folder)) faults.push(`lib/${folder}: is in the table of ARCHITECTURE.md and has no file`)
 }
 const graph = new Map<string, Set<string>>()
+/** The same without dynamic imports. */
+const staticGraph = new Map<string, Set<string>>()
+const lines = new Map<string, number>()
 for (const file of files) {
   const stem = file.slice(file.lastIndexOf('/') + 1).split('.')[0] ?? ''
   if (VAGUE.includes(stem)) faults.push(`lib/${file}: name a file by what it does, not "${stem}"`)
@@ -136,20 +152,29 @@ for (const file of files) {
   }
   const text = readFileSync(join(lib, file), 'utf8')
   if (bearsOtherName(stem, text)) faults.push(`lib/${file}:1: its head comment begins with another name than that of the file`)
+  lines.set(file, text.split('\n').length - 1)
   const targets = new Set<string>()
+  const staticTargets = new Set<string>()
   for (const { index, groups } of text.matchAll(IMPORT)) {
     const specifier = groups?.['name'] ?? groups?.['dynamic'] ?? ''
     const [line = ''] = text.slice(index).trimStart().split('\n')
     const isRelative = specifier.startsWith('.')
     const fault = faultOf(file, specifier) ?? (isRelative ? faultOfWorkbench(file, targetOf(file, specifier), line) : undefined)
     if (isRelative) targets.add(targetOf(file, specifier))
+    if (isRelative && groups?.['name'] !== undefined) staticTargets.add(targetOf(file, specifier))
     const number = text.slice(0, index + text.slice(index).search(/\S/)).split('\n').length
     if (fault !== undefined) faults.push(`lib/${file}:${number}: ${fault}\n    ${line}`)
   }
   graph.set(file, targets)
+  staticGraph.set(file, staticTargets)
 }
 const circle = circleIn(graph)
 if (circle !== undefined) faults.push(`a circle of imports: ${circle.map(file => `lib/${file}`).join(' -> ')}`)
+const reached = [...reachOf('engine.ts', staticGraph)].reduce((sum, file) => sum + (lines.get(file) ?? 0), 0)
+if (reached > REACHED_LINES)
+  faults.push(
+    `lib/engine.ts reaches ${reached} lines by static imports, and at most ${REACHED_LINES} are allowed: import what is seldom used dynamically`,
+  )
 for (const fault of faults) console.error(fault)
 if (faults.length > 0) process.exitCode = 1
-else console.log(`${files.length} files in ${RANKS.size} folders of lib/ import one way.`)
+else console.log(`${files.length} files in ${RANKS.size} folders of lib/ import one way; lib/engine.ts reaches ${reached} lines.`)

@@ -323,6 +323,8 @@ export interface Resource {
   readonly rules: ResourceRules
   /** Reads how statements of the engine write its records, when one is first written; undefined: MikroORM's unit of work writes them. */
   readonly readStored: () => StoredTable | undefined
+  /** Why it has no stored table, as the rest of "since …"; undefined where nothing of the entity alone says so. */
+  readonly explainStored: () => string | undefined
 }
 
 /** See `ResourceConfig.open`. */

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { auth, resource, RestEngine } from '../../lib/index.ts'
-import type { OpenApiDocument } from '../../lib/description/openapi/document.ts'
+import type { OpenApiDocument } from '../../lib/description/openapi/openapi-document.ts'
 import { Conformity } from './conformity.ts'
 import { worlds } from './worlds.ts'
 

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import type { EntityName, EntitySchema } from '@mikro-orm/core'
 import { auth, resource, RestEngine } from '../../lib/index.ts'
-import type { OpenApiDocument } from '../../lib/description/openapi/document.ts'
+import type { OpenApiDocument } from '../../lib/description/openapi/openapi-document.ts'
 import sample from '../../fixtures/sample/index.ts'
 import { Conformity } from './conformity.ts'
 

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Browser } from '@playwright/test'
 import { RestEngine } from '../../lib/index.ts'
 import sample from '../../fixtures/sample/index.ts'
-import type { OutlinedResource } from '../../lib/description/outline/outline.ts'
+import type { OutlinedResource } from '../../lib/description/outline/outline-parts.ts'
 import { exampleBody, missingNames, resourceOfPath, withName } from '../../lib/workbench/console/body-names.ts'
 import {
   copyOfWritten,

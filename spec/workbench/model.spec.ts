@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Browser } from '@playwright/test'
 import { RestEngine } from '../../lib/index.ts'
 import sample from '../../fixtures/sample/index.ts'
-import type { Outline } from '../../lib/description/outline/outline.ts'
+import type { Outline } from '../../lib/description/outline/outline-parts.ts'
 import { matches } from '../../lib/workbench/model/match-resource.ts'
 import { NO_BROWSER, PHONE, launch, serveWorkbench, visit } from './browser.ts'
 

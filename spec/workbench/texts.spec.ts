@@ -1,7 +1,8 @@
 /** The parts of the workbench that need no browser: places, queries of lists, completion. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { OutlinedAttribute, OutlinedResource } from '../../lib/description/outline/outline.ts'
+import type { OutlinedResource } from '../../lib/description/outline/outline-parts.ts'
+import type { OutlinedAttribute } from '../../lib/description/outline/outline-parts.ts'
 import { complete } from '../../lib/workbench/data/complete.ts'
 import { nextSort, readListQuery, withOffset, withParameter } from '../../lib/workbench/data/list-query.ts'
 import { formatPlace, parsePlace } from '../../lib/workbench/state/place-text.ts'

@@ -1,7 +1,8 @@
 /** The parts of writing in the workbench that need no browser: values of fields, CSV files, faults of a refusal. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { OutlinedAttribute, OutlinedResource } from '../../lib/description/outline/outline.ts'
+import type { OutlinedResource } from '../../lib/description/outline/outline-parts.ts'
+import type { OutlinedAttribute } from '../../lib/description/outline/outline-parts.ts'
 import { matchColumns, parseCsv, readCsvRecords } from '../../lib/workbench/data/csv.ts'
 import { readFaults, readLineFaults } from '../../lib/workbench/data/field-faults.ts'
 import { isLarge, readDraft, writeDraft } from '../../lib/workbench/data/input-text.ts'

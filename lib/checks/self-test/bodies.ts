@@ -3,12 +3,12 @@
  * new ones. A wrong body is a good one with one mistake, which the OpenAPI document refuses, too.
  */
 import { shownName } from '../../model/ids-name.ts'
-import type { DescribedOperation } from '../../description/conformity/conformity.ts'
+import type { DescribedOperation } from '../../description/conformity/held-answer.ts'
 import type { Schema } from '../../description/openapi/schema.ts'
 import type { Attribute, Resource, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
 import { fakeValues } from '../../engine/testing/fake-values.ts'
 import type { Random } from '../../engine/testing/random.ts'
-import type { Overrides } from '../../engine/testing/record-drafts.ts'
+import type { Overrides } from '../../engine/testing/given-options.ts'
 import { isDeepEqual, isObject, isPlainlyShown } from './values.ts'
 import type { Subject } from './subject.ts'
 import type { ShownRecord } from './values.ts'

@@ -3,24 +3,10 @@
  * an operation or status that is not described, a header or body that is not as described. It judges the answer, not the request.
  */
 import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
-import type { OpenApiDocument } from '../openapi/document.ts'
+import type { OpenApiDocument } from '../openapi/openapi-document.ts'
 import type { Schema } from '../openapi/schema.ts'
 import { checkValue, resolve } from './check-value.ts'
-
-/** An answer, with lower-case names of headers. */
-export interface HeldAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: unknown
-}
-
-/** An operation of a document. */
-export interface DescribedOperation {
-  readonly method: string
-  readonly template: string
-  readonly operationId: string
-  readonly node: Schema
-}
+import type { DescribedOperation, HeldAnswer } from './held-answer.ts'
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 

@@ -4,8 +4,9 @@
  */
 import type { ResourceNames } from '../../foundation/base/template-tree.ts'
 import { SIGN_OF_MARK } from '../../records/request/operators.ts'
-import type { Diagram, DiagramAttribute } from '../diagram/diagram.ts'
-import type { OpenApiDocument } from '../openapi/document.ts'
+import type { Diagram } from '../diagram/diagram-parts.ts'
+import type { DiagramAttribute } from '../diagram/diagram-parts.ts'
+import type { OpenApiDocument } from '../openapi/openapi-document.ts'
 import type { Schema } from '../openapi/schema.ts'
 import type { DescribedEnvelope } from '../openapi/source.ts'
 

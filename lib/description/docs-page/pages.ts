@@ -1,5 +1,5 @@
 /** Pages: the two that the docs page may be: the description of the API, and the one that asks for a log-in. */
-import type { Diagram } from '../diagram/diagram.ts'
+import type { Diagram } from '../diagram/diagram-parts.ts'
 import { describeRelation, drawDiagram, escapeText } from '../diagram/svg.ts'
 import { writeMermaid } from '../diagram/mermaid.ts'
 import type { PageApi } from './described-api.ts'

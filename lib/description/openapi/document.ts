@@ -18,15 +18,7 @@ import { describedVisibility, findSegment } from './source.ts'
 import { listSecurity } from './source.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'
 import { isOpen } from '../../records/plan/visibility.ts'
-
-/** An OpenAPI document: plain JSON. */
-export interface OpenApiDocument {
-  readonly openapi: string
-  readonly info: Readonly<Record<string, unknown>>
-  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  readonly components: Readonly<Record<string, unknown>>
-  readonly [member: string]: unknown
-}
+import type { OpenApiDocument } from './openapi-document.ts'
 
 /** The version that the document of an API without versions has, since it must have one. */
 const UNVERSIONED = '1'

@@ -3,7 +3,7 @@
  * Takes and gives plain JSON; what it is given stays as it is.
  */
 import { isObject } from '../../foundation/base/json.ts'
-import type { OpenApiDocument } from './document.ts'
+import type { OpenApiDocument } from './openapi-document.ts'
 import type { Schema } from './schema.ts'
 
 /** Keywords of a schema that hold schemas by name, by which a member may be called like any keyword. */

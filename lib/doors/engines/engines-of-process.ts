@@ -2,7 +2,7 @@
  * Engines of process: the engines of this process that are shown, and their way into the list. Nothing of it keeps the process, apart from engines that wait at their end.
  */
 import { internalsOf } from '../../engine/pipeline/internals.ts'
-import type { WorldEngine } from '../server/controls/worlds.ts'
+import type { WorldEngine } from '../server/controls/world-engine.ts'
 import { findPlace, formatPath } from './creation-place.ts'
 import { Meeting } from './meeting.ts'
 import type { OwnProcess } from './meeting.ts'

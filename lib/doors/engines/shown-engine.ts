@@ -10,7 +10,7 @@ import type { Showing } from '../../engine/pipeline/showing.ts'
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import { WORKBENCH } from '../../records/request/reserved-paths.ts'
 import { createShownServer } from '../server/http.ts'
-import type { WorldEngine } from '../server/controls/worlds.ts'
+import type { WorldEngine } from '../server/controls/world-engine.ts'
 import { formatPath } from './creation-place.ts'
 import type { Settings } from './settings.ts'
 

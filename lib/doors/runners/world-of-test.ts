@@ -7,7 +7,7 @@ import { RestEngine } from '../../engine.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { EngineOptions } from '../../engine/pipeline/options.ts'
 import { internalsOf, findInternals } from '../../engine/pipeline/internals.ts'
-import type { Recorded } from '../../engine/recording/record.ts'
+import type { Recorded } from '../../engine/recording/recorded.ts'
 
 /** The engine whose forks the tests have: options for one, one that is yours to close, or a function that gives either. */
 export type EngineSource = EngineOptions | RestEngine | (() => EngineOptions | RestEngine | Promise<EngineOptions | RestEngine>)

@@ -3,10 +3,10 @@
  * who gets none is asked to log in. No page loads anything from another host, and none has a script or a style in itself.
  * Refuses with method_not_allowed, path_unknown, version_unknown and parameter_invalid.
  */
-import type { Diagram } from '../../description/diagram/diagram.ts'
+import type { Diagram } from '../../description/diagram/diagram-parts.ts'
 import type { PageFrame } from '../../description/docs-page/frame.ts'
 import type { DescribedEnvelope } from '../../description/openapi/source.ts'
-import type { OpenApiDocument } from '../../description/openapi/document.ts'
+import type { OpenApiDocument } from '../../description/openapi/openapi-document.ts'
 import { LazyClient } from '../../foundation/base/abort.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import { JSON_TYPE } from '../../foundation/base/response.ts'

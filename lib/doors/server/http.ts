@@ -11,7 +11,7 @@ import { HttpConnection, describeConnectionError } from './http-connection.ts'
 import { RequestListener } from './request-listener.ts'
 import { checkServerOptions } from './server-options.ts'
 import type { ServerOptions, ShownWorkbench } from './server-options.ts'
-import type { WorldEngine } from './controls/worlds.ts'
+import type { WorldEngine } from './controls/world-engine.ts'
 import { findInternals, internalsOf } from '../../engine/pipeline/internals.ts'
 
 /**

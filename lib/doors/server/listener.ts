@@ -4,7 +4,7 @@ import type { MountedRequest } from './mount.ts'
 import { RequestListener } from './request-listener.ts'
 import { checkListenerOptions } from './server-options.ts'
 import type { ListenerOptions } from './server-options.ts'
-import type { WorldEngine } from './controls/worlds.ts'
+import type { WorldEngine } from './controls/world-engine.ts'
 import { findInternals } from '../../engine/pipeline/internals.ts'
 
 /** A request listener of `node:http`, which is a middleware of Express, Connect and Vite, too. */

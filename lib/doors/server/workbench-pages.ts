@@ -3,11 +3,12 @@
  * has checked as that of a test control. No page loads anything from another host, and none has a script or a style in itself.
  * Refuses with method_not_allowed, path_unknown, version_unknown and body_invalid.
  */
-import type { Diagram } from '../../description/diagram/diagram.ts'
+import type { Diagram } from '../../description/diagram/diagram-parts.ts'
 import { drawDiagram, escapeText } from '../../description/diagram/svg.ts'
-import type { OpenApiDocument } from '../../description/openapi/document.ts'
+import type { OpenApiDocument } from '../../description/openapi/openapi-document.ts'
 import type { DescribedEnvelope } from '../../description/openapi/source.ts'
-import type { Outline, OutlineOfEngine } from '../../description/outline/outline.ts'
+import type { OutlineOfEngine } from '../../description/outline/outline-parts.ts'
+import type { Outline } from '../../description/outline/outline-parts.ts'
 import type { LazyClient } from '../../foundation/base/abort.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import { isObject } from '../../foundation/base/json.ts'
@@ -31,7 +32,7 @@ export interface WorkbenchEngine {
   describe(options: { readonly version: string; readonly details: true }, isReadOnly: boolean, base: string): Promise<OpenApiDocument>
   /** The form of answers; undefined: the engine's own. */
   readonly envelope: DescribedEnvelope | undefined
-  outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): OutlineOfEngine
+  outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): Promise<OutlineOfEngine>
 }
 
 /** A request for the workbench. */
@@ -136,10 +137,10 @@ async function answerPage({ base }: SentWorkbenchRequest): Promise<TransportResp
   return written(HTML, html)
 }
 
-function answerOutline(engine: WorkbenchEngine, request: SentWorkbenchRequest): TransportResponse {
+async function answerOutline(engine: WorkbenchEngine, request: SentWorkbenchRequest): Promise<TransportResponse> {
   const { base, readOnly, title, home, docs } = request
   const version = findVersion(engine, request)
-  const outline = engine.outline({ version, base, readOnly })
+  const outline = await engine.outline({ version, base, readOnly })
   return json({ ...outline, title: title ?? outline.title, docs, ...(home === undefined ? {} : { home }) } satisfies Outline)
 }
 

@@ -2,6 +2,7 @@
  * Auth: the optional authentication module: the check of the token of every request, the tokens of users, and what is kept of them. Its routes stand in session-routes.ts.
  * Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked.
  */
+import type { DescribedLogin } from '../../description/openapi/source.ts'
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
 import { withArticle } from '../../foundation/base/article.ts'
 import type { Claims } from '../../model/hook-context.ts'
@@ -11,7 +12,7 @@ import { keyFromJson, keyFromText } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { Stored } from '../../records/read/run-read.ts'
-import type { AuthModule } from './auth-options.ts'
+import type { AuthModule } from './auth-module.ts'
 import { TokenCookies, requireOwnPage } from './cookies.ts'
 import { Credentials } from './credentials.ts'
 import { PublicRequests } from './public-requests.ts'
@@ -27,13 +28,13 @@ import type { AuthServices } from './services.ts'
 import { SessionRoutes } from './session-routes.ts'
 import { SharedThrottle } from './shared-throttle.ts'
 import { LoginThrottle } from './throttle.ts'
-import type { FailedLogins } from './throttle.ts'
 import { TokenMarks } from './token-marks.ts'
 import { TokenPairs, isRefresh } from './token-pairs.ts'
-import { SigningKey, Tokens } from './tokens.ts'
+import { SigningKey, Tokens, loadSignatures } from './tokens.ts'
+import { findPasswordKind } from './password-kind.ts'
 import { Removals, computeState, isOfState, readIssueTime } from './user-state.ts'
-import type { RemovalState } from './user-state.ts'
 import { Users, keyToSub, keyToTexts } from './users.ts'
+import type { AuthState, Authentication, LoadedAuthentication, PublicKey } from './authentication.ts'
 
 /** The user of a token, as far as there is one. */
 interface FoundUser {
@@ -42,14 +43,17 @@ interface FoundUser {
   readonly mark?: string | undefined
 }
 
-/** The state of the module. */
-export interface AuthState {
-  readonly revoked: ReadonlyMap<string, number>
-  readonly failures: FailedLogins
-  readonly removals: RemovalState
+/** Loads what a module of log-in needs. */
+export async function loadAuthentication(module: AuthModule): Promise<LoadedAuthentication> {
+  await loadSignatures()
+  return {
+    create: (services, parent) =>
+      new TokenAuthentication(module, services, parent instanceof TokenAuthentication ? parent.tokens.key : undefined),
+    findPasswordKind,
+  }
 }
 
-export class Authentication {
+export class TokenAuthentication implements Authentication {
   readonly tokens: Tokens
   readonly #options: AuthModule['options']
   readonly #services: AuthServices
@@ -92,6 +96,10 @@ export class Authentication {
   /** The state for a snapshot: the revoked tokens, the failed log-ins, and when users were removed, as far as the database does not keep them. */
   get state(): AuthState {
     return { revoked: this.tokens.revoked, failures: this.#throttle.state, removals: this.#removals.state }
+  }
+
+  get publicKey(): PublicKey {
+    return this.tokens.key.publicKey
   }
 
   /** The table of the users. */
@@ -150,17 +158,7 @@ export class Authentication {
   }
 
   /** Describes the log-in for the OpenAPI document. */
-  describe(version: string): {
-    readonly credentials: readonly [string, string] | undefined
-    readonly user: Resource | undefined
-    readonly isPublic: (method: string, path: string) => boolean
-    readonly answers: boolean
-    readonly scheme: string | undefined
-    readonly paths: SessionPaths
-    readonly nests: boolean
-    readonly cookie: string | undefined
-    readonly refreshes: boolean
-  } {
+  describe(version: string): DescribedLogin {
     const { authenticate, credentials, answer, scheme, identifier, password, paths, cookie, refresh } = this.#options
     return {
       credentials: authenticate === undefined && credentials === undefined ? [identifier, password] : undefined,

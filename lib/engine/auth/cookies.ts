@@ -7,14 +7,7 @@ import { READ_METHODS } from '../../foundation/base/http-methods.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { formatRoot } from '../../records/request/address.ts'
 import type { Request } from '../../records/request/parse-request.ts'
-
-/** The option `cookie`, completed. */
-export interface CookieOptions {
-  readonly name: string
-  readonly sameSite: 'Lax' | 'Strict' | 'None'
-  /** Whether it is sent by https alone; undefined: where the log-in came by https. */
-  readonly secure: boolean | undefined
-}
+import type { CookieOptions } from './auth-module.ts'
 
 /** A token (RFC 9110 section 5.6.2). */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/

@@ -8,15 +8,8 @@ import type { Notes } from '../../foundation/base/notes.ts'
 import { DescribedType } from '../../model/metadata/described-type.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 import type { PasswordKind } from '../../records/write/hash-passwords.ts'
-import type { AuthModule } from './auth-options.ts'
+import type { HashingParts } from './authentication.ts'
 import { HASH_LENGTH, hashPassword, isPasswordHash } from './password.ts'
-
-/** What the decision depends on. */
-export interface HashingParts {
-  readonly auth?: AuthModule | undefined
-  readonly resources: readonly ResourceDefinition[]
-  readonly orm: { readonly subscribers?: Iterable<unknown> }
-}
 
 /**
  * Returns whose passwords are hashed, and how; undefined where none are.

@@ -17,7 +17,7 @@ import { answerWithin, readCarried, readRefusal } from '../../records/request/in
 import type { Request } from '../../records/request/parse-request.ts'
 import type { RequestContext } from '../../records/request/request-context.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
-import type { AuthModule } from './auth-options.ts'
+import type { AuthModule } from './auth-module.ts'
 import type { Credentials } from './credentials.ts'
 import { requireOwnPage } from './cookies.ts'
 import type { TokenCookies } from './cookies.ts'

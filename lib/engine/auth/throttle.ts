@@ -3,6 +3,7 @@ import { builtin } from '../../foundation/base/builtins.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import type { RestError } from '../../foundation/base/errors.ts'
+import type { FailedLogins } from './authentication.ts'
 
 /** Failed log-ins of one identifier before it has to wait, and for how long they count. */
 export const MAX_FAILURES = 5
@@ -11,9 +12,6 @@ export const FAILURE_WINDOW_MS = 60_000
 const MAX_IDENTIFIERS = 10_000
 /** Longer identifiers are remembered by their hash. */
 const MAX_IDENTIFIER_LENGTH = 200
-
-/** The times of failed log-ins by identifier, in milliseconds. */
-export type FailedLogins = ReadonlyMap<string, readonly number[]>
 
 /** Returns the error for an identifier whose oldest failure that counts was then. */
 export function throttled(oldest: number, now: number): RestError {

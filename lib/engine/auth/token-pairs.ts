@@ -5,7 +5,7 @@
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { Claims } from '../../model/hook-context.ts'
 import type { LogInStore } from '../../records/database/log-in-store.ts'
-import type { AuthModule } from './auth-options.ts'
+import type { AuthModule } from './auth-module.ts'
 import type { Tokens } from './tokens.ts'
 
 /** The tokens of a log-in. */

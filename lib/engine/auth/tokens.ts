@@ -10,16 +10,7 @@ import type { Claims } from '../../model/hook-context.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import type { ErrorCode } from '../../foundation/base/errors.ts'
 import { createTokenId, createUnmarkedId } from './user-state.ts'
-
-/** A public key as a JSON Web Key (RFC 8037 section 2). */
-export interface PublicKey {
-  readonly kty: 'OKP'
-  readonly crv: 'Ed25519'
-  readonly alg: 'EdDSA'
-  readonly use: 'sig'
-  /** base64url */
-  readonly x: string
-}
+import type { PublicKey } from './authentication.ts'
 
 /** Made ready by `loadSignatures`, as only engines with log-in need it. */
 let nacl: typeof Nacl

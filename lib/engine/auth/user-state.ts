@@ -5,6 +5,7 @@
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { Claims } from '../../model/hook-context.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
+import type { RemovalState } from './authentication.ts'
 
 /** Limit of the removals that are kept one by one. */
 const MAX_REMOVALS = 10_000
@@ -100,12 +101,6 @@ export function isOfState(claims: Claims, state: string, key: Uint8Array, kept?:
 export function readIssueTime({ jti }: Claims): number {
   const time = Number.parseInt(jti.split('.')[1] ?? '', 36)
   return Number.isSafeInteger(time) ? time : 0
-}
-
-/** The removals of users, for snapshots. */
-export interface RemovalState {
-  readonly times: ReadonlyMap<string, number>
-  readonly floor: number
 }
 
 /** Keeps the times at which users were removed, so that older tokens are refused for a later user with the same ID. */

@@ -1,21 +1,12 @@
-/**
- * Assemble: puts an engine together on an open database. `openEngine` opens the database and begins its life, `assemble` composes the parts, `copyWorld`
- * gives what a fork is assembled from. Throws TypeError, RangeError and Error for options and models that cannot be served.
- */
-import { chain, runCoroutine } from '../../foundation/base/awaitable.ts'
+/** Assemble: puts an engine together on an open database, gives what a fork is assembled from, and ends what an engine has begun. */
 import type { EntityManager } from '@mikro-orm/core'
-import { Authentication } from '../auth/auth.ts'
-import { loadSignatures } from '../auth/tokens.ts'
-import type { SigningKey } from '../auth/tokens.ts'
+import type { Authentication } from '../auth/authentication.ts'
 import { Clock } from '../../foundation/base/clock.ts'
-import { requireNode } from '../../foundation/base/node-version.ts'
-import { Notes } from '../../foundation/base/notes.ts'
 import { Traces } from '../../foundation/base/trace.ts'
 import type { ChangeRecorder } from '../../records/database/changes.ts'
 import type { OpenDatabase } from '../../records/database/world-store.ts'
 import { Journal } from '../journal/journal.ts'
 import type { Resource } from '../../model/model.ts'
-import { NOTHING_LEARNED } from '../../model/open-attributes.ts'
 import { Routes } from '../../records/request/custom-routes.ts'
 import { listVersions } from '../../records/request/address.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
@@ -26,27 +17,20 @@ import type { JournalRecord } from '../journal/journal-record.ts'
 import { Events } from '../testing/events.ts'
 import { Faults } from '../testing/fault-injection.ts'
 import { Given } from '../testing/given.ts'
-import { isInMemory } from '../../records/database/describe-database.ts'
 import { createAuthServices, revokeTokensOfRemovedUsers } from './auth-services.ts'
 import { Descriptions } from './descriptions.ts'
 import { createCreationContext, createIndexContext } from './engine-context.ts'
 import type { ContextOrigin } from './engine-context.ts'
-import { sowFirst } from './first-seed.ts'
 import { KeptStates } from './kept-states.ts'
 import { Lifecycle } from './lifecycle.ts'
-import { mergeDefinitions } from './merge-definitions.ts'
-import { noteSecrets } from './note-secrets.ts'
-import { openDatabase } from './open-database.ts'
-import { checkOptions } from './options.ts'
-import type { CheckedOptions, EngineOptions } from './options.ts'
+import type { CheckedOptions } from './options.ts'
 import { RequestRecorder } from './record-request.ts'
 import type { RecorderParts } from './record-request.ts'
-import { createSharedState, runsHooks } from './shared-state.ts'
+import { runsHooks } from './shared-state.ts'
 import type { SharedState } from './shared-state.ts'
 import type { Snapshot, WorldState } from './snapshot.ts'
 import { checkFaultPath } from './check-fault-path.ts'
 import { ServedVersions } from './served-versions.ts'
-import { checkExpressions } from './versions.ts'
 import { World } from './world.ts'
 
 /** What an engine is assembled from. */
@@ -55,7 +39,7 @@ export interface Composition {
   readonly database: OpenDatabase
   readonly shared: SharedState
   /** Undefined for an engine that is not a fork. */
-  readonly parent?: { readonly state: WorldState; readonly signingKey: SigningKey | undefined }
+  readonly parent?: { readonly state: WorldState; readonly authentication: Authentication | undefined }
 }
 
 /** The parts of an engine. */
@@ -75,63 +59,13 @@ export interface EngineParts<E extends EngineHandle = EngineHandle> extends Reco
   readonly interceptions: Set<Disposable>
 }
 
-/**
- * Opens the database, reads the model, builds the engine, brings the schema up to date and loads the seed.
- *
- * @param build makes the engine, and returns its parts
- * @throws TypeError, RangeError for options that are unknown or not of their form; Error for a model that cannot be served.
- */
-export async function openEngine<E extends EngineHandle>(
-  options: EngineOptions,
-  build: (composition: Composition) => EngineParts<E>,
-): Promise<E> {
-  requireNode()
-  const checked = checkOptions(await resolveConfig(options))
-  const notes = new Notes(checked.notes)
-  if (checked.auth !== undefined) await loadSignatures()
-  const evolving = checked.schema === 'evolve' ? await (await import('./evolve-option.ts')).createEvolving(checked) : undefined
-  const opened = await openDatabase({ ...checked, evolving, notes, users: checked.auth?.options?.entity })
-  const { connection, worlds, definitions } = opened
-  try {
-    const isNew = (checked.schema === 'migrate' && (await opened.migrate())) || isInMemory(checked.database)
-    const complete = { ...checked, resources: mergeDefinitions(definitions, checked.resources, connection.orm) }
-    const parts = await opened.complete(() => {
-      const { named } = connection.filters
-      const shared = createSharedState(complete, connection.orm, named, notes)
-      return chain(runCoroutine(checkExpressions(shared.compile(NOTHING_LEARNED, named), complete, connection)), () =>
-        build({ options: complete, database: opened, shared }),
-      )
-    })
-    // Nobody has looked through a model that was made of a database or of data.
-    if (checked.entities === undefined || options.notes !== undefined)
-      noteSecrets(parts.versions.byName.values(), complete.resources, notes)
-    await parts.shared.scenarios.start(() => parts.world.snapshot())
-    if (checked.seed !== undefined) {
-      const { first } = parts.versions
-      await sowFirst(checked.seed, isNew, { version: first, connection, notes })
-    }
-    await worlds.start()
-    revokeTokensOfRemovedUsers({ ...parts, database: opened })
-    return parts.engine
-  } catch (error) {
-    await opened.abandon()
-    throw error
-  }
-}
-
-/** What an application's MikroORM has in its config becomes options of the engine. */
-async function resolveConfig(options: EngineOptions): Promise<EngineOptions> {
-  if ((options as EngineOptions | null | undefined)?.config === undefined) return options
-  return (await import('../config/read-config.ts')).readConfig(options)
-}
-
 /** Returns what a fork with a copy of the world is assembled from. See RestEngine.fork. */
 export async function copyWorld(
   { options, shared, world, authentication }: EngineParts,
   snapshot: Snapshot | undefined,
 ): Promise<Composition> {
   const { database, state } = await world.copy(snapshot)
-  return { options, shared, database, parent: { state, signingKey: authentication?.tokens.key } }
+  return { options, shared, database, parent: { state, authentication } }
 }
 
 /** Composes the parts of an engine. They call the engine itself only while requests are answered. */
@@ -225,10 +159,7 @@ function createServices(engine: EngineHandle, { options, database, shared, paren
   const [first] = listVersions(options.versions) as [string]
   const context = ({ plural }: Resource): RequestContext => createCreationContext(origin, first, plural)
   const given = new Given({ served: () => versions.first, connection, clock, context })
-  const authentication =
-    options.auth === undefined
-      ? undefined
-      : new Authentication(options.auth, createAuthServices(database, served, clock, options.envelope), parent?.signingKey)
+  const authentication = shared.auth?.create(createAuthServices(database, served, clock, options.envelope), parent?.authentication)
   const descriptions = new Descriptions({
     options,
     served,

@@ -1,7 +1,7 @@
 /** Auth services: what the authentication module uses of the engine, and the end of the tokens of users who are deleted. */
 import { findVisibility } from '../../records/access/access-rules.ts'
 import { unwrapBody } from '../../records/access/unwrap-body.ts'
-import type { Authentication } from '../auth/auth.ts'
+import type { Authentication } from '../auth/authentication.ts'
 import type { AuthServices } from '../auth/services.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { ChangeRecorder } from '../../records/database/changes.ts'

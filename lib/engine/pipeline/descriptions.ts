@@ -2,16 +2,15 @@
  * Descriptions: the OpenAPI documents of an engine. Each is made when it is asked for, with examples from the records that are there then, and made anew only
  * when those have changed. The modules that make them are loaded with the first one.
  */
-import type { Conformity } from '../../description/conformity/conformity.ts'
+import type { AnswerCheck } from '../../description/conformity/held-answer.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { checkNames, findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
-import type { Diagram } from '../../description/diagram/diagram.ts'
+import type { Diagram } from '../../description/diagram/diagram-parts.ts'
 import { findSegment } from '../../description/openapi/source.ts'
 import type { ApiSource, DescribedLogin, DescribeOptions } from '../../description/openapi/source.ts'
-import type { OpenApiDocument } from '../../description/openapi/document.ts'
-import { NO_VERSION, formatRoot, listVersions } from '../../records/request/address.ts'
-import { EVERYTHING } from '../../records/plan/visibility.ts'
+import type { OpenApiDocument } from '../../description/openapi/openapi-document.ts'
+import { NO_VERSION, listVersions } from '../../records/request/address.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
@@ -75,7 +74,7 @@ interface KnownDocument {
 
 const OPTIONS = ['version', 'openapi', 'details', 'attributes', 'filters', 'sparse', 'bulk', 'title']
 /** By the model of a version, which an engine shares with its forks. */
-const KNOWN_CONFORMITIES = new WeakMap<Model, Map<string, Promise<Conformity>>>()
+const KNOWN_CONFORMITIES = new WeakMap<Model, Map<string, Promise<AnswerCheck>>>()
 /** Documents that are kept: as many ways to ask as a program may have. */
 const KEPT = 20
 
@@ -108,7 +107,7 @@ export class Descriptions {
     ])
     const services = this.#parts.served.get(version)!
     const login = this.#parts.login(version)
-    const examples = options.brief ? new Map<Resource, JsonRecord>() : await this.#examples(services, version, login)
+    const examples = options.brief ? new Map<Resource, JsonRecord>() : await this.#findExamples(services, version, login)
     const learned = services.model.isOpen ? services.model.resources.map(({ open }) => open?.learned ?? []) : []
     const scopes = services.model.resources.map(({ rules }) => rules.scopes.length)
     const key = JSON.stringify([version, options, readOnly, base, learned, scopes])
@@ -154,9 +153,9 @@ export class Descriptions {
    *
    * @param sparse for answers that a request has cut down
    */
-  conformity(version: string, sparse: boolean): Promise<Conformity> {
+  conformity(version: string, sparse: boolean): Promise<AnswerCheck> {
     const { model } = this.#parts.served.get(version)!
-    const known = KNOWN_CONFORMITIES.get(model) ?? new Map<string, Promise<Conformity>>()
+    const known = KNOWN_CONFORMITIES.get(model) ?? new Map<string, Promise<AnswerCheck>>()
     KNOWN_CONFORMITIES.set(model, known)
     // A self-test may write in the fork of an engine that is read-only.
     const key = `${sparse} ${this.#parts.options.readOnly}`
@@ -165,7 +164,7 @@ export class Descriptions {
     return found
   }
 
-  async #conform(version: string, sparse: boolean): Promise<Conformity> {
+  async #conform(version: string, sparse: boolean): Promise<AnswerCheck> {
     const { options } = this.#checked({ version, attributes: true, sparse, bulk: true, filters: 'none' })
     const [{ describeApi }, { Conformity: Conform }] = await Promise.all([
       import('../../description/openapi/document.ts'),
@@ -213,6 +212,13 @@ export class Descriptions {
     }
   }
 
+  async #findExamples(services: Services, version: string, login: DescribedLogin | undefined): Promise<ReadonlyMap<Resource, JsonRecord>> {
+    const { findExamples } = await import('./find-examples.ts')
+    const kept = this.#kept.get(services.model) ?? new Map<Resource, JsonRecord | undefined>()
+    this.#kept.set(services.model, kept)
+    return findExamples(services, { version, login, ctx: () => this.#parts.context(version) }, kept)
+  }
+
   #findVersion(given: string | undefined, where: string): string {
     const { versions } = this.#parts.options
     const version = given ?? versions[0] ?? NO_VERSION
@@ -250,35 +256,6 @@ export class Descriptions {
       examples,
       runsApplicationCode: mayRefuse(model, options) || this.#parts.runsHooks() || vocabulary.own.size > 0 || vocabulary.of !== undefined,
     }
-  }
-
-  /**
-   * A record of each resource that anybody may read without a token: the first by its key, which is kept once it has been found. Views and virtual entities have none,
-   * since nobody knows what reading them takes.
-   */
-  async #examples(
-    { model, reader }: Services,
-    version: string,
-    login: DescribedLogin | undefined,
-  ): Promise<ReadonlyMap<Resource, JsonRecord>> {
-    const { completeExample, exampleParameters } = await import('../../description/openapi/examples.ts')
-    const kept = this.#kept.get(model) ?? new Map<Resource, JsonRecord | undefined>()
-    this.#kept.set(model, kept)
-    for (const resource of model.resources) {
-      if (resource.readOnly || kept.has(resource)) continue
-      const parameters = exampleParameters(resource)
-      const isPublic = login === undefined || login.isPublic('GET', `${formatRoot('', version)}/${resource.plural}`)
-      if (parameters === undefined || !isPublic) continue
-      const view = { parameters, visibility: EVERYTHING, ctx: this.#parts.context(version) }
-      try {
-        const record = await reader.first(resource, view)
-        if (record !== undefined) kept.set(resource, completeExample(record, resource))
-      } catch {
-        // A description needs no example. What the table cannot answer its own requests say; it is not asked again.
-        kept.set(resource, undefined)
-      }
-    }
-    return new Map([...kept].flatMap(([resource, record]) => (record === undefined ? [] : [[resource, record] as const])))
   }
 }
 

@@ -17,13 +17,12 @@ import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
-import type { Diagram } from '../../description/diagram/diagram.ts'
-import type { OpenApiDocument } from '../../description/openapi/document.ts'
+import type { Diagram } from '../../description/diagram/diagram-parts.ts'
+import type { OpenApiDocument } from '../../description/openapi/openapi-document.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
 import type { ClockSetting } from '../../foundation/base/clock.ts'
 import type { Mark } from '../testing/events.ts'
-import type { OutlineOfEngine } from '../../description/outline/outline.ts'
-import { outlineVersion } from './outline-version.ts'
+import type { OutlineOfEngine } from '../../description/outline/outline-parts.ts'
 import type { Model } from '../../model/model.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
 import { readPath } from '../../records/request/parse-request.ts'
@@ -160,8 +159,9 @@ export class EngineInternals {
   }
 
   /** Outlines a version for the workbench, as it is served: read-only, or not, below a base. */
-  outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): OutlineOfEngine {
+  async outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): Promise<OutlineOfEngine> {
     const { options: own, served, authentication, isFork } = this.open
+    const { outlineVersion } = await import('./outline-version.ts')
     return outlineVersion(options, { options: own, authentication, isFork, services: served.get(options.version)! })
   }
 

@@ -2,7 +2,7 @@
  * Hold answer: takes a request and its answer, in the form of `handle` or of `fetch`, and holds the answer against the document of its version. Gives the faults
  * in plain words. Throws TypeError for what is neither.
  */
-import type { HeldAnswer } from '../../description/conformity/conformity.ts'
+import type { HeldAnswer } from '../../description/conformity/held-answer.ts'
 import type { Resource } from '../../model/model.ts'
 import { NO_VERSION, formatRoot } from '../../records/request/address.ts'
 import { pairsOfObject, pairsOfText } from '../../records/request/query-string.ts'
@@ -10,14 +10,7 @@ import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { Descriptions } from './descriptions.ts'
 import type { Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
-
-/** A request, as far as its answer depends on it. */
-export interface HeldRequest {
-  readonly method: string
-  /** Begins with the base and the version; may carry its own `?query`. */
-  readonly path: string
-  readonly query?: QueryInput | undefined
-}
+import type { HeldRequest } from './held-request.ts'
 
 interface Parts {
   readonly descriptions: Descriptions

@@ -4,7 +4,6 @@
  */
 import { LazyClient } from '../../foundation/base/abort.ts'
 import { FormBody } from '../../foundation/base/form-body.ts'
-import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { READ_METHODS } from '../../foundation/base/http-methods.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -14,7 +13,6 @@ import type { RunStatement, Traces } from '../../foundation/base/trace.ts'
 import { Surroundings } from '../../foundation/base/surroundings.ts'
 import type { Connection } from '../../records/database/dialect.ts'
 import { NO_FILTERS } from '../../model/added-filters.ts'
-import { buildExplanation } from '../journal/explanation.ts'
 import type { Explanation } from '../journal/explanation.ts'
 import { maskRecord } from '../journal/create-entry.ts'
 import { JournalRecord } from '../journal/journal-record.ts'
@@ -171,12 +169,12 @@ export class RequestRecorder {
     return { statements, ran: trace.count, writes, cached, hints }
   }
 
-  #explanation(
+  async #explanation(
     { method, path }: Pick<Arrival, 'method' | 'path'>,
     record: JournalRecord,
     response: RestResponse,
     { trace, statements = trace.statements ?? [] }: { readonly trace: Trace; readonly statements?: readonly RunStatement[] },
-  ): Awaitable<Explanation> {
+  ): Promise<Explanation> {
     const { options, connection, secrets, model } = this.#parts
     const asked = {
       method: method.toUpperCase(),
@@ -189,7 +187,9 @@ export class RequestRecorder {
       model: record.model ?? model,
       hasEntities: options.entities !== undefined,
     }
-    return chain(connection.explain(statements), explained => buildExplanation(asked, explained))
+    const explained = await connection.explain(statements)
+    const { buildExplanation } = await import('../journal/build-explanation.ts')
+    return buildExplanation(asked, explained)
   }
 
   /** Measures a request; with the option `serverTiming` its answer gets the header. */

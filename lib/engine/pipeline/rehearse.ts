@@ -7,7 +7,7 @@ import { EvolveError, Rehearsed } from '../../records/database/evolving.ts'
 import type { EvolvePlan } from '../../records/database/evolving.ts'
 import { createEvolving } from './evolve-option.ts'
 import { copyForTrial, openDatabase } from './open-database.ts'
-import { checkOptions } from './options.ts'
+import { checkOptions } from './check-options.ts'
 import type { EngineOptions } from './options.ts'
 
 /** A plan, and what stands against it. */

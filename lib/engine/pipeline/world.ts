@@ -2,7 +2,7 @@
  * World: the data, the clock, the log-ins, the seeds and the learned names of one engine as a whole. Takes snapshots, goes back to them, and copies them for forks.
  * Throws TypeError for a snapshot of another model, and Error when the engine is closed.
  */
-import type { Authentication } from '../auth/auth.ts'
+import type { Authentication } from '../auth/authentication.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { OpenDatabase, StoredSecrets, Unavailable, WorldImage, WorldStore } from '../../records/database/world-store.ts'

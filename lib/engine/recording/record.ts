@@ -12,23 +12,7 @@ import type { CreateCopy } from './copy-rows.ts'
 import { MAX_DATA, writeRecording } from './recording-file.ts'
 import type { RecordedFacts, RecordedRequest, RecordedResource } from './recording-file.ts'
 import { describeEntities } from './recorded-model.ts'
-
-/** Options of `engine.record`. */
-export interface RecordOptions {
-  /** The name of the test. */
-  readonly test?: string
-  /** What went wrong: the message of the runner. */
-  readonly failure?: string
-}
-
-/** What has been recorded. */
-export interface Recorded {
-  /** The whole path of the file. */
-  readonly path: string
-  readonly bytes: number
-  /** What is not in it, a sentence each. */
-  readonly notes: readonly string[]
-}
+import type { RecordOptions, Recorded } from './recorded.ts'
 
 /** The newest requests whose statements are recorded. */
 const WITH_STATEMENTS = 100

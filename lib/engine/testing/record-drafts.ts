@@ -22,9 +22,7 @@ import { mayLinkItself } from '../../records/write/check-database.ts'
 import { findAskedClass, isOfClass } from '../../records/write/record-class.ts'
 import { filledSide, owningName } from '../../records/write/relation-sides.ts'
 import { isObject } from '../../foundation/base/json.ts'
-
-/** Attributes as in a body of POST that are not made up. An object in a relation is completed too, an ID links, a number in a list makes that many records. */
-export type Overrides = Readonly<Record<string, unknown>>
+import type { Overrides } from './given-options.ts'
 
 /** The relations that need a record, the outermost first. */
 type Needs = readonly { readonly resource: Resource; readonly attribute: ToOneAttribute }[]

@@ -2,7 +2,7 @@
  * Query text: writes a query of the typed client as the text of a URL. Takes filters by their name with operator, the reserved parameters, and under `$` parameters
  * that are sent as they are. Refuses values without a text form, and empty lists, which no filter can express.
  */
-import type { FreeParameters } from './query-types.ts'
+import type { FreeParameters } from './query-names.ts'
 
 /** Parameters by name with operator. */
 export type QueryRecord = Readonly<Record<string, unknown>>

@@ -3,16 +3,10 @@
  * names grows with the attributes alone. Deeper paths go through `$`.
  */
 import type { Id, IsNullable, KindIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
+import type { FilterSign, FreeParameters, OrderSign, ReservedOfClient } from './query-names.ts'
 import type { Depth } from './record-types.ts'
 
-/** An operator behind a name that compares by order. */
-type OrderSign = '>=' | '<=' | '>' | '<'
-/** All operators of filters: those of the table of the engine, which does not compile otherwise. */
-export type FilterSign = '=' | '!=' | '~=' | OrderSign
-
-/** Attributes of these names are filtered with an underscore behind them; the table of the engine does not compile otherwise. */
-export type Reserved = 'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand'
-type FilterName<K extends string> = K extends Reserved ? `${K}_` : K
+type FilterName<K extends string> = K extends ReservedOfClient ? `${K}_` : K
 
 /** Shows the members of a type in place of the names and arguments of the types that it is made of. */
 type Flat<T> = T extends unknown ? { readonly [K in keyof T]: T[K] } : never
@@ -63,14 +57,6 @@ type SortPath<P> = PlainName<P> | RelationName<P> | { [K in PathName<P>]: `${K}.
 
 /** A sort key. A relation sorts by the number of its records. */
 export type SortKey<P> = P extends unknown ? SortPath<P> | `${SortPath<P>}.asc` | `${SortPath<P>}.desc` : never
-
-/** A value of a parameter that is not checked. */
-export type FreeValue = string | number | bigint | boolean | Date | null
-
-/** Parameters that are not checked, as the API takes them; an array repeats the parameter. They replace those of the same name. */
-export interface FreeParameters {
-  readonly [name: string]: FreeValue | readonly FreeValue[] | undefined
-}
 
 /** What a request for one record may have. */
 export interface RecordQuery<D extends Depth, X extends string, A extends string> {

@@ -28,6 +28,7 @@ import type { Meta } from './unsupported.ts'
 import { readMarks } from './read-marks.ts'
 import { addInherited, isConcrete, linkHierarchies, buildQuery } from './read-hierarchy.ts'
 import { findTableName } from './table-of.ts'
+import { explainStoredTable } from './explain-stored-table.ts'
 import { readStoredTable } from './read-stored-table.ts'
 import { readUniques } from './read-uniques.ts'
 import type { ResourceConfig, ResourceDefinition } from '../resource-config.ts'
@@ -107,6 +108,7 @@ function createDraft(meta: Meta, names: ResourceNames, orm: MikroORM): Omit<Muta
     marks: new Map(),
     open: undefined,
     readStored: readOnce(() => readStoredTable(meta, orm)),
+    explainStored: () => explainStoredTable(meta),
   }
 }
 

@@ -1,6 +1,6 @@
 /** Operators: how filters compare, as one table by the sign that a query has. The parser, the planner, the hints and the docs read it. */
 
-import type { FilterSign } from '../../model/client/query-types.ts'
+import type { FilterSign } from '../../model/client/query-names.ts'
 
 /**
  * How an operator compares: with `values` (any of a list, wildcards, null), with one value by its `order`, or as the exact complement of another operator

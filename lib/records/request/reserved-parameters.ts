@@ -4,7 +4,7 @@
  */
 import { parameterError } from '../../foundation/base/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
-import type { Reserved as ReservedOfClient } from '../../model/client/query-types.ts'
+import type { ReservedOfClient } from '../../model/client/query-names.ts'
 
 /** One key of `sort`. */
 export interface RawSort {

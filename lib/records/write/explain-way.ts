@@ -4,12 +4,10 @@
  */
 import { isObject } from '../../foundation/base/json.ts'
 import type { Connection } from '../database/dialect.ts'
-import { explainStoredTable } from '../../model/metadata/explain-stored-table.ts'
 import type { Attribute, Resource, ToManyAttribute } from '../../model/model.ts'
 import { planChanges, planNew } from './plan-body.ts'
 import { planRows } from './plan-rows.ts'
 import { cascadesOrUnlinks } from './remove.ts'
-import type { EntityName } from './unit-of-work.ts'
 
 /** A write by statements of a plan. */
 export const BY_STATEMENTS = 'by statements of a plan'
@@ -28,9 +26,8 @@ export function explainUnplanned(resource: Resource, deed: Deed, body: unknown, 
   if (listens !== undefined) return listens
   const { className, open } = resource
   if (open !== undefined) return `${className} takes names that its model does not have`
-  const meta = connection.orm.getMetadata().get(resource.entity as EntityName)
   const row = planRows(resource)
-  if (row === null) return explainStoredTable(meta as never) ?? `${className} has properties that are more than columns of its table`
+  if (row === null) return resource.explainStored() ?? `${className} has properties that are more than columns of its table`
   if (deed === 'delete') {
     if (cascadesOrUnlinks(resource)) return `other records go, or lose a link, with a ${className}`
     return row.deletes

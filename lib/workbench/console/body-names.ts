@@ -1,5 +1,6 @@
 /** Body names: the attributes that a body may have where its caret is, and an example to begin with. Knows the outline alone. */
-import type { OutlinedAttribute, OutlinedResource } from '../../description/outline/outline.ts'
+import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
+import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
 export interface NamedValue {
   readonly name: string

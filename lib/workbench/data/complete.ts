@@ -1,5 +1,6 @@
 /** Complete: what may stand at the caret of a query: names of attributes along relations, operators, the values of enums, and parameters. Knows the outline alone. */
-import type { OutlinedAttribute, OutlinedResource } from '../../description/outline/outline.ts'
+import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
+import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import type { ParameterNames } from './list-query.ts'
 
 export interface Suggestion {

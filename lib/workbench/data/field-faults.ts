@@ -1,5 +1,5 @@
 /** Field faults: the errors of a refused body, each by the attribute that it is about. */
-import type { OutlinedResource } from '../../description/outline/outline.ts'
+import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 
 export interface FieldFaults {
   /** Sentences by the name of the attribute. */

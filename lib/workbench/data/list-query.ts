@@ -1,6 +1,7 @@
 /** List query: makes the request for a page of a list of what the reader has written: at most 50 records, relations with the names of what they link, and no lists of IDs. */
 import { encodeSoftly } from '../state/place-text.ts'
-import type { OutlinedAttribute, OutlinedResource } from '../../description/outline/outline.ts'
+import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
+import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
 /** Records on a page. */
 export const PAGE = 50

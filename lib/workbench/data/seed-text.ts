@@ -1,5 +1,5 @@
 /** Seed text: a record as the call of `engine.seed` that makes it again. It has what bodies may have: no lists, nothing computed, nothing hidden. */
-import type { OutlinedResource } from '../../description/outline/outline.ts'
+import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 import { code } from '../state/code.ts'
 import { valueOf } from '../state/records.ts'
 import type { AnyRecord } from '../state/records.ts'

@@ -1,5 +1,5 @@
 /** Match resource: whether a resource, or one of its attributes, has all the words of a search in its name. */
-import type { OutlinedResource } from '../../description/outline/outline.ts'
+import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 
 export function matches({ name, singular, attributes }: OutlinedResource, words: string): boolean {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean)

@@ -1,6 +1,8 @@
 /** Outline: what the server serves, and how many records each resource has. */
 import { computed, signal } from '@preact/signals'
-import type { Outline, OutlinedAttribute, OutlinedResource } from '../../description/outline/outline.ts'
+import type { Outline } from '../../description/outline/outline-parts.ts'
+import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
+import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import { askWorkbench } from './ask.ts'
 import { version } from './place.ts'
 

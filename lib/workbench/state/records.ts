@@ -1,5 +1,6 @@
 /** Records: the ID of a record, and how one is named to a reader. */
-import type { OutlinedAttribute, OutlinedResource } from '../../description/outline/outline.ts'
+import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
+import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- records of any API
 export type AnyRecord = Readonly<Record<string, any>>

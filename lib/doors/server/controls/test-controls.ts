@@ -18,7 +18,8 @@ import { snapshotControls } from './snapshot-controls.ts'
 import { worldControls } from './world-controls.ts'
 import { readScenarioName, readWorldName } from './world-name.ts'
 import { Worlds } from './worlds.ts'
-import type { World, WorldEngine } from './worlds.ts'
+import type { World } from './worlds.ts'
+import type { WorldEngine } from './world-engine.ts'
 
 /** Options of test controls. */
 export interface TestControlOptions {

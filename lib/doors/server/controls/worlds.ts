@@ -2,57 +2,16 @@
  * Worlds: forks of one engine by name, for tests that share a server. A world is forked from the engine's state at the start when it is first asked for, and
  * closed when nobody has asked for it for a while. Refuses with worlds_exhausted.
  */
-import type { Clock } from '../../../foundation/base/clock.ts'
 import { restError } from '../../../foundation/base/errors.ts'
 import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'
 import type { RestError } from '../../../foundation/base/errors.ts'
 import { refuseAsked } from './engine-refusal.ts'
 import { internalsOf } from '../../../engine/pipeline/internals.ts'
-import type { Change } from '../../../engine/journal/changes.ts'
-import type { Explanation } from '../../../engine/journal/explanation.ts'
-import type { QueryInput } from '../../../foundation/base/query-input.ts'
 import type { EngineInternals } from '../../../engine/pipeline/engine-internals.ts'
-import type { HandleContext } from '../../../engine/pipeline/handle.ts'
 import type { Faults } from '../../../engine/testing/fault-injection.ts'
-import type { FaultHandle, Gate } from '../../../engine/testing/fault-handle.ts'
-import type { Delay } from '../../../engine/testing/fault-rule.ts'
-import type { DropOptions, FailOptions, FaultOptions } from '../../../engine/testing/fault-options.ts'
-import type { RequestMatch } from '../../../engine/testing/fault-request.ts'
-import type { Give } from '../../../engine/testing/given.ts'
-import type { RateLimit } from '../../../engine/testing/rate-limit.ts'
-import type { HeldRequest } from '../../../engine/pipeline/hold-answer.ts'
-import type { RestResponse } from '../../../foundation/base/response.ts'
 import { nameSnapshot } from '../../../engine/pipeline/snapshot.ts'
 import type { Snapshot } from '../../../engine/pipeline/snapshot.ts'
-
-/** The members of `RestEngine` that test controls use. */
-export interface WorldEngine {
-  readonly base: string
-  readonly versions: readonly string[]
-  readonly limits: { readonly maxBodyBytes: number }
-  readonly clock: Clock
-  clearRequests(): void
-  mark(text: string): void
-  difference(before: Snapshot, after?: Snapshot): Promise<Change[]>
-  unavailable(): Promise<Readonly<Record<string, string>>>
-  explain(method: string, path: string, query?: QueryInput, body?: unknown, context?: HandleContext): Promise<Explanation>
-  readonly given: Give
-  seed(data: Readonly<Record<string, readonly object[]>>): Promise<void>
-  snapshot(): Promise<Snapshot>
-  restore(to: Snapshot | { readonly before: number }): Promise<void>
-  reset(): Promise<void>
-  scenario(name: string): Promise<void>
-  readonly scenarios: readonly string[]
-  /** Holds an answer against the OpenAPI document of its version. */
-  conforms(request: HeldRequest, response: RestResponse): Promise<string[]>
-  token(user: unknown, options?: { readonly ttl?: number }): string
-  delay(match: RequestMatch, delay: Delay, options?: FaultOptions): FaultHandle
-  fail(match: RequestMatch, options: FailOptions): FaultHandle
-  drop(match: RequestMatch, options?: DropOptions): FaultHandle
-  rateLimit(match: RequestMatch, options: RateLimit): FaultHandle
-  hold(match: RequestMatch, options?: FaultOptions): Gate
-  close(): Promise<void>
-}
+import type { WorldEngine } from './world-engine.ts'
 
 /** With which state a world has begun. */
 export interface WorldOrigin {

@@ -13,13 +13,12 @@ import { Layer, fail, layDispatcher, readRequestOrigin } from './layers.ts'
 import type { Answerer, Decide } from './layers.ts'
 import { StandingInterceptions } from './standing.ts'
 import type { Reach } from './standing.ts'
-import { createServer } from '../http.ts'
 import { connectLocally } from './local-socket.ts'
 import type { LocalSocket } from './local-socket.ts'
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import { findIntercepted, formatAddress, readAddresses } from './addresses.ts'
 import type { InterceptedAddress, Origins } from './addresses.ts'
-import type { WorldEngine } from '../controls/worlds.ts'
+import type { WorldEngine } from '../controls/world-engine.ts'
 import { internalsOf } from '../../../engine/pipeline/internals.ts'
 
 /** Options of `engine.intercept`. */
@@ -139,6 +138,14 @@ class EngineInterception implements Interception {
 
   /** Makes a connection for a single request, so that none outlives the interception. */
   #connect({ base }: InterceptedAddress, isEncrypted: boolean): LocalSocket {
+    const [client, end] = connectLocally(isEncrypted)
+    void this.#serve(end, base).catch((error: unknown) => client.destroy(error as Error))
+    return client
+  }
+
+  /** Answers by a server, which is loaded with the first connection. */
+  async #serve(end: LocalSocket, base: string | undefined): Promise<void> {
+    const { createServer } = await import('../http.ts')
     let server = this.#servers.get(base)
     if (server === undefined) {
       // Pages of all origins may read the answers, since some in-process browsers (happy-dom, jsdom) check that.
@@ -146,9 +153,7 @@ class EngineInterception implements Interception {
       server.maxRequestsPerSocket = 1
       this.#servers.set(base, server)
     }
-    const [client, end] = connectLocally(isEncrypted)
     server.emit('connection', end)
-    return client
   }
 
   /** Makes a dispatcher for this interception alone. Later interceptions and their ends do not affect it. */

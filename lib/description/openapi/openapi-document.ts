@@ -1,0 +1,11 @@
+/** OpenAPI document: what a description is: plain JSON. */
+
+/** An OpenAPI document: plain JSON. */
+
+export interface OpenApiDocument {
+  readonly openapi: string
+  readonly info: Readonly<Record<string, unknown>>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly components: Readonly<Record<string, unknown>>
+  readonly [member: string]: unknown
+}

@@ -1,0 +1,135 @@
+/** Build explanation: makes the explanation of a request of what has run, without secrets. It is loaded with the first one. */
+import type { IndexAdvice, IndexColumn, PlanStep, StatementsExplained } from '../../records/database/explained-statements.ts'
+import type { EmbeddedAttribute, Model, Resource } from '../../model/model.ts'
+import { tableColumns } from '../../model/model.ts'
+import type { RestResponse } from '../../foundation/base/response.ts'
+import { SECRET } from './redact.ts'
+import type { Masked, Secrets } from './redact.ts'
+import { summarizeTimes } from '../../foundation/base/trace.ts'
+import type { RunStatement, Trace } from '../../foundation/base/trace.ts'
+import type { Explanation, IndexHint } from './explanation.ts'
+
+/** The parts of an explanation. */
+export interface Explained {
+  readonly method: string
+  readonly path: string
+  readonly trace: Trace
+  /** Those that have run. */
+  readonly statements: readonly RunStatement[]
+  readonly response: RestResponse
+  readonly masked: Masked
+  readonly secrets: Secrets
+  readonly model: Model
+  /** Whether the application has entities in code. */
+  readonly hasEntities: boolean
+}
+
+export function buildExplanation(explained: Explained, { statements, advice }: StatementsExplained): Explanation {
+  const { method, path, trace, response, masked, secrets, model, hasEntities } = explained
+  return {
+    method,
+    path: masked.path + formatPath(path, masked),
+    status: response.status,
+    duration: Math.ceil(trace.total * 1000) / 1000,
+    timing: summarizeTimes(trace),
+    cached: trace.cached,
+    writes: [...new Set(trace.ways)],
+    statements: explained.statements.map(({ sql, parameters, duration, rows }, index) => {
+      const { plan, columns, names, holdsValues = false } = statements[index]!
+      // A parameter without a known column may belong to any column of the statement.
+      const isDoubtful = [...names].some(name => secrets.isSecretColumn(name))
+      const isMasked = isDoubtful && holdsValues
+      return {
+        sql: isMasked ? maskLiterals(sql) : sql,
+        parameters: parameters.map((value, at) => {
+          const column = columns[at]
+          const isSecret = column === undefined ? isDoubtful : secrets.isSecretColumn(column)
+          return isSecret && value !== null ? SECRET : formatParameter(value, masked)
+        }),
+        duration: Math.round(duration * 1000) / 1000,
+        rows,
+        plan: isMasked ? plan.map(maskPlan) : plan,
+      }
+    }),
+    hints: advice.map(each => buildHint(each, model, hasEntities)),
+    response,
+  }
+}
+
+function maskLiterals(text: string): string {
+  return text.replaceAll(/'(?:[^']|'')*'/g, `'${SECRET}'`)
+}
+
+function maskPlan(step: PlanStep): PlanStep {
+  return { ...step, detail: maskLiterals(step.detail), children: step.children.map(maskPlan) }
+}
+
+/** Returns the query as the path contains it. A query that was given beside the path, or holds a secret, is formatted from its pairs. */
+function formatPath(path: string, masked: Masked): string {
+  if (masked.query.length === 0) return ''
+  const isMasked = masked.query.some(([name, value]) => name.includes(SECRET) || value.includes(SECRET))
+  const mark = path.indexOf('?')
+  const own =
+    mark < 0
+      ? []
+      : path
+          .slice(mark + 1)
+          .split('&')
+          .filter(pair => pair !== '')
+  if (own.length === masked.query.length && !isMasked) return path.slice(mark)
+  return `?${masked.query.map(([name, value]) => (/[=<>]$/.test(name) ? name + value : `${name}=${value}`)).join('&')}`
+}
+
+function formatParameter(value: unknown, masked: Masked): string | number | null {
+  if (typeof value === 'string') return masked.copy(value) as string
+  if (typeof value === 'number') return value
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+  if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`
+  if (Array.isArray(value)) return masked.copy(JSON.stringify(value)) as string
+  // A statement has no other values.
+  return null
+}
+
+function buildHint({ table, columns, reason, scanned, rows, sql }: IndexAdvice, model: Model, hasEntities: boolean): IndexHint {
+  const resource = model.resources.find(other => other.table === table) ?? model.entities.find(other => other.table === table)
+  const found = columns.map(({ column }) => (column === undefined || resource === undefined ? undefined : findPath(resource, column)))
+  const attributes = columns.map(({ text, column }, index) => found[index]?.path ?? column ?? text)
+  const properties = found.map(path => path?.property)
+  // The index of a property has no collation of its own, and NULL where the database has it.
+  const isPlain = columns.every(isBare) && properties.every(property => property !== undefined)
+  const entity =
+    !hasEntities || resource === undefined || !isPlain
+      ? undefined
+      : properties.length === 1
+        ? `${resource.className}.${properties[0]}: .index()`
+        : `${resource.className}: indexes: [{ properties: [${properties.map(property => `'${property}'`).join(', ')}] }]`
+  const served = resource?.served === true ? resource.plural : undefined
+  const all = `all ${rows.toLocaleString('en')} rows of "${scanned}"`
+  const by = `${attributes.map(attribute => `"${attribute}"`).join(', ')} of ${served ?? `"${table}"`}`
+  const detail =
+    reason === 'sort'
+      ? `${all} are sorted; an index on ${by} would have them in order.`
+      : `${all} are gone through; an index on ${by} would find what is wanted.`
+  return { reason, table, scanned, rows, resource: served, attributes, sql, entity, detail }
+}
+
+function isBare({ text, column, descending }: IndexColumn): boolean {
+  return !descending && text.replaceAll('""', '"') === `"${column}"`
+}
+
+/** Finds the public path of a column, and the entity's property where one stands for the column alone. */
+function findPath(resource: Resource, column: string): { path: string; property: string | undefined } | undefined {
+  for (const attribute of resource.attributes) {
+    const columns = tableColumns(attribute)
+    if (!columns.includes(column) || attribute.kind === 'toMany') continue
+    if (attribute.kind === 'embedded') return { path: `${attribute.name}.${findInnerName(attribute, column)}`, property: undefined }
+    return { path: attribute.name, property: columns.length === 1 ? attribute.property : undefined }
+  }
+  return undefined
+}
+
+function findInnerName(embedded: EmbeddedAttribute, column: string): string {
+  const child = embedded.attributes.find(attribute => tableColumns(attribute).includes(column))
+  if (child === undefined) return column
+  return child.kind === 'embedded' ? `${child.name}.${findInnerName(child, column)}` : child.name
+}

@@ -1,0 +1,248 @@
+/** Check options: checks what `RestEngine.create` is given, and completes it with defaults. Unknown names are refused with the nearest known one. It is loaded where an engine is made. */
+import type { Options as OrmOptions } from '@mikro-orm/core'
+import { printFailure } from '../../foundation/base/report-failure.ts'
+import { DEFAULT_LIMITS } from '../../foundation/base/limits.ts'
+import type { Limits } from '../../foundation/base/limits.ts'
+import { readBase } from '../../records/request/address.ts'
+import { checkSeeds } from '../../model/seeds.ts'
+import { checkNames } from '../../foundation/base/suggest.ts'
+import { isInMemory } from '../../records/database/describe-database.ts'
+import { isPglite } from '../../records/database/describe-database.ts'
+import { checkEvolve } from './evolve-option.ts'
+import { checkFunctions } from './functions-option.ts'
+import { readDatabase } from './database-option.ts'
+import { checkEntities } from './entities-option.ts'
+import { checkScenarios } from './scenarios.ts'
+import { compileEnvelope } from './shape-answer.ts'
+import type { CheckedOptions, EngineOptions } from './options.ts'
+
+const OPTIONS = [
+  'entities',
+  'database',
+  'schema',
+  'fill',
+  'renamed',
+  'drop',
+  'readOnly',
+  'config',
+  'orm',
+  'functions',
+  'resources',
+  'lookup',
+  'base',
+  'versions',
+  'canonicalPaths',
+  'limits',
+  'routes',
+  'parameters',
+  'forms',
+  'auth',
+  'seed',
+  'scenarios',
+  'clock',
+  'createdStatus',
+  'deletedStatus',
+  'envelope',
+  'validationStatus',
+  'etag',
+  'journal',
+  'unmetFaults',
+  'serverTiming',
+  'notes',
+  'onError',
+] as const satisfies readonly (keyof EngineOptions)[]
+
+/** Whether a name is that of an option of `RestEngine.create`. */
+export function isEngineOption(name: string): boolean {
+  return (OPTIONS as readonly string[]).includes(name)
+}
+
+/** The names that other libraries give the options. */
+const HABITS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['entity', 'models', 'model', 'schemas', 'entityClasses'].map(name => [name, 'entities'])),
+  ...Object.fromEntries(['db', 'dbName', 'file', 'filename', 'storage', 'url', 'connection', 'dataSource'].map(name => [name, 'database'])),
+  ...Object.fromEntries(['data', 'fixtures', 'records', 'seeds'].map(name => [name, 'seed'])),
+  ...Object.fromEntries(['prefix', 'basePath', 'baseUrl', 'path'].map(name => [name, 'base'])),
+  ...Object.fromEntries(['ormOptions'].map(name => [name, 'orm'])),
+  ...Object.fromEntries(['mikroOrm', 'mikroorm', 'ormConfig', 'mikroOrmConfig'].map(name => [name, 'config'])),
+}
+
+/** Where a server that serves the engine is given its address. */
+const ADDRESS: ReadonlySet<string> = new Set(['port', 'host', 'hostname'])
+
+/** Options of MikroORM that the engine sets itself. */
+const OWN_ORM_OPTIONS = ['entities', 'dbName', 'driver', 'driverOptions']
+
+/**
+ * Checks the options, and completes them with defaults.
+ *
+ * @throws TypeError or RangeError when an option is unknown or not of its form.
+ */
+export function checkOptions(options: EngineOptions): CheckedOptions {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new TypeError('RestEngine.create: options must be an object: { entities: [User, Site] }.')
+  const address = Object.keys(options).find(name => ADDRESS.has(name))
+  if (address !== undefined)
+    throw new TypeError(`RestEngine.create: unknown option "${address}". A server has an address: createServer(engine).listen(3000).`)
+  refuseConfig(options)
+  checkNames(options, OPTIONS, 'RestEngine.create', HABITS)
+  if (options.entities !== undefined) checkEntities(options.entities)
+  const checked = completeOptions(options)
+  checkModelSource(checked)
+  checkForms(checked)
+  checkSecret(checked)
+  checkFunctions(checked)
+  checkEvolve(options)
+  return { ...checked, base: readBase(checked.base, 'RestEngine.create', checked.versions), versions: Object.freeze([...checked.versions]) }
+}
+
+/** Options that configs of MikroORM have, and engines do not. */
+const OF_CONFIGS = ['driver', 'clientUrl', 'entitiesTs', 'driverOptions', 'metadataProvider', 'contextName']
+
+/** @throws TypeError for a config of MikroORM in the place of the options. */
+function refuseConfig(options: EngineOptions): void {
+  const name = OF_CONFIGS.find(each => Object.hasOwn(options, each))
+  if (name !== undefined)
+    throw new TypeError(
+      `RestEngine.create: unknown option "${name}", which is one of MikroORM. The config of an application is given as a whole: RestEngine.create({ config }).`,
+    )
+}
+
+const DEFAULTS = {
+  database: ':memory:',
+  fill: {},
+  renamed: {},
+  drop: false,
+  readOnly: false,
+  orm: {},
+  resources: [],
+  routes: [],
+  parameters: {},
+  forms: false,
+  base: '',
+  scenarios: {},
+  versions: ['v1'],
+  canonicalPaths: false,
+  createdStatus: 200,
+  deletedStatus: 200,
+  validationStatus: 422,
+  etag: 'version',
+  journal: 1000,
+  unmetFaults: 'ignore',
+  serverTiming: false,
+  notes: [],
+  onError: printFailure,
+} as const satisfies Partial<EngineOptions>
+
+/** Adds the defaults of the options that are not given. */
+function completeOptions(options: EngineOptions): CheckedOptions {
+  const given = Object.fromEntries(OPTIONS.flatMap(name => (options[name] === undefined ? [] : [[name, options[name]]]))) as EngineOptions
+  const schema = given.entities === undefined ? 'keep' : 'update'
+  const complete = { ...DEFAULTS, schema, ...given }
+  return {
+    ...complete,
+    database: readDatabase(complete.database),
+    limits: checkLimits(given.limits ?? {}),
+    envelope: compileEnvelope(given.envelope, complete.deletedStatus),
+  } as CheckedOptions
+}
+
+/** Rejects a database, schema or seed that do not go with where the model comes from. */
+function checkModelSource({ entities, database, schema, readOnly, seed }: CheckedOptions): void {
+  const isEmpty = isInMemory(database)
+  if (entities === undefined && isEmpty) {
+    throw new TypeError('RestEngine.create: "entities" must be given, or "database" be the path of a SQLite file to read the model from.')
+  }
+  requireBoolean('readOnly', readOnly)
+  if (seed !== undefined) checkSeeds(seed, 'RestEngine.create: "seed"')
+  if (readOnly && !isEmpty && seed !== undefined)
+    throw new TypeError(
+      `RestEngine.create: "seed" would write to the ${typeof database === 'string' ? 'file' : 'database'}, which "readOnly" opens for reading only.`,
+    )
+  checkChoice('schema', schema, ['update', 'keep', 'evolve', 'migrate'])
+  if (readOnly && schema === 'migrate')
+    throw new TypeError('RestEngine.create: "schema" is "migrate", which would write to a database that "readOnly" opens for reading only.')
+  if (entities === undefined && schema !== 'keep')
+    throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the database, which is never changed.')
+}
+
+/** Several processes may serve a database on a server: what one of them signs the others must know. */
+function checkSecret({ auth, database }: CheckedOptions): void {
+  if (auth?.options !== undefined && auth.options.secret === undefined && typeof database !== 'string' && !isPglite(database.url))
+    throw new TypeError(
+      'RestEngine.create: "auth" needs a "secret" with PostgreSQL, the same one for all processes that serve the database: auth({ entity: User, secret: process.env.SECRET }).',
+    )
+}
+
+/** Rejects options that are not of their form. */
+function checkForms(options: CheckedOptions): void {
+  const { createdStatus, validationStatus, etag, journal, serverTiming, notes, orm, versions } = options
+  checkChoice('createdStatus', createdStatus, [200, 201])
+  checkChoice('deletedStatus', options.deletedStatus, [200, 204])
+  checkChoice('validationStatus', validationStatus, [400, 422])
+  checkChoice('etag', etag, ['version', 'answer'])
+  checkChoice('unmetFaults', options.unmetFaults, ['ignore', 'throw'])
+  checkScenarios(options.scenarios)
+  if (!Number.isSafeInteger(journal) || journal < 0)
+    throw new RangeError(`RestEngine.create: "journal" must be an integer of 0 or more, got ${String(journal)}.`)
+  requireBoolean('serverTiming', serverTiming)
+  requireBoolean('forms', options.forms)
+  requireBoolean('canonicalPaths', options.canonicalPaths)
+  if (!Array.isArray(notes) || !notes.every(note => typeof note === 'string'))
+    throw new TypeError('RestEngine.create: "notes" must be an array of strings.')
+  for (const name of ['lookup', 'clock', 'onError'] as const) {
+    if (options[name] !== undefined && typeof options[name] !== 'function')
+      throw new TypeError(`RestEngine.create: "${name}" must be a function.`)
+  }
+  for (const name of ['resources', 'routes'] as const) {
+    if (!Array.isArray(options[name])) throw new TypeError(`RestEngine.create: "${name}" must be an array.`)
+  }
+  checkOrm(orm)
+  if (!Array.isArray(versions) || !versions.every(version => /^[A-Za-z0-9._-]+$/.test(version))) {
+    throw new TypeError(
+      'RestEngine.create: "versions" must be an array of path segments such as "v1", or empty for paths without a version.',
+    )
+  }
+}
+
+/** @throws TypeError for options of MikroORM that are the engine's own, and for those with which a request would not read or write what is stored. */
+function checkOrm(orm: Partial<OrmOptions>): void {
+  for (const name of OWN_ORM_OPTIONS) {
+    if (name in orm)
+      throw new TypeError(
+        `RestEngine.create: "orm.${name}" is set by the engine; use its own options, or give the config of an application as a whole: RestEngine.create({ config }).`,
+      )
+  }
+  const broken =
+    orm.disableIdentityMap === true
+      ? 'disableIdentityMap'
+      : orm.disableTransactions === true
+        ? 'disableTransactions'
+        : (orm.resultCache?.global ?? false) === false
+          ? undefined
+          : 'resultCache.global'
+  if (broken !== undefined)
+    throw new TypeError(`RestEngine.create: "orm.${broken}" is not possible: requests would not read or write what is stored.`)
+}
+
+function requireBoolean(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw new TypeError(`RestEngine.create: "${name}" must be true or false.`)
+}
+
+function checkChoice(name: string, value: unknown, allowed: readonly unknown[]): void {
+  if (!allowed.includes(value)) {
+    throw new RangeError(
+      `RestEngine.create: "${name}" must be one of ${allowed.map(item => JSON.stringify(item)).join(', ')}, got ${JSON.stringify(value)}.`,
+    )
+  }
+}
+
+function checkLimits(given: Partial<Limits>): Limits {
+  checkNames(given, Object.keys(DEFAULT_LIMITS), 'RestEngine.create: limits')
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new RangeError(`RestEngine.create: "limits.${name}" must be an integer of 0 or more.`)
+  }
+  return Object.freeze({ ...DEFAULT_LIMITS, ...given })
+}

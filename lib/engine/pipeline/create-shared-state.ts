@@ -1,0 +1,53 @@
+/** Create shared state: makes of the options and the metadata what an engine shares with its forks. It is loaded where an engine is made. */
+import type { MikroORM } from '@mikro-orm/core'
+import { listWatched } from '../journal/changes.ts'
+import { LruCache } from '../../foundation/base/lru-cache.ts'
+import type { NamedFilters } from '../../model/added-filters.ts'
+import { NOTHING_LEARNED } from '../../model/open-attributes.ts'
+import type { CheckedOptions } from './options.ts'
+import { Scenarios } from './scenarios.ts'
+import { Secrets } from '../journal/redact.ts'
+import { readVersions } from './read-versions.ts'
+import type { CompiledVersion } from './versions.ts'
+import type { Prepared, SharedState } from './shared-state.ts'
+
+/** Models with learned names that are kept: about as many as worlds of a test have at a time. */
+const KEPT = 20
+
+/** @throws TypeError, Error when the options are not fit for the model. */
+export function createSharedState(options: CheckedOptions, orm: MikroORM, first: NamedFilters, prepared: Prepared): SharedState {
+  const versions = readVersions(options, orm, first)
+  const models = [...versions.values()].map(({ model }) => model)
+  const compiled = new WeakMap<NamedFilters, LruCache<ReadonlyMap<string, CompiledVersion>>>()
+  return {
+    compile: (learned, filters) => {
+      if (learned === NOTHING_LEARNED && filters === first) return versions
+      const grown = compiled.get(filters) ?? new LruCache<ReadonlyMap<string, CompiledVersion>>(KEPT)
+      compiled.set(filters, grown)
+      const key = JSON.stringify(learned)
+      const known = grown.get(key) ?? readVersions(options, orm, filters, learned)
+      grown.set(key, known)
+      return known
+    },
+    watched: listWatched(models),
+    secrets: new Secrets(models, options.auth?.options),
+    passwords: prepared.auth?.findPasswordKind(options, orm, prepared.notes),
+    mayRunApplicationCode: runsApplicationCode(options, orm),
+    ...prepared,
+    scenarios: new Scenarios(options.scenarios),
+  }
+}
+
+/** Whether something of the application's runs in requests that read. */
+function runsApplicationCode(options: CheckedOptions, orm: MikroORM): boolean {
+  const { resources, routes, parameters, lookup, auth } = options
+  return (
+    resources.length > 0 ||
+    routes.length > 0 ||
+    lookup !== undefined ||
+    auth !== undefined ||
+    Object.values(parameters).some(meaning => typeof meaning === 'function') ||
+    options.orm.filters !== undefined ||
+    [...orm.getMetadata()].some(({ filters }) => Object.keys(filters ?? {}).length > 0)
+  )
+}

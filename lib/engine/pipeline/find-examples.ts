@@ -1,0 +1,44 @@
+/** Find examples: reads the records that a description shows as examples. */
+import { completeExample, exampleParameters } from '../../description/openapi/examples.ts'
+import type { DescribedLogin } from '../../description/openapi/source.ts'
+import type { HookContext } from '../../model/hook-context.ts'
+import type { Resource } from '../../model/model.ts'
+import { EVERYTHING } from '../../records/plan/visibility.ts'
+import type { JsonRecord } from '../../records/read/run-read.ts'
+import { formatRoot } from '../../records/request/address.ts'
+import type { Services } from './operate.ts'
+
+/** Who the examples are for. */
+interface ExampleReader {
+  readonly version: string
+  readonly login: DescribedLogin | undefined
+  /** Creates the context of a request without a caller. */
+  readonly ctx: () => HookContext
+}
+
+/**
+ * Returns a record of each resource that anybody may read without a token: the first by its key, which is kept once it has been found. Views and virtual entities have none,
+ * since nobody knows what reading them takes.
+ *
+ * @param kept those that have been looked for; undefined: none was found
+ */
+export async function findExamples(
+  { model, reader }: Services,
+  { version, login, ctx }: ExampleReader,
+  kept: Map<Resource, JsonRecord | undefined>,
+): Promise<ReadonlyMap<Resource, JsonRecord>> {
+  for (const resource of model.resources) {
+    if (resource.readOnly || kept.has(resource)) continue
+    const parameters = exampleParameters(resource)
+    const isPublic = login === undefined || login.isPublic('GET', `${formatRoot('', version)}/${resource.plural}`)
+    if (parameters === undefined || !isPublic) continue
+    try {
+      const record = await reader.first(resource, { parameters, visibility: EVERYTHING, ctx: ctx() })
+      if (record !== undefined) kept.set(resource, completeExample(record, resource))
+    } catch {
+      // A description needs no example. What the table cannot answer its own requests say; it is not asked again.
+      kept.set(resource, undefined)
+    }
+  }
+  return new Map([...kept].flatMap(([resource, record]) => (record === undefined ? [] : [[resource, record] as const])))
+}

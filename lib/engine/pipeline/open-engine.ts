@@ -1,0 +1,67 @@
+/** Open engine: opens the database of a new engine and begins its life. It is loaded where an engine is made. Throws TypeError, RangeError and Error for options and models that cannot be served. */
+import { chain, runCoroutine } from '../../foundation/base/awaitable.ts'
+import { requireNode } from '../../foundation/base/node-version.ts'
+import { Notes } from '../../foundation/base/notes.ts'
+import { NOTHING_LEARNED } from '../../model/open-attributes.ts'
+import type { EngineHandle } from '../../model/hook-context.ts'
+import { isInMemory } from '../../records/database/describe-database.ts'
+import { revokeTokensOfRemovedUsers } from './auth-services.ts'
+import { sowFirst } from './first-seed.ts'
+import { mergeDefinitions } from './merge-definitions.ts'
+import { noteSecrets } from './note-secrets.ts'
+import { openDatabase } from './open-database.ts'
+import { checkOptions } from './check-options.ts'
+import type { EngineOptions } from './options.ts'
+import { createSharedState } from './create-shared-state.ts'
+import { checkExpressions } from './read-versions.ts'
+import type { Composition, EngineParts } from './assemble.ts'
+
+/**
+ * Opens the database, reads the model, builds the engine, brings the schema up to date and loads the seed.
+ *
+ * @param build makes the engine, and returns its parts
+ * @throws TypeError, RangeError for options that are unknown or not of their form; Error for a model that cannot be served.
+ */
+export async function openEngine<E extends EngineHandle>(
+  options: EngineOptions,
+  build: (composition: Composition) => EngineParts<E>,
+): Promise<E> {
+  requireNode()
+  const checked = checkOptions(await resolveConfig(options))
+  const notes = new Notes(checked.notes)
+  const auth = checked.auth === undefined ? undefined : await (await import('../auth/auth.ts')).loadAuthentication(checked.auth)
+  const evolving = checked.schema === 'evolve' ? await (await import('./evolve-option.ts')).createEvolving(checked) : undefined
+  const opened = await openDatabase({ ...checked, evolving, notes, users: checked.auth?.options?.entity })
+  const { connection, worlds, definitions } = opened
+  try {
+    const isNew = (checked.schema === 'migrate' && (await opened.migrate())) || isInMemory(checked.database)
+    const complete = { ...checked, resources: mergeDefinitions(definitions, checked.resources, connection.orm) }
+    const parts = await opened.complete(() => {
+      const { named } = connection.filters
+      const shared = createSharedState(complete, connection.orm, named, { notes, auth })
+      return chain(runCoroutine(checkExpressions(shared.compile(NOTHING_LEARNED, named), complete, connection)), () =>
+        build({ options: complete, database: opened, shared }),
+      )
+    })
+    // Nobody has looked through a model that was made of a database or of data.
+    if (checked.entities === undefined || options.notes !== undefined)
+      noteSecrets(parts.versions.byName.values(), complete.resources, notes)
+    await parts.shared.scenarios.start(() => parts.world.snapshot())
+    if (checked.seed !== undefined) {
+      const { first } = parts.versions
+      await sowFirst(checked.seed, isNew, { version: first, connection, notes })
+    }
+    await worlds.start()
+    revokeTokensOfRemovedUsers({ ...parts, database: opened })
+    return parts.engine
+  } catch (error) {
+    await opened.abandon()
+    throw error
+  }
+}
+
+/** What an application's MikroORM has in its config becomes options of the engine. */
+async function resolveConfig(options: EngineOptions): Promise<EngineOptions> {
+  if ((options as EngineOptions | null | undefined)?.config === undefined) return options
+  return (await import('../config/read-config.ts')).readConfig(options)
+}

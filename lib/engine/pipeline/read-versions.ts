@@ -1,0 +1,249 @@
+/** Read versions: makes the model of each version of the metadata of MikroORM and the options, and checks what only the database can tell. It is loaded where an engine is made. */
+import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
+import { findRules } from '../../records/access/access-rules.ts'
+import type { CustomParameter } from '../../records/access/access-rules.ts'
+import { wait } from '../../foundation/base/awaitable.ts'
+import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import type { Limits } from '../../foundation/base/limits.ts'
+import type { Connection } from '../../records/database/dialect.ts'
+import { readListDefaults } from '../../records/access/list-defaults.ts'
+import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
+import { requireConditions } from '../../records/access/list-condition.ts'
+import type { NamedFilters } from '../../model/added-filters.ts'
+import type { Attribute, Model, Resource } from '../../model/model.ts'
+import { NOTHING_LEARNED } from '../../model/open-attributes.ts'
+import type { CheckedOptions } from './options.ts'
+import { NO_PARAMETERS, buildVocabulary } from '../../records/request/query-string.ts'
+import type { Vocabulary } from '../../records/request/query-string.ts'
+import { NO_VERSION, listVersions } from '../../records/request/address.ts'
+import type { SessionPaths } from '../../records/request/session-paths.ts'
+import { describeReserved } from '../../records/request/reserved-paths.ts'
+import { ALL_RESERVED, RESERVED } from '../../records/request/reserved-parameters.ts'
+import type { Reserved } from '../../records/request/reserved-parameters.ts'
+import { bindParameters } from '../../records/database/bind.ts'
+import { planRead } from '../../records/plan/plan.ts'
+import { readModel } from '../../model/metadata/read-model.ts'
+import type { Secret } from '../../model/metadata/read-model.ts'
+import { Plans } from '../../records/read/plan-cache.ts'
+import { defaultLookUp } from '../../records/access/resolve-path.ts'
+import type { ResourceLookup } from '../../records/access/resolve-path.ts'
+import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
+import { EVERYTHING } from '../../records/plan/visibility.ts'
+import type { CompiledVersion } from './versions.ts'
+
+/**
+ * @param filters those that the application has added to the entity manager
+ * @param learned the names that requests have added to open resources
+ * @throws TypeError, Error when the definitions, parameters or computed attributes are not fit for the model.
+ */
+export function readVersions(
+  options: CheckedOptions,
+  orm: MikroORM,
+  filters: NamedFilters,
+  learned = NOTHING_LEARNED,
+): Map<string, CompiledVersion> {
+  checkDefinitions(options, orm)
+  const { renamed, own } = readParameters(options.parameters)
+  const surroundings = {
+    secret: findSecret(options, orm),
+    learned,
+    filters,
+    isOfFile: typeof options.database === 'string' && options.database !== ':memory:',
+  }
+  const compiled = new Map<string, CompiledVersion>()
+  for (const version of listVersions(options.versions)) {
+    const model = readModel(orm, version, options.resources, surroundings)
+    if (version === NO_VERSION) checkResourceNames(model, options.auth?.options?.paths)
+    const vocabulary = readVocabulary(renamed, own, model)
+    requireConditions(model)
+    checkDefaultPaths(model, vocabulary, options)
+    compiled.set(version, {
+      model,
+      rules: findRules(model),
+      lookUp: createLookUp(options, model, orm),
+      vocabulary,
+      customParameters: own,
+      defaults: readListDefaults(model.resources, vocabulary, options.limits),
+      plans: new Plans(),
+    })
+  }
+  return compiled
+}
+
+function findSecret({ auth }: CheckedOptions, orm: MikroORM): Secret | undefined {
+  // Whether it was made by auth() at all is judged where the module starts.
+  if (auth?.options?.entity === undefined) return undefined
+  return { entity: orm.getMetadata().get(auth.options.entity).class, property: auth.options.password }
+}
+
+function checkDefinitions({ resources, versions }: CheckedOptions, orm: MikroORM): void {
+  for (const [index, definition] of (resources as unknown[]).entries()) {
+    const { entity, config } = (definition ?? {}) as Partial<CheckedOptions['resources'][number]>
+    if (entity === undefined || entity === null || typeof config !== 'object' || config === null)
+      throw new TypeError(`resources.${index} must be made by resource(Entity, { ... }).`)
+    if (knownMeta(entity, orm) === undefined)
+      throw new TypeError(`resources.${index}: ${formatEntityName(entity)} is not an entity of the engine.`)
+    if (config.versions !== undefined && !Array.isArray(config.versions))
+      throw new TypeError(`resources.${index}: "versions" must be an array of versions.`)
+    for (const version of config.versions ?? []) {
+      if (versions.length === 0)
+        throw new TypeError(`resource(${formatEntityName(entity)}): "versions" has no meaning where paths have no version.`)
+      if (!versions.includes(version))
+        throw new TypeError(`resource: unknown version "${version}".${formatHint(findNearest(version, versions))}`)
+    }
+  }
+}
+
+/** The metadata of an entity, if it is one of the engine's: MikroORM also answers for those that it was never given. */
+function knownMeta(entity: unknown, orm: MikroORM): EntityMetadata | undefined {
+  const meta = orm.getMetadata().find(entity as EntityName)
+  return meta !== undefined && orm.getMetadata().has(meta.class) ? orm.getMetadata().get(meta.class) : undefined
+}
+
+function formatEntityName(entity: unknown): string {
+  const { name, meta } = entity as { name?: string; meta?: { className?: string } }
+  return meta?.className ?? name ?? typeof entity
+}
+
+/** Rejects resources in the place of what stands beside them. */
+function checkResourceNames({ resources }: Model, session: SessionPaths | undefined): void {
+  for (const resource of resources) {
+    for (const name of [resource.plural, resource.singular, ...resource.accepted]) {
+      const what = describeReserved(name, session)
+      if (what === undefined) continue
+      const own = JSON.stringify(`own_${name.replaceAll(/\W|^_/g, '')}`)
+      throw new TypeError(
+        `resource(${resource.className}): without versions, "/${name}" is the path of ${what}: give the resource another name, { name: ${own} }.`,
+      )
+    }
+  }
+}
+
+function readParameters(parameters: CheckedOptions['parameters']): {
+  renamed: Partial<Record<Reserved, string>>
+  own: Map<string, CustomParameter>
+} {
+  const renamed: Partial<Record<Reserved, string>> = {}
+  const own = new Map<string, CustomParameter>()
+  if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters))
+    throw new TypeError('parameters must be an object: { limit: "per_page", q: (value, ctx) => ({ ... }) }.')
+  for (const [name, meaning] of Object.entries(parameters)) {
+    if (typeof meaning === 'function') {
+      if (!/^[\w.-]+$/.test(name)) throw new TypeError(`parameters: "${name}" cannot be the name of a parameter.`)
+      own.set(name, meaning)
+    } else if (typeof meaning !== 'string' || !/^[\w.-]+$/.test(meaning)) {
+      throw new TypeError(`parameters: "${name}" must be another name for a reserved parameter, or a function.`)
+    } else if (!(ALL_RESERVED as readonly string[]).includes(name)) {
+      throw new TypeError(`parameters: "${name}" is not a reserved parameter.${formatHint(findNearest(name, ALL_RESERVED))}`)
+    } else {
+      renamed[name as Reserved] = meaning
+    }
+  }
+  return { renamed, own }
+}
+
+/** The words of a version, and of the resources that have parameters of their own. */
+function readVocabulary(
+  renamed: Partial<Record<Reserved, string>>,
+  own: ReadonlyMap<string, unknown>,
+  { resources, flags }: Model,
+): Vocabulary {
+  const build = (...more: Iterable<string>[]): Vocabulary => {
+    const vocabulary = buildVocabulary(renamed, flags, new Set([...own.keys(), ...more.flatMap(names => [...names])]))
+    checkVocabulary(vocabulary)
+    return vocabulary
+  }
+  const special = resources.filter(({ rules }) => rules.parameters.size > 0)
+  if (special.length === 0) return build()
+  return { ...build(), of: new Map(special.map(({ plural, rules }) => [plural, build(rules.parameters.keys())])) }
+}
+
+function checkVocabulary({ names, reserved, flags, own }: Vocabulary): void {
+  const meant = new Set([...RESERVED, ...reserved.values()]).size
+  if (names.size < meant + flags.size + own.size || reserved.size < meant) {
+    throw new TypeError(`parameters: two parameters have one name among ${[...reserved.keys(), ...flags, ...own].join(', ')}.`)
+  }
+}
+
+/** Whether the default paths lead somewhere: those of `expand`, and of the orders of lists. A resource without such a path needs no plan yet. */
+function checkDefaultPaths(model: Model, vocabulary: Vocabulary, { limits }: CheckedOptions): void {
+  const visibility = { ...EVERYTHING, flags: model.flags }
+  const orders = model.entities.some(({ attributes }) => attributes.some(hasOrder))
+  for (const resource of model.resources) {
+    if (!orders && resource.rules.expand.length === 0) continue
+    try {
+      planRead(resource, { kind: 'collection' }, true, NO_PARAMETERS, { limits, visibility, vocabulary })
+    } catch (error) {
+      throw new TypeError(`resource(${resource.className}): expand: ${(error as Error).message}`, { cause: error })
+    }
+  }
+}
+
+function hasOrder(attribute: Attribute): boolean {
+  if (attribute.kind === 'embedded') return attribute.attributes.some(hasOrder)
+  return attribute.kind === 'toMany' && attribute.orderBy.length > 0
+}
+
+/**
+ * Checks that the database takes the expressions of computed attributes.
+ *
+ * @throws Error for one that it does not take
+ */
+export function* checkExpressions(
+  versions: ReadonlyMap<string, CompiledVersion>,
+  { limits }: CheckedOptions,
+  connection: Connection,
+): Coroutine<void> {
+  for (const { model, vocabulary, defaults } of versions.values()) {
+    yield* checkFormulas(model, vocabulary, limits, connection)
+    checkDefaultValues(defaults, vocabulary, limits, connection)
+  }
+}
+
+/** Checks that the values of default filters are of the types of their attributes. */
+function checkDefaultValues(defaults: DefaultsOfLists, vocabulary: Vocabulary, limits: Limits, { dialect }: Connection): void {
+  for (const [resource, { filters }] of defaults) {
+    if (filters.length === 0) continue
+    try {
+      const parameters = { ...NO_PARAMETERS, expand: [], filters }
+      const plan = planRead(resource, { kind: 'collection' }, true, parameters, { limits, visibility: EVERYTHING, vocabulary })
+      bindParameters(dialect.compile(plan).rows, { filters, key: [], limit: 1, offset: 0 }, dialect)
+    } catch (error) {
+      throw new TypeError(`resource(${resource.className}): filter: ${(error as Error).message}`, { cause: error })
+    }
+  }
+}
+
+function* checkFormulas(model: Model, vocabulary: Vocabulary, limits: Limits, connection: Connection): Coroutine<void> {
+  const visibility = { ...EVERYTHING, flags: model.flags }
+  for (const resource of model.resources) {
+    for (const path of resource.attributes.flatMap(attribute => formulasIn(attribute, ''))) {
+      const parameters = { ...NO_PARAMETERS, depth: 0 as const, attributes: [path], expand: [] }
+      try {
+        const plan = planRead(resource, { kind: 'collection' }, true, parameters, { limits, visibility, vocabulary })
+        yield* wait(connection.check(connection.dialect.compile(plan).rows))
+      } catch (error) {
+        throw new Error(`resource(${resource.className}): computed.${path}: ${(error as Error).message}.`, { cause: error })
+      }
+    }
+  }
+}
+
+function formulasIn(attribute: Attribute, prefix: string): string[] {
+  const path = `${prefix}${attribute.name}`
+  if (attribute.kind === 'embedded') return attribute.attributes.flatMap(child => formulasIn(child, `${path}.`))
+  return attribute.kind === 'scalar' && attribute.source.kind === 'formula' && !attribute.hidden ? [path] : []
+}
+
+/** The look-up that the application gave, in terms of the model. */
+function createLookUp({ lookup }: CheckedOptions, model: Model, orm: MikroORM): ResourceLookup {
+  if (lookup === undefined) return defaultLookUp(model)
+  return (name, version): Resource | undefined => {
+    const entity = lookup(name, version)
+    if (entity === undefined || entity === null) return undefined
+    const meta = knownMeta(entity, orm)
+    if (meta === undefined) throw new Error(`lookup: "${name}" gave what is not an entity of the engine.`)
+    // An entity may be served in other versions only: then the resource does not exist in this one.
+    return model.byEntity.get(meta.class)
+  }
+}

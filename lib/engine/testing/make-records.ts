@@ -1,0 +1,173 @@
+/**
+ * Make records: inserts minimal valid graphs of records for `engine.given`. Values that the model needs and the caller leaves out are made up, parents included. The graph is
+ * inserted like a seed, in one transaction, and read back as the API shows it. The same seed and the same data give the same records.
+ * Rejects with body_invalid, validation_failed, unique_conflict.
+ */
+import { CheckConstraintViolationException } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/core'
+import type { Dialect } from '../../records/database/dialect.ts'
+import { RestError, restError } from '../../foundation/base/errors.ts'
+import type { FieldError } from '../../foundation/base/errors.ts'
+import { FieldErrors } from '../../foundation/base/body-errors.ts'
+import type { Resource, ScalarAttribute } from '../../model/model.ts'
+import { keyOfEntity } from '../../model/entity-key.ts'
+import { NO_PARAMETERS } from '../../records/request/query-string.ts'
+import { loadReadable } from './faker-text.ts'
+import { DraftFiller } from './fill-drafts.ts'
+import { joinPath } from './draft.ts'
+import { RecordDrafts } from './record-drafts.ts'
+import type { GivenRecord, Overrides } from './given-options.ts'
+import { insertGraph } from '../../records/write/planned-graph.ts'
+import { insert } from '../../records/write/seed.ts'
+import { ValidationContext } from '../../records/write/validation-context.ts'
+import type { RecordInput } from '../../records/write/record-input.ts'
+import { validateRecord } from '../../records/write/validate-record.ts'
+import { validateTogether } from '../../records/write/validate-seed.ts'
+import { EVERYTHING } from '../../records/plan/visibility.ts'
+import { translateDatabaseError } from '../../records/write/database-errors.ts'
+import type { GivenServices } from './given-services.ts'
+
+/** The seed of the values that are made up, and where a record stands in the paths of faults. */
+interface Making {
+  readonly seed: number
+  readonly pathOf: (index: number) => string
+}
+
+/** Inserts a record for each of the overrides, and returns them as the API shows them. */
+export async function makeRecords(
+  resource: Resource,
+  all: readonly Overrides[],
+  making: Making,
+  services: GivenServices,
+): Promise<GivenRecord[]> {
+  const made = new Set<ScalarAttribute>()
+  const hashed = (await services.served().hashes?.inRecords(all, resource)) ?? all
+  for (let attempt = 1; ; attempt++) {
+    const drafts = new RecordDrafts(made)
+    try {
+      return await attemptAll(drafts, resource, hashed, making, services)
+    } catch (error) {
+      const left = findLeftOut(error, drafts)
+      if (attempt === ATTEMPTS || (left.length === 0 && !isOfMadeUp(error, drafts))) throw nameCall(error)
+      for (const attribute of left) made.add(attribute)
+    }
+  }
+}
+
+/** Returns a body that makes a record. Nothing is inserted. */
+export async function completeRecord(
+  resource: Resource,
+  overrides: Overrides,
+  seed: number,
+  { connection, clock }: GivenServices,
+): Promise<Record<string, unknown>> {
+  const drafts = new RecordDrafts(new Set())
+  const { body } = drafts.add(resource, overrides, { path: '', stream: String(seed) })
+  await new DraftFiller(drafts, connection, await loadReadable(), clock.now().getTime()).fill()
+  drafts.resolve()
+  return body
+}
+
+async function attemptAll(
+  drafts: RecordDrafts,
+  resource: Resource,
+  all: readonly Overrides[],
+  { seed, pathOf }: Making,
+  { connection, clock, context, served }: GivenServices,
+): Promise<GivenRecord[]> {
+  const { model, reader } = served()
+  const roots = all.map((overrides, index) => drafts.add(resource, overrides, { path: pathOf(index), stream: `${seed}/${index}` }))
+  const filler = new DraftFiller(drafts, connection, await loadReadable(), clock.now().getTime())
+  try {
+    return await connection.write(async (em: EntityManager) => {
+      await filler.fill()
+      drafts.resolve()
+      const bodies = roots.map(({ body }) => body)
+      const { changes, errors: faults } = await validateTogether(connection, rules => {
+        const errors = new FieldErrors(undefined, Infinity)
+        const validate = ({ body, path }: (typeof roots)[number]): RecordInput =>
+          validateRecord(body, resource, { mode: 'create' }, new ValidationContext(errors, rules, path))
+        return { changes: roots.map(validate), errors }
+      })
+      const keys =
+        (faults.listed.length === 0 ? await insertGraph(bodies, changes, connection) : undefined) ??
+        (await insert(changes, faults, em, connection)).map(entity => keyOfEntity(resource, entity))
+      const view = { parameters: NO_PARAMETERS, visibility: EVERYTHING, ctx: context(resource), signal: undefined }
+      const records: GivenRecord[] = []
+      for (const key of keys) records.push((await reader.record(resource, key, view))!)
+      return records
+    })
+  } catch (error) {
+    const translated = describeMissingDefault(translateDatabaseError(error, connection.dialect, model), drafts)
+    throw describeBrokenCheck(translated, drafts, connection.dialect)
+  }
+}
+
+/** Adds to a refusal that it is about what `given` was asked for, where it does not say so. */
+function nameCall(error: unknown): unknown {
+  if (!(error instanceof RestError) || error.message.startsWith('given: ')) return error
+  const { status, code, message, errors, headers, cause } = error
+  return new RestError(status, code, `given: ${message}`, { ...(errors === undefined ? {} : { errors }), headers, cause })
+}
+
+/** How often records are made up, where others take the same values meanwhile. */
+const ATTEMPTS = 10
+
+/** Whether an error is that another record has a value which was made up: on a server, one that was written at the same time. */
+function isOfMadeUp(error: unknown, drafts: RecordDrafts): boolean {
+  if (!(error instanceof RestError) || error.code !== 'unique_conflict') return false
+  const names = new Set(drafts.all.flatMap(({ slots }) => slots.map(({ attribute }) => attribute.name)))
+  return error.errors?.some(({ attribute }) => attribute !== undefined && names.has(attribute)) === true
+}
+
+/** Returns the attributes that were left to their default, which is unique and another record has. */
+function findLeftOut(error: unknown, drafts: RecordDrafts): ScalarAttribute[] {
+  if (!(error instanceof RestError) || error.code !== 'unique_conflict') return []
+  const names = new Set(error.errors?.map(({ attribute }) => attribute))
+  return drafts.all.flatMap(({ resource, body, slots }) =>
+    resource.attributes.flatMap(attribute => {
+      const { name } = attribute
+      const isLeft = names.has(name) && body[name] === undefined && slots.every(slot => slot.attribute !== attribute)
+      const isOwn = attribute.kind === 'scalar' && !attribute.readOnly && !attribute.primary && attribute.source.kind === 'column'
+      return isLeft && isOwn && resource.uniques.some(paths => paths.includes(name)) ? [attribute] : []
+    }),
+  )
+}
+
+/** Returns the error of a broken CHECK, of which the model knows nothing, with the made-up values that it may be about. Other errors stay as they are. */
+function describeBrokenCheck(error: unknown, drafts: RecordDrafts, dialect: Dialect): unknown {
+  if (!(error instanceof RestError) || !(error.cause instanceof CheckConstraintViolationException)) return error
+  const text = dialect.brokenCheck(error.cause) ?? ''
+  const named = drafts.all.flatMap(draft =>
+    draft.slots
+      .filter(({ attribute: { source } }) => source.kind === 'column' && text.includes(source.column))
+      .filter(() => error.cause instanceof Error && error.cause.message.includes(draft.resource.table))
+      .map(({ attribute, holder, path }) => ({ at: joinPath(draft.path, path), value: holder[attribute.name], hidden: attribute.hidden })),
+  )
+  if (named.length === 0) return error
+  const errors = named.map(({ at, value, hidden }): FieldError => ({
+    code: 'value_invalid',
+    detail: `"${at}" was made up and does not meet the check "${text}": give it in the overrides.`,
+    attribute: at,
+    ...(hidden ? {} : { value }),
+  }))
+  return restError('validation_failed', `given: ${error.message} ${errors[0]!.detail}`, { errors, cause: error.cause })
+}
+
+/** Returns the error of a broken foreign key with the links that have a default, which no record may have. Other errors stay as they are. */
+function describeMissingDefault(error: unknown, { all }: RecordDrafts): unknown {
+  if (!(error instanceof RestError) || error.code !== 'owner_required') return error
+  const places = all.flatMap(({ resource, body, path, implied }) =>
+    resource.attributes.flatMap(each => {
+      const isLeft = each.kind === 'toOne' && each.owner && !each.nullable && !each.required && !each.readOnly
+      return isLeft && body[each.name] === undefined && implied?.name !== each.name ? [joinPath(path, each.name)] : []
+    }),
+  )
+  if (places.length === 0) return error
+  const errors = places.map((attribute): FieldError => ({
+    code: 'required',
+    detail: `"${attribute}" was left to its default, which links a record that must be there: make that first, or give "${attribute}".`,
+    attribute,
+  }))
+  return restError('validation_failed', `given: ${errors[0]!.detail}`, { errors, cause: error.cause })
+}

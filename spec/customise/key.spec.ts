@@ -475,6 +475,24 @@ describe('a key of the application', () => {
     )
   })
 
+  it('refuses a link to a record out of scope as one to a record that is not there, at the same place among other refusals', async () => {
+    const scoped = [
+      resource(Author, { key: 'name', scope: () => ({ name: { $ne: 'secret' } }) }),
+      resource(Tag, { key: 'name' }),
+      resource(Article, { key: 'slug' }),
+    ]
+    await using engine = await RestEngine.create({ entities, resources: scoped })
+    await engine.seed({ authors: [{ name: 'secret' }, { name: 'a' }] })
+    const refusals = async (author: string, reviewer: string): Promise<unknown> => {
+      const { body } = await ask(engine, 'POST', '/articles', { slug: 'x', author, reviewer, tags: ['none'] }, 422)
+      return (body.errors as { attribute: string; code: string }[]).map(({ attribute, code }) => `${attribute} ${code}`)
+    }
+    const due = ['author reference_not_found', 'reviewer reference_not_found', 'tags.0 reference_not_found']
+    assert.deepEqual(await refusals('nobody', 'nowhere'), due)
+    assert.deepEqual(await refusals('secret', 'nowhere'), due)
+    assert.deepEqual(await refusals('nobody', 'secret'), due)
+  })
+
   it('takes the room in an answer that its values take, also in the list of one record', async () => {
     await using engine = await RestEngine.create({ entities, resources, limits: { maxAnswerBytes: 5_000 } })
     const tags = [1, 2, 3].map(id => ({ id, name: `${id}`.repeat(2_000) }))

@@ -9,6 +9,7 @@ import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Connection } from '../database/dialect.ts'
 import { findRowKeys } from '../read/row-keys.ts'
+import type { RowKeys } from '../read/row-keys.ts'
 import { listNew } from './record-input.ts'
 import type { RecordInput, RecordRef } from './record-input.ts'
 
@@ -99,10 +100,14 @@ export class References {
     this.#named = new Set([...this.#named, nameShown(target, shownText(id, target))])
   }
 
-  /** Looks for the records of all IDs that were come upon, and gives the references their keys. */
-  resolve(connection: Connection): Awaitable<void> {
+  /**
+   * Looks for the records of all IDs that were come upon, and gives the references their keys.
+   *
+   * @param keep leaves those that exist for the caller: of another one nothing may differ from one that is not there, the place of its refusal among others included
+   */
+  resolve(connection: Connection, keep: (found: RowKeys) => Awaitable<RowKeys> = found => found): Awaitable<void> {
     const wanted = this.#wanted
-    return chain(findRowKeys(wanted, connection), found => {
+    return chain(chain(findRowKeys(wanted, connection), keep), found => {
       for (const [resource, keys] of found) this.#found.set(resource, new Map([...(this.#found.get(resource) ?? []), ...keys]))
       for (const [resource, keys] of wanted) for (const text of keys.keys()) this.#asked.add(nameShown(resource, text))
       for (const { ref, target, text } of this.#open) {

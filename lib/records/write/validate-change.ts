@@ -3,7 +3,7 @@
  * Refuses with validation_failed, unique_conflict, forbidden and body_invalid.
  */
 import { authorize } from '../access/access-rules.ts'
-import { chain, wait } from '../../foundation/base/awaitable.ts'
+import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import { FieldErrors } from '../../foundation/base/body-errors.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
@@ -13,7 +13,9 @@ import type { KeyValues } from '../../model/key.ts'
 import { isRelation } from '../../model/model.ts'
 import type { Resource } from '../../model/model.ts'
 import { EVERYTHING, retryWithRules } from '../plan/visibility.ts'
+import type { Visibility } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
+import type { RowKeys } from '../read/row-keys.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import { requireNewEmbedded } from './assign-values.ts'
@@ -117,8 +119,24 @@ export class ChangeValidator {
       })
     return chain(run(), validated => {
       if (!references.isOpen) return validated
-      return chain(references.resolve(this.#connection), () => (references.isSettled ? validated : run()))
+      const keep = (found: RowKeys): Awaitable<RowKeys> =>
+        visibility === EVERYTHING ? found : runCoroutine(this.#leaveHidden(found, visibility))
+      return chain(references.resolve(this.#connection, keep), () => (references.isSettled ? validated : run()))
     })
+  }
+
+  /** Leaves out the rows that do not exist for the caller. */
+  *#leaveHidden(found: RowKeys, visibility: Visibility): Coroutine<RowKeys> {
+    const left = new Map<Resource, ReadonlyMap<string, KeyValues>>()
+    for (const [resource, keys] of found) {
+      const all = keys.size < 2 ? undefined : yield* wait(this.#reader.existing(resource, [...keys.values()], visibility))
+      const seen = new Map<string, KeyValues>()
+      for (const [text, key] of keys)
+        if (all === undefined ? yield* wait(this.#reader.exists(resource, key, visibility)) : all.has(key.map(String).join()))
+          seen.set(text, key)
+      left.set(resource, seen)
+    }
+    return left
   }
 
   /** Leaves out the values that equal those shown, which are not changes, even where the model would refuse them. */

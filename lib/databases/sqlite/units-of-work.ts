@@ -107,9 +107,10 @@ export class UnitsOfWork {
   /** See `Connection.transact`. */
   transact<T>(steps: () => Awaitable<T>, end?: RequestAbort, repeatable = false): Awaitable<T> {
     this.#content.assertWritable()
-    if (!this.#isFree()) return this.write(steps, end)
-    // It is free.
-    const work = new WorkAtOnce(this.#content, this.#rows, this.#transactions.lock.acquire() as () => void, end)
+    const { lock, current } = this.#transactions
+    // Somebody is to be waited for.
+    if (lock.held || current !== undefined || this.#content.handle.db.inTransaction) return this.write(steps, end)
+    const work = new WorkAtOnce(this.#content, this.#rows, lock.acquire() as () => void, end)
     // Work that may run again waits for nothing of the application's. In memory nobody else writes before it does.
     const isAlone = repeatable && this.#content.handle.place === undefined && this.#transactions.observers.traces?.current === undefined
     try {
@@ -131,12 +132,6 @@ export class UnitsOfWork {
       value => this.#commit(work, value),
       (error: unknown) => this.#fail(work, error),
     )
-  }
-
-  /** Whether nothing has to be waited for. */
-  #isFree(): boolean {
-    const { lock, current } = this.#transactions
-    return !lock.held && !this.#content.handle.db.inTransaction && current === undefined
   }
 
   #commit<T>(work: WorkAtOnce, result: T): Awaitable<T> {

@@ -165,10 +165,11 @@ async function evaluateRules(change: RecordInput, isStored: boolean, visibility:
 
 function* checkRecord(change: RecordInput, check: Check): Reading<void> {
   const { errors } = check
-  const missing = yield* findMissing(change, check)
+  const references = listReferences(change)
+  const missing = yield* findMissing(change, references, check)
   if (check.uniquesLater !== true) yield* checkUniques(change, check, missing)
   const own = check.self ?? findGivenKey(change, check.implied)
-  for (const { ref, relation } of listReferences(change)) {
+  for (const { ref, relation } of references) {
     if (ref.kind === 'new') {
       const name = owningName(relation)
       // The present members of an owner may be about to go, so the owner counts as new here. The database refuses what conflicts after all.
@@ -202,18 +203,27 @@ function* checkRecord(change: RecordInput, check: Check): Reading<void> {
   }
 }
 
+/** A link to a record that is to be looked for. */
+interface AskedLink {
+  readonly ref: RecordRef & { readonly kind: 'existing' }
+  readonly target: Resource
+  /** Names the record. */
+  readonly name: string
+}
+
 /** Finds the links to records that do not exist for the caller, among them those that they may not read. */
-function* findMissing(change: RecordInput, check: Check): Reading<ReadonlySet<RecordRef>> {
+function* findMissing(change: RecordInput, references: readonly Reference[], check: Check): Reading<ReadonlySet<RecordRef>> {
   const { visibility, dialect, found } = check
   const missing = new Set<RecordRef>()
   const self = check.self === undefined && check.mayLinkItself === true ? findSelfLinks(change, check.implied) : undefined
-  const references = listReferences(change)
-  if (references.length > 1) yield* findListed(references, check)
+  const asked: AskedLink[] = []
   for (const { ref, relation } of references) {
     const { target } = relation
-    if (self?.has(ref) === true && visibility.allows(target, 'get')) continue
-    if (ref.kind === 'new' || isKnown(ref, target, check)) continue
-    const name = nameOwn(target, ref.key)
+    const isThere = ref.kind === 'new' || isKnown(ref, target, check) || (self?.has(ref) === true && visibility.allows(target, 'get'))
+    if (!isThere) asked.push({ ref, target, name: nameOwn(target, ref.key) })
+  }
+  if (asked.length > 1) yield* findListed(asked, check)
+  for (const { ref, target, name } of asked) {
     let exists = found.get(name)
     if (exists === undefined) {
       const given = { ...WHOLE, key: ref.key, findValues: visibility.findValues, ctx: visibility.ctx }
@@ -263,13 +273,9 @@ function nameOwn(target: Resource, key: KeyValues): string {
 }
 
 /** Looks for the records of each resource with one statement, however many a body links. */
-function* findListed(references: readonly Reference[], check: Check): Reading<void> {
-  const { visibility, dialect, found } = check
+function* findListed(asked: readonly AskedLink[], { visibility, dialect, found }: Check): Reading<void> {
   const listed = new Map<Resource, Map<string, string>>()
-  for (const { ref, relation } of references) {
-    const { target } = relation
-    if (ref.kind === 'new' || isKnown(ref, target, check)) continue
-    const name = nameOwn(target, ref.key)
+  for (const { ref, target, name } of asked) {
     const [key] = ref.key
     if (found.has(name) || typeof key === 'object') continue
     const keys = listed.get(target) ?? new Map<string, string>()

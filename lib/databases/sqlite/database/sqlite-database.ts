@@ -71,12 +71,6 @@ function lengthOf(value: unknown): number {
   return typeof value === 'string' || value instanceof Uint8Array ? value.length : 0
 }
 
-/** Reads the first row. */
-function readOne(statement: Database.Statement, parameters: readonly unknown[]): readonly Row[] {
-  const row = (parameters.length === 1 ? statement.get(parameters[0]) : statement.get(...parameters)) as Row | undefined
-  return row === undefined ? [] : [row]
-}
-
 export class SqliteDatabase {
   readonly db: Database.Database
   readonly lookOut: TimeChecks
@@ -195,7 +189,10 @@ export class SqliteDatabase {
       // A very long statement contains a list of values, and rarely occurs again.
       if (sql.length <= MAX_TEXT) readers.set(sql, statement)
     }
-    if (isOne === true) return readOne(statement, parameters)
+    if (isOne === true) {
+      const row = (parameters.length === 1 ? statement.get(parameters[0]) : statement.get(...parameters)) as Row | undefined
+      return row === undefined ? [] : [row]
+    }
     if (bound !== undefined && this.#size() * bound.times > bound.room.most) return readCounted(statement, parameters, bound)
     // A call with few arguments costs less than a spread.
     switch (parameters.length) {

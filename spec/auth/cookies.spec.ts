@@ -22,10 +22,7 @@ function cookiesOf(header: string | undefined): Map<string, [value: string, attr
 
 const cookie = (value: string, name = 'session'): Record<string, string> => ({ host: HOST, cookie: `theme=dark; ${name}=${value}; last=1` })
 
-const options = world(
-  { cookie: 'session', public: ['GET /v1/notes', 'POST /v1/notes'] },
-  { skip: { 'http, file': 'fetch sends a Host of its own' } },
-)
+const options = world({ cookie: 'session', public: ['GET /v1/notes', 'POST /v1/notes'] }, { exceptHttp: 'fetch sends a Host of its own' })
 
 describeTargets('a log-in by cookie', options, target => {
   const begin = async (): Promise<string> => cookiesOf((await logIn(target)).headers['set-cookie']).get('session')![0]

@@ -46,16 +46,17 @@ export interface Ended {
 
 /** Runs command lines that end by themselves, in one process, which loads MikroORM once: most of a run is that. The first refusal or answer of each way has a process of its own elsewhere. */
 export function runAll(folder: string, lines: readonly (readonly string[])[]): Ended[] {
+  const { stdout, stderr, status } = spawnSync(process.execPath, argumentsOfAll(lines), { cwd: folder, env: ENV, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`The process of ${lines.length} command lines has ended with ${status}: ${stderr}`)
+  return JSON.parse(stdout) as Ended[]
+}
+
+/** What Node is given to run such command lines. */
+export function argumentsOfAll(lines: readonly (readonly string[])[]): string[] {
   const isSource = COMMAND === SOURCE_COMMAND
   const main = isSource ? join(ROOT, 'lib/doors/cli/main.ts') : join(dirname(COMMAND), '../dist/lib/doors/cli/main.js')
   const args = ['--import', pathToFileURL(join(dirname(COMMAND), 'quick-start.js')).href, join(ROOT, 'spec/helpers/command-lines.ts')]
-  const { stdout, stderr, status } = spawnSync(process.execPath, [...args, pathToFileURL(main).href, JSON.stringify(lines)], {
-    cwd: folder,
-    env: ENV,
-    encoding: 'utf8',
-  })
-  if (status !== 0) throw new Error(`The process of ${lines.length} command lines has ended with ${status}: ${stderr}`)
-  return JSON.parse(stdout) as Ended[]
+  return [...args, pathToFileURL(main).href, JSON.stringify(lines)]
 }
 
 /** One run of the command. */

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { RestEngine, fromJson } from '../../lib/index.ts'
 import type { RestResponse } from '../../lib/index.ts'
-import { Command, ROOT, send } from '../helpers/command.ts'
+import { Command, ROOT, runAll, send } from '../helpers/command.ts'
 
 type Data = Parameters<typeof fromJson>[0]
 
@@ -362,9 +362,13 @@ describe('a JSON file', () => {
       ['empty.json', '', /empty\.json is not JSON: the text ends too early/],
       ['huge.json', '{ "a": [{ "id": 1, "n": 1e999 }] }', /huge\.json\.a\.0\.n is Infinity/],
     ]
-    for (const [name, content, message] of cases) {
-      await writeFile(join(folder, name), content)
-      const { code, stderr, stdout } = await run(name, '--get', '/v1')
+    for (const [name, content] of cases) await writeFile(join(folder, name), content)
+    const ended = runAll(
+      folder,
+      cases.map(([name]) => [name, '--get', '/v1']),
+    )
+    for (const [index, { code, stderr, stdout }] of ended.entries()) {
+      const [name, , message] = cases[index]!
       assert.match(stderr, message)
       assert.match(stderr, /^mikro-rest: [^\n]+\n$/)
       assert.deepEqual([code, stdout], [1, ''], name)
@@ -380,13 +384,14 @@ describe('a JSON file', () => {
       [['--save'], /--save goes with a JSON FILE/],
       [['one.json', '--config', 'x.mjs'], /one\.json is a JSON file, whose model is inferred/],
     ]
-    for (const [args, message] of cases) {
-      const { code, stderr } = await run(...args)
+    const last = ['one.json', '--get', '/v3/a/1', '--api-version', 'v3']
+    const ended = runAll(folder, [...cases.map(([args]) => args), last])
+    for (const [index, [, message]] of cases.entries()) {
+      const { code, stderr } = ended[index]!
       assert.match(stderr, message)
       assert.equal(code, 2)
     }
-    const { stdout } = await run('one.json', '--get', '/v3/a/1', '--api-version', 'v3')
-    assert.deepEqual((JSON.parse(stdout) as { a: unknown }).a, { id: 1 })
+    assert.deepEqual((JSON.parse(ended.at(-1)!.stdout) as { a: unknown }).a, { id: 1 })
   })
 
   it('with --save holds what was changed, and otherwise every character as it was', async () => {

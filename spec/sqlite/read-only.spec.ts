@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import Database from 'better-sqlite3'
 import { RestEngine, auth, createServer, hashPassword } from '../../lib/index.ts'
-import { COMMAND, LIBRARY } from '../helpers/command.ts'
+import { LIBRARY, argumentsOfAll } from '../helpers/command.ts'
+import type { Ended } from '../helpers/command.ts'
 import { pathOf, rowsOf } from './introspect/world.ts'
 
 const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string() } })
@@ -53,10 +54,6 @@ function asNobody(args: readonly string[]): { status: number | null; stdout: str
     ...(isRoot ? { uid: 65_534, gid: 65_534 } : {}),
   })
   return error !== undefined || /EACCES|cannot find module/i.test(stderr) ? undefined : { status, stdout, stderr }
-}
-
-function command(...args: readonly string[]) {
-  return asNobody([COMMAND, ...args])
 }
 
 describe('an engine that is read-only', () => {
@@ -253,36 +250,58 @@ describe('a file that is opened for reading only', () => {
 })
 
 describe('a file that may not be written', () => {
-  for (const mode of ['delete', 'wal'] as const) {
-    for (const what of ['the file', 'the file and its folder', 'the folder'] as const) {
-      it(`(${what}, journal_mode ${mode}) is served read-only, and refused in one line for writing`, context => {
+  interface Case {
+    readonly name: string
+    readonly path: string
+    readonly folder: string
+    readonly before: Record<string, unknown>
+  }
+  const cases: Case[] = []
+  before(() => {
+    for (const mode of ['delete', 'wal'] as const)
+      for (const what of ['the file', 'the file and its folder', 'the folder'] as const) {
         const path = fileOf(NOTES, mode)
         const folder = dirname(path)
         chmodSync(dirname(folder), 0o755)
         chmodSync(path, what === 'the folder' ? 0o666 : 0o444)
         chmodSync(folder, what === 'the file' ? 0o777 : 0o555)
-        const before = stateOf(path)
-        // For `--get` nothing has to be written.
-        const answer = command(path, '--get', '/v1/notes')
-        if (answer === undefined) {
-          context.skip('another user may not run Node here')
-          return
-        }
-        assert.equal(answer.status, 0, answer.stderr)
-        assert.equal((JSON.parse(answer.stdout) as { count: number }).count, 2)
-        const refused = command(path, '--port', '0')!
-        assert.equal(refused.status, 1)
-        assert.match(refused.stderr, /^mikro-rest: [^\n]+ read-only[^\n]+\(--read-only\) serves it for reading\.\n$/)
-        const script = `
-          import { RestEngine } from ${JSON.stringify(LIBRARY)}
-          const engine = await RestEngine.create({ database: ${JSON.stringify(path)}, readOnly: true })
-          console.log((await engine.handle('GET', '/v1/notes')).body.count, (await engine.handle('DELETE', '/v1/notes/1')).status)
-          await engine.close()`
-        const served = asNobody(['--input-type=module', '-e', script])!
-        assert.deepEqual([served.stdout, served.stderr], ['2 405\n', ''])
-        assert.deepEqual(stateOf(path), before)
-        chmodSync(folder, 0o777)
-      })
+        cases.push({ name: `${what}, journal_mode ${mode}`, path, folder, before: stateOf(path) })
+      }
+  })
+  after(() => {
+    for (const { folder } of cases) chmodSync(folder, 0o777)
+  })
+
+  it('is served by the command, for which nothing has to be written to answer --get, and refused in one line for writing', context => {
+    const lines = cases.flatMap(({ path }) => [
+      [path, '--get', '/v1/notes'],
+      [path, '--port', '0'],
+    ])
+    const ended = asNobody(argumentsOfAll(lines))
+    if (ended === undefined) return context.skip('another user may not run Node here')
+    assert.equal(ended.status, 0, ended.stderr)
+    const results = JSON.parse(ended.stdout) as Ended[]
+    for (const [index, { name, path, before }] of cases.entries()) {
+      const [answer, refused] = results.slice(index * 2)
+      assert.equal(answer!.code, 0, `${name}: ${answer!.stderr}`)
+      assert.equal((JSON.parse(answer!.stdout) as { count: number }).count, 2, name)
+      assert.equal(refused!.code, 1, name)
+      assert.match(refused!.stderr, /^mikro-rest: [^\n]+ read-only[^\n]+\(--read-only\) serves it for reading\.\n$/, name)
+      assert.deepEqual(stateOf(path), before, name)
     }
-  }
+  })
+
+  it('is served read-only by an engine', context => {
+    const script = `
+      import { RestEngine } from ${JSON.stringify(LIBRARY)}
+      for (const database of ${JSON.stringify(cases.map(({ path }) => path))}) {
+        const engine = await RestEngine.create({ database, readOnly: true })
+        console.log((await engine.handle('GET', '/v1/notes')).body.count, (await engine.handle('DELETE', '/v1/notes/1')).status)
+        await engine.close()
+      }`
+    const served = asNobody(['--input-type=module', '-e', script])
+    if (served === undefined) return context.skip('another user may not run Node here')
+    assert.deepEqual([served.stdout, served.stderr], ['2 405\n'.repeat(cases.length), ''])
+    for (const { name, path, before } of cases) assert.deepEqual(stateOf(path), before, name)
+  })
 })

@@ -75,7 +75,7 @@ export function idFromText(text: string, resource: Resource, encoded = false): R
 }
 
 function readPart(text: string, { type }: KeyPart, encoded: boolean): ScalarValue | undefined {
-  const part = encoded ? decodePart(text) : text
+  const part = encoded && text.includes('%') ? decodePart(text) : text
   return part === undefined ? undefined : parseScalar(part, type)
 }
 

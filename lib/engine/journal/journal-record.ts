@@ -6,6 +6,8 @@ import type { Pair } from '../../records/request/query-string.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
 import type { Trace } from '../../foundation/base/trace.ts'
 import type { JournalEntry } from './journal-entry.ts'
+import { weighBody, weighStatements } from './kept-body.ts'
+import type { Weight } from './kept-body.ts'
 
 /** Bytes of the bodies and changed rows that are kept, of all requests together. */
 export const MAX_BYTES = 32 << 20
@@ -78,6 +80,28 @@ export class JournalRecord implements ChangeSink {
     this.path = path
     this.depth = Math.max(0, segments.length - 1)
     this.pairs = query.pairs
+  }
+
+  /** The characters of the names and values of the query. */
+  get queryLength(): number {
+    let length = 0
+    for (const { name, value } of this.pairs ?? []) length += name.length + value.length
+    return length
+  }
+
+  /** Measures what is kept: objects and records, and about how many bytes what was sent takes. */
+  measure(): Weight {
+    const { body, response, trace } = this
+    const weight = { objects: 0, bytes: 0 }
+    if (this.pairs !== undefined && this.pairs.length > 0) weight.bytes += this.queryLength
+    if (body !== undefined) weighBody(body, weight)
+    if (trace?.statements !== undefined) weight.bytes += weighStatements(trace.statements)
+    if (typeof response !== 'object' || response === null) return weight
+    // The records that the database gave, or those of a list, which has a count; else one.
+    const { count, resource } = response as { readonly count?: unknown; readonly resource?: string }
+    const listed = count === undefined ? undefined : (response as Readonly<Record<string, unknown>>)[String(resource)]
+    weight.objects += Math.max(Array.isArray(listed) ? listed.length : 1, this.records)
+    return weight
   }
 
   /** Records the target of the request. It refers to the model only, so that the other parts of the request can be freed. */

@@ -10,7 +10,6 @@ import { createEntry } from './create-entry.ts'
 import type { EntryParts } from './create-entry.ts'
 import type { JournalEntry } from './journal-entry.ts'
 import { JournalRecord, MAX_BYTES } from './journal-record.ts'
-import { countPairCharacters, countRecords, measureSent } from './kept-body.ts'
 
 /** Limit of the bodies that are kept: records of all levels. Bodies that outlive a collection make the heap grow: 10,000 records double it. */
 const MAX_RECORDS = 3000
@@ -70,8 +69,8 @@ export class Journal {
     record.status = response.status
     // A body that is made while it is sent is not kept.
     record.response = response.body instanceof TextStream ? undefined : response.body
-    const sent = measureSent(record)
-    this.#push(record, countRecords(record) + sent.objects, record.bytes + sent.bytes + record.changedBytes)
+    const { objects, bytes } = record.measure()
+    this.#push(record, objects, record.bytes + bytes + record.changedBytes)
   }
 
   /** Records that `handle` rejects. */
@@ -80,8 +79,8 @@ export class Journal {
     record.ended = true
     record.time = performance.now() - record.time
     record.failure = error ?? 'undefined'
-    const sent = measureSent(record)
-    this.#push(record, sent.objects, sent.bytes + record.changedBytes)
+    const { objects, bytes } = record.measure()
+    this.#push(record, objects, bytes + record.changedBytes)
   }
 
   #push(record: JournalRecord, weight: number, size: number): void {
@@ -125,7 +124,7 @@ export class Journal {
     record.response = undefined
     record.trace = undefined
     record.forgetChanges()
-    if (countPairCharacters(record.pairs) > LONG_QUERY) record.pairs = undefined
+    if (record.queryLength > LONG_QUERY) record.pairs = undefined
     record.shown = undefined
   }
 

@@ -12,7 +12,7 @@ import { withDefaults } from '../../records/access/list-defaults.ts'
 import { findNewNames } from '../../records/access/find-new-names.ts'
 import { requireCanonical } from '../../records/access/canonical-path.ts'
 import { typeForm } from '../../records/access/type-form.ts'
-import { allowedMethods, checkMethod, findVersion, resolvePath } from '../../records/access/resolve-path.ts'
+import { allowedMethods, checkMethod, findVersion, resolveBesideRoutes, resolvePath } from '../../records/access/resolve-path.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
 import { findBodyResource, unwrapBody } from '../../records/access/unwrap-body.ts'
 import type { Authentication } from '../auth/authentication.ts'
@@ -206,7 +206,7 @@ function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served = p
   const request = method === 'QUERY' ? readQuery(admitted.request, arrival) : admitted.request
   const services = served.get(version)!
   const own = parts.routes?.listMethods(segments, passedBy(arrival)) ?? NO_METHODS
-  const target = resolvePath(own, request, version, services.model, services.lookUp)
+  const target = (own.length === 0 ? resolvePath : resolveBesideRoutes)(request, version, services.model, services.lookUp)
   if (parts.options.canonicalPaths) requireCanonical(request, target, version, services.lookUp)
   arrival.record?.resolved(target, services.model)
   const allowed = checkMethod(method, target, own)
@@ -265,7 +265,7 @@ const FROM_OUTSIDE = { passed: undefined, isEngine: false } as const
  */
 function answerOne(resolved: ResolvedRequest, parts: StageParts, request = resolved.request): Awaitable<RestResponse> {
   const operation = findOperation(resolved, request, parts)
-  if (operation.view.visibility !== EVERYTHING) return runCoroutine(applyRules(operation, resolved))
+  if (operation.view.visibility !== EVERYTHING) return applyRules(operation, resolved)
   resolved.arrival.trace?.enter('render')
   return operate(operation, resolved.services)
 }
@@ -286,13 +286,18 @@ function findOperation(resolved: ResolvedRequest, request: Request, parts: Stage
 }
 
 /** Operates within what the access rules allow. */
-function* applyRules(operation: Operation, { services, actions, arrival }: ResolvedRequest): Coroutine<RestResponse> {
+function applyRules(operation: Operation, { services, actions }: ResolvedRequest): Awaitable<RestResponse> {
   const { target, ctx, view } = operation
-  const { visibility, parameters } = view
-  yield* wait(authorizeRequest(target, actions, visibility, ctx))
-  yield* wait(narrowVisibility(visibility, findRoot(target), parameters, services))
-  arrival.trace?.enter('render')
-  return yield* wait(operate(operation, services))
+  const { visibility, parameters, trace } = view
+  const operateWithin = (): Awaitable<RestResponse> => {
+    trace?.enter('render')
+    return operate(operation, services)
+  }
+  return chain(authorizeRequest(target, actions, visibility, ctx), () =>
+    parameters.own.length === 0
+      ? operateWithin()
+      : chain(narrowVisibility(visibility, findRoot(target), parameters, services), operateWithin),
+  )
 }
 
 /** Answers a POST of an array: each of its members is a request of its own, in one transaction. */
@@ -369,7 +374,8 @@ function listMethods(request: Request, { options, model, served, routes }: Stage
     const version = findVersion(request, options.versions, model)
     const services = served.get(version)!
     const own = routes?.listMethods(request.segments) ?? NO_METHODS
-    return [...new Set([...own, ...allowedMethods(resolvePath(own, request, version, services.model, services.lookUp))])]
+    const target = (own.length === 0 ? resolvePath : resolveBesideRoutes)(request, version, services.model, services.lookUp)
+    return [...new Set([...own, ...allowedMethods(target)])]
   } catch {
     return undefined
   }

@@ -44,7 +44,8 @@ const RECORDED = 'it is one of a recording, which has the data before the test a
 
 export class KeptStates {
   readonly #source: StateSource
-  #isOn = false
+  /** Whether states are kept. */
+  isOn = false
   /** How many rows have changed since states are kept. */
   #changes = 0
   #states: KeptState[] = []
@@ -55,14 +56,10 @@ export class KeptStates {
     this.#source = source
   }
 
-  get isOn(): boolean {
-    return this.#isOn
-  }
-
   /** States are kept from now on. */
   keep(): void {
-    if (this.#isOn) return
-    this.#isOn = true
+    if (this.isOn) return
+    this.isOn = true
     this.#source.recorder.watchers.add({ add: () => void this.#changes++ })
   }
 

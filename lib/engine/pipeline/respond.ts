@@ -13,7 +13,7 @@ import { isOpen } from '../../records/plan/visibility.ts'
 import { formatTag } from '../../records/write/precondition.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { findParameterName, textOfPair } from '../../records/request/query-string.ts'
-import type { Pair, Parameters, Vocabulary } from '../../records/request/query-string.ts'
+import type { Parameters, Vocabulary } from '../../records/request/query-string.ts'
 import type { OrderedPage, PageRange } from '../../records/read/reader.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { Builder } from '../../records/database/dialect.ts'
@@ -53,9 +53,9 @@ interface AnsweredList {
 export function respondList({ resource, page, range, parameters, vocabulary, path }: AnsweredList, timestamp: string): RestResponse {
   const { limit, offset } = range
   const link = (pages: 1 | -1): string => {
-    const isNumbered = parameters.page !== undefined
-    const start = isNumbered ? parameters.page + pages : Math.max(0, offset + pages * limit)
-    return `${path}?${withStart(parameters.pairs, findParameterName(vocabulary, isNumbered ? 'page' : 'offset'), start)}`
+    const start = parameters.page === undefined ? Math.max(0, offset + pages * limit) : parameters.page + pages
+    const [before, after] = queriesOfPages.get(parameters) ?? splitQuery(parameters, vocabulary)
+    return `${path}?${before}${start}${after}`
   }
   return ok({
     success: true,
@@ -72,11 +72,22 @@ export function respondList({ resource, page, range, parameters, vocabulary, pat
   })
 }
 
-/** The query of another page, by its number or where it begins: every other parameter as it was sent. */
-function withStart(pairs: readonly Pair[], name: string, start: number): string {
+/** Queries of other pages: what stands before the number of the page, or of the record where it begins, and what behind. A query that comes again is split once. */
+const queriesOfPages = new WeakMap<Parameters, readonly [string, string]>()
+
+/** Splits a query where it says which page it asks for: every other parameter is as it was sent. */
+function splitQuery(parameters: Parameters, vocabulary: Vocabulary): readonly [string, string] {
+  const { pairs } = parameters
+  const name = findParameterName(vocabulary, parameters.page === undefined ? 'offset' : 'page')
   const at = pairs.findIndex(pair => pair.name === name && pair.operator === '')
-  const pair: Pair = { name, operator: '', value: String(start), bare: false }
-  return (at < 0 ? [...pairs, pair] : pairs.with(at, pair)).map(textOfPair).join('&')
+  const [before, after] = at < 0 ? [pairs, []] : [pairs.slice(0, at), pairs.slice(at + 1)]
+  const start = textOfPair({ name, operator: '', value: '', bare: true })
+  const split = [
+    `${before.map(pair => `${textOfPair(pair)}&`).join('')}${start}=`,
+    after.map(pair => `&${textOfPair(pair)}`).join(''),
+  ] as const
+  queriesOfPages.set(parameters, split)
+  return split
 }
 
 /** Returns the entity tag of a record that shows its version (RFC 9110 section 8.8.3). */

@@ -141,33 +141,40 @@ class Caller implements Visibility {
   #scope(resource: Resource): Awaitable<ReadScope> {
     const known = this.#scopes.get(resource)
     if (known !== undefined) return known
-    const { rules } = resource
-    const { scopes } = rules
-    if (this.#isEngine || scopes.length === 0) return WHOLE
-    const reader = new FilterQueryReader(resource)
-    const conditions: Condition[] = []
+    if (this.#isEngine || resource.rules.scopes.length === 0) return WHOLE
+    const read = this.#readScopes(resource, new FilterQueryReader(resource), [], 0)
+    const scope = read instanceof Promise ? this.#keep(resource, read) : read
+    this.#scopes.set(resource, scope)
+    return scope
+  }
+
+  async #keep(resource: Resource, reading: Promise<ReadScope>): Promise<ReadScope> {
+    const scope = await reading
+    this.#scopes.set(resource, scope)
+    return scope
+  }
+
+  /** Calls the scopes of a resource from one on, and reads what they give. */
+  #readScopes(resource: Resource, reader: FilterQueryReader, conditions: Condition[], first: number): Awaitable<ReadScope> {
+    const { scopes, ownScopes } = resource.rules
     const add = (query: object | null | undefined, index: number): void => {
       if (query === undefined || query === null) return
       reader.shape += `${index} `
-      const isOwn = index < rules.ownScopes
+      const isOwn = index < ownScopes
       conditions.push(isOwn ? reader.read(query, resource, `scope of ${resource.className}`) : readFilter(query, resource, reader))
     }
-    const readFrom = (first: number): Awaitable<ReadScope> => {
-      for (let index = first; index < scopes.length; index++) {
-        const query = scopes[index]!(this.ctx)
-        if (isThenable(query)) return Promise.resolve(query).then(given => (add(given, index), readFrom(index + 1)))
-        add(query, index)
+    for (let index = first; index < scopes.length; index++) {
+      const query = scopes[index]!(this.ctx)
+      if (isThenable(query)) {
+        return Promise.resolve(query).then(given => {
+          add(given, index)
+          return this.#readScopes(resource, reader, conditions, index + 1)
+        })
       }
-      const condition: Condition | undefined = conditions.length > 1 ? { kind: 'all', of: conditions } : conditions[0]
-      return { condition, values: reader.values, shape: reader.shape }
+      add(query, index)
     }
-    const scope = settled(
-      readFrom(0),
-      given => given,
-      given => void this.#scopes.set(resource, given),
-    )
-    this.#scopes.set(resource, scope)
-    return scope
+    const condition: Condition | undefined = conditions.length > 1 ? { kind: 'all', of: conditions } : conditions[0]
+    return { condition, values: reader.values, shape: reader.shape }
   }
 }
 
@@ -320,6 +327,7 @@ export function authorizeRequest(
 /** Refuses what the rules of the resources do not all allow; asks them one after another. */
 function authorizeAll(actions: readonly ResourceAction[], visibility: Visibility, ctx: HookContext): Awaitable<void> {
   for (const [index, { resource, action }] of actions.entries()) {
+    if (visibility.permits(resource, action) === true) continue
     const answer = authorize(resource, action, visibility, ctx)
     if (answer instanceof Promise) return answer.then(() => authorizeAll(actions.slice(index + 1), visibility, ctx))
   }

@@ -15,7 +15,7 @@ import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 /** A condition in three-valued logic: when it is true and when it is false. With NULLs it may be neither, which `$not` keeps. */
 interface TernaryCondition {
   readonly holds: Condition
-  readonly fails: Condition
+  readonly fails: () => Condition
 }
 
 /** Conditions, with the values that they speak of. */
@@ -46,23 +46,18 @@ export class FilterQueryReader {
     if (Object.getOwnPropertySymbols(query).length > 0)
       throw new Error(`${where}: a condition in SQL (raw, sql) is not supported here, only one of properties.`)
     this.shape += '{'
-    const parts = Object.entries(query).flatMap(([name, given]: [string, unknown]): TernaryCondition[] => {
+    const parts: TernaryCondition[] = []
+    for (const [name, given] of Object.entries(query) as [string, unknown][]) {
       // As in MikroORM: a rule about a user must not hold for all rows where there is none.
       const value = given ?? null
       this.shape += `${name}:`
       if (name === '$and' || name === '$or') {
         if (!Array.isArray(value)) throw new Error(`${where}: ${name} must be an array.`)
         const members = this.#each(value, attributes, hops, where)
-        return [name === '$and' ? all(members) : any(members)]
-      }
-      if (name === '$not') return [not(this.#object(value, attributes, hops, where))]
-      const attribute = attributes.find(({ property }) => property === name)
-      if (attribute === undefined) {
-        const names = attributes.map(({ property }) => property)
-        throw new Error(`${where}: there is no property "${name}".${formatHint(findNearest(name, names))}`)
-      }
-      return [this.#property(attribute, value, hops, `${where}.${name}`)]
-    })
+        parts.push(name === '$and' ? all(members) : any(members))
+      } else if (name === '$not') parts.push(not(this.#object(value, attributes, hops, where)))
+      else parts.push(this.#property(findAttribute(name, attributes, where), value, hops, `${where}.${name}`))
+    }
     this.shape += '}'
     return all(parts)
   }
@@ -97,7 +92,7 @@ export class FilterQueryReader {
       throw new Error(`${where}: a relation to one of several entities takes null, an entity, or [discriminator (one of ${values}), key].`)
     }
     this.shape += `${JSON.stringify(relation.discriminator.value)} `
-    return unlessNull({ kind: 'linked', hops, relation, keys: [this.#keyRef(entity ?? key, relation.target, where)] }, empty)
+    return unlessNull({ kind: 'linked', hops, relation, keys: [this.#keyRef(entity ?? key, relation.target, where)] }, () => empty)
   }
 
   #ref(value: unknown, type: ScalarType, where: string): ValueRef {
@@ -141,10 +136,10 @@ export class FilterQueryReader {
       case '$lt':
       case '$lte': {
         const sign = ({ $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const)[operator]
-        return unlessNull({ kind: 'compare', operand, operator: sign, value: this.#ref(given, type, where) }, isNull(operand))
+        return unlessNull({ kind: 'compare', operand, operator: sign, value: this.#ref(given, type, where) }, () => isNull(operand))
       }
       case '$like':
-        return unlessNull({ kind: 'like', operand, value: this.#ref(given, { kind: 'text' }, where) }, isNull(operand))
+        return unlessNull({ kind: 'like', operand, value: this.#ref(given, { kind: 'text' }, where) }, () => isNull(operand))
       case '$exists':
         this.shape += String(given)
         return given === false ? certain(isNull(operand)) : not(certain(isNull(operand)))
@@ -156,13 +151,11 @@ export class FilterQueryReader {
   }
 
   #isAnyOf(list: readonly unknown[], type: ScalarType, operand: Operand, where: string): TernaryCondition {
-    const values = list.filter(item => item !== null)
+    const values: ValueRef[] = []
+    for (const item of list) if (item !== null) values.push(this.#ref(item, type, where))
     this.shape += `in${values.length}${values.length < list.length ? '?' : ''} `
     const parts: TernaryCondition[] = []
-    if (values.length > 0) {
-      const refs = values.map(item => this.#ref(item, type, where))
-      parts.push(unlessNull({ kind: 'in', operand, values: refs }, isNull(operand)))
-    }
+    if (values.length > 0) parts.push(unlessNull({ kind: 'in', operand, values }, () => isNull(operand)))
     if (values.length < list.length) parts.push(certain(isNull(operand)))
     return any(parts)
   }
@@ -226,7 +219,7 @@ export class FilterQueryReader {
     const empty: Condition =
       relation.kind === 'toOne' ? { kind: 'unlinked', hops, relation } : complement({ kind: 'some', hops, relation, where: undefined })
     const parts: TernaryCondition[] = []
-    if (keys.length > 0 && relation.kind === 'toOne') parts.push(unlessNull({ kind: 'linked', hops, relation, keys }, empty))
+    if (keys.length > 0 && relation.kind === 'toOne') parts.push(unlessNull({ kind: 'linked', hops, relation, keys }, () => empty))
     if (keys.length > 0 && relation.kind === 'toMany') parts.push(certain({ kind: 'some', hops, relation, where: { kind: 'key', keys } }))
     if (present.length < list.length) parts.push(certain(empty))
     return any(parts)
@@ -239,8 +232,14 @@ export class FilterQueryReader {
 
   #someNot(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Condition {
     if (relation.kind === 'toOne') throw new Error(`${where}: $every goes with lists only.`)
-    return { kind: 'some', hops, relation, where: this.#object(value, relation.target.attributes, [], where).fails }
+    return { kind: 'some', hops, relation, where: this.#object(value, relation.target.attributes, [], where).fails() }
   }
+}
+
+function findAttribute(name: string, attributes: readonly Attribute[], where: string): Attribute {
+  for (const attribute of attributes) if (attribute.property === name) return attribute
+  const names = attributes.map(({ property }) => property)
+  throw new Error(`${where}: there is no property "${name}".${formatHint(findNearest(name, names))}`)
 }
 
 function complement(of: Condition): Condition {
@@ -252,27 +251,29 @@ function isNull(operand: Operand): Condition {
 }
 
 /** Returns a condition that NULL neither meets nor fails. */
-function unlessNull(holds: Condition, absent: Condition): TernaryCondition {
-  return { holds, fails: { kind: 'all', of: [complement(holds), complement(absent)] } }
+function unlessNull(holds: Condition, absent: () => Condition): TernaryCondition {
+  return { holds, fails: () => ({ kind: 'all', of: [complement(holds), complement(absent())] }) }
 }
 
 /** Returns a condition that NULL either meets or fails. */
 function certain(holds: Condition): TernaryCondition {
-  return { holds, fails: complement(holds) }
+  return { holds, fails: () => complement(holds) }
 }
 
 function not({ holds, fails }: TernaryCondition): TernaryCondition {
-  return { holds: fails, fails: holds }
+  return { holds: fails(), fails: () => holds }
 }
 
 function all(of: readonly TernaryCondition[]): TernaryCondition {
   return of.length === 1
     ? of[0]!
-    : { holds: { kind: 'all', of: of.map(part => part.holds) }, fails: { kind: 'any', of: of.map(part => part.fails) } }
+    : { holds: { kind: 'all', of: of.map(part => part.holds) }, fails: () => ({ kind: 'any', of: of.map(part => part.fails()) }) }
 }
 
 function any(of: readonly TernaryCondition[]): TernaryCondition {
-  return not(all(of.map(not)))
+  return of.length === 1
+    ? of[0]!
+    : { holds: { kind: 'any', of: of.map(part => part.holds) }, fails: () => ({ kind: 'all', of: of.map(part => part.fails()) }) }
 }
 
 function asArray(value: unknown, where: string): readonly unknown[] {

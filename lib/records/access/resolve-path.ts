@@ -71,7 +71,8 @@ export function findVersion(path: RequestPath, versions: readonly string[], mode
   return version
 }
 
-function resolve(request: RequestPath, version: string, model: Model, lookUp: ResourceLookup): Target {
+/** Resolves a path to its target. */
+export function resolvePath(request: RequestPath, version: string, model: Model, lookUp: ResourceLookup): Target {
   const { base, segments } = request
   const [, name] = segments
   if (name === undefined) return { kind: 'index', isDescription: false }
@@ -126,11 +127,10 @@ function listRest(segments: readonly string[], { byName, marks }: Resource, sing
   return isAttribute ? [single, first, ...others] : [first, ...others]
 }
 
-/** As `resolve`, for a path that custom routes answer too: where they alone are, only their methods are known. */
-export function resolvePath(own: readonly string[], request: RequestPath, version: string, model: Model, lookUp: ResourceLookup): Target {
-  if (own.length === 0) return resolve(request, version, model, lookUp)
+/** As `resolvePath`, for a path that custom routes answer too: where they alone are, only their methods are known. */
+export function resolveBesideRoutes(request: RequestPath, version: string, model: Model, lookUp: ResourceLookup): Target {
   try {
-    return resolve(request, version, model, lookUp)
+    return resolvePath(request, version, model, lookUp)
   } catch (error) {
     if (error instanceof RestError && error.status === 404) return { kind: 'own' }
     throw error

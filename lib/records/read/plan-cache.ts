@@ -49,6 +49,8 @@ export class Plans {
     bytes: PLAN_BYTES >> 2,
     weigh: (step, key) => 2 * key.length + ('done' in step && step.done !== undefined ? estimateStatement(step.done) : STEP_BYTES),
   })
+  /** The last plan of a list of each resource. */
+  readonly lists = new Map<Resource, LastRead>()
   /** The last plan of one record of each resource. */
   readonly records = new Map<Resource, LastRead>()
   /** The same, for records that are found by the value that stands for their key. */

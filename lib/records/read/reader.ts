@@ -75,7 +75,7 @@ export class Reader {
 
   /** Reads a page of all records of a resource. */
   page(resource: Resource, window: PageRange, view: View): Awaitable<OrderedPage> {
-    return chain(this.#plan(resource, COLLECTION, `list\0${resource.plural}`, true, view), ({ read, sort }) => {
+    return chain(this.#planList(resource, view), ({ read, sort }) => {
       const given = this.#arguments(read, NO_KEY, window, view)
       const { dialect } = this.#connection
       return chain(
@@ -90,7 +90,7 @@ export class Reader {
 
   /** Reads the first of all records of a resource, without counting the others. */
   first(resource: Resource, view: View): Awaitable<JsonRecord | undefined> {
-    return chain(this.#plan(resource, COLLECTION, `list\0${resource.plural}`, true, view), ({ read }) => {
+    return chain(this.#planList(resource, view), ({ read }) => {
       const { dialect } = this.#connection
       const given = this.#arguments(read, NO_KEY, { limit: 1, offset: 0 }, view)
       return this.#finish(given, view, () => readFirst(read, given, dialect))
@@ -355,6 +355,10 @@ export class Reader {
     const [known, anchor] = shown ? [this.#plans.shownRecords, SHOWN_RECORD] : [this.#plans.records, RECORD]
     const place = shown ? 'shown' : 'record'
     return findLast(known, resource, view, () => this.#plan(resource, anchor, `${place}\0${resource.plural}`, false, view))
+  }
+
+  #planList(resource: Resource, view: View): Awaitable<CachedRead> {
+    return findLast(this.#plans.lists, resource, view, () => this.#plan(resource, COLLECTION, `list\0${resource.plural}`, true, view))
   }
 
   #plan(resource: Resource, anchor: Anchor, where: string, paged: boolean, view: View): Awaitable<CachedRead> {

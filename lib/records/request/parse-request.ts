@@ -151,10 +151,7 @@ export function readPathBelow({ path, base }: Request): string {
 /** The path of a target, without its query and without one trailing slash. */
 export function readPath(target: string): string {
   const mark = target.indexOf('?')
-  return withoutTrailingSlash(mark < 0 ? target : target.slice(0, mark))
-}
-
-function withoutTrailingSlash(path: string): string {
+  const path = mark < 0 ? target : target.slice(0, mark)
   return path.length > 1 && path.endsWith('/') && !path.endsWith('//') ? path.slice(0, -1) : path
 }
 

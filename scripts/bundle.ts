@@ -2,10 +2,11 @@
  * Bundles the library and the command into few files, because each file costs Node a part of a millisecond. Dynamic imports are files of their own, loaded on demand.
  * Source maps lead back to the lines of lib/. Kysely is packed beside them, for quick starts. The build makes dist/ with it, and a run of the specs its command.
  */
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { bundleWorkbench } from './bundle-workbench.ts'
+import { dropComments } from './drop-comments.ts'
 import { mergeChunks } from './merge-chunks.ts'
 import { packKysely } from './pack-kysely.ts'
 import { thinSourceMap } from './thin-source-maps.ts'
@@ -53,9 +54,22 @@ export async function bundle(root: string, dist: string): Promise<void> {
     { name: 'sqlite', entries: ['lib/databases/sqlite/open.ts'] },
     { name: 'command', entries: ['lib/doors/cli/main.ts'] },
   ])
+  dropAllComments(dist)
   thinSourceMaps(dist)
   await writeWorkbench(join(dist, 'workbench'))
   await packKysely(root, join(dist, 'packed'), target)
+}
+
+/** Drops the comments, which would be a twentieth of the scripts. */
+function dropAllComments(dist: string): void {
+  for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.js')) continue
+    const [file, mapFile] = [join(dist, name), join(dist, `${name}.map`)]
+    if (!existsSync(mapFile)) continue
+    const { code, map } = dropComments(readFileSync(file, 'utf8'), readFileSync(mapFile, 'utf8'))
+    writeFileSync(file, code)
+    writeFileSync(mapFile, map)
+  }
 }
 
 /** Thins the source maps, which would be a third of the package. */

@@ -7,7 +7,7 @@ import sample from '../../fixtures/sample/index.ts'
 import { LINES, faultBody, faultLine } from '../../lib/workbench/world/lines.ts'
 import type { FaultDraft } from '../../lib/workbench/world/lines.ts'
 import { formatBytes, formatSpan } from '../../lib/workbench/world/sizes.ts'
-import { DESKTOP, NO_BROWSER, PHONE, launch, serveWorkbench, visit } from './browser.ts'
+import { DESKTOP, NO_BROWSER, PHONE, findFlaws, launch, serveWorkbench, visit } from './browser.ts'
 
 describe('worlds and faults in the workbench', { skip: NO_BROWSER, timeout: 240_000 }, () => {
   let browser: Browser
@@ -51,8 +51,22 @@ describe('worlds and faults in the workbench', { skip: NO_BROWSER, timeout: 240_
         await data.getByRole('textbox', { name: 'Name' }).fill('before')
         await data.getByRole('button', { name: 'Take a snapshot' }).click()
         await data.getByRole('rowheader', { name: 'before' }).waitFor()
+        await data.getByRole('button', { name: 'Compare before with now' }).click()
+        await data.getByText('Nothing is different since “before”').waitFor()
         await engine.handle('DELETE', '/v1/sites/2')
+        await engine.handle('PATCH', '/v1/users/1', undefined, { name: 'Zed' })
         await page.getByRole('link', { name: 'sites 59' }).waitFor()
+        await data.getByRole('button', { name: 'Compare before with now' }).click()
+        await data.getByRole('heading', { name: /records are different since “before”$/ }).waitFor()
+        assert.equal(await data.locator('.code-line code').textContent(), 'await engine.difference(before)')
+        await data
+          .getByRole('caption')
+          .filter({ hasText: /^sites 2 deleted$/ })
+          .waitFor()
+        await data.getByRole('link', { name: 'users 1', exact: true }).waitFor()
+        await data.getByText('Zed').waitFor()
+        assert.deepEqual(await findFlaws(page), [])
+        await data.getByRole('button', { name: 'Close the difference' }).click()
         await data.getByRole('button', { name: 'Restore before' }).click()
         await page.getByRole('link', { name: 'sites 60' }).waitFor()
         assert.equal(await data.locator('.code-line code').textContent(), 'await engine.restore(before)')
@@ -143,7 +157,12 @@ describe('the lines of code beside the buttons', () => {
     assert.equal(engine.clock.now().toISOString(), '2026-02-01T12:00:00.000Z')
     await run(LINES.realTime())
     assert.ok(engine.clock.isSystem)
-    await run(LINES.snapshot('before-checkout'), LINES.scenario('empty'), LINES.restore('before-checkout'))
+    await run(
+      LINES.snapshot('before-checkout'),
+      LINES.difference('before-checkout'),
+      LINES.scenario('empty'),
+      LINES.restore('before-checkout'),
+    )
     assert.equal(await count(), 60)
     await run(LINES.scenario('empty'))
     assert.equal(await count(), 0)

@@ -106,9 +106,41 @@ export function asClient(request: CopiedRequest, target: Target): string | undef
   return `import { client } from 'mikro-rest/client'\n\nconst api = client(${quote(target.origin + target.base)}${more})\n${call}\n`
 }
 
-/** A test for node:test, where `engine` is one whose data are as they were before the request. */
-export function asTest(request: CopiedRequest): string {
+/** How a test runner spells what a test says. */
+interface Wording {
+  readonly head: string
+  readonly equal: (what: string, value: string) => string
+  readonly partly: (what: string, value: string) => string
+  readonly rejects: (call: string, value: string) => string
+}
+
+/** The wording of runners that have `expect`. */
+const expecting = (from: string): Wording => ({
+  head: `import { expect, test } from '${from}'\n`,
+  equal: (what, value) => `expect(${what}).toBe(${value})`,
+  partly: (what, value) => `expect(${what}).toMatchObject(${value})`,
+  rejects: (call, value) => `await expect(${call}).rejects.toMatchObject(${value})`,
+})
+
+const WORDINGS = {
+  'node:test': {
+    head: `import assert from 'node:assert/strict'\nimport { test } from 'node:test'\n`,
+    equal: (what, value) => `assert.equal(${what}, ${value})`,
+    partly: (what, value) => `assert.partialDeepStrictEqual(${what}, ${value})`,
+    rejects: (call, value) => `await assert.rejects(${call}, ${value})`,
+  },
+  Vitest: expecting('vitest'),
+  Playwright: expecting('@playwright/test'),
+} as const satisfies Record<string, Wording>
+
+/** The runners that a test can be written for. */
+export const RUNNERS = Object.keys(WORDINGS) as (keyof typeof WORDINGS)[]
+
+/** A test, where `engine` is one whose data are as they were before the request. */
+export function asTest(request: CopiedRequest, runner: keyof typeof WORDINGS = 'node:test'): string {
   const { method, path, status, changes, frozen } = request
+  const wording: Wording = WORDINGS[runner]
+  const checks = bodyChecks(request, wording)
   const expected = changes === undefined ? undefined : expectedOf(changes)
   const call =
     expected === undefined
@@ -118,17 +150,13 @@ export function asTest(request: CopiedRequest): string {
     ...(frozen === undefined ? [] : [`engine.clock.set(${quote(frozen)})`]),
     ...(request.met === undefined ? [] : [`const fault = ${writeFault(request.met)}`]),
     ...(status === undefined
-      ? [`await assert.rejects(${handleCall(request, 2)}, { code: 'ECONNRESET' })`]
-      : [
-          `const { status${bodyChecks(request).length === 0 ? '' : ', body'} } = ${call}`,
-          `assert.equal(status, ${status})`,
-          ...bodyChecks(request),
-        ]),
+      ? [wording.rejects(handleCall(request, 2), `{ code: 'ECONNRESET' }`)]
+      : [`const { status${checks.length === 0 ? '' : ', body'} } = ${call}`, wording.equal('status', String(status)), ...checks]),
     ...(request.met === undefined ? [] : ['fault.dispose()']),
     ...(frozen === undefined ? [] : ['engine.clock.reset()']),
   ]
   const name = `${method} ${path} ${status === undefined ? 'loses its connection' : `is answered with ${status}`}`
-  return `import assert from 'node:assert/strict'\nimport { test } from 'node:test'\n\ntest(${quote(name)}, async () => {\n${lines.map(line => `  ${line}\n`).join('')}})\n`
+  return `${wording.head}\ntest(${quote(name)}, async () => {\n${lines.map(line => `  ${line}\n`).join('')}})\n`
 }
 
 /** The line that makes a fault of this kind again. */
@@ -225,17 +253,17 @@ function expectedOf(changes: readonly Change[]): string {
 }
 
 /** What of an answer is the same the next time: the code of a refusal, the number of a list, and what the body has asked for. */
-function bodyChecks({ status = 0, body, response }: CopiedRequest): string[] {
+function bodyChecks({ status = 0, body, response }: CopiedRequest, { equal, partly }: Wording): string[] {
   if (typeof response !== 'object' || response === null) return []
   const { code: refusal, count, resource } = response as Readonly<Record<string, unknown>>
-  if (status >= 400) return typeof refusal === 'string' ? [`assert.equal(body.code, ${quote(refusal)})`] : []
-  if (typeof count === 'number') return [`assert.equal(body.count, ${count})`]
+  if (status >= 400) return typeof refusal === 'string' ? [equal('body.code', quote(refusal))] : []
+  if (typeof count === 'number') return [equal('body.count', String(count))]
   const record = typeof resource === 'string' ? (response as Readonly<Record<string, unknown>>)[resource] : undefined
   if (typeof body !== 'object' || body === null || typeof record !== 'object' || record === null) return []
   const same = Object.entries(body).filter(
     ([name, value]) => isPlain(value) && (record as Readonly<Record<string, unknown>>)[name] === value,
   )
-  return same.length === 0 ? [] : [`assert.partialDeepStrictEqual(body[body.resource], ${inlineCode(Object.fromEntries(same))})`]
+  return same.length === 0 ? [] : [partly('body[body.resource]', inlineCode(Object.fromEntries(same)))]
 }
 
 function isPlain(value: unknown): boolean {

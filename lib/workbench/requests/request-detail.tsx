@@ -10,7 +10,7 @@ import { useLoad } from '../parts/use-load.ts'
 import { knownFaults } from '../state/live.ts'
 import { ChangesPart } from './changes-part.tsx'
 import { ComparePart } from './compare-part.tsx'
-import { asClient, asCurl, asFetch, asHandle, asTest, writeFault, writeTarget } from './copies.ts'
+import { RUNNERS, asClient, asCurl, asFetch, asHandle, asTest, writeFault, writeTarget } from './copies.ts'
 import { EditAndSend } from './edit-and-send.tsx'
 import { GoBack } from './go-back.tsx'
 import { copyOf, findSent, readEntry, sendAgain, targetOf, targetWithout, whyIncomplete } from './read-entry.ts'
@@ -206,6 +206,6 @@ function copiesOf(entry: FullEntry, why: string | undefined): Copy[] {
     api === undefined
       ? { name: 'typed client', write: undefined, why: 'The typed client has no call for this path.' }
       : copy('typed client', async () => asClient(request, await targetOf(user))!),
-    copy('test', () => asTest(request)),
+    ...RUNNERS.map(runner => copy(runner === 'node:test' ? 'test' : `${runner} test`, () => asTest(request, runner))),
   ]
 }

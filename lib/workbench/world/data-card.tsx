@@ -1,5 +1,5 @@
 /** Data card: the data of the world: kept as snapshots, gone back to, begun anew. */
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { useLoad } from '../parts/use-load.ts'
 import { control } from '../state/ask.ts'
 import { changes, scenarios, streams } from '../state/live.ts'
@@ -7,6 +7,8 @@ import { outline } from '../state/outline.ts'
 import { world } from '../state/place.ts'
 import { Action, ActionCard, Why } from './actions.tsx'
 import { CardTable, NamedAction } from './card-parts.tsx'
+import { DifferenceView } from './difference-view.tsx'
+import type { Difference } from './difference-view.tsx'
 import { LINES } from './lines.ts'
 import { formatBytes } from './sizes.ts'
 
@@ -19,6 +21,8 @@ interface ListedSnapshot {
 
 export function DataCard() {
   const [tick, setTick] = useState(0)
+  const [difference, setDifference] = useState<Difference | undefined>(undefined)
+  useEffect(() => setDifference(undefined), [world.value])
   const { data: snapshots = [] } = useLoad(
     async () => ((await control('GET', '/snapshots')).body as { readonly snapshots: readonly ListedSnapshot[] }).snapshots,
     [tick, world.value, streams.value, changes.value],
@@ -57,7 +61,8 @@ export function DataCard() {
       >
         Take a snapshot
       </NamedAction>
-      <Snapshots snapshots={snapshots} confirm={confirm} after={after} />
+      <Snapshots snapshots={snapshots} confirm={confirm} after={after} onCompare={setDifference} />
+      {difference === undefined ? null : <DifferenceView difference={difference} onClose={() => setDifference(undefined)} />}
     </ActionCard>
   )
 }
@@ -66,12 +71,12 @@ interface SnapshotsProps extends Omit<RowProps, 'snapshot'> {
   readonly snapshots: readonly ListedSnapshot[]
 }
 
-function Snapshots({ snapshots, confirm, after }: SnapshotsProps) {
+function Snapshots({ snapshots, ...others }: SnapshotsProps) {
   if (snapshots.length === 0) return null
   return (
     <CardTable label="Snapshots" heads={['snapshot', 'taken', '#size']}>
       {snapshots.map(snapshot => (
-        <Row key={snapshot.id} snapshot={snapshot} confirm={confirm} after={after} />
+        <Row key={snapshot.id} snapshot={snapshot} {...others} />
       ))}
     </CardTable>
   )
@@ -81,9 +86,10 @@ interface RowProps {
   readonly snapshot: ListedSnapshot
   readonly confirm: string | undefined
   readonly after: (work: () => Promise<unknown>) => () => Promise<void>
+  readonly onCompare: (difference: Difference) => void
 }
 
-function Row({ snapshot: { id, at, last, size }, confirm, after }: RowProps) {
+function Row({ snapshot: { id, at, last, size }, confirm, after, onCompare }: RowProps) {
   const path = `/snapshots/${encodeURIComponent(id)}`
   return (
     <tr>
@@ -102,6 +108,14 @@ function Row({ snapshot: { id, at, last, size }, confirm, after }: RowProps) {
             onAct={after(() => control('POST', `${path}/restore`))}
           >
             Restore
+          </Action>
+          <Action
+            needs="fork"
+            line={LINES.difference(id)}
+            label={`Compare ${id} with now`}
+            onAct={async () => onCompare({ id, ...((await control('GET', `${path}/changes`)).body as Omit<Difference, 'id'>) })}
+          >
+            Compare
           </Action>
           <Action line={`// ${id} is forgotten with its variable`} label={`Forget ${id}`} onAct={after(() => control('DELETE', path))}>
             Forget

@@ -7,6 +7,7 @@ export const LINES = {
   realTime: (): string => 'engine.clock.reset()',
   snapshot: (name: string): string => `const ${nameOf(name)} = await engine.snapshot()`,
   restore: (name: string): string => `await engine.restore(${nameOf(name)})`,
+  difference: (name: string): string => `await engine.difference(${nameOf(name)})`,
   reset: (): string => 'await engine.reset()',
   scenario: (name: string): string => `await engine.scenario(${quote(name)})`,
   fork: (name: string): string => `const ${nameOf(name)} = await engine.fork()`,

@@ -47,6 +47,86 @@ const USERS_OF_POSTGRES = ['databases/postgres/', 'engine/pipeline/open-database
  */
 const REACHED_LINES = 30_500
 
+/**
+ * What the command and the checks use of lib/ beside the public engine (`engine.ts`, `index.ts`, `doors/`), `foundation/` and each other: each with its reason. The lists may
+ * get shorter: what is not used any more is a fault, too.
+ */
+const PAST_ENGINE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'doors/cli/': {
+    'check-against.ts': 'public: --check compares with a backend',
+    'open-recording.ts': 'public: a recording is opened as an engine',
+    'try-promises.ts': '--self-test of what is served read-only',
+    'databases/orm/on-update.ts': 'eject writes functions as the entity had them',
+    'databases/sqlite/introspect/file-type.ts': 'eject tells the types of a file from those of entities',
+    'databases/sqlite/sql/stored-time.ts': 'eject names the form in which a file has times',
+    'engine/config/choose-config.ts': 'a config of MikroORM is told from options',
+    'engine/config/read-config.ts': 'the same config is read as the engine reads it',
+    'engine/config/taken-options.ts': 'options of MikroORM are told from those of the engine',
+    'engine/journal/explanation.ts': 'types of --explain',
+    'engine/journal/journal-entry.ts': 'the type of a journal in a file',
+    'engine/pipeline/check-options.ts': 'names of options are told from those of entities',
+    'engine/pipeline/database-option.ts': 'an address of a database is read as the engine reads it',
+    'engine/pipeline/internals.ts': 'what a server asks of an engine',
+    'engine/pipeline/open-database.ts': 'a database is opened to say what evolving it takes',
+    'engine/pipeline/options.ts': 'types of options',
+    'engine/pipeline/rehearse.ts': 'diff says what evolving would change',
+    'engine/testing/fault-options.ts': 'the bound of --delay',
+    'model/json-model/from-json.ts': 'a JSON file becomes a model',
+    'model/json-model/infer-model.ts': 'types of that model, by which it is saved',
+    'model/json-model/infer-values.ts': 'values of a JSON file',
+    'model/json-model/infer.ts': 'a JSON file becomes a model',
+    'model/metadata/read-common.ts': 'eject leaves out what the model leaves out',
+    'model/metadata/read-model.ts': 'eject leaves out pivot tables that are made',
+    'model/model.ts': 'eject, examples and saving read the model',
+    'model/resource-names.ts': 'eject and --hide name as the model does',
+    'model/seeds.ts': '--seed is checked as the option is',
+    'records/database/changes.ts': 'saving listens to changes of rows',
+    'records/database/describe-database.ts': 'kinds of databases',
+    'records/database/evolving.ts': 'types of what evolving changes',
+    'records/database/explained-statements.ts': 'types of --explain',
+    'records/database/install-line.ts': 'eject names the version of MikroORM',
+    'records/database/world-store.ts': 'the type of a database on a server',
+    'records/plan/visibility.ts': 'examples show what everybody may see',
+    'records/request/address.ts': 'paths of examples, and --base',
+    'records/request/reserved-parameters.ts': 'examples avoid attributes of these names',
+    'records/request/reserved-paths.ts': 'addresses that are printed',
+  },
+  'checks/': {
+    'description/conformity/conformity.ts': 'answers are held against the document',
+    'description/conformity/held-answer.ts': 'types of that',
+    'description/openapi/schema.ts': 'bodies are made by schemas',
+    'engine/pipeline/answer-failure.ts': 'the world that is tested answers as the engine does',
+    'engine/pipeline/assemble.ts': 'a type: the parts of a fork',
+    'engine/pipeline/handle.ts': 'a type: the context of a request',
+    'engine/pipeline/hold-answer.ts': 'answers are held against the document',
+    'engine/testing/fake-values.ts': 'bodies have made-up values',
+    'engine/testing/given-options.ts': 'a type: overrides',
+    'engine/testing/random.ts': 'the same seed gives the same requests',
+    'model/hook-context.ts': 'a type: the engine',
+    'model/ids-name.ts': 'IDs beside relations',
+    'model/key.ts': 'IDs of records',
+    'model/model.ts': 'requests are made by the model',
+    'records/request/address.ts': 'paths of versions',
+    'records/request/operators.ts': 'filters are told apart by the table of the engine',
+    'records/request/query-string.ts': 'names of parameters',
+    'records/request/reserved-parameters.ts': 'a type: reserved names',
+  },
+}
+
+/** What is used of `PAST_ENGINE`. */
+const usedPastEngine = new Set<string>()
+
+/** Returns what is wrong with an import of the command or of the checks, which stand on the public engine. */
+function faultPastEngine(file: string, target: string): string | undefined {
+  const wing = Object.keys(PAST_ENGINE).find(each => file.startsWith(each))
+  const isOwn = wing !== undefined && target.startsWith(wing)
+  if (wing === undefined || isOwn || /^(?:\.\.|doors\/|foundation\/|engine\.ts$|index\.ts$)/.test(target)) return undefined
+  usedPastEngine.add(`${wing} ${target}`)
+  return target in PAST_ENGINE[wing]!
+    ? undefined
+    : `lib/${wing} stands on the public engine: lib/${target} is not in PAST_ENGINE of scripts/check-imports.ts`
+}
+
 /** Names that do not describe a purpose. */
 const VAGUE = ['utils', 'util', 'helpers', 'helper', 'types', 'misc', 'common', 'shared']
 
@@ -159,7 +239,8 @@ for (const file of files) {
     const specifier = groups?.['name'] ?? groups?.['dynamic'] ?? ''
     const [line = ''] = text.slice(index).trimStart().split('\n')
     const isRelative = specifier.startsWith('.')
-    const fault = faultOf(file, specifier) ?? (isRelative ? faultOfWorkbench(file, targetOf(file, specifier), line) : undefined)
+    const own = isRelative ? targetOf(file, specifier) : ''
+    const fault = faultOf(file, specifier) ?? (isRelative ? (faultOfWorkbench(file, own, line) ?? faultPastEngine(file, own)) : undefined)
     if (isRelative) targets.add(targetOf(file, specifier))
     if (isRelative && groups?.['name'] !== undefined) staticTargets.add(targetOf(file, specifier))
     const number = text.slice(0, index + text.slice(index).search(/\S/)).split('\n').length
@@ -168,6 +249,9 @@ for (const file of files) {
   graph.set(file, targets)
   staticGraph.set(file, staticTargets)
 }
+for (const [wing, allowed] of Object.entries(PAST_ENGINE))
+  for (const target of Object.keys(allowed))
+    if (!usedPastEngine.has(`${wing} ${target}`)) faults.push(`lib/${wing} does not use lib/${target} any more: take it out of PAST_ENGINE`)
 const circle = circleIn(graph)
 if (circle !== undefined) faults.push(`a circle of imports: ${circle.map(file => `lib/${file}`).join(' -> ')}`)
 const reached = [...reachOf('engine.ts', staticGraph)].reduce((sum, file) => sum + (lines.get(file) ?? 0), 0)

@@ -50,7 +50,7 @@ export interface ServerEngine extends AsyncDisposable {
 export async function openServerEngine(
   options: EngineOptions & { readonly entities: NonNullable<EngineOptions['entities']> },
 ): Promise<ServerEngine> {
-  const { engine, connection } = await createObserved(options)
+  const { engine, connection } = await createFollowed(options)
   const client = new Client({ connectionString: SERVER_URL })
   await client.connect()
   const schema = newName()
@@ -90,17 +90,17 @@ export async function openServerEngine(
 }
 
 /** Creates an engine, and finds the connection that it reads by. */
-async function createObserved(options: EngineOptions): Promise<{ engine: RestEngine; connection: SqliteConnection }> {
-  const { observe } = SqliteConnection.prototype
-  const observed: SqliteConnection[] = []
-  SqliteConnection.prototype.observe = function (traces) {
-    observed.push(this)
-    observe.call(this, traces)
+async function createFollowed(options: EngineOptions): Promise<{ engine: RestEngine; connection: SqliteConnection }> {
+  const { follow } = SqliteConnection.prototype
+  const followed: SqliteConnection[] = []
+  SqliteConnection.prototype.follow = function (clock) {
+    followed.push(this)
+    follow.call(this, clock)
   }
   try {
-    return { engine: await RestEngine.create(options), connection: observed[0]! }
+    return { engine: await RestEngine.create(options), connection: followed[0]! }
   } finally {
-    SqliteConnection.prototype.observe = observe
+    SqliteConnection.prototype.follow = follow
   }
 }
 

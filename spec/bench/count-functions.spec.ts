@@ -16,6 +16,10 @@ const BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
   'get-scope': [140, 40],
   list: [125, 44],
   'list-scope': [168, 47],
+  patch: [207, 66],
+  'patch-scope': [252, 69],
+  post: [207, 64],
+  'post-scope': [242, 66],
 }
 
 describe('a warm request', () => {

@@ -11,23 +11,27 @@ import { createEngine, describeStores } from '../helpers/stores.ts'
 import { Keyed, keyedNames, keyedReads, keyedWrites, otherWays } from './world/keyed.ts'
 import type { KeyedRequest } from './world/keyed.ts'
 
-async function compare(one: Keyed, others: readonly Keyed[], asked: readonly KeyedRequest[]): Promise<void> {
+/** @param isServer whether a refused array leaves a gap in the IDs, whose width depends on the way in which it was written */
+async function compare(one: Keyed, others: readonly Keyed[], asked: readonly KeyedRequest[], isServer: boolean): Promise<void> {
   for (const request of asked) {
-    const { told: _, ...due } = (await one.ask(request)) as { told: unknown }
+    const { told: _, ...due } = (await one.ask(request)) as { told: unknown; status: number }
     for (const other of others) {
       const { told, ...answered } = (await other.ask(request)) as { told: unknown }
       assert.deepEqual(answered, due, JSON.stringify(told))
     }
+    if (isServer && request.method === 'POST' && Array.isArray(request.body) && due.status >= 400) return
   }
 }
 
-describeStores('a resource with another key', () => {
+describeStores('a resource with another key', ({ name }) => {
+  const isServer = name === 'postgres'
+
   it('is read as one with its primary key', () =>
     check(
       fc.asyncProperty(keyedReads, keyedNames, otherWays, fc.boolean(), async (asked, keyed, ways, scoped) => {
         await using one = await Keyed.of(new Set(), { scoped, ways, create: createEngine })
         await using other = await Keyed.of(keyed, { scoped, ways, isOther: true, create: createEngine })
-        await compare(one, [other], asked)
+        await compare(one, [other], asked, isServer)
       }),
       { label: 'reading by keys', runs: costly(40) },
     ))
@@ -38,7 +42,7 @@ describeStores('a resource with another key', () => {
         await using one = await Keyed.of(new Set(), { scoped, ways, create: createEngine })
         await using planned = await Keyed.of(keyed, { scoped, ways, isOther: true, create: createEngine })
         await using flushed = await Keyed.of(keyed, { scoped, ways, isOther: true, create: createEngine, flushes: true })
-        await compare(one, [planned, flushed], asked)
+        await compare(one, [planned, flushed], asked, isServer)
       }),
       { label: 'writing by keys', runs: costly(30) },
     ))

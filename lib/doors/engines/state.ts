@@ -1,4 +1,5 @@
 /** State: what a process tells of its engines, and what it is told, as lines of JSON. A line is from another process: it is read within bounds. */
+import { StringDecoder } from 'node:string_decoder'
 import { isObject } from '../../foundation/base/json.ts'
 import type { EngineFacts } from './shown-engine.ts'
 
@@ -26,9 +27,11 @@ const ADDRESS = /^http:\/\/127\.0\.0\.1:\d{1,5}\/[^\s"<>\\]*$/
  * @returns false where a line is too long
  */
 export function createLineReader(take: (line: string) => void): (chunk: Buffer) => boolean {
+  // A chunk may end within a character.
+  const decoder = new StringDecoder()
   let rest = ''
   return chunk => {
-    const lines = (rest + chunk.toString()).split('\n')
+    const lines = (rest + decoder.write(chunk)).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) if (line !== '') take(line)
     return rest.length <= MAX_LINE

@@ -167,7 +167,7 @@ describe('a connection inside the process', () => {
       const [client, end] = connectLocally(isEncrypted)
       documented.emit('connection', end)
       const createConnection = (): Duplex => client
-      const request = http.get({ path: '/docs/model', headers: { host: 'localhost', accept: 'text/html' }, createConnection })
+      const request = http.get({ path: '/docs', headers: { host: 'localhost', accept: 'text/html' }, createConnection })
       const [response] = (await once(request, 'response')) as [IncomingMessage]
       const page = await textOf(response)
       assert.ok(page.includes(`at <code>${origin}/v1</code>`), page.slice(0, 500))

@@ -238,7 +238,7 @@ export interface KeyPart {
 }
 
 /** A link between a record and the user who asks: `list` is the list of the users, of the record. See `ResourceConfig.marks`. */
-export interface Mark {
+export interface ResourceMark {
   readonly name: string
   readonly list: ToManyAttribute
 }
@@ -315,7 +315,7 @@ export interface Resource {
   /** To-one attributes of any resource that refer to this one, with their dotted paths. */
   readonly referrers: readonly { readonly resource: Resource; readonly attribute: ToOneAttribute; readonly path: string }[]
   /** Links of the user who asks, which have paths of their own, by name. */
-  readonly marks: ReadonlyMap<string, Mark>
+  readonly marks: ReadonlyMap<string, ResourceMark>
   /** Whether it is a resource of this version; else it is only known as the target of relations. */
   readonly served: boolean
   /** What it keeps that the model does not name; undefined: nothing. */

@@ -36,7 +36,7 @@ export function camelPlural(name: string): string {
 }
 
 /** The names of a resource: two canonical ones for bodies, and all that the URL accepts. */
-export interface ResourceNames {
+export interface DefaultNames {
   /** Key of a list in a body, and canonical path segment: `blog_entries`. */
   readonly plural: string
   /** Key of a single record in a body: `blog_entry`. */
@@ -46,14 +46,14 @@ export interface ResourceNames {
 }
 
 /** The names of the last classes. Each version asks for them, and each engine of a test run; a plural is some hundred comparisons. */
-const named = new LruCache<ResourceNames>(1000)
+const named = new LruCache<DefaultNames>(1000)
 
 /**
  * The default names of an entity class.
  *
  * @example defaultNames('BlogEntry').accepted // ['blog_entries', 'blog_entry', 'blog-entries', 'blog-entry', 'blogEntries', 'blogEntry']
  */
-export function defaultNames(className: string): ResourceNames {
+export function defaultNames(className: string): DefaultNames {
   const known = named.get(className)
   if (known !== undefined) return known
   const names = computeNames(className)
@@ -61,7 +61,7 @@ export function defaultNames(className: string): ResourceNames {
   return names
 }
 
-function computeNames(className: string): ResourceNames {
+function computeNames(className: string): DefaultNames {
   const one = withLastWord(words(className), singularizeWord)
   const many = withLastWord(one, pluralize.plural)
   const forms = [many.join('_'), one.join('_'), many.join('-'), one.join('-'), camel(many), camel(one)]

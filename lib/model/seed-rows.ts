@@ -55,7 +55,7 @@ interface Cell {
   readonly store: (value: unknown) => unknown
 }
 
-interface Plan {
+interface SeedSteps {
   readonly cells: readonly Cell[]
   /** The index of the key among the cells. */
   readonly key: number
@@ -63,13 +63,13 @@ interface Plan {
   readonly names: ReadonlySet<string>
 }
 
-function planRows(resource: Resource): Plan | undefined {
+function planRows(resource: Resource): SeedSteps | undefined {
   const [key, ...others] = resource.key
   if (key === undefined || others.length > 0 || resource.source.kind !== 'table' || resource.hierarchy !== undefined) return undefined
   // A seed links records by the keys that clients know them by.
   if (resource.attributes.some(attribute => isRelation(attribute) && attribute.target.shownKey !== undefined)) return undefined
   const cells: Cell[] = []
-  const lists: Plan['lists'][number][] = []
+  const lists: SeedSteps['lists'][number][] = []
   for (const attribute of resource.attributes) {
     if (attribute.kind === 'toMany') {
       if (attribute.via.kind === 'foreign') continue
@@ -116,7 +116,7 @@ function isKey(value: unknown): boolean {
   return typeof value === 'string' || Number.isSafeInteger(value)
 }
 
-function buildRow(record: Record<string, unknown>, { cells }: Plan): unknown[] | undefined {
+function buildRow(record: Record<string, unknown>, { cells }: SeedSteps): unknown[] | undefined {
   const row: unknown[] = []
   for (const { name, nullable, store } of cells) {
     const value = record[name]

@@ -2,14 +2,14 @@
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Combobox } from './parts/combobox.tsx'
-import type { Option } from './parts/combobox.tsx'
+import type { Choice } from './parts/combobox.tsx'
 import { SCREENS } from './screens.tsx'
 import { outline } from './state/outline.ts'
 import { go, hrefOf } from './state/place.ts'
 
 export const isPaletteOpen = signal(false)
 
-interface Destination extends Option {
+interface Destination extends Choice {
   readonly href: string
 }
 
@@ -33,7 +33,7 @@ export function Palette() {
 function Search() {
   const [text, setText] = useState('')
   const options = useMemo(() => findDestinations(text), [text])
-  const take = (option: Option): void => {
+  const take = (option: Choice): void => {
     isPaletteOpen.value = false
     go((option as Destination).href)
   }

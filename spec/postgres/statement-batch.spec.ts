@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { Pool } from 'pg'
 import type { PoolClient } from 'pg'
 import { sendBatch } from '../../lib/databases/postgres/server/statement-batch.ts'
-import type { Asked } from '../../lib/databases/postgres/server/statement-batch.ts'
+import type { AskedStatement } from '../../lib/databases/postgres/server/statement-batch.ts'
 import type { Row } from '../../lib/records/database/dialect.ts'
 import { SERVER_URL, findNoServer } from './server-database.ts'
 
@@ -21,7 +21,7 @@ async function withSession(work: (session: PoolClient) => Promise<void>): Promis
 
 const always = (): boolean => true
 
-async function rowsOf(session: PoolClient, ...statements: readonly (string | Asked)[]): Promise<readonly (readonly Row[])[]> {
+async function rowsOf(session: PoolClient, ...statements: readonly (string | AskedStatement)[]): Promise<readonly (readonly Row[])[]> {
   const asked = statements.map(statement => (typeof statement === 'string' ? { sql: statement, parameters: [] } : statement))
   return (await sendBatch(session, asked, always)).rows.slice(0, asked.length)
 }

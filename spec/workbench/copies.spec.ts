@@ -9,7 +9,7 @@ import type { JournalEntry } from '../../lib/index.ts'
 import { outlineResources } from '../../lib/description/outline/outline.ts'
 import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
 import { asClient, asCurl, asFetch, asHandle, asTest, writeFault, writeTarget } from '../../lib/workbench/requests/copies.ts'
-import type { CopiedRequest, Target } from '../../lib/workbench/requests/copies.ts'
+import type { CopiedRequest, CopyTarget } from '../../lib/workbench/requests/copies.ts'
 import { code, inlineCode } from '../../lib/workbench/state/code.ts'
 import { findDifferences } from '../../lib/workbench/requests/difference.ts'
 import { matchEntry } from '../../lib/workbench/requests/match-entry.ts'
@@ -74,7 +74,7 @@ function compile(text: string, ...names: string[]): Run {
 describe('what is copied of a request', { timeout: 60_000 }, () => {
   let engine: RestEngine
   let server: Served
-  let target: Target
+  let target: CopyTarget
   let worlds = 0
 
   before(async () => {
@@ -116,10 +116,10 @@ describe('what is copied of a request', { timeout: 60_000 }, () => {
   }
 
   /** A world of its own, as the data were. */
-  const fresh = (token?: string): Target => ({ ...target, world: `w${++worlds}`, token })
+  const fresh = (token?: string): CopyTarget => ({ ...target, world: `w${++worlds}`, token })
 
   /** What the last request in a world was, and did. */
-  async function lastOf({ world }: Target): Promise<object> {
+  async function lastOf({ world }: CopyTarget): Promise<object> {
     const answer = await fetch(`${server.origin}/_test/requests`, { headers: { 'x-world': world } })
     const { requests } = (await answer.json()) as { requests: JournalEntry[] }
     return essence(requests.at(-1)!)

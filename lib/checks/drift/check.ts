@@ -8,7 +8,7 @@ import type { Resource } from '../../model/model.ts'
 import { textOfPair } from '../../records/request/query-string.ts'
 import { pairsOfObject } from '../../records/request/query-string.ts'
 import { findId, isObject } from '../self-test/values.ts'
-import type { ShownRecord } from '../self-test/values.ts'
+import type { PlainRecord } from '../self-test/values.ts'
 import { compareAnswers } from './compare.ts'
 import type { RealAnswer } from './compare.ts'
 import { findRecordsPath, findTemplate, toOwnForm } from './own-form.ts'
@@ -18,7 +18,7 @@ import type { Send } from './exchange.ts'
 import { Differences, formatDrift, printable } from './report.ts'
 import type { DriftReport } from './report.ts'
 import { findPlace, formatForm, replaceValues } from './replay.ts'
-import type { AnsweredRequest, FakeVersion, Place } from './replay.ts'
+import type { AnsweredRequest, FakeVersion, RequestPlace } from './replay.ts'
 
 /** Options of `checkAgainst`. */
 export interface DriftOptions {
@@ -77,7 +77,7 @@ class Drift {
   readonly #differences = new Differences()
   readonly #skipped = new Set<string>()
   /** A record of each resource in the real backend. */
-  readonly #records = new Map<Resource, Promise<ShownRecord | undefined>>()
+  readonly #records = new Map<Resource, Promise<PlainRecord | undefined>>()
   /** IDs of the records that were made there, by those in the fake. */
   readonly #created = new Map<string, string>()
   #requests = 0
@@ -114,7 +114,7 @@ class Drift {
     return Object.defineProperty({ ...plain }, 'toString', { value: () => formatDrift(plain), enumerable: false })
   }
 
-  async #compareOne(asked: AnsweredRequest, place: Place): Promise<void> {
+  async #compareOne(asked: AnsweredRequest, place: RequestPlace): Promise<void> {
     // Which records are not there differs between any two backends.
     if (place.id !== undefined && asked.status === 404) return
     const id = place.id === undefined ? undefined : await this.#findRealId(place)
@@ -156,7 +156,7 @@ class Drift {
     return path.startsWith(`${base}/`) ? path.slice(base.length) : path
   }
 
-  async #findRealId(place: Place): Promise<string | undefined> {
+  async #findRealId(place: RequestPlace): Promise<string | undefined> {
     const { resource, id } = place
     if (resource === undefined || id === undefined) return undefined
     const created = this.#created.get(`${resource.plural} ${decodeURIComponent(id)}`)
@@ -166,7 +166,7 @@ class Drift {
   }
 
   /** The first record of a resource that the real backend shows. */
-  #findRecord(resource: Resource, place: Place): Promise<ShownRecord | undefined> {
+  #findRecord(resource: Resource, place: RequestPlace): Promise<PlainRecord | undefined> {
     const known = this.#records.get(resource)
     if (known !== undefined) return known
     const { version } = place
@@ -212,8 +212,8 @@ class Drift {
 /** Puts records that come without an envelope into one, so that they are compared, too; undefined for what is no such answer. */
 function findBare(
   { status, body }: RealAnswer,
-  { answered, isList, attribute }: Place,
-): { readonly body: ShownRecord; readonly message: string } | undefined {
+  { answered, isList, attribute }: RequestPlace,
+): { readonly body: PlainRecord; readonly message: string } | undefined {
   if (status >= 300 || answered === undefined) return undefined
   const envelope = { success: true, timestamp: new Date(0).toISOString() }
   if (isList && Array.isArray(body)) {

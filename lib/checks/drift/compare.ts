@@ -5,10 +5,10 @@
 import type { Resource } from '../../model/model.ts'
 import { findMeaning } from '../self-test/filter-meaning.ts'
 import { compareShown, isObject, isOrdered, isPlainlyShown, show } from '../self-test/values.ts'
-import type { ShownRecord } from '../self-test/values.ts'
+import type { PlainRecord } from '../self-test/values.ts'
 import type { Difference } from './report.ts'
 import { listFilters } from './replay.ts'
-import type { AnsweredRequest, GivenFilter, Place } from './replay.ts'
+import type { AnsweredRequest, GivenFilter, RequestPlace } from './replay.ts'
 
 /** An answer of the real backend. */
 export interface RealAnswer {
@@ -19,7 +19,7 @@ export interface RealAnswer {
 
 /** A request with both answers. */
 export interface Comparison {
-  readonly place: Place
+  readonly place: RequestPlace
   /** As the fake has answered it. */
   readonly asked: AnsweredRequest
   /** The query that the real backend was sent. */
@@ -53,7 +53,7 @@ function compareStatus({ asked, real, place, query }: Comparison): Found {
 }
 
 /** The parameter that a refusal is likely to be about: the one that it names, the only one, or the only one that does not choose a page. */
-function findCause(query: AnsweredRequest['query'], { version: { vocabulary } }: Place, body: unknown): string | undefined {
+function findCause(query: AnsweredRequest['query'], { version: { vocabulary } }: RequestPlace, body: unknown): string | undefined {
   const named =
     isObject(body) && Array.isArray(body['errors']) ? (body['errors'] as unknown[]).filter(isObject)[0]?.['parameter'] : undefined
   if (query.some(([name]) => name === named)) return named as string
@@ -114,7 +114,7 @@ function findOwner(resource: Resource, names: readonly string[]): { readonly res
 }
 
 /** The value of the path of an attribute is that attribute. */
-function nameMembers(names: readonly string[], { attribute }: Place): readonly string[] {
+function nameMembers(names: readonly string[], { attribute }: RequestPlace): readonly string[] {
   return attribute !== undefined && names[0] === 'value' ? [attribute.name, ...names.slice(1)] : names
 }
 
@@ -127,7 +127,7 @@ function compareBehaviour(comparison: Comparison): Found[] {
   return [...filters, ...compareSort(comparison, answered, records), ...compareLimit(comparison, records)]
 }
 
-function compareFilter(filter: GivenFilter, records: readonly ShownRecord[]): Found[] {
+function compareFilter(filter: GivenFilter, records: readonly PlainRecord[]): Found[] {
   const meets = findTest(filter)
   const wrong = meets === undefined ? undefined : records.find(record => record[filter.name] !== undefined && !meets(record[filter.name]))
   if (wrong === undefined) return []
@@ -145,7 +145,7 @@ function findTest({ attribute, sign, isNegated, text }: GivenFilter): ((shown: u
 }
 
 /** What both say of the order, and whether the records are in it. */
-function compareSort({ asked, real, query, place }: Comparison, resource: Resource, records: readonly ShownRecord[]): Found[] {
+function compareSort({ asked, real, query, place }: Comparison, resource: Resource, records: readonly PlainRecord[]): Found[] {
   const given = query.find(([name]) => place.version.vocabulary.reserved.get(name) === 'sort')
   const parameter = given?.[0]
   const [fake, other] = [asked.response, real.body].map(body => (isObject(body) ? body['sort'] : undefined))
@@ -174,7 +174,7 @@ function compareSort({ asked, real, query, place }: Comparison, resource: Resour
   return [{ kind: 'sort', attribute: name, parameter: parameter ?? 'sort', message }]
 }
 
-function compareLimit({ query, place }: Comparison, records: readonly ShownRecord[]): Found[] {
+function compareLimit({ query, place }: Comparison, records: readonly PlainRecord[]): Found[] {
   const [name, value] = query.find(each => place.version.vocabulary.reserved.get(each[0]) === 'limit') ?? []
   if (name === undefined || value === undefined || !(records.length > Number(value))) return []
   return [{ kind: 'limit', attribute: undefined, parameter: name, message: `${records.length} records are given with ${name}=${value}.` }]

@@ -18,7 +18,7 @@ export interface ExchangeBounds {
 }
 
 /** A request, as it is sent. */
-export interface SentRequest {
+export interface RequestToBackend {
   readonly method: string
   /** What stands behind the address of the backend. */
   readonly target: string
@@ -31,7 +31,7 @@ export interface SentRequest {
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-class Refused extends Error {}
+class RefusedExchange extends Error {}
 
 export class Exchange {
   readonly #send: Send
@@ -52,11 +52,11 @@ export class Exchange {
     return performance.now() >= this.#end
   }
 
-  async ask(request: SentRequest): Promise<RealAnswer | string> {
+  async ask(request: RequestToBackend): Promise<RealAnswer | string> {
     const ended = new AbortController()
     const left = Math.max(0, Math.min(this.#bounds.timeout, this.#end - performance.now()))
     const timer = setTimeout(() => {
-      ended.abort(new Refused(`it took longer than ${Math.round(left)} ms`))
+      ended.abort(new RefusedExchange(`it took longer than ${Math.round(left)} ms`))
     }, Math.ceil(left))
     try {
       return await this.#exchange(request, ended.signal)
@@ -71,7 +71,7 @@ export class Exchange {
     }
   }
 
-  async #exchange({ method, target, headers, body }: SentRequest, signal: AbortSignal): Promise<RealAnswer> {
+  async #exchange({ method, target, headers, body }: RequestToBackend, signal: AbortSignal): Promise<RealAnswer> {
     let url = new URL(this.#origin + target)
     for (let redirects = 0; ; redirects++) {
       const init = { method, headers, signal, redirect: 'manual' as const, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
@@ -84,19 +84,19 @@ export class Exchange {
       }
       await response.body?.cancel()
       url = this.#follow(url, location, method)
-      if (redirects === MAX_REDIRECTS) throw new Refused(`it redirects more than ${MAX_REDIRECTS} times`)
+      if (redirects === MAX_REDIRECTS) throw new RefusedExchange(`it redirects more than ${MAX_REDIRECTS} times`)
     }
   }
 
   /** Returns where a redirect leads. The request, with its headers, is for nobody else than the host that was named. */
   #follow(from: URL, location: string, method: string): URL {
     const to = URL.canParse(location, from.href) ? new URL(location, from) : null
-    if (to === null) throw new Refused('it redirects to what is no address')
-    if (method !== 'GET') throw new Refused(`it redirects ${method}, which is not sent on`)
+    if (to === null) throw new RefusedExchange('it redirects to what is no address')
+    if (method !== 'GET') throw new RefusedExchange(`it redirects ${method}, which is not sent on`)
     const isUpgrade = from.protocol === 'http:' && to.protocol === 'https:' && from.port === '' && to.port === ''
     if (to.hostname !== from.hostname || (to.host !== from.host && !isUpgrade) || (to.protocol !== from.protocol && !isUpgrade))
-      throw new Refused(`it redirects to ${to.protocol}//${to.host}, which was not named: compare with that address`)
-    if (to.username !== '' || to.password !== '') throw new Refused('it redirects to an address with a password')
+      throw new RefusedExchange(`it redirects to ${to.protocol}//${to.host}, which was not named: compare with that address`)
+    if (to.username !== '' || to.password !== '') throw new RefusedExchange('it redirects to an address with a password')
     return to
   }
 
@@ -112,7 +112,7 @@ export class Exchange {
         const { done, value } = await within(signal, reader.read())
         if (done) return text + decoder.decode()
         size += value.byteLength
-        if (size > maxAnswerBytes) throw new Refused(`it has more than ${maxAnswerBytes} bytes`)
+        if (size > maxAnswerBytes) throw new RefusedExchange(`it has more than ${maxAnswerBytes} bytes`)
         text += decoder.decode(value, { stream: true })
       }
     } finally {

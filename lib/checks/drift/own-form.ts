@@ -3,7 +3,7 @@
  * place of its request; what is of another form stays as it is.
  */
 import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
-import type { Place } from './replay.ts'
+import type { RequestPlace } from './replay.ts'
 
 /** The templates of the fake. */
 export interface FakeEnvelope {
@@ -17,7 +17,7 @@ export interface FakeEnvelope {
 /** The template of the answers to a request; undefined where they have the engine's own form. */
 export function findTemplate(
   envelope: FakeEnvelope | undefined,
-  { isList, answered }: Place,
+  { isList, answered }: RequestPlace,
   method: string,
 ): CompiledTemplate | undefined {
   if (envelope === undefined || answered === undefined) return undefined
@@ -25,7 +25,7 @@ export function findTemplate(
 }
 
 /** Returns a body in the engine's own form. */
-export function toOwnForm(body: unknown, template: CompiledTemplate | undefined, { answered }: Place): unknown {
+export function toOwnForm(body: unknown, template: CompiledTemplate | undefined, { answered }: RequestPlace): unknown {
   const parts = template?.read(body)
   if (parts === undefined || answered === undefined) return body
   const { records, record, ...others } = parts
@@ -35,7 +35,7 @@ export function toOwnForm(body: unknown, template: CompiledTemplate | undefined,
 }
 
 /** The keys that lead to the records of an answer; undefined where these stand under the name of their resource. */
-export function findRecordsPath(template: CompiledTemplate | undefined, { answered }: Place): readonly string[] | undefined {
+export function findRecordsPath(template: CompiledTemplate | undefined, { answered }: RequestPlace): readonly string[] | undefined {
   return template === undefined || answered === undefined
     ? undefined
     : (template.pathOf('records', answered) ?? template.pathOf('record', answered))

@@ -8,7 +8,7 @@ import { findSignAtEnd } from '../../records/request/operators.ts'
 import type { Sign } from '../../records/request/operators.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
 import { findId, isObject, toFilterText } from '../self-test/values.ts'
-import type { ShownRecord } from '../self-test/values.ts'
+import type { PlainRecord } from '../self-test/values.ts'
 
 /** A request that the fake has answered. */
 export interface AnsweredRequest {
@@ -43,7 +43,7 @@ export interface GivenFilter {
 }
 
 /** The place that a request is about. */
-export interface Place {
+export interface RequestPlace {
   readonly version: FakeVersion
   readonly resource: Resource | undefined
   readonly id: string | undefined
@@ -57,7 +57,7 @@ export interface Place {
 }
 
 /** Finds what a path is about. */
-export function findPlace(path: string, base: string, versions: readonly FakeVersion[]): Place | undefined {
+export function findPlace(path: string, base: string, versions: readonly FakeVersion[]): RequestPlace | undefined {
   const below = path.startsWith(`${base}/`) ? path.slice(base.length) : path
   const version = versions.find(({ name }) => `${below}/`.startsWith(`${formatRoot('', name)}/`))
   if (version === undefined) return undefined
@@ -79,13 +79,13 @@ export function findPlace(path: string, base: string, versions: readonly FakeVer
 }
 
 /** Names what requests have in common that ask for the same in the same way. */
-export function formatForm({ method, query, status }: AnsweredRequest, { template, version }: Place): string {
+export function formatForm({ method, query, status }: AnsweredRequest, { template, version }: RequestPlace): string {
   const shown = query.map(([name, value]) => (version.vocabulary.reserved.has(name) && !/^\d+$/.test(value) ? `${name}=${value}` : name))
   return `${method} ${template}?${shown.toSorted().join('&')} ${status < 400}`
 }
 
 /** The filters of a request on the attributes of the records themselves. */
-export function listFilters(query: AnsweredRequest['query'], { answered, version }: Place): GivenFilter[] {
+export function listFilters(query: AnsweredRequest['query'], { answered, version }: RequestPlace): GivenFilter[] {
   if (answered === undefined) return []
   return query.flatMap(([parameter, text]): GivenFilter[] => {
     if (version.vocabulary.names.has(parameter)) return []
@@ -101,7 +101,11 @@ export function listFilters(query: AnsweredRequest['query'], { answered, version
 }
 
 /** Replaces the values of filters by those of a record. Lists, wildcards and NULL stay as they are. */
-export function replaceValues(query: AnsweredRequest['query'], place: Place, record: ShownRecord | undefined): AnsweredRequest['query'] {
+export function replaceValues(
+  query: AnsweredRequest['query'],
+  place: RequestPlace,
+  record: PlainRecord | undefined,
+): AnsweredRequest['query'] {
   if (record === undefined) return query
   const filters = new Map(listFilters(query, place).map(filter => [filter.parameter, filter]))
   return query.map(([parameter, text]) => {

@@ -11,7 +11,7 @@ import type { Random } from '../../engine/testing/random.ts'
 import type { Overrides } from '../../engine/testing/given-options.ts'
 import { isDeepEqual, isObject, isPlainlyShown } from './values.ts'
 import type { Subject } from './subject.ts'
-import type { ShownRecord } from './values.ts'
+import type { PlainRecord } from './values.ts'
 
 /** What bodies are made with. */
 export interface BodyMaker {
@@ -76,7 +76,7 @@ export function makeValue(attribute: ScalarAttribute, { singular }: Resource, ra
 }
 
 /** Returns a body of PUT: other values of some attributes, and other links. */
-export function makeChange(maker: BodyMaker, resource: Resource, record: ShownRecord, random: Random): Record<string, unknown> {
+export function makeChange(maker: BodyMaker, resource: Resource, record: PlainRecord, random: Random): Record<string, unknown> {
   const unique = new Set([...resource.keyNames, ...resource.uniques.flat().map(path => path.split('.')[0]!)])
   const body: Record<string, unknown> = {}
   for (const attribute of resource.attributes) {

@@ -9,10 +9,10 @@ import { WINDOW, draw } from './subject.ts'
 import type { ListedFilter, Subject } from './subject.ts'
 import { SIGN_OF_MARK } from '../../records/request/operators.ts'
 import { findId, findLinkedId, isObject, isPlainlyShown, show, toFilterText } from './values.ts'
-import type { ShownRecord } from './values.ts'
+import type { PlainRecord } from './values.ts'
 
 /** A filter with a value. */
-interface GivenFilter extends ListedFilter {
+interface TriedFilter extends ListedFilter {
   readonly text: string
   /** The value as records show it; undefined where records do not show whether they meet the filter. */
   readonly value: unknown
@@ -27,7 +27,7 @@ export async function checkFilters(probe: Probe, subject: Subject, random: Rando
 }
 
 /** Takes the value of a record. */
-async function giveValue(test: Case, subject: Subject, filter: ListedFilter, random: Random): Promise<GivenFilter | undefined> {
+async function giveValue(test: Case, subject: Subject, filter: ListedFilter, random: Random): Promise<TriedFilter | undefined> {
   const attribute = subject.find(filter.path)
   if (attribute === undefined) return undefined
   const shown = await readValue(test, subject, filter, random)
@@ -76,13 +76,13 @@ async function readValue(test: Case, subject: Subject, { path }: ListedFilter, r
   return value
 }
 
-interface Part {
+interface PartOfList {
   readonly count: number
   readonly ids: readonly string[]
-  readonly records: readonly ShownRecord[]
+  readonly records: readonly PlainRecord[]
 }
 
-async function readPart(test: Case, subject: Subject, name: string, text: string): Promise<Part | undefined> {
+async function readPart(test: Case, subject: Subject, name: string, text: string): Promise<PartOfList | undefined> {
   const answer = await test.read(subject.list({ [name]: text }, { depth: 1, limit: WINDOW }))
   const records = answer === undefined ? undefined : subject.recordsIn(answer.body)
   if (records === undefined) return undefined
@@ -90,7 +90,7 @@ async function readPart(test: Case, subject: Subject, name: string, text: string
   return { count: (answer!.body as { readonly count: number }).count, ids, records }
 }
 
-async function checkSplit(test: Case, subject: Subject, filter: GivenFilter): Promise<void> {
+async function checkSplit(test: Case, subject: Subject, filter: TriedFilter): Promise<void> {
   const { parameter, text } = filter
   const name = `${parameter}=${text}`
   const where = subject.name(filter.path.join('.'))
@@ -112,7 +112,7 @@ async function checkSplit(test: Case, subject: Subject, filter: GivenFilter): Pr
 }
 
 /** Whether each record is in the right part, where the record shows it. */
-function checkMembers(test: Case, subject: Subject, filter: GivenFilter, part: Part, rest: Part): void {
+function checkMembers(test: Case, subject: Subject, filter: TriedFilter, part: PartOfList, rest: PartOfList): void {
   const attribute = subject.find(filter.path)
   if (attribute === undefined || filter.path.length !== 1) return
   const [name = ''] = filter.path
@@ -133,7 +133,7 @@ function checkMembers(test: Case, subject: Subject, filter: GivenFilter, part: P
 }
 
 /** What is at least a value, what is less, and NULL are all records. */
-async function checkRange(test: Case, subject: Subject, filter: GivenFilter, part: Part): Promise<void> {
+async function checkRange(test: Case, subject: Subject, filter: TriedFilter, part: PartOfList): Promise<void> {
   const { parameter, text, mark } = filter
   const written = parameter.slice(0, -1)
   // "age<" with its "=" is "at most"; the other side is "more than", which has no "=".

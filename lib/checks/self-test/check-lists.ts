@@ -5,7 +5,7 @@ import type { Case, Probe } from './probe.ts'
 import { WINDOW, draw } from './subject.ts'
 import type { Subject } from './subject.ts'
 import { compareShown, findId, isOrdered, isPlainlyShown, show } from './values.ts'
-import type { ShownRecord } from './values.ts'
+import type { PlainRecord } from './values.ts'
 
 /** Pages that are followed at most. */
 const MAX_PAGES = 12
@@ -13,8 +13,8 @@ const MAX_PAGES = 12
 /** An order that can be seen in the records. */
 interface VisibleOrder {
   readonly key: string
-  readonly compare: (a: ShownRecord, b: ShownRecord) => number
-  readonly show: (record: ShownRecord) => string
+  readonly compare: (a: PlainRecord, b: PlainRecord) => number
+  readonly show: (record: PlainRecord) => string
 }
 
 export async function checkLists(probe: Probe, subject: Subject, random: Random, runs: number): Promise<void> {
@@ -54,7 +54,7 @@ async function checkPages(test: Case, subject: Subject, random: Random): Promise
   const whole = await test.read(subject.list({}, { ...sort, depth: 1, limit: length, offset }))
   const expected = whole === undefined ? undefined : subject.recordsIn(whole.body)
   if (expected === undefined) return
-  const found: ShownRecord[] = []
+  const found: PlainRecord[] = []
   let next: unknown = subject.list({}, { ...sort, depth: 1, limit: size, offset })
   while (typeof next === 'string' && found.length < expected.length) {
     const answer = await test.read(next)
@@ -63,7 +63,7 @@ async function checkPages(test: Case, subject: Subject, random: Random): Promise
     found.push(...page)
     next = (answer!.body as { readonly next: unknown }).next
   }
-  const listIds = (records: readonly ShownRecord[]): string => show(records.map(record => findId(record, resource)))
+  const listIds = (records: readonly PlainRecord[]): string => show(records.map(record => findId(record, resource)))
   const same = expected.length === Math.min(found.length, expected.length) && listIds(found.slice(0, expected.length)) === listIds(expected)
   test.check('paged', same, subject.name(), () => {
     return `Pages of ${size} from offset ${offset} have the records ${listIds(found)}; the same part as one page has ${listIds(expected)}.`

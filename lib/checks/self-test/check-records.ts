@@ -6,7 +6,7 @@ import type { Case, Probe } from './probe.ts'
 import { draw } from './subject.ts'
 import type { Subject } from './subject.ts'
 import { findLinkedId, isDeepEqual, isPlainlyShown, show } from './values.ts'
-import type { ShownRecord } from './values.ts'
+import type { PlainRecord } from './values.ts'
 
 export async function checkRecords(probe: Probe, subject: Subject, random: Random, runs: number): Promise<void> {
   if (subject.operation('GET', subject.recordTemplate) === undefined) return
@@ -24,7 +24,7 @@ export async function checkRecords(probe: Probe, subject: Subject, random: Rando
 }
 
 /** Returns the record as it reads by its own path. */
-async function checkRecord(test: Case, subject: Subject, listed: ShownRecord, path: string): Promise<ShownRecord | undefined> {
+async function checkRecord(test: Case, subject: Subject, listed: PlainRecord, path: string): Promise<PlainRecord | undefined> {
   const answer = await test.ask('GET', subject.list({}, { depth: 1 }, path))
   if (answer === undefined) return undefined
   test.check('read', answer.isOk, subject.name(), () => {
@@ -46,7 +46,7 @@ async function checkRecord(test: Case, subject: Subject, listed: ShownRecord, pa
   return record
 }
 
-async function checkAttribute(test: Case, subject: Subject, record: ShownRecord, attribute: Attribute, at: string): Promise<void> {
+async function checkAttribute(test: Case, subject: Subject, record: PlainRecord, attribute: Attribute, at: string): Promise<void> {
   const { name } = attribute
   const template = `${subject.recordTemplate}/${encodeURIComponent(name)}`
   if (!isPlainlyShown(attribute) || attribute.flag !== undefined || subject.operation('GET', template) === undefined) return
@@ -76,11 +76,11 @@ async function checkAttribute(test: Case, subject: Subject, record: ShownRecord,
 }
 
 /** `depth`, `expand` and `attributes`. */
-async function checkSelection(test: Case, subject: Subject, record: ShownRecord, at: string, random: Random): Promise<void> {
+async function checkSelection(test: Case, subject: Subject, record: PlainRecord, at: string, random: Random): Promise<void> {
   const { attributes } = subject.resource
   const relations = attributes.filter(each => isRelation(each) && isPlainlyShown(each) && record[each.name] !== undefined)
   const names = Object.keys(record).filter(name => /^[\w-]+$/.test(name) && subject.resource.byName.has(name))
-  const read = async (reserved: Parameters<Subject['list']>[1]): Promise<ShownRecord | undefined> => {
+  const read = async (reserved: Parameters<Subject['list']>[1]): Promise<PlainRecord | undefined> => {
     const answer = await test.read(subject.list({}, reserved, at))
     return answer === undefined ? undefined : subject.recordIn(answer.body)
   }

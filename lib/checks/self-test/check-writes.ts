@@ -10,7 +10,7 @@ import type { Case, Probe, ProbeAnswer } from './probe.ts'
 import { draw } from './subject.ts'
 import type { Subject } from './subject.ts'
 import { isAsSent, isDeepEqual, isPlainlyShown, show } from './values.ts'
-import type { ShownRecord } from './values.ts'
+import type { PlainRecord } from './values.ts'
 
 /** What the checks of writes share. */
 export interface Writing {
@@ -68,7 +68,7 @@ async function checkCreation(writing: Writing, subject: Subject): Promise<Record
   return undefined
 }
 
-async function checkCreated(writing: Writing, test: Case, subject: Subject, body: ShownRecord, answer: ProbeAnswer): Promise<void> {
+async function checkCreated(writing: Writing, test: Case, subject: Subject, body: PlainRecord, answer: ProbeAnswer): Promise<void> {
   const created = subject.recordIn(answer.body)
   if (created === undefined) return
   checkSent({ writing, test, subject, check: 'created' }, body, created, 'the answer')
@@ -98,7 +98,7 @@ async function checkCreated(writing: Writing, test: Case, subject: Subject, body
 }
 
 /** Where a check of values is made. */
-interface Place {
+interface WritePlace {
   readonly writing: Writing
   readonly test: Case
   readonly subject: Subject
@@ -106,7 +106,7 @@ interface Place {
 }
 
 /** Whether a record shows what was sent. */
-function checkSent({ writing: { ignored }, test, subject, check }: Place, body: ShownRecord, shown: ShownRecord, by: string): void {
+function checkSent({ writing: { ignored }, test, subject, check }: WritePlace, body: PlainRecord, shown: PlainRecord, by: string): void {
   for (const [name, sent] of Object.entries(body)) {
     const attribute = subject.resource.byName.get(name)
     if (attribute === undefined || !isPlainlyShown(attribute) || attribute.readOnly || shown[name] === undefined) continue
@@ -137,7 +137,7 @@ async function checkWrongBodies(writing: Writing, subject: Subject, good: Record
   }
 }
 
-async function checkChange(writing: Writing, subject: Subject, record: ShownRecord): Promise<void> {
+async function checkChange(writing: Writing, subject: Subject, record: PlainRecord): Promise<void> {
   const path = subject.record(record)
   if (path === undefined || subject.operation('PUT', subject.recordTemplate) === undefined) return
   const body = makeChange(writing.maker, subject.resource, record, writing.random)
@@ -159,7 +159,7 @@ async function checkChange(writing: Writing, subject: Subject, record: ShownReco
 }
 
 /** Attributes that follow from nothing else stay as they were. */
-function checkOthers({ writing, test, subject, check }: Place, before: ShownRecord, after: ShownRecord, body: ShownRecord): void {
+function checkOthers({ writing, test, subject, check }: WritePlace, before: PlainRecord, after: PlainRecord, body: PlainRecord): void {
   for (const attribute of subject.resource.attributes) {
     const { name } = attribute
     const isFixed = attribute.kind === 'scalar' && attribute.source.kind === 'column' && !attribute.source.generated && !attribute.version

@@ -26,12 +26,12 @@ const PATIENCE = 10_000
 const MAX_STEPS = 6
 
 /** The answer to a GET, as far as drift compares it. */
-export interface Reading {
+export interface AnsweredReading {
   readonly status: number
   readonly response: { readonly sort?: unknown; readonly code?: unknown }
 }
 
-function keepReading({ status, body }: RestResponse): Reading {
+function keepReading({ status, body }: RestResponse): AnsweredReading {
   const { sort, code } = (body ?? {}) as { readonly sort?: unknown; readonly code?: unknown }
   return { status, response: { sort, code } }
 }
@@ -46,7 +46,7 @@ export class Probe {
   readonly checks = Object.fromEntries(Object.keys(CHECKS).map(name => [name, 0])) as Record<SelfTestCheck, number>
   readonly failures = new Map<string, { -readonly [key in keyof SelfTestFailure]: SelfTestFailure[key] }>()
   /** GETs with their answers, each path once: drift repeats them elsewhere. Of the answers only what drift compares is kept. */
-  readonly readings = new Map<string, Reading>()
+  readonly readings = new Map<string, AnsweredReading>()
   requests = 0
   lostFailures = 0
   readonly #answering: Answering

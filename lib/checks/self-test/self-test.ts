@@ -18,7 +18,7 @@ import { checkWrites } from './check-writes.ts'
 import { checkSelfTestOptions } from './options.ts'
 import type { SelfTestOptions } from './options.ts'
 import { OutOfTime, Probe } from './probe.ts'
-import type { Answering, Case, Reading } from './probe.ts'
+import type { Answering, Case, AnsweredReading } from './probe.ts'
 import { formatReport } from './report.ts'
 import type { SelfTestReport } from './report.ts'
 import { Subject, chance } from './subject.ts'
@@ -50,7 +50,7 @@ export interface TestedWorld extends Answering {
 export interface SelfTest {
   readonly report: SelfTestReport
   /** The GETs that were answered, by their paths with queries. */
-  readonly readings: ReadonlyMap<string, Reading>
+  readonly readings: ReadonlyMap<string, AnsweredReading>
 }
 
 /** Tests a world. */

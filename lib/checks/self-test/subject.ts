@@ -10,14 +10,14 @@ import { isIds, plainIds } from '../../model/ids-name.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { formatRoot } from '../../records/request/address.ts'
 import { SIGN_OF_MARK } from '../../records/request/operators.ts'
-import type { Mark } from '../../records/request/operators.ts'
+import type { OperatorMark } from '../../records/request/operators.ts'
 import { findParameterName, vocabularyOf } from '../../records/request/query-string.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
 import type { Reserved } from '../../records/request/reserved-parameters.ts'
 import { Random } from '../../engine/testing/random.ts'
 import type { Case } from './probe.ts'
 import { findId } from './values.ts'
-import type { ShownRecord } from './values.ts'
+import type { PlainRecord } from './values.ts'
 
 /** A version that is tested. */
 export interface TestedVersion {
@@ -41,7 +41,7 @@ export interface ListedFilter {
   readonly parameter: string
   /** Without the mark behind it, and without the underscore of an attribute that is called as a parameter. */
   readonly path: readonly string[]
-  readonly mark: Mark
+  readonly mark: OperatorMark
 }
 
 export class Subject {
@@ -51,7 +51,7 @@ export class Subject {
   readonly template: string
   readonly path: string
   /** The records of the first page, and how many there are; undefined when the list could not be read. */
-  records: readonly ShownRecord[] = []
+  records: readonly PlainRecord[] = []
   count: number | undefined
 
   constructor(version: TestedVersion, resource: Resource) {
@@ -135,7 +135,7 @@ export class Subject {
   }
 
   /** The path of a record; undefined where it does not show its key. */
-  record(record: ShownRecord): string | undefined {
+  record(record: PlainRecord): string | undefined {
     if (this.resource.rules.single !== undefined) return this.path
     const id = findId(record, this.resource)
     if (id === undefined || id === '') return undefined
@@ -143,16 +143,16 @@ export class Subject {
   }
 
   /** The records of a list in an answer; undefined where a wrapper has answered something else. */
-  recordsIn(body: unknown): readonly ShownRecord[] | undefined {
+  recordsIn(body: unknown): readonly PlainRecord[] | undefined {
     const records = (body as Readonly<Record<string, unknown>> | undefined)?.[this.resource.plural]
-    return Array.isArray(records) ? (records as ShownRecord[]) : undefined
+    return Array.isArray(records) ? (records as PlainRecord[]) : undefined
   }
 
   /** The record of an answer. */
-  recordIn(body: unknown): ShownRecord | undefined {
+  recordIn(body: unknown): PlainRecord | undefined {
     const envelope = body as Readonly<Record<string, unknown>> | undefined
     const record = envelope?.[typeof envelope['resource'] === 'string' ? envelope['resource'] : this.resource.singular]
-    return typeof record === 'object' && record !== null && !Array.isArray(record) ? (record as ShownRecord) : undefined
+    return typeof record === 'object' && record !== null && !Array.isArray(record) ? (record as PlainRecord) : undefined
   }
 
   /** The filters of the list, as the document names them. */
@@ -164,7 +164,7 @@ export class Subject {
       const { name, in: place } = document.resolve(each) as { readonly name: string; readonly in: string }
       if (place !== 'query' || vocabulary.names.has(name)) return []
       const last = name.at(-1) ?? ''
-      const mark = Object.hasOwn(SIGN_OF_MARK, last) ? (last as Mark) : ''
+      const mark = Object.hasOwn(SIGN_OF_MARK, last) ? (last as OperatorMark) : ''
       const written = name.slice(0, name.length - mark.length)
       const [first = '', ...rest] = written.split('.')
       const own = this.resource.byName.has(first) ? first : first.replace(/_$/, '')

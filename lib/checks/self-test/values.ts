@@ -8,9 +8,9 @@ import { isText } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
 /** A record as the API shows it. */
-export type ShownRecord = Readonly<Record<string, unknown>>
+export type PlainRecord = Readonly<Record<string, unknown>>
 
-export function isObject(value: unknown): value is ShownRecord {
+export function isObject(value: unknown): value is PlainRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
@@ -29,7 +29,7 @@ export function isDeepEqual(a: unknown, b: unknown): boolean {
 }
 
 /** Returns the ID of a record as bodies have it; undefined where the record does not show its key. */
-export function findId(record: ShownRecord, resource: Resource): string | undefined {
+export function findId(record: PlainRecord, resource: Resource): string | undefined {
   const { byName } = resource
   const names = idNames(resource)
   const parts = names.map(name => {
@@ -66,7 +66,7 @@ export function isAsSent(attribute: Attribute, sent: unknown, shown: unknown): b
       if (attribute.array) return Array.isArray(sent) && Array.isArray(shown) && sent.length === shown.length
       return (
         isObject(shown) &&
-        Object.entries(sent as ShownRecord).every(([name, value]) => {
+        Object.entries(sent as PlainRecord).every(([name, value]) => {
           const child = attribute.byName.get(name)
           return child === undefined || !isPlainlyShown(child) || isAsSent(child, value, shown[name])
         })

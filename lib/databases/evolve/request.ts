@@ -72,12 +72,12 @@ export function readRequest(orm: MikroORM, evolving: Evolving): EvolveRequest {
   }
 }
 
-type Named = EntityMetadata & { readonly singular: string }
+type EntityWithSingular = EntityMetadata & { readonly singular: string }
 
 /** Returns the entities by all forms of the names of their resources, and by the name of their class. */
-function nameEntities(orm: MikroORM, { resources }: Evolving): ReadonlyMap<string, Named> {
+function nameEntities(orm: MikroORM, { resources }: Evolving): ReadonlyMap<string, EntityWithSingular> {
   const all = [...orm.getMetadata()].filter(meta => !meta.embeddable && !meta.abstract && meta.pivotTable !== true && !meta.virtual)
-  const named = new Map<string, Named>()
+  const named = new Map<string, EntityWithSingular>()
   const add = (name: string, meta: Meta, singular: string): void => {
     if (!named.has(name)) named.set(name, Object.assign(Object.create(meta) as Meta, { singular }))
   }
@@ -94,7 +94,7 @@ function nameEntities(orm: MikroORM, { resources }: Evolving): ReadonlyMap<strin
   return named
 }
 
-function findEntity(named: ReadonlyMap<string, Named>, name: string, option: string): Named {
+function findEntity(named: ReadonlyMap<string, EntityWithSingular>, name: string, option: string): EntityWithSingular {
   const meta = named.get(name)
   if (meta !== undefined) return meta
   throw new TypeError(`"${option}" names the resource "${name}", which no entity is called.${formatHint(findNearest(name, named.keys()))}`)
@@ -171,7 +171,7 @@ function isJson(text: string): boolean {
 }
 
 function readFill(
-  named: ReadonlyMap<string, Named>,
+  named: ReadonlyMap<string, EntityWithSingular>,
   columns: ReadonlyMap<string, ReadonlyMap<string, EvolvedColumn>>,
   fill: Evolving['fill'],
 ): EvolveRequest['fill'] {
@@ -206,7 +206,11 @@ function findProperty(meta: Meta, name: string, option: string): Property {
   )
 }
 
-function readRenamed(named: ReadonlyMap<string, Named>, orm: MikroORM, renamed: Evolving['renamed']): EvolveRequest['renamed'] {
+function readRenamed(
+  named: ReadonlyMap<string, EntityWithSingular>,
+  orm: MikroORM,
+  renamed: Evolving['renamed'],
+): EvolveRequest['renamed'] {
   const naming = orm.config.getNamingStrategy()
   const tables = new Map<string, AskedRename[]>()
   for (const [resource, names] of Object.entries(renamed)) {

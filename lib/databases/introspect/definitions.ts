@@ -4,7 +4,7 @@ import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
 import { resource } from '../../model/resource-config.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 import { camelCase, camelPlural, defaultNames, isResourceName, words } from '../../model/resource-names.ts'
-import type { ResourceNames } from '../../model/resource-names.ts'
+import type { DefaultNames } from '../../model/resource-names.ts'
 
 /** The name of a table, and its entity. */
 export interface NamedEntity {
@@ -23,7 +23,7 @@ export function formatListName(table: string): string {
 }
 
 /** Finds the names of a table's resource. */
-function findNames(table: string): ResourceNames {
+function findNames(table: string): DefaultNames {
   if (!isOdd(table)) return defaultNames(table)
   const own = words(table)
   return { plural: own.join('_'), singular: own.join('_'), accepted: [...new Set([own.join('_'), own.join('-'), camelCase(table)])] }

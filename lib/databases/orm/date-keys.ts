@@ -5,8 +5,8 @@
  */
 import type { EntityMetadata } from '@mikro-orm/core'
 
-type Keyed = Record<string, unknown>
-type Serializer = (entity: Keyed) => string
+type KeyedEntity = Record<string, unknown>
+type Serializer = (entity: KeyedEntity) => string
 
 /** Returns the serializer of an entity's keys that knows times, made of MikroORM's. */
 export function serializeDates(meta: EntityMetadata, serialize: Serializer): Serializer {
@@ -19,10 +19,10 @@ function isDate({ properties }: EntityMetadata, name: string): boolean {
   return prop.kind === 'scalar' && prop.runtimeType === 'Date' && prop.customType === undefined
 }
 
-function withTexts(entity: Keyed, dates: readonly string[]): Keyed {
+function withTexts(entity: KeyedEntity, dates: readonly string[]): KeyedEntity {
   const texts = dates.flatMap(name => {
     const value = entity[name]
     return value instanceof Date && !Number.isNaN(value.getTime()) ? [[name, { value: value.toISOString() }] as const] : []
   })
-  return Object.create(entity, Object.fromEntries(texts)) as Keyed
+  return Object.create(entity, Object.fromEntries(texts)) as KeyedEntity
 }

@@ -12,14 +12,14 @@ import { qualifyTable } from '../../model/table-name.ts'
 import { tableName } from '../sql/sql.ts'
 
 /** A query whose columns are to be found. */
-export interface Query {
+export interface ColumnQuery {
   readonly meta: EntityMetadata
   /** What stands in a FROM clause. */
   readonly from: string
 }
 
 /** The views and virtual entities. The former need their schema. */
-export function listQueries(orm: MikroORM): Query[] {
+export function listQueries(orm: MikroORM): ColumnQuery[] {
   return [...orm.getMetadata()].flatMap(meta => {
     if (meta.virtual !== true && meta.view !== true) return []
     if (meta.virtual !== true) return [{ meta, from: tableName(qualifyTable(meta.tableName, meta.schema)) }]
@@ -35,7 +35,7 @@ export function listQueries(orm: MikroORM): Query[] {
  * @param nullOf writes NULL as a value of a property's column
  */
 export function leaveMissingColumns(
-  { meta }: Query,
+  { meta }: ColumnQuery,
   columns: readonly string[],
   notes: Notes,
   nullOf: (prop: EntityProperty) => string = () => 'null',
@@ -71,7 +71,7 @@ function isStored(prop: EntityProperty): boolean {
 }
 
 /** Notes a query that a database cannot run. */
-export function noteBroken({ meta }: Query, database: string, error: unknown, notes: Notes): void {
+export function noteBroken({ meta }: ColumnQuery, database: string, error: unknown, notes: Notes): void {
   notes.add(
     `${meta.className}: ${database} cannot run ${meta.virtual === true ? 'its expression' : 'the view'} (${(error as Error).message}).`,
   )

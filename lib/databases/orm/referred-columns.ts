@@ -5,7 +5,7 @@
 import { EntitySchema } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, NamingStrategy, Options, Platform } from '@mikro-orm/core'
 
-type Property = EntityProperty & { referenceColumnName?: string; fieldName?: string }
+type ReferredProperty = EntityProperty & { referenceColumnName?: string; fieldName?: string }
 
 /** Takes each entity that MikroORM discovers, before its columns are known, and completes the links between those it was given. */
 export class ReferredColumns {
@@ -13,7 +13,7 @@ export class ReferredColumns {
   #naming: NamingStrategy | undefined
   readonly #metas: EntityMetadata[] = []
   /** Links whose target has not been discovered yet. */
-  #pending: { readonly prop: Property; readonly column: string }[] = []
+  #pending: { readonly prop: ReferredProperty; readonly column: string }[] = []
 
   /** @param named the naming strategy of the options, if they have one */
   constructor(named: Options['namingStrategy']) {
@@ -24,7 +24,7 @@ export class ReferredColumns {
     const naming = this.#named ?? platform.getNamingStrategy()
     this.#naming ??= typeof naming === 'function' ? new naming() : naming
     this.#metas.push(meta)
-    for (const prop of Object.values<Property>(meta.properties)) {
+    for (const prop of Object.values<ReferredProperty>(meta.properties)) {
       const column = findReferred(prop)
       if (column !== undefined) this.#pending.push({ prop, column })
     }
@@ -37,7 +37,7 @@ export class ReferredColumns {
     })
   }
 
-  #findTarget({ entity, type, target }: Property): EntityMetadata | undefined {
+  #findTarget({ entity, type, target }: ReferredProperty): EntityMetadata | undefined {
     const declared: unknown =
       typeof entity === 'function' && entity.prototype === undefined ? (entity as () => unknown)() : (entity ?? target)
     const named = declared instanceof EntitySchema ? declared.meta.className : typeof declared === 'string' ? declared : type
@@ -48,7 +48,7 @@ export class ReferredColumns {
   #findProperty(target: EntityMetadata, column: string): string | undefined {
     for (let meta: EntityMetadata | undefined = target; meta !== undefined; meta = this.#findParent(meta)) {
       const { properties, uniques } = meta
-      const found = Object.values<Property>(properties).find(prop => this.#columnOf(prop) === column)
+      const found = Object.values<ReferredProperty>(properties).find(prop => this.#columnOf(prop) === column)
       if (found === undefined) continue
       const isUnique = found.unique !== undefined && found.unique !== false
       const isPlain = found.primary !== true && ((found.kind as string | undefined) ?? 'scalar') === 'scalar'
@@ -62,13 +62,13 @@ export class ReferredColumns {
     return this.#metas.find(meta => meta.class === above)
   }
 
-  #columnOf({ name, fieldName, fieldNames }: Property): string {
+  #columnOf({ name, fieldName, fieldNames }: ReferredProperty): string {
     return fieldName ?? fieldNames?.[0] ?? this.#naming!.propertyToColumnName(name)
   }
 }
 
 /** Returns the one column that a foreign key says that it refers to. */
-function findReferred(prop: Property): string | undefined {
+function findReferred(prop: ReferredProperty): string | undefined {
   if (prop.targetKey !== undefined || (prop.kind !== 'm:1' && prop.kind !== '1:1')) return undefined
   if (prop.referenceColumnName !== undefined) return prop.referenceColumnName
   const { referencedColumnNames: named } = prop as { referencedColumnNames?: string[] }

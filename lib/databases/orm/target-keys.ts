@@ -34,10 +34,10 @@ interface Comparator {
 }
 
 /** The corrected links, by entity. */
-type Links = ReadonlyMap<unknown, readonly EntityProperty[]>
+type KeyLinks = ReadonlyMap<unknown, readonly EntityProperty[]>
 
 /** Corrects the comparator of an instance, which takes part in computing changes. */
-function correctComparisons(comparator: Comparator, links: Links): void {
+function correctComparisons(comparator: Comparator, links: KeyLinks): void {
   const prepareEntity = comparator.prepareEntity.bind(comparator)
   const getEntityComparator = comparator.getEntityComparator.bind(comparator)
   const comparisons = new Map<EntityName, Compare>()

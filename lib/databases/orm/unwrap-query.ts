@@ -3,7 +3,7 @@ import { isRaw, raw } from '@mikro-orm/core'
 import type { RawQueryFragment } from '@mikro-orm/core'
 
 /** MikroORM's query builders, of any database. */
-interface Builder {
+interface RawBuilder {
   toRaw(): RawQueryFragment
 }
 
@@ -13,12 +13,12 @@ export interface Unwrapped {
   readonly values: readonly unknown[]
 }
 
-export function isBuilder(value: unknown): value is Builder {
+export function isBuilder(value: unknown): value is RawBuilder {
   return typeof value === 'object' && value !== null && typeof (value as { readonly toRaw?: unknown }).toRaw === 'function'
 }
 
 export function unwrapQuery(
-  query: string | RawQueryFragment | Builder,
+  query: string | RawQueryFragment | RawBuilder,
   params: readonly unknown[] | Readonly<Record<string, unknown>>,
 ): Unwrapped {
   let given: string | RawQueryFragment = isBuilder(query) ? query.toRaw() : query

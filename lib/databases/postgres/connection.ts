@@ -33,7 +33,7 @@ import type { OrmHost } from './orm/lent-dialect.ts'
 import { withTime } from './orm/server-time.ts'
 import { Readings } from './readings.ts'
 import { RowWriter } from './row-writer.ts'
-import { Gate } from './server/gate.ts'
+import { WriteGate } from './server/gate.ts'
 import { isLent } from './server/lent-settings.ts'
 import { command } from './server/sessions.ts'
 import type { Sessions } from './server/sessions.ts'
@@ -66,7 +66,7 @@ export class PostgresConnection implements Connection {
   readonly #readings: Readings
   readonly #unitsOfWork: UnitsOfWork
   readonly #rows: RowWriter
-  readonly gate = new Gate()
+  readonly gate = new WriteGate()
   /** The log of changed rows; undefined where the database has none. */
   log: ChangeLog | undefined
   /** What is kept of log-ins; undefined where none is on. */

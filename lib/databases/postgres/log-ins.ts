@@ -5,7 +5,7 @@
 import type { Reading, Row } from '../../records/database/dialect.ts'
 import type { LogInAttempts, LogInOutcome, LogInStore, LogInWindow, StoredToken, TokenState } from '../../records/database/log-in-store.ts'
 import { isLost, unreachable } from './server/errors.ts'
-import type { Gate } from './server/gate.ts'
+import type { WriteGate } from './server/gate.ts'
 import { parseArray } from './server/sessions.ts'
 import type { Sessions } from './server/sessions.ts'
 import { removalOf } from './log-in-tables.ts'
@@ -18,7 +18,7 @@ const PRUNE_EVERY = 100
 export interface LogInHost {
   readonly sessions: Sessions
   /** Lets in what writes while the data is not replaced as a whole. */
-  readonly gate: Gate
+  readonly gate: WriteGate
   readonly readOnly: boolean
 }
 

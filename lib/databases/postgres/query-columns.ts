@@ -3,7 +3,7 @@ import type { EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
 import type { Notes } from '../../foundation/base/notes.ts'
 import { leaveMissingColumns, listQueries, noteBroken } from '../orm/query-columns.ts'
-import type { Query } from '../orm/query-columns.ts'
+import type { ColumnQuery } from '../orm/query-columns.ts'
 import { isLost } from './server/errors.ts'
 import { ask, command } from './server/sessions.ts'
 
@@ -18,13 +18,13 @@ export async function leaveMissing(orm: MikroORM, session: PoolClient, notes: No
 }
 
 /** Returns the columns of a view; undefined where it is not there. */
-async function listColumns({ from }: Query, session: PoolClient): Promise<string[] | undefined> {
+async function listColumns({ from }: ColumnQuery, session: PoolClient): Promise<string[] | undefined> {
   const rows = await ask(session, 'select attname from pg_attribute where attrelid = to_regclass($1) and attnum > 0', [from])
   return rows.length === 0 ? undefined : rows.map(([column]) => column as string)
 }
 
 /** Returns the columns of an expression; undefined, with a note, where the server cannot run it. */
-async function describeQuery(query: Query, session: PoolClient, notes: Notes): Promise<string[] | undefined> {
+async function describeQuery(query: ColumnQuery, session: PoolClient, notes: Notes): Promise<string[] | undefined> {
   await command(session, 'savepoint mikro_columns')
   try {
     const { fields } = await session.query(`select * from ${query.from} as q limit 0`)

@@ -10,7 +10,7 @@ import { checkFollowed, isLastBatch } from '../../records/database/last-batch.ts
 import { isLost, isOutdated, isUnprepared, pooled, unreachable } from './server/errors.ts'
 import { command } from './server/sessions.ts'
 import type { Sessions } from './server/sessions.ts'
-import type { Answered, Asked } from './server/statement-batch.ts'
+import type { Answered, AskedStatement } from './server/statement-batch.ts'
 import type { OpenTransaction, Transactions } from './server/transactions.ts'
 
 type Batch = readonly ReadingStep[]
@@ -159,7 +159,7 @@ export class Readings {
   ): Promise<readonly (readonly Row[])[]> {
     const trace = this.traces?.current
     if (end !== undefined) end.about = batch[0]?.statement.costs?.about
-    const statements: Asked[] = before === undefined ? [] : [before]
+    const statements: AskedStatement[] = before === undefined ? [] : [before]
     for (const { statement, parameters } of batch) statements.push({ sql: statement.sql, parameters })
     if (after !== undefined) statements.push(after)
     const settled =
@@ -174,7 +174,7 @@ export class Readings {
   }
 
   /** Reports the statements of a batch, each with the time up to its answer. */
-  async #runTraced(batch: Batch, session: PoolClient, statements: readonly Asked[], trace: Trace): Promise<Answered['rows']> {
+  async #runTraced(batch: Batch, session: PoolClient, statements: readonly AskedStatement[], trace: Trace): Promise<Answered['rows']> {
     const stage = trace.enter('sql')
     const begun = performance.now()
     let answered: Answered | undefined
@@ -202,12 +202,12 @@ interface BegunInside<T> {
 
 /** What is sent around the statements of a batch. */
 interface Around {
-  readonly before?: Asked | undefined
-  readonly after?: Asked | undefined
+  readonly before?: AskedStatement | undefined
+  readonly after?: AskedStatement | undefined
 }
 
-const BEGIN: Asked = { sql: 'begin isolation level repeatable read, read only', parameters: [] }
-const COMMIT: Asked = { sql: 'commit', parameters: [] }
+const BEGIN: AskedStatement = { sql: 'begin isolation level repeatable read, read only', parameters: [] }
+const COMMIT: AskedStatement = { sql: 'commit', parameters: [] }
 
 /** The first statements of a reading have got no answer. */
 class Unanswered extends Error {

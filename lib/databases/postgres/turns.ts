@@ -19,7 +19,7 @@ interface Queue {
   count: number
 }
 
-export class Turns {
+export class WriteTurns {
   readonly #queues = new Map<string, Queue>()
 
   /** Whether writes of a record run one after another now. */

@@ -17,7 +17,7 @@ import type { OrmHost } from './orm/lent-dialect.ts'
 import { Crowded, PlainTransactions } from './plain-transactions.ts'
 import type { Sessions } from './server/sessions.ts'
 import type { OpenTransaction, Transactions } from './server/transactions.ts'
-import { Turns } from './turns.ts'
+import { WriteTurns } from './turns.ts'
 
 /** Throws what a write has failed with, unless it may run again since another one got in its way. */
 function refuseFailed(error: unknown, isRepeatable: boolean): void {
@@ -28,7 +28,7 @@ function refuseFailed(error: unknown, isRepeatable: boolean): void {
   if (!isRepeatable) throw isUnprepared(error) ? pooled(error) : isOld ? error : conflicting(error)
 }
 
-type Work<T> = (em: EntityManager) => Awaitable<T>
+type EntityWork<T> = (em: EntityManager) => Awaitable<T>
 
 /** How often a write is tried: all but the first time in its turn. */
 const ATTEMPTS = 10
@@ -42,7 +42,7 @@ export class UnitsOfWork {
   readonly #orm: () => MikroORM
   readonly #readOnly: boolean
   readonly #plain: PlainTransactions
-  readonly #turns = new Turns()
+  readonly #turns = new WriteTurns()
 
   constructor(host: OrmHost, orm: () => MikroORM, readOnly: boolean) {
     this.#sessions = host.sessions
@@ -53,7 +53,7 @@ export class UnitsOfWork {
   }
 
   /** See `Connection.write`. */
-  async write<T>(work: Work<T>, end?: RequestAbort, repeatable: Repeatable = false, place?: WrittenPlace): Promise<T> {
+  async write<T>(work: EntityWork<T>, end?: RequestAbort, repeatable: Repeatable = false, place?: WrittenPlace): Promise<T> {
     if (this.#readOnly) throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
     const { current } = this.#transactions
     if (current !== undefined) return this.#writeNested(current, work, end)
@@ -97,7 +97,7 @@ export class UnitsOfWork {
     }
   }
 
-  async #attempt<T>(work: Work<T>, end: RequestAbort | undefined): Promise<T> {
+  async #attempt<T>(work: EntityWork<T>, end: RequestAbort | undefined): Promise<T> {
     const transaction = this.#transactions.create(end)
     try {
       return await this.#run(transaction, {}, work)
@@ -111,7 +111,7 @@ export class UnitsOfWork {
   }
 
   /** A write inside another one is a savepoint of it; those of one transaction come one after another. */
-  async #writeNested<T>(outer: OpenTransaction, work: Work<T>, end: RequestAbort | undefined): Promise<T> {
+  async #writeNested<T>(outer: OpenTransaction, work: EntityWork<T>, end: RequestAbort | undefined): Promise<T> {
     const release = await outer.nested.acquire(end?.signal)
     try {
       // A write that was left behind finds that the outer one has ended, and has a transaction of its own.
@@ -128,7 +128,11 @@ export class UnitsOfWork {
     }
   }
 
-  async #run<T>(transaction: OpenTransaction, { ctx }: { readonly ctx?: NonNullable<OpenTransaction['trx']> }, work: Work<T>): Promise<T> {
+  async #run<T>(
+    transaction: OpenTransaction,
+    { ctx }: { readonly ctx?: NonNullable<OpenTransaction['trx']> },
+    work: EntityWork<T>,
+  ): Promise<T> {
     // Subscribers that a hook adds are gone with the request, as in MikroORM's own `transactional`.
     const em = this.#orm().em.fork({ cloneEventManager: true })
     try {
@@ -148,7 +152,7 @@ export class UnitsOfWork {
     }
   }
 
-  async #finish<T>(em: EntityManager, transaction: OpenTransaction, work: Work<T>): Promise<T> {
+  async #finish<T>(em: EntityManager, transaction: OpenTransaction, work: EntityWork<T>): Promise<T> {
     const { session, end, nested } = transaction
     try {
       const result = await this.#sessions.guard(session!, end, async () => {

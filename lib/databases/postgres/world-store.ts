@@ -11,7 +11,7 @@ import { checkKept, readEnd } from './kit/change-log.ts'
 import type { ChangeLog } from './kit/change-log.ts'
 import { ForkDatabases } from './kit/fork-databases.ts'
 import { PostgresImage, findRoute, relateToOrigin } from './kit/image.ts'
-import type { Place, Route } from './kit/image.ts'
+import type { LogPlace, LogRoute } from './kit/image.ts'
 import { beginReplay, readChanges, readSequences, rewind, writeChanges, writeSequences } from './kit/row-changes.ts'
 import type { SequenceValues, TableChanges } from './kit/row-changes.ts'
 import { LentDialect } from './orm/lent-dialect.ts'
@@ -20,20 +20,20 @@ import { ask, command, Sessions } from './server/sessions.ts'
 import { Transactions } from './server/transactions.ts'
 
 /** A copy, for one fork or for forks to be copied from, and what its log has in common with that of the database. */
-interface Copy {
+interface DatabaseCopy {
   readonly database: string
-  readonly origin: NonNullable<Place['origin']>
+  readonly origin: NonNullable<LogPlace['origin']>
 }
 
 /** What makes a store that of a fork. */
 interface ForkParts {
-  readonly origin: NonNullable<Place['origin']>
+  readonly origin: NonNullable<LogPlace['origin']>
   /** Where the database of the fork is, by name, which is dropped with it; undefined for one in this process. */
   readonly copy?: { readonly databases: ForkDatabases; readonly own: string }
 }
 
 /** What has the data for itself. */
-interface Replacement {
+interface WorldReplacement {
   readonly session: PoolClient
   readonly log: ChangeLog
   /** The method of the engine that wants it. */
@@ -43,8 +43,8 @@ interface Replacement {
 /** Why a pooler keeps a database from being forked. */
 const POOLED = 'a fork is a database of its own, and a pooler stands between ("prepare: false"): give a URL of the server itself'
 
-export class PostgresWorldStore implements WorldStore, Place {
-  readonly origin: Place['origin']
+export class PostgresWorldStore implements WorldStore, LogPlace {
+  readonly origin: LogPlace['origin']
   readonly #connection: PostgresConnection
   readonly #database: ServerDatabase
   readonly #own: string | undefined
@@ -54,7 +54,7 @@ export class PostgresWorldStore implements WorldStore, Place {
   #images: WeakRef<PostgresImage>[] = []
   /** The copies that there are, as far as their logs are the same as this one. */
   readonly #forks = new Set<{ sameUpTo: number }>()
-  #template: Promise<Copy> | undefined
+  #template: Promise<DatabaseCopy> | undefined
   #spare: Promise<string | undefined> | undefined
   #forked = 0
   #isClosed = false
@@ -148,8 +148,8 @@ export class PostgresWorldStore implements WorldStore, Place {
   }
 
   async #goTo(
-    { session, log, what }: Replacement,
-    { position, changes }: Route,
+    { session, log, what }: WorldReplacement,
+    { position, changes }: LogRoute,
     { sequences }: PostgresImage,
     first?: () => void,
   ): Promise<void> {
@@ -221,7 +221,7 @@ export class PostgresWorldStore implements WorldStore, Place {
   }
 
   /** Copies the template, which is made once. */
-  async #copyTemplate(): Promise<Copy> {
+  async #copyTemplate(): Promise<DatabaseCopy> {
     this.#template ??= this.#copyWhole().catch((error: unknown) => {
       this.#template = undefined
       throw error
@@ -288,7 +288,7 @@ export class PostgresWorldStore implements WorldStore, Place {
   }
 
   /** Copies the database while nobody is connected to it. */
-  #copyWhole(): Promise<Copy> {
+  #copyWhole(): Promise<DatabaseCopy> {
     const databases = (this.#databases ??= new ForkDatabases(this.#database.url).join())
     return this.#connection.gate.alone(async () => {
       const { sessions } = this.#connection.parts
@@ -330,7 +330,7 @@ export class PostgresWorldStore implements WorldStore, Place {
   }
 
   /** Runs work while nobody writes. */
-  async #exclusively<T>(what: string, work: (replacement: Replacement) => Promise<T>): Promise<T> {
+  async #exclusively<T>(what: string, work: (replacement: WorldReplacement) => Promise<T>): Promise<T> {
     const log = this.#findLog(what)
     const { gate, parts } = this.#connection
     if (parts.transactions.current !== undefined)

@@ -7,13 +7,13 @@ import { bind, join, sql } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** The columns by which the rows of a relation are found, with the parts of the key that they hold. */
-interface Links {
+interface ChildLinks {
   readonly columns: readonly string[]
   readonly parts: readonly KeyPart[]
 }
 
 /** The columns are the key of the one row above. */
-function isLink({ columns, parts }: Links, { compared }: Flavour): Sql {
+function isLink({ columns, parts }: ChildLinks, { compared }: Flavour): Sql {
   return join(
     columns.map((column, part) => {
       const { type } = parts[part]!
@@ -31,7 +31,7 @@ function isLink({ columns, parts }: Links, { compared }: Flavour): Sql {
 export function compileStatements(
   select: Select,
   about: string,
-  links: Links,
+  links: ChildLinks,
   where: readonly Sql[],
   id?: Sql,
 ): { statement: Statement; single: Statement } {

@@ -38,12 +38,12 @@ export function compileCounted(plan: ReadPlan, root: FromClause, rows: Select): 
 }
 
 /** What the rows of a page show. */
-interface Shown {
+interface ShownRows {
   readonly columns: readonly Sql[]
   readonly joins: readonly Sql[]
 }
 
-function finishCounted(plan: ReadPlan, root: FromClause, tables: Tables, { columns, joins }: Shown): Statement {
+function finishCounted(plan: ReadPlan, root: FromClause, tables: Tables, { columns, joins }: ShownRows): Statement {
   const { resource } = plan
   const { flavour } = tables
   const found = new Select(flavour, plan.scopeOf, tables.beside())

@@ -63,15 +63,16 @@ function place(embedded: string, { within = [] }: { readonly within?: readonly s
   return { within: [embedded, ...within] }
 }
 
-interface Entry {
+interface FieldEntry {
   readonly name: string
   readonly expression: string
   readonly of: ReadonlySet<string> | undefined
 }
 
 /** The record; of several classes, the one that its row names, with the attributes of that class. */
-function recordExpression(entries: readonly Entry[], { scope, select, source }: NodeContext): string {
-  const literalOf = (of: readonly Entry[]): string => source.object(of.map(({ name: called, expression }) => [called, expression] as const))
+function recordExpression(entries: readonly FieldEntry[], { scope, select, source }: NodeContext): string {
+  const literalOf = (of: readonly FieldEntry[]): string =>
+    source.object(of.map(({ name: called, expression }) => [called, expression] as const))
   const { hierarchy } = scope.resource
   if (hierarchy === undefined || entries.every(({ of }) => of === undefined)) return literalOf(entries)
   const discriminator = `r[${select.add(text(scope.column(hierarchy.column)))}]`
@@ -230,14 +231,14 @@ function objectExpression({ variants, byName }: EmbeddedAttribute, fields: reado
 }
 
 /** The fields of an embedded object that link, with the objects inside it that they are in. */
-function linksInside(fields: readonly Field[], within: readonly string[] = []): { field: LinkField; within: readonly string[] }[] {
+function linksInside(fields: readonly Field[], within: readonly string[] = []): { field: ReferenceField; within: readonly string[] }[] {
   return fields.flatMap(field => {
     if (field.kind === 'embedded') return linksInside(field.fields, [...within, field.attribute.name])
     return field.kind === 'reference' || field.kind === 'record' ? [{ field, within }] : []
   })
 }
 
-type LinkField = Field & { kind: 'reference' | 'record' }
+type ReferenceField = Field & { kind: 'reference' | 'record' }
 
 /** The record that a to-one links, by a key that stands here (owner) or there. */
 function recordChild(attribute: ToOneAttribute, node: RecordNode, { scope, select: above }: NodeContext): CompiledChild {

@@ -1,7 +1,7 @@
 /**
  * List changes: rows of pivot tables that came and went, as what they mean: the IDs in the list of a record, before and after, in the order of the list.
  */
-import type { ChangeSink, ListChange, RowChange, WatchedList } from '../../records/database/changes.ts'
+import type { ChangeSink, ChangedList, RowChange, WatchedList } from '../../records/database/changes.ts'
 import type { Builder, CompiledRead, Dialect, Reading, Row } from '../../records/database/dialect.ts'
 import { keyFromJson } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
@@ -55,7 +55,7 @@ export interface LinkChange {
 /** A change that has not been reported, and who hears of it beside the watchers. */
 export interface PendingChange {
   readonly sink: ChangeSink | undefined
-  readonly change: RowChange | LinkChange | ListChange
+  readonly change: RowChange | LinkChange | ChangedList
 }
 
 /** @param alias that of the row of the pivot table */

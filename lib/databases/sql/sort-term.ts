@@ -130,7 +130,7 @@ function reachedBy(term: SortTerm, first: number, owner: FromClause, reach: Reac
 }
 
 /** What the steps of a path have in common. */
-interface PathContext {
+interface SortContext {
   readonly tables: Tables
   readonly reach: Reach
   /** The rows for each of which the links may be walked. */
@@ -138,7 +138,7 @@ interface PathContext {
 }
 
 /** All links of one relation. */
-function compileStep(hop: RelationAttribute, resource: Resource, { tables, reach, from }: PathContext): Sql {
+function compileStep(hop: RelationAttribute, resource: Resource, { tables, reach, from }: SortContext): Sql {
   const joins: Sql[] = []
   const select = (links: readonly string[], reached: FromClause, from: Sql, existing: Sql | undefined): Sql => {
     const what = reach.links(reach.key(links, resource), reach.key(reached.key, hop.target))

@@ -4,7 +4,7 @@
  */
 
 /** A token, or the tokens inside parentheses. */
-type Token = string | Token[]
+type SqlWord = string | SqlWord[]
 
 /** An expression over one table that an index can contain, without the name of the table. */
 export interface IndexPart {
@@ -39,8 +39,8 @@ function tokenize(sql: string): string[] {
   return (sql.match(TOKENS) ?? []).filter(token => !/^(?:\s|--)/.test(token))
 }
 
-function nestBrackets(flat: readonly string[]): Token[] {
-  const stack: Token[][] = [[]]
+function nestBrackets(flat: readonly string[]): SqlWord[] {
+  const stack: SqlWord[][] = [[]]
   for (const token of flat) {
     if (token === '(') stack.push([])
     else if (token === ')' && stack.length > 1) {
@@ -51,16 +51,16 @@ function nestBrackets(flat: readonly string[]): Token[] {
   return stack[0]!
 }
 
-function isParameter(token: Token | undefined): boolean {
+function isParameter(token: SqlWord | undefined): boolean {
   return typeof token === 'string' && /^(?:\?|\$\d+)$/.test(token)
 }
 
-function isWord(token: Token | undefined, ...words: string[]): boolean {
+function isWord(token: SqlWord | undefined, ...words: string[]): boolean {
   return typeof token === 'string' && words.includes(token.toLowerCase())
 }
 
 /** Reads the name of an identifier. Undefined for other tokens. */
-function readName(token: Token | undefined): string | undefined {
+function readName(token: SqlWord | undefined): string | undefined {
   if (typeof token !== 'string') return undefined
   if (/^["`]/.test(token)) return token.slice(1, -1).replaceAll(token[0]! + token[0]!, token[0]!)
   return /^[A-Za-z_]\w*$/.test(token) ? token : undefined
@@ -70,7 +70,7 @@ function readName(token: Token | undefined): string | undefined {
 export function findTables(sql: string): Map<string, UsedTable> {
   const found = new Map<string, UsedTable>()
   const twice = new Set<string>()
-  const visit = (tokens: readonly Token[], outer: ReadonlyMap<string, UsedTable>): void => {
+  const visit = (tokens: readonly SqlWord[], outer: ReadonlyMap<string, UsedTable>): void => {
     const known = new Map(outer)
     const clauses = splitClauses(tokens)
     const isFiltered = clauses !== undefined && clauses.where.length > 0
@@ -93,18 +93,18 @@ export function findTables(sql: string): Map<string, UsedTable> {
 }
 
 interface Clauses {
-  readonly from: readonly Token[]
-  readonly where: readonly Token[]
-  readonly order: readonly Token[]
+  readonly from: readonly SqlWord[]
+  readonly where: readonly SqlWord[]
+  readonly order: readonly SqlWord[]
 }
 
 /** Splits a SELECT, UPDATE or DELETE into clauses. Undefined for other statements. */
-function splitClauses(tokens: readonly Token[]): Clauses | undefined {
+function splitClauses(tokens: readonly SqlWord[]): Clauses | undefined {
   if (!isWord(tokens[0], 'select', 'update', 'delete')) return undefined
   // A compound SELECT has one order for all of its parts.
   if (tokens.some(token => isWord(token, 'union', 'intersect', 'except'))) return undefined
-  const clauses: { from: Token[]; where: Token[]; order: Token[] } = { from: [], where: [], order: [] }
-  let current: Token[] | undefined
+  const clauses: { from: SqlWord[]; where: SqlWord[]; order: SqlWord[] } = { from: [], where: [], order: [] }
+  let current: SqlWord[] | undefined
   for (const [index, token] of tokens.entries()) {
     if (isWord(token, 'from') || (index === 0 && isWord(token, 'update'))) current = clauses.from
     else if (isWord(token, 'where')) current = clauses.where
@@ -116,10 +116,10 @@ function splitClauses(tokens: readonly Token[]): Clauses | undefined {
 }
 
 /** Reads the tables of a FROM clause and returns the conditions of its joins. */
-function readFrom(tokens: readonly Token[], declare: (alias: string, table: string) => void): Token[][] {
-  const conditions: Token[][] = []
+function readFrom(tokens: readonly SqlWord[], declare: (alias: string, table: string) => void): SqlWord[][] {
+  const conditions: SqlWord[][] = []
   let expectsTable = true
-  let condition: Token[] | undefined
+  let condition: SqlWord[] | undefined
   for (let index = 0; index < tokens.length; index++) {
     const token = tokens[index]!
     if (expectsTable) {
@@ -148,8 +148,8 @@ function readFrom(tokens: readonly Token[], declare: (alias: string, table: stri
 }
 
 /** Splits a condition into parts that must all hold. */
-function splitConjuncts(tokens: readonly Token[]): Token[][] {
-  const parts: Token[][] = [[]]
+function splitConjuncts(tokens: readonly SqlWord[]): SqlWord[][] {
+  const parts: SqlWord[][] = [[]]
   let cases = 0
   let isBetween = false
   for (const token of tokens) {
@@ -171,7 +171,7 @@ function splitConjuncts(tokens: readonly Token[]): Token[][] {
 
 const OPERATORS = ['=', '==', 'in', 'is', '<', '>', '<=', '>=', 'between', 'glob']
 
-function readCondition(condition: readonly Token[], known: ReadonlyMap<string, UsedTable>): void {
+function readCondition(condition: readonly SqlWord[], known: ReadonlyMap<string, UsedTable>): void {
   const at = condition.findIndex(token => isWord(token, ...OPERATORS))
   if (at <= 0) return
   const operator = (condition[at] as string).toLowerCase()
@@ -186,7 +186,7 @@ function readCondition(condition: readonly Token[], known: ReadonlyMap<string, U
   }
 }
 
-function readOrder(tokens: readonly Token[], known: ReadonlyMap<string, UsedTable>): void {
+function readOrder(tokens: readonly SqlWord[], known: ReadonlyMap<string, UsedTable>): void {
   let used: UsedTable | undefined
   for (const term of splitAt(tokens, ',')) {
     const nulls = isWord(term.at(-2), 'nulls') ? (isWord(term.at(-1), 'first') ? 'first' : 'last') : undefined
@@ -199,8 +199,8 @@ function readOrder(tokens: readonly Token[], known: ReadonlyMap<string, UsedTabl
   }
 }
 
-function splitAt(tokens: readonly Token[], separator: string): Token[][] {
-  const parts: Token[][] = [[]]
+function splitAt(tokens: readonly SqlWord[], separator: string): SqlWord[][] {
+  const parts: SqlWord[][] = [[]]
   for (const token of tokens) {
     if (token === separator) parts.push([])
     else parts.at(-1)!.push(token)
@@ -209,10 +209,13 @@ function splitAt(tokens: readonly Token[], separator: string): Token[][] {
 }
 
 /** Finds an expression over a single table. */
-function findIndexPart(tokens: readonly Token[], known: ReadonlyMap<string, UsedTable>): { used: UsedTable; part: IndexPart } | undefined {
+function findIndexPart(
+  tokens: readonly SqlWord[],
+  known: ReadonlyMap<string, UsedTable>,
+): { used: UsedTable; part: IndexPart } | undefined {
   const used = new Set<UsedTable>()
   let isPure = true
-  const written = (list: readonly Token[]): string => {
+  const written = (list: readonly SqlWord[]): string => {
     let text = ''
     for (let index = 0; index < list.length; index++) {
       const token = list[index]!
@@ -291,7 +294,7 @@ function readColumnBefore(flat: readonly string[], operator: number): string | u
 }
 
 /** Reads the columns of an INSERT whose rows consist of parameters only. */
-function readInsertedColumns(tokens: readonly Token[]): string[] | undefined {
+function readInsertedColumns(tokens: readonly SqlWord[]): string[] | undefined {
   const at = tokens.findIndex(token => isWord(token, 'values'))
   const list = tokens[at - 1]
   if (!isWord(tokens[0], 'insert', 'replace') || !Array.isArray(list)) return undefined
@@ -305,6 +308,6 @@ function readInsertedColumns(tokens: readonly Token[]): string[] | undefined {
   return isPlain && !holdsParameter(rest) ? columns : undefined
 }
 
-function holdsParameter(tokens: readonly Token[]): boolean {
+function holdsParameter(tokens: readonly SqlWord[]): boolean {
   return tokens.some(token => (Array.isArray(token) ? holdsParameter(token) : isParameter(token)))
 }

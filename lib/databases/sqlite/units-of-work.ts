@@ -13,7 +13,7 @@ import { rememberManager } from '../orm/target-keys.ts'
 import type { RowWriter } from './row-writer.ts'
 import type { OpenTransaction, Transactions } from './transactions.ts'
 
-type Work<T> = (em: EntityManager) => Awaitable<T>
+type EntityWork<T> = (em: EntityManager) => Awaitable<T>
 
 /** Work at once. */
 class WorkAtOnce implements OpenTransaction {
@@ -62,7 +62,7 @@ export class UnitsOfWork {
   }
 
   /** See `Connection.write`. */
-  async write<T>(work: Work<T>, end?: RequestAbort): Promise<T> {
+  async write<T>(work: EntityWork<T>, end?: RequestAbort): Promise<T> {
     this.#content.assertWritable()
     const outer = this.#transactions.current
     const release = outer === undefined ? undefined : await this.#transactions.wait((outer.nested ??= new Lock()).acquire(end?.signal))
@@ -81,7 +81,7 @@ export class UnitsOfWork {
   }
 
   /** Does what `em.transactional` does, but for the second entity manager that it makes, and the merging of that into the first one. */
-  async #transact<T>(em: EntityManager, transaction: OpenTransaction, work: Work<T>): Promise<T> {
+  async #transact<T>(em: EntityManager, transaction: OpenTransaction, work: EntityWork<T>): Promise<T> {
     const ctx = transaction.outer?.trx
     await em.begin(ctx === undefined ? {} : { ctx })
     const trx = em.getTransactionContext()

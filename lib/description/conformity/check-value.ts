@@ -17,13 +17,13 @@ const ANNOTATIONS = new Set([
   'contentMediaType',
 ])
 
-interface Place {
+interface ValuePlace {
   readonly root: Schema
   /** Where the value stands, as a JSON pointer; empty for the whole. */
   readonly path: string
 }
 
-type Check = (expected: unknown, value: unknown, schema: Schema, place: Place) => readonly string[]
+type KeywordCheck = (expected: unknown, value: unknown, schema: Schema, place: ValuePlace) => readonly string[]
 
 /** What most checks find. */
 const NOTHING: readonly string[] = []
@@ -49,7 +49,7 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   uri: text => URL.canParse(text),
 }
 
-const CHECKS: Readonly<Record<string, Check>> = {
+const CHECKS: Readonly<Record<string, KeywordCheck>> = {
   $ref: (expected, value, _schema, { root, path }) => findMismatches(resolve(root, expected as string), value, { root, path }),
   // What a schema of the application's says may have any keyword, and is said of bodies alone.
   allOf: (expected, value, _schema, place) =>
@@ -126,7 +126,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 }
 
 /** The members of a value that a schema describes, or one that it is made of. */
-function listDescribed(schema: Schema, value: unknown, place: Place): string[] {
+function listDescribed(schema: Schema, value: unknown, place: ValuePlace): string[] {
   const { $ref, properties = {}, allOf = [], anyOf = [] } = schema
   const met = (anyOf as Schema[]).filter(each => findMismatches(each, value, place).length === 0)
   const inside = [...(typeof $ref === 'string' ? [resolve(place.root, $ref)] : []), ...(allOf as Schema[]), ...met]
@@ -161,7 +161,7 @@ function follow(root: Schema, reference: string): Schema {
 }
 
 /** Documents are JSON: their objects inherit nothing that a loop over their members would meet. */
-function findMismatches(schema: Schema, value: unknown, place: Place): readonly string[] {
+function findMismatches(schema: Schema, value: unknown, place: ValuePlace): readonly string[] {
   let faults = NOTHING
   for (const keyword in schema) {
     const check = CHECKS[keyword]
@@ -183,13 +183,13 @@ function compile(pattern: string): RegExp {
   return compiled
 }
 
-function isTyped(schema: Schema, value: unknown, place: Place): boolean {
+function isTyped(schema: Schema, value: unknown, place: ValuePlace): boolean {
   if (typeof schema['$ref'] === 'string') return isTyped(resolve(place.root, schema['$ref']), value, place)
   return schema['type'] === undefined || isOfTypes(value, schema['type'])
 }
 
 /** The faults of the alternative that comes nearest. */
-function findNearestFaults(alternatives: readonly Schema[], value: unknown, place: Place): readonly string[] {
+function findNearestFaults(alternatives: readonly Schema[], value: unknown, place: ValuePlace): readonly string[] {
   let nearest: { readonly faults: readonly string[]; readonly score: number } | undefined
   for (const alternative of alternatives) {
     const faults = findMismatches(alternative, value, place)
@@ -202,11 +202,11 @@ function findNearestFaults(alternatives: readonly Schema[], value: unknown, plac
   return nearest?.faults ?? NOTHING
 }
 
-function below({ root, path }: Place, name: string): Place {
+function below({ root, path }: ValuePlace, name: string): ValuePlace {
   return { root, path: `${path}/${name}` }
 }
 
-function say({ path }: Place, what: string): string {
+function say({ path }: ValuePlace, what: string): string {
   return `${path === '' ? 'the body' : path} ${what}`
 }
 

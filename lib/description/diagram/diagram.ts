@@ -18,7 +18,7 @@ import type { Diagram, DiagramAttribute, DiagramRelation } from './diagram-parts
 export function describeDiagram(model: Model, isNamed: (resource: Resource) => boolean): Diagram {
   const visibility = describedVisibility(model)
   const shown = model.resources.filter(resource => isOpen(resource) && isNamed(resource))
-  const relations = new Relations(new Set(shown), visibility)
+  const relations = new RelationsInMaking(new Set(shown), visibility)
   return {
     entities: shown.map(resource => ({
       name: resource.plural,
@@ -57,7 +57,7 @@ function nameType(attribute: Attribute, visibility: Visibility): string {
 }
 
 /** Finds relations, each once, though both of its sides may have an attribute. */
-class Relations {
+class RelationsInMaking {
   readonly #shown: ReadonlySet<Resource>
   readonly #visibility: Visibility
 

@@ -73,9 +73,9 @@ const MOST_LANES = 6000
 const PASSES = 6
 
 /** A box or the place of a passing line, in a column. */
-interface Slot {
+interface RouteSlot {
   readonly height: number
-  readonly neighbours: Slot[]
+  readonly neighbours: RouteSlot[]
   readonly box: Sized | undefined
   column: number
   y: number
@@ -92,9 +92,9 @@ interface Sized {
 }
 
 /** A relation with the slots that it passes, from its `from` to its `to`. */
-interface Route {
+interface RelationRoute {
   readonly relation: DiagramRelation
-  readonly slots: readonly Slot[]
+  readonly slots: readonly RouteSlot[]
 }
 
 /** Returns the places of everything. */
@@ -104,7 +104,7 @@ export function layOut({ entities, relations }: Diagram): Layout {
     entities.map(entity => sizeBox(entity, relations)),
     edges,
   )
-  const slots = columns.map((boxes, column) => boxes.map((box): Slot => ({ height: box.height, neighbours: [], box, column, y: 0 })))
+  const slots = columns.map((boxes, column) => boxes.map((box): RouteSlot => ({ height: box.height, neighbours: [], box, column, y: 0 })))
   const byName = new Map(slots.flat().map(slot => [slot.box!.name, slot]))
   const routes = findRoutes(relations, byName, slots)
   settle(slots)
@@ -163,25 +163,29 @@ function sizeBox(entity: DiagramEntity, relations: readonly DiagramRelation[]): 
 }
 
 /** Whether a line runs in the space right of a column. */
-function touches({ slots }: Route, column: number): boolean {
+function touches({ slots }: RelationRoute, column: number): boolean {
   const columns = slots.map(slot => slot.column)
   return Math.min(...columns) <= column && (Math.max(...columns) > column || Math.max(...columns) === Math.min(...columns))
 }
 
 /** Gives each relation its way, and adds a slot to each column that it passes. */
-function findRoutes(relations: readonly DiagramRelation[], byName: ReadonlyMap<string, Slot>, slots: readonly Slot[][]): Route[] {
+function findRoutes(
+  relations: readonly DiagramRelation[],
+  byName: ReadonlyMap<string, RouteSlot>,
+  slots: readonly RouteSlot[][],
+): RelationRoute[] {
   let lanes = 0
-  const added = slots.map((): { slot: Slot; wanted: number }[] => [])
+  const added = slots.map((): { slot: RouteSlot; wanted: number }[] => [])
   const rank = new Map(slots.flatMap(column => column.map((slot, index) => [slot, (index + 0.5) / column.length] as const)))
-  const routes = relations.map((relation): Route => {
+  const routes = relations.map((relation): RelationRoute => {
     const [from, to] = [byName.get(relation.from.entity)!, byName.get(relation.to.entity)!]
     const step = Math.sign(to.column - from.column)
-    const passing: Slot[] = []
+    const passing: RouteSlot[] = []
     const distance = Math.abs(to.column - from.column)
     if (distance > 1 && lanes + distance - 1 <= MOST_LANES) {
       lanes += distance - 1
       for (let column = from.column + step; column !== to.column; column += step) {
-        const slot: Slot = { height: LANE, neighbours: [], box: undefined, column, y: 0 }
+        const slot: RouteSlot = { height: LANE, neighbours: [], box: undefined, column, y: 0 }
         const part = Math.abs(column - from.column) / distance
         added[column]!.push({ slot, wanted: rank.get(from)! * (1 - part) + rank.get(to)! * part })
         passing.push(slot)
@@ -202,7 +206,7 @@ function findRoutes(relations: readonly DiagramRelation[], byName: ReadonlyMap<s
 }
 
 /** Moves the slots of each column as near as their order allows to what they are linked with. */
-function settle(columns: readonly Slot[][]): void {
+function settle(columns: readonly RouteSlot[][]): void {
   for (const column of columns) stack(column, () => 0)
   for (let pass = 0; pass < PASSES; pass++) {
     for (const column of pass % 2 === 0 ? columns : columns.toReversed()) {
@@ -216,16 +220,16 @@ function settle(columns: readonly Slot[][]): void {
   for (const slot of columns.flat()) slot.y += MARGIN - top
 }
 
-function middle({ y, height }: Slot): number {
+function middle({ y, height }: RouteSlot): number {
   return y + height / 2
 }
 
-function gapAfter(slot: Slot, next: Slot | undefined): number {
+function gapAfter(slot: RouteSlot, next: RouteSlot | undefined): number {
   return slot.box === undefined && next?.box === undefined ? 4 : BOX_GAP / (slot.box === undefined || next?.box === undefined ? 2 : 1)
 }
 
 /** Places the slots of a column below each other, with the least sum of squares of what they are off their wanted places (isotonic regression). */
-function stack(column: readonly Slot[], want: (slot: Slot) => number): void {
+function stack(column: readonly RouteSlot[], want: (slot: RouteSlot) => number): void {
   let offset = 0
   const offsets = column.map((slot, index) => {
     const own = offset
@@ -247,14 +251,14 @@ function stack(column: readonly Slot[], want: (slot: Slot) => number): void {
   }
 }
 
-function placeBox(slot: Slot, lefts: readonly number[], widths: readonly number[]): Box {
+function placeBox(slot: RouteSlot, lefts: readonly number[], widths: readonly number[]): Box {
   const { entity, title, width, height, rows } = slot.box!
   const x = lefts[slot.column]! + (widths[slot.column]! - width) / 2
   return { entity, title, x, y: slot.y, width, height, rows: rows.map(row => ({ ...row, y: row.y + slot.y })) }
 }
 
 function placeLine(
-  { relation, slots }: Route,
+  { relation, slots }: RelationRoute,
   places: ReadonlyMap<string, Box>,
   lefts: readonly number[],
   widths: readonly number[],

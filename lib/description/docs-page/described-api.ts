@@ -2,7 +2,7 @@
  * Described API: an OpenAPI document as the docs page reads it: resources with their operations, attributes, filters and examples. The page shows nothing
  * that the document does not have.
  */
-import type { ResourceNames } from '../../foundation/base/template-tree.ts'
+import type { TemplateNames } from '../../foundation/base/template-tree.ts'
 import { SIGN_OF_MARK } from '../../records/request/operators.ts'
 import type { Diagram } from '../diagram/diagram-parts.ts'
 import type { DiagramAttribute } from '../diagram/diagram-parts.ts'
@@ -246,7 +246,7 @@ class DescribedApi {
   }
 
   /** The schema of the record in a body, with the members of the one that it extends. */
-  #bodySchema(operation: FoundOperation | undefined, names: ResourceNames): Schema | undefined {
+  #bodySchema(operation: FoundOperation | undefined, names: TemplateNames): Schema | undefined {
     const path = this.#envelope?.record?.pathOf('record', names) ?? []
     const found = path.reduce<Schema | undefined>((schema, key) => propertyOf(schema, key), this.#contentSchema(operation?.body))
     const schema = found && this.#find(found)
@@ -258,7 +258,7 @@ class DescribedApi {
   }
 
   /** A body as it is sent. */
-  #wrap(record: Body | undefined, names: ResourceNames): Body | undefined {
+  #wrap(record: Body | undefined, names: TemplateNames): Body | undefined {
     const template = this.#envelope?.record
     return record === undefined || template === undefined ? record : (template.wrap(record, names) as Body)
   }

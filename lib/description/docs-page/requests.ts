@@ -77,13 +77,13 @@ function fillId(path: string, id: string | undefined): string | undefined {
   return id === undefined ? undefined : path.replace('{id}', encodeURIComponent(id))
 }
 
-interface Reading {
+interface ReadingRequest {
   readonly kind: ShownRequest['kind']
   readonly title: string
   readonly query: string
 }
 
-function listReadings({ name, attributes, example, parameters }: PageResource, { summary }: PageOperation): Reading[] {
+function listReadings({ name, attributes, example, parameters }: PageResource, { summary }: PageOperation): ReadingRequest[] {
   const { limit, sort, expand } = parameters
   const page = limit === undefined ? '' : `${limit}=5`
   const key = attributes.find(({ isKey, operators }) => isKey && operators.length > 0)

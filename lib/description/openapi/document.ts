@@ -10,7 +10,7 @@ import { Failures } from './failures.ts'
 import { describeGrammar } from './grammar.ts'
 import { Operations } from './operations.ts'
 import { sessionOperations } from './session-operations.ts'
-import { Parameters } from './parameters.ts'
+import { ParameterSchemas } from './parameters.ts'
 import { RecordSchemas, withIds } from './record-schemas.ts'
 import type { Schema } from './schema.ts'
 import { NO_VERSION, formatRoot } from '../../records/request/address.ts'
@@ -32,7 +32,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   const answers = new Answers(source, options, components, records)
   const failures = new Failures(source, options, components)
   const bodies = new BodySchemas(source, options, visibility, components)
-  const parameters = new Parameters(source, options, visibility, components)
+  const parameters = new ParameterSchemas(source, options, visibility, components)
   const operations = new Operations({ source, options, components, visibility, parameters, bodies, answers, failures })
   const root = formatRoot('', source.version)
   const paths = new Paths()

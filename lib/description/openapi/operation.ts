@@ -8,7 +8,7 @@ import type { BodySchemas } from './body-schemas.ts'
 import { pascalCase } from './components.ts'
 import type { Components } from './components.ts'
 import type { Failures } from './failures.ts'
-import type { Parameters } from './parameters.ts'
+import type { ParameterSchemas } from './parameters.ts'
 import type { Schema } from './schema.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'
 
@@ -45,7 +45,7 @@ export interface Describers {
   readonly options: DescribeOptions
   readonly components: Components
   readonly visibility: Visibility
-  readonly parameters: Parameters
+  readonly parameters: ParameterSchemas
   readonly bodies: BodySchemas
   readonly answers: Answers
   readonly failures: Failures

@@ -3,7 +3,7 @@ import { isReading } from '../../foundation/base/http-methods.ts'
 import { findActions } from '../../records/access/actions.ts'
 import { allowedMethods } from '../../records/access/resolve-path.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
-import type { Attribute, Mark, Model, Resource } from '../../model/model.ts'
+import type { Attribute, ResourceMark, Model, Resource } from '../../model/model.ts'
 import { isRelation } from '../../model/model.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'
 import { existsFor, hasVisibleTarget } from '../../records/plan/visibility.ts'
@@ -90,7 +90,7 @@ export class Operations {
     })
   }
 
-  #mark(method: Method, resource: Resource, { name, list }: Mark): OperationParts {
+  #mark(method: Method, resource: Resource, { name, list }: ResourceMark): OperationParts {
     const { parameters, answers } = this.#describers
     const { singular, plural } = resource
     const isSet = method === 'POST'

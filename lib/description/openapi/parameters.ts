@@ -18,7 +18,7 @@ import type { ApiSource, DescribeOptions } from './source.ts'
 const OF_LISTS = ALL_RESERVED.filter(name => !PARAMETERS[name].forRecords)
 const OF_RECORDS = ALL_RESERVED.filter(name => PARAMETERS[name].forRecords)
 
-export class Parameters {
+export class ParameterSchemas {
   readonly #source: ApiSource
   readonly #options: DescribeOptions
   readonly #visibility: Visibility

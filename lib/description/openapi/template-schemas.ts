@@ -1,6 +1,6 @@
 /** Template schemas: the schemas of answers in the form that the application has given them by the option `envelope`. */
 import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
-import type { Part, ResourceNames } from '../../foundation/base/template-tree.ts'
+import type { Part, TemplateNames } from '../../foundation/base/template-tree.ts'
 import type { Resource } from '../../model/model.ts'
 import type { DescribedEnvelope } from './source.ts'
 import type { RecordSchemas } from './record-schemas.ts'
@@ -9,15 +9,15 @@ import type { Schema } from './schema.ts'
 
 export type PartSchemas = { readonly [part in Part]?: Schema }
 
-type Tree = ReturnType<CompiledTemplate['named']>
+type NamedTree = ReturnType<CompiledTemplate['named']>
 
 /** Returns the schema of an answer by a template; that of the records alone where it is bare. */
-export function describeTemplate(template: CompiledTemplate, names: ResourceNames, parts: PartSchemas, isOpen: boolean): Schema {
+export function describeTemplate(template: CompiledTemplate, names: TemplateNames, parts: PartSchemas, isOpen: boolean): Schema {
   if (template.isBare) return parts[[...template.parts][0]!] ?? {}
   return describeTree(template.named(names), parts, isOpen)
 }
 
-function describeTree(tree: Tree, parts: PartSchemas, isOpen: boolean): Schema {
+function describeTree(tree: NamedTree, parts: PartSchemas, isOpen: boolean): Schema {
   const members = tree.map(([key, part]): [string, Schema] => [
     key,
     typeof part === 'string' ? (parts[part] ?? {}) : describeTree(part, parts, isOpen),

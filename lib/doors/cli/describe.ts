@@ -5,7 +5,7 @@ import type { RestEngine } from '../../engine.ts'
 import { CommandError } from './command-error.ts'
 
 /** A text that is to be written. */
-interface Description {
+interface ResourceDescription {
   /** The option of the command. */
   readonly option: string
   /** Its kind, in words. */
@@ -34,7 +34,7 @@ export async function drawTo(file: string, engine: RestEngine): Promise<string> 
   return write(file, { option: '--diagram', kind: 'diagram', text, start })
 }
 
-async function write(file: string, { option, kind, text, start }: Description): Promise<string> {
+async function write(file: string, { option, kind, text, start }: ResourceDescription): Promise<string> {
   if (file === '') return text
   const known = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined

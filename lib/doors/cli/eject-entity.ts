@@ -13,7 +13,7 @@ import type { Doc } from './layout.ts'
 import type { LeftOut } from './eject-left-out.ts'
 import { FileTypes, declareReaders, scalarBuilder } from './eject-scalar.ts'
 import { Code, call, chain, isLiteral, later, literal, object } from './source.ts'
-import type { Link } from './source.ts'
+import type { LinkedSource } from './source.ts'
 
 type Meta = EntityMetadata
 type Property = EntityProperty
@@ -146,7 +146,7 @@ class PropertyWriter {
   readonly #prop: Property
   readonly #isFromFile: boolean
   readonly #types: FileTypes
-  readonly #links: Link[] = []
+  readonly #links: LinkedSource[] = []
   usesUuid = false
   usesCascade = false
 
@@ -177,7 +177,7 @@ class PropertyWriter {
     return refuse(this.#meta, this.#prop.name, reason)
   }
 
-  #add(...link: Link): void {
+  #add(...link: LinkedSource): void {
     const odd = link.slice(1).find(argument => !isLiteral(argument))
     if (odd !== undefined) throw this.#refuse(`its "${link[0]}" is code already`)
     this.#links.push(link)

@@ -20,10 +20,10 @@ import { findForm } from '../../databases/sqlite/sql/stored-time.ts'
 import { print } from './layout.ts'
 import type { Doc } from './layout.ts'
 import { Code, call, literal } from './source.ts'
-import type { Link } from './source.ts'
+import type { LinkedSource } from './source.ts'
 
 /** The builder of a plain property, and what belongs to the type. */
-export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly Link[] | undefined {
+export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly LinkedSource[] | undefined {
   const type = prop.customType
   if (type instanceof FileType) return fileBuilder(type, isQuery)
   if (type instanceof ArrayType && !(type instanceof EnumArrayType)) return [arrayBuilder(type)]
@@ -61,7 +61,7 @@ const READERS: readonly { readonly given: string; readonly meant: unknown; reado
 ]
 
 /** The builder of a list of one column. */
-function arrayBuilder(type: ArrayType<unknown>): Link {
+function arrayBuilder(type: ArrayType<unknown>): LinkedSource {
   const read = (item: string): unknown => (type.convertToJSValue([item], undefined as never) as unknown[])[0]
   const reader = READERS.find(({ given, meant }) => read(given) === meant)
   return reader === undefined ? ['array'] : ['array', new Code(reader.name)]
@@ -78,7 +78,7 @@ export function declareReaders(code: string): string[] {
  * The builder of a column of a SQLite file: the one that a model would have for it, if that reads and writes it in the same form; else the type as it was
  * read from the file.
  */
-function fileBuilder({ scalar, isRowid }: FileType, isQuery: boolean): readonly Link[] {
+function fileBuilder({ scalar, isRowid }: FileType, isQuery: boolean): readonly LinkedSource[] {
   const { kind, items, collated } = scalar
   const time = findForm(scalar)
   const isUsual = collated !== true && kind !== 'any' && (kind !== 'datetime' || (time?.unit === 'milliseconds' && time.uniform))
@@ -123,14 +123,14 @@ function plain(value: object): object {
   )
 }
 
-function digits({ precision, scale }: { readonly precision?: number; readonly scale?: number }): Link[] {
+function digits({ precision, scale }: { readonly precision?: number; readonly scale?: number }): LinkedSource[] {
   return [
     ...(precision === undefined ? [] : [['precision', precision] as const]),
     ...(scale === undefined ? [] : [['scale', scale] as const]),
   ]
 }
 
-function linkLength({ length }: { readonly length?: number }): Link[] {
+function linkLength({ length }: { readonly length?: number }): LinkedSource[] {
   return length === undefined || length === 0 ? [] : [['length', length]]
 }
 

@@ -26,7 +26,7 @@ import { entityModule } from './eject-entity.ts'
 import { LeftOut } from './eject-left-out.ts'
 import { group, list, print } from './layout.ts'
 import type { Doc } from './layout.ts'
-import type { Loaded } from './load.ts'
+import type { LoadedSource } from './load.ts'
 import { importModule } from './modules.ts'
 import { call, isLiteral, literal, object } from './source.ts'
 
@@ -48,7 +48,7 @@ export interface Ejected {
  * @param folder must not exist, or be empty
  * @throws CommandError when the folder cannot be used, or the model cannot be written as code. No file remains then.
  */
-export async function eject(engine: RestEngine, loaded: Loaded, folder: string): Promise<Ejected> {
+export async function eject(engine: RestEngine, loaded: LoadedSource, folder: string): Promise<Ejected> {
   const root = resolve(folder)
   const isNew = await checkFolder(root, folder)
   const leftOut = new LeftOut(loaded.options.entities === undefined)
@@ -70,7 +70,7 @@ export async function eject(engine: RestEngine, loaded: Loaded, folder: string):
   }
 }
 
-async function writeProject(engine: RestEngine, loaded: Loaded, root: string, leftOut: LeftOut): Promise<readonly string[]> {
+async function writeProject(engine: RestEngine, loaded: LoadedSource, root: string, leftOut: LeftOut): Promise<readonly string[]> {
   const files = await buildProjectFiles(engine, loaded, root, leftOut)
   for (const [name, text] of files) {
     await mkdir(dirname(join(root, name)), { recursive: true })
@@ -93,7 +93,12 @@ async function checkFolder(root: string, shown: string): Promise<boolean> {
   return false
 }
 
-async function buildProjectFiles(engine: RestEngine, loaded: Loaded, root: string, leftOut: LeftOut): Promise<ReadonlyMap<string, string>> {
+async function buildProjectFiles(
+  engine: RestEngine,
+  loaded: LoadedSource,
+  root: string,
+  leftOut: LeftOut,
+): Promise<ReadonlyMap<string, string>> {
   const { options } = loaded
   const metas = [...engine.orm.getMetadata()].filter(meta => !meta.abstract && !isGeneratedPivot(meta)).toSorted(byName)
   const names = assignModuleNames(metas)
@@ -238,7 +243,7 @@ function findResourceDefinitions(engine: RestEngine, options: EngineOptions, ser
 }
 
 /** Builds the files around the code. */
-async function buildProjectSurroundings({ title, options }: Loaded): Promise<[string, string][]> {
+async function buildProjectSurroundings({ title, options }: LoadedSource): Promise<[string, string][]> {
   const server = findServer(options)
   const own = await readOwnPackage()
   // A range would let npm take another version of each package, and end in ERESOLVE.
@@ -302,7 +307,7 @@ function writeReadme(title: string, isServer: boolean): string {
  * Loads the written project and compares it with the served one: the tables, and the model that the API is derived from. Columns that would not be the same are
  * left out where that is possible; then the project must be written again, and it returns false.
  */
-async function proveSame(engine: RestEngine, { options }: Loaded, root: string, leftOut: LeftOut): Promise<boolean> {
+async function proveSame(engine: RestEngine, { options }: LoadedSource, root: string, leftOut: LeftOut): Promise<boolean> {
   const written = (await importModule(join(root, 'index.ts')))['default'] as EngineOptions
   const { seed: _, ...others } = written
   // What a server makes of the columns, only a server says.

@@ -8,7 +8,7 @@ import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { camelCase, camelPlural } from '../../model/resource-names.ts'
 import { CommandError } from './command-error.ts'
 
-type Property = EntityMetadata['props'][number]
+type HiddenProperty = EntityMetadata['props'][number]
 
 /** Returns the options of an engine that does not show these attributes, each `name` or `table.name`. */
 export function hideAttributes(options: EngineOptions, names: readonly string[]): EngineOptions {
@@ -62,12 +62,12 @@ function isNamed({ tableName, className, schema }: EntityMetadata, table: string
 }
 
 /** The properties of a name: that of the API, of the property or of the column, else in another spelling. */
-function findProperties(meta: EntityMetadata, name: string): Property[] {
+function findProperties(meta: EntityMetadata, name: string): HiddenProperty[] {
   const exact = meta.props.filter(prop => namesOf(prop).includes(name))
   return exact.length > 0 ? exact : meta.props.filter(prop => namesOf(prop).some(each => camelCase(each) === camelCase(name)))
 }
 
-function namesOf(prop: Property): string[] {
+function namesOf(prop: HiddenProperty): string[] {
   // Of an embedded object the columns are properties as well, which go by their own names inside of it.
   const columns = prop.fieldNames ?? []
   return [prop.name, prop.serializedName, prop.embedded?.[1], ...(columns.length === 1 ? columns : [])].filter(each => each !== undefined)

@@ -8,12 +8,12 @@ import { EditedText } from './json-edit.ts'
 import type { CollectionEdit, RecordEdit } from './json-edit.ts'
 
 /** A record as it is in the database, with the keys of the file. */
-export type Row = Readonly<Record<string, unknown>>
+export type JsonRow = Readonly<Record<string, unknown>>
 
 /** What has become of records of a collection. */
 export interface CollectionChange {
   /** Those that are there, by ID; new ones in the order of their creation. */
-  readonly rows: ReadonlyMap<unknown, Row>
+  readonly rows: ReadonlyMap<unknown, JsonRow>
   /** The IDs of those that are not there; `others`: all that are not in `rows`. */
   readonly gone: readonly unknown[] | 'others'
 }
@@ -102,26 +102,26 @@ function planEdit(
 }
 
 /** Finds the members of a record that differ in the database, with their values there. */
-function findChanged({ attributes }: DocumentCollection, record: Row, row: Row): Row {
+function findChanged({ attributes }: DocumentCollection, record: JsonRow, row: JsonRow): JsonRow {
   const changed = attributes.filter(attribute => attribute.kind !== 'id' && differs(attribute, record, row)).map(({ key }) => key)
   const added = listAdded(attributes, row).filter(key => JSON.stringify(readValue(record, key)) !== JSON.stringify(row[key]))
   return Object.fromEntries([...changed, ...added].map(key => [key, row[key]]))
 }
 
 /** Makes the record that a new row has in the file. */
-function formRecord({ attributes, hasIds }: DocumentCollection, row: Row): object {
+function formRecord({ attributes, hasIds }: DocumentCollection, row: JsonRow): object {
   const own = attributes.filter(({ kind }) => kind !== 'id' || hasIds).map(({ key }) => key)
   return Object.fromEntries([...own, ...listAdded(attributes, row)].map(key => [key, row[key]]))
 }
 
 /** Lists the attributes that requests have added. */
-function listAdded(attributes: readonly InferredAttribute[], row: Row): string[] {
+function listAdded(attributes: readonly InferredAttribute[], row: JsonRow): string[] {
   const own = new Set(attributes.map(({ key }) => key))
   return Object.keys(row).filter(key => !own.has(key))
 }
 
 /** Whether a value of the file differs from the database. A record may leave out null and an empty list. */
-function differs({ kind, key }: InferredAttribute, record: Row, row: Row): boolean {
+function differs({ kind, key }: InferredAttribute, record: JsonRow, row: JsonRow): boolean {
   const before = readValue(record, key)
   return JSON.stringify(before === null && kind === 'toMany' ? [] : before) !== JSON.stringify(row[key])
 }

@@ -18,13 +18,13 @@ export interface CollectionEdit {
 }
 
 /** A text in the place of a span. */
-interface Replacement {
+interface TextReplacement {
   readonly span: Span
   readonly by: string
 }
 
 /** A collection in the text: its value, and the items of an array. */
-interface Place {
+interface EditPlace {
   readonly name: string
   start: number
   end: number
@@ -33,7 +33,7 @@ interface Place {
 
 /** What an edit does to an array: the replacements, in the order of the text, and where its items are then. */
 interface ArrayEdit {
-  readonly replaced: readonly Replacement[]
+  readonly replaced: readonly TextReplacement[]
   readonly items: Item[]
 }
 
@@ -42,7 +42,7 @@ export class EditedText {
   #text: string
   readonly #style: Style
   /** In the order of the text. */
-  readonly #places: readonly Place[]
+  readonly #places: readonly EditPlace[]
 
   /** @param text valid JSON, an object or one collection at the top level */
   constructor(text: string) {
@@ -85,7 +85,7 @@ export class EditedText {
   }
 
   /** Edits a collection as if nothing before it had moved. */
-  #editPlace(place: Place, edit: CollectionEdit): readonly Replacement[] {
+  #editPlace(place: EditPlace, edit: CollectionEdit): readonly TextReplacement[] {
     const text = this.#text
     const { start, end, items } = place
     if (items === undefined) return [{ span: { start, end }, by: editRecord(text, { start, end }, edit.records.get(0), this.#style) }]
@@ -126,7 +126,7 @@ interface ScannedArray {
 }
 
 /** An item to write. `before` is the white space before it. */
-interface Written {
+interface WrittenText {
   readonly before: string
   readonly text: string
 }
@@ -149,7 +149,7 @@ function editArray(text: string, scanned: ScannedArray, edit: CollectionEdit, st
 }
 
 /** Moves the items of an array to where they are once some of them are replaced. */
-function moveChanged(items: readonly Item[], replaced: readonly Replacement[]): void {
+function moveChanged(items: readonly Item[], replaced: readonly TextReplacement[]): void {
   let delta = 0
   let next = 0
   for (const item of items) {
@@ -167,7 +167,7 @@ function moveChanged(items: readonly Item[], replaced: readonly Replacement[]): 
 
 /** Writes an array without the items that go. */
 function rewriteArray(text: string, { array, items }: ScannedArray, { records, added }: CollectionEdit, style: Style): ArrayEdit {
-  const kept: Written[] = []
+  const kept: WrittenText[] = []
   for (const [index, item] of items.entries()) {
     const edit = records.get(index)
     if (edit === 'delete') continue
@@ -183,7 +183,7 @@ function rewriteArray(text: string, { array, items }: ScannedArray, { records, a
 }
 
 /** Says where items are that are written one behind the other, with a comma between them. */
-function placeItems(written: readonly Written[], start: number): Item[] {
+function placeItems(written: readonly WrittenText[], start: number): Item[] {
   let at = start
   return written.map(({ before, text }) => {
     const item = { before: at, start: at + before.length, end: at + before.length + text.length }
@@ -203,7 +203,7 @@ function writeAdded(
   added: readonly object[],
   style: Style,
   isFirst = false,
-): readonly Written[] {
+): readonly WrittenText[] {
   if (added.length === 0) return []
   const last = items.at(-1)
   const outer = findIndent(text, array.start)

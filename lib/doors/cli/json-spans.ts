@@ -6,7 +6,7 @@ export interface Span {
   readonly end: number
 }
 
-export interface Member extends Span {
+export interface MemberSpan extends Span {
   readonly key: string
   readonly value: Span
 }
@@ -22,8 +22,8 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /** Scans the members of the object that begins at a position. */
-export function scanMembers(text: string, start: number): Member[] {
-  const members: Member[] = []
+export function scanMembers(text: string, start: number): MemberSpan[] {
+  const members: MemberSpan[] = []
   let at = skipSpace(text, start + 1)
   while (text[at] !== '}') {
     const end = findStringEnd(text, at)

@@ -28,7 +28,7 @@ import type { PrivateServer } from './private-server.ts'
 import { CONFIGS, INDEXES, checkReadable } from './readable.ts'
 
 /** The loaded model and data. */
-export interface Loaded {
+export interface LoadedSource {
   readonly options: EngineOptions
   /** The options of this run, which may have to leave files as they are. */
   readonly running: EngineOptions
@@ -50,7 +50,7 @@ const SAMPLE_EXAMPLES = [
 ]
 
 /** @throws CommandError when a file cannot be read or served. */
-export async function load(args: CommandArguments, server?: PrivateServer): Promise<Loaded> {
+export async function load(args: CommandArguments, server?: PrivateServer): Promise<LoadedSource> {
   const [file, config] = await Promise.all([args.file, args.config].map(findFolderModule))
   const { readOnly } = args
   const infer = { strict: args.strict, open: args.open, ...(args.id === undefined ? {} : { id: args.id }) }
@@ -146,7 +146,7 @@ async function loadModel(
   file: string | undefined,
   config: string | undefined,
   { readOnly, infer, ...choice }: Loading,
-): Promise<Omit<Loaded, 'running'>> {
+): Promise<Omit<LoadedSource, 'running'>> {
   if (file === undefined && config === undefined) return { ...(await loadSample()), title: 'the sample model, in memory' }
   if (file === undefined || isModule(file)) {
     if (file !== undefined && config !== undefined)
@@ -178,7 +178,7 @@ async function loadFor(
   { url, isNew }: PrivateServer,
   choice: ConfigArguments,
   ...files: readonly (string | undefined)[]
-): Promise<Omit<Loaded, 'running'>> {
+): Promise<Omit<LoadedSource, 'running'>> {
   const [file, other] = files.filter(each => each !== undefined)
   if (other !== undefined || (file !== undefined && !isModule(file)))
     throw new CommandError(`--postgres serves entities from a server of its own: ${other ?? file} is not a module with entities.`, 2)
@@ -195,7 +195,7 @@ async function loadFor(
 const SERVER = /^(?:postgres(?:ql)?:\/\/|pglite:)/i
 
 /** Loads the model of a PostgreSQL database. On a server its records are there: the seed of the module is left out. */
-async function loadServer(url: string, config: string | undefined, choice: ConfigArguments): Promise<Omit<Loaded, 'running'>> {
+async function loadServer(url: string, config: string | undefined, choice: ConfigArguments): Promise<Omit<LoadedSource, 'running'>> {
   const name = describeDatabase(url)
   const isNew = isInMemory(url) || (await isNewFolder(url))
   if (config === undefined && isInMemory(url)) return { ...(await loadSample(url)), title: 'the sample model, in PGlite' }
@@ -211,7 +211,7 @@ async function isNewFolder(url: string): Promise<boolean> {
   return folder !== undefined && (await readdir(folder).catch(() => [])).length === 0
 }
 
-async function loadSample(database?: string): Promise<Pick<Loaded, 'options' | 'examples'>> {
+async function loadSample(database?: string): Promise<Pick<LoadedSource, 'options' | 'examples'>> {
   const sample: EngineOptions = (await import('../../../fixtures/sample/index.ts')).default
   return { options: database === undefined ? sample : { ...sample, database }, examples: SAMPLE_EXAMPLES }
 }

@@ -13,7 +13,7 @@ import { explainStart } from './explain-start.ts'
 import { formatExplanation, escapeControls } from './explanation-text.ts'
 import { announceRecords } from './json-file.ts'
 import { load, readJournal } from './load.ts'
-import type { Loaded } from './load.ts'
+import type { LoadedSource } from './load.ts'
 import { Saver } from './save.ts'
 import { formatNotes } from './notes.ts'
 import { readOwnPackage } from './own-package.ts'
@@ -58,7 +58,7 @@ async function run(args: CommandArguments): Promise<number> {
   }
 }
 
-async function runOn(Engine: typeof RestEngine, args: CommandArguments, loaded: Loaded): Promise<number> {
+async function runOn(Engine: typeof RestEngine, args: CommandArguments, loaded: LoadedSource): Promise<number> {
   try {
     if (args.diff) return await diff(loaded)
     return await runEngine(Engine, args, loaded)
@@ -68,14 +68,14 @@ async function runOn(Engine: typeof RestEngine, args: CommandArguments, loaded: 
 }
 
 /** Prints what would be changed in the database; 1 where it is anything. */
-async function diff({ options }: Loaded): Promise<number> {
+async function diff({ options }: LoadedSource): Promise<number> {
   const { formatPlan, nameDatabase, planEvolution } = await import('./evolve.ts')
   const { plan } = await planEvolution(options, undefined)
   return await print(formatPlan(plan, nameDatabase(options), 'the model'), plan.steps.length === 0 ? 0 : 1)
 }
 
 /** Drops the tables of the model and makes them anew, once it is sure that the model and its seed can be served. */
-async function beginAnew(Engine: typeof RestEngine, { running }: Loaded): Promise<EngineOptions> {
+async function beginAnew(Engine: typeof RestEngine, { running }: LoadedSource): Promise<EngineOptions> {
   const { isThere } = await import('./evolve-options.ts')
   if (!(await isThere(running))) return running
   if (typeof readDatabase(running.database!) === 'string')
@@ -86,7 +86,7 @@ async function beginAnew(Engine: typeof RestEngine, { running }: Loaded): Promis
 }
 
 /** Shows what is about to be changed in the database, and asks about new names. */
-async function evolving({ running, trial }: Loaded): Promise<EngineOptions> {
+async function evolving({ running, trial }: LoadedSource): Promise<EngineOptions> {
   if (running.schema !== 'evolve' || running.readOnly === true || trial !== undefined) return running
   const [{ isThere }, { askAtTerminal, formatPlan, nameDatabase, planEvolution }] = await Promise.all([
     import('./evolve-options.ts'),
@@ -98,7 +98,7 @@ async function evolving({ running, trial }: Loaded): Promise<EngineOptions> {
   return options
 }
 
-async function runEngine(Engine: typeof RestEngine, args: CommandArguments, loaded: Loaded): Promise<number> {
+async function runEngine(Engine: typeof RestEngine, args: CommandArguments, loaded: LoadedSource): Promise<number> {
   // A journal that nobody can read would cost a long-running server memory.
   const journal = args.testControls || (await servesWorkbench(args)) ? {} : { journal: 0 }
   if (loaded.json !== undefined) announceRecords(loaded.json)
@@ -116,7 +116,7 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
 }
 
 /** Creates the engine: of a module in memory that is watched, on the data of before. */
-async function createEngine(Engine: typeof RestEngine, options: EngineOptions, { json }: Loaded): Promise<RestEngine> {
+async function createEngine(Engine: typeof RestEngine, options: EngineOptions, { json }: LoadedSource): Promise<RestEngine> {
   const create = (all: EngineOptions): Promise<RestEngine> => Engine.create(all)
   if (process.env[KEPT] === undefined || json !== undefined) return create(options)
   const { createKept, findKeptFile } = await import('./kept-data.ts')
@@ -125,7 +125,7 @@ async function createEngine(Engine: typeof RestEngine, options: EngineOptions, {
 }
 
 /** Does with an engine what the arguments say, and closes it. */
-async function runWith(engine: RestEngine, args: CommandArguments, loaded: Loaded): Promise<number> {
+async function runWith(engine: RestEngine, args: CommandArguments, loaded: LoadedSource): Promise<number> {
   try {
     if (args.eject !== undefined) return await ejectTo(args.eject, engine, loaded)
     if (args.openapi !== undefined) return await print(await describeTo(args.openapi, engine, args.readOnly), 0)
@@ -143,7 +143,7 @@ async function runWith(engine: RestEngine, args: CommandArguments, loaded: Loade
 }
 
 /** Ejects the project and prints its files. */
-async function ejectTo(folder: string, engine: RestEngine, loaded: Loaded): Promise<number> {
+async function ejectTo(folder: string, engine: RestEngine, loaded: LoadedSource): Promise<number> {
   const { eject } = await import('./eject.ts')
   const { files, notes } = await eject(engine, loaded, folder)
   for (const note of notes) process.stderr.write(`mikro-rest: Note: ${oneLine(note)}\n`)
@@ -170,7 +170,7 @@ async function compare(engine: RestEngine, address: string, { journal: file, hea
 /** Tries the API, and prints the report. A file that is only read here is tried as it would be served. */
 async function selfTest(
   engine: RestEngine,
-  { options: { readOnly = false } }: Loaded,
+  { options: { readOnly = false } }: LoadedSource,
   { chance, runs, headers, quiet, file, config }: CommandArguments,
 ): Promise<number> {
   if (!quiet) for (const line of formatNotes(engine)) process.stderr.write(`mikro-rest: ${line}\n`)

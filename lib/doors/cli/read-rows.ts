@@ -3,7 +3,7 @@ import type { RestEngine } from '../../engine.ts'
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
-import type { Row } from './json-document.ts'
+import type { JsonRow } from './json-document.ts'
 
 /** The IDs that are bound in one statement. */
 const CHUNK = 500
@@ -15,12 +15,12 @@ export interface Wanted {
 }
 
 /** Reads records in one state of the data: by the names of collections, by ID, in the order of their creation. */
-export async function readRows(engine: RestEngine, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, ReadonlyMap<unknown, Row>>> {
+export async function readRows(engine: RestEngine, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, ReadonlyMap<unknown, JsonRow>>> {
   return await engine.orm.em.fork().transactional(async em => {
     const kysely = (em as unknown as { getKysely(): Queries }).getKysely()
-    const all = new Map<string, ReadonlyMap<unknown, Row>>()
+    const all = new Map<string, ReadonlyMap<unknown, JsonRow>>()
     for (const { collection, ids } of wanted) {
-      const rows: [unknown, Row][] = []
+      const rows: [unknown, JsonRow][] = []
       for (const chunk of ids === 'all' ? ['all' as const] : chunked([...ids]))
         rows.push(...(await readChunk(engine, kysely, collection, chunk)))
       all.set(collection.name, new Map(rows))
@@ -38,7 +38,7 @@ async function readChunk(
   kysely: Queries,
   { resource: called, attributes }: InferredCollection,
   ids: readonly unknown[] | 'all',
-): Promise<[unknown, Row][]> {
+): Promise<[unknown, JsonRow][]> {
   const { model, insertionOrder } = internalsOf(engine)
   const resource = model.byName.get(called)!
   const lists = new Map<string, ReadonlyMap<unknown, unknown[]>>()
@@ -62,17 +62,17 @@ async function readChunk(
 
 /** The part of Kysely's interface that is used here. */
 interface Queries {
-  selectFrom(table: string): Selection
+  selectFrom(table: string): RowSelection
 }
 
-interface Selection {
-  selectAll(): Selection
-  where(column: string, operator: 'in', values: readonly unknown[]): Selection
-  orderBy(column: string): Selection
-  execute(): Promise<readonly Row[]>
+interface RowSelection {
+  selectAll(): RowSelection
+  where(column: string, operator: 'in', values: readonly unknown[]): RowSelection
+  orderBy(column: string): RowSelection
+  execute(): Promise<readonly JsonRow[]>
 }
 
-function among(selection: Selection, column: string, ids: readonly unknown[] | 'all'): Selection {
+function among(selection: RowSelection, column: string, ids: readonly unknown[] | 'all'): RowSelection {
   return ids === 'all' ? selection : selection.where(column, 'in', ids)
 }
 
@@ -101,14 +101,14 @@ async function readList(
   return lists
 }
 
-function decode(row: Row, resource: Resource, name: string): unknown {
+function decode(row: JsonRow, resource: Resource, name: string): unknown {
   const attribute = resource.byName.get(name)!
   if (attribute.kind === 'toOne') return row[attribute.columns[0]!]
   if (attribute.kind !== 'scalar') throw new Error(`${resource.className}.${name} does not have a column.`)
   return decodeColumn(row, attribute)
 }
 
-function decodeColumn(row: Row, attribute: ScalarAttribute): unknown {
+function decodeColumn(row: JsonRow, attribute: ScalarAttribute): unknown {
   if (attribute.source.kind !== 'column') throw new Error(`"${attribute.name}" does not have a column.`)
   const value = row[attribute.source.column]
   if (value === null || value === undefined) return null

@@ -10,7 +10,7 @@ import { NO_VERSION, formatRoot } from '../../records/request/address.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError } from './command-error.ts'
 import { escapeControls } from './explanation-text.ts'
-import type { Loaded } from './load.ts'
+import type { LoadedSource } from './load.ts'
 
 /** Requests that are shown. */
 const SHOWN = 3
@@ -39,7 +39,7 @@ export async function isRecording(file: string | undefined): Promise<boolean> {
 export async function openRecorded(
   args: CommandArguments,
   create: (options: EngineOptions) => Promise<RestEngine>,
-): Promise<{ readonly engine: RestEngine; readonly args: CommandArguments; readonly loaded: Loaded }> {
+): Promise<{ readonly engine: RestEngine; readonly args: CommandArguments; readonly loaded: LoadedSource }> {
   const file = args.file!
   const misfits: readonly (readonly [string, boolean])[] = [
     ['--config', args.config !== undefined],

@@ -26,7 +26,7 @@ export interface SavedMessage {
 }
 
 /** A collection whose records may have changed. */
-interface Watched {
+interface WatchedFile {
   readonly collection: InferredCollection
   /** Of lists that nobody is told of, since they are hidden, a deletion may change any. */
   readonly hasHiddenList: boolean
@@ -36,7 +36,7 @@ interface Watched {
 export class Saver {
   readonly #engine: RestEngine
   readonly #file: JsonFile
-  readonly #byTable: ReadonlyMap<string, Watched>
+  readonly #byTable: ReadonlyMap<string, WatchedFile>
   readonly #watcher: ChangeSink = { add: change => this.#add(change) }
   /** The IDs of records that have changed since the last save. */
   #changed = new Map<InferredCollection, Set<unknown> | 'all'>()

@@ -17,7 +17,7 @@ import { CommandError, oneLine } from './command-error.ts'
 import { findExampleRequests } from './examples.ts'
 import { formatExplanation, escapeControls } from './explanation-text.ts'
 import { formatInference } from './json-file.ts'
-import type { Loaded } from './load.ts'
+import type { LoadedSource } from './load.ts'
 import { formatNotes } from './notes.ts'
 import type { Saver } from './save.ts'
 import { isLocal, servesWorkbench } from './workbench-address.ts'
@@ -39,7 +39,7 @@ const MANY = 10_000
 const SHOWN = 3
 
 /** Serves until a signal stops it, and finishes running requests. The saver hears of every request that may have changed data. */
-export async function serve(engine: RestEngine, loaded: Loaded, args: CommandArguments, saver?: Saver): Promise<void> {
+export async function serve(engine: RestEngine, loaded: LoadedSource, args: CommandArguments, saver?: Saver): Promise<void> {
   if (args.static !== undefined && !(await isFolder(args.static)))
     throw new CommandError(`--static takes a folder, and ${args.static} is none.`, 2)
   const onRequest = (line: RequestLine): void => {
@@ -143,7 +143,7 @@ function stopOnSignal(server: HttpServer): { stopped: Promise<void> } {
 
 function printWelcome(
   engine: RestEngine,
-  { title, json }: Loaded,
+  { title, json }: LoadedSource,
   requests: readonly string[],
   { testControls, workbench, static: folder }: CommandArguments,
   address: AddressInfo,

@@ -58,10 +58,10 @@ export function call(callee: string, args: readonly Doc[]): Doc {
 }
 
 /** One call of a chain: its name and its arguments. */
-export type Link = readonly [name: string, ...args: unknown[]]
+export type LinkedSource = readonly [name: string, ...args: unknown[]]
 
 /** Writes `root.a().b()` in one line, or with a call a line where it is too long or more than two calls have functions as arguments. */
-export function chain(root: string, links: readonly Link[]): Doc {
+export function chain(root: string, links: readonly LinkedSource[]): Doc {
   const calls = links.map(([name, ...args]): Doc => [`.${name}(`, join(args.map(literal), ', '), ')'])
   if (calls.length < 3) return [root, ...calls]
   const isForced = links.some(([, ...args]) => args.some(arg => arg instanceof Code && arg.isFunction))

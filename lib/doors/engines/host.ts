@@ -25,7 +25,7 @@ const ENGINE_PATH = /^\/(open|go)\/(\d{1,9})\.(\d{1,9})$/
 
 const ENDED = 'This engine has been closed: its test is over. Or a debugger holds its process, which answers nobody meanwhile.'
 
-interface Answer {
+interface PageAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text?: string | undefined
@@ -79,7 +79,7 @@ export class Host {
     response.end(request.method === 'HEAD' ? undefined : text)
   }
 
-  async #answer(request: IncomingMessage): Promise<Answer> {
+  async #answer(request: IncomingMessage): Promise<PageAnswer> {
     this.#guard.check(request, 'control')
     const { method = '', url = '/' } = request
     const [path = ''] = url.split('?', 1)

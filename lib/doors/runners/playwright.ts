@@ -7,7 +7,7 @@ import type { EngineSource, FixtureOptions } from './world-of-test.ts'
 export type { EngineSource, FixtureOptions }
 
 /** A request of a page, as Playwright hands it on. */
-interface Route {
+interface PlaywrightRoute {
   request(): {
     method(): string
     url(): string
@@ -20,7 +20,7 @@ interface Route {
 
 /** What the fixture takes of a browser context. */
 interface BrowserContext {
-  route(url: (address: URL) => boolean, handler: (route: Route) => Promise<void>): Promise<void>
+  route(url: (address: URL) => boolean, handler: (route: PlaywrightRoute) => Promise<void>): Promise<void>
 }
 
 /** What the fixture takes of Playwright's facts of a test. */
@@ -88,7 +88,7 @@ async function runFixture(
 }
 
 /** Answers a request of a page with the engine. What the page may read of another origin, it may read here: the engine stands for it. */
-async function answer(engine: RestEngine, route: Route): Promise<void> {
+async function answer(engine: RestEngine, route: PlaywrightRoute): Promise<void> {
   const request = route.request()
   const [method, headers, body] = [request.method(), await request.allHeaders(), request.postDataBuffer()]
   const { origin = '*' } = headers

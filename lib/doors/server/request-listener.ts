@@ -53,7 +53,7 @@ interface SentRequest {
 }
 
 /** What a server knows of a request beside it. */
-interface Arrival {
+interface ArrivedRequest {
   /** Orders the requests that come by one connection. Undefined: each begins when it comes. */
   readonly connection?: HttpConnection | undefined
   /** Called when the answer is out, or the client has gone. */
@@ -129,7 +129,7 @@ export class RequestListener {
     await this.#controls?.close()
   }
 
-  receive(request: MountedRequest, response: ServerResponse, { connection, ended, next }: Arrival): void {
+  receive(request: MountedRequest, response: ServerResponse, { connection, ended, next }: ArrivedRequest): void {
     const started = this.#onRequest === undefined ? 0 : performance.now()
     const { target, base } = findAddress(request, this.#base, this.#engine.base)
     const below = findTargetBelow(target, base)

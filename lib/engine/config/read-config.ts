@@ -17,7 +17,7 @@ type Entities = NonNullable<Options['entities']>
 type Database = string | URL | ServerDatabase
 
 /** The options of an engine that a config decides, or has a part in. */
-interface Given {
+interface GivenConfig {
   readonly config?: unknown
   readonly entities?: Entities
   readonly database?: Database
@@ -35,7 +35,7 @@ interface Decided {
 }
 
 /** Returns the options without the config, and with what it decides where they do not. */
-export async function readConfig<T extends Given>(options: T): Promise<Omit<T, 'config'> & Decided> {
+export async function readConfig<T extends GivenConfig>(options: T): Promise<Omit<T, 'config'> & Decided> {
   const { config: given, ...others } = options
   const { orm: own = {}, notes: told = [] } = options
   const config = withEnvironment(await chooseConfig(given, own.contextName))

@@ -140,12 +140,12 @@ export interface TakenOptions {
 }
 
 /** Where a config is served. */
-export interface Place {
+export interface OptionPlace {
   readonly isSqlite: boolean
   readonly isInMemory: boolean
 }
 
-export function takeOptions(config: OrmConfig, place: Place): TakenOptions {
+export function takeOptions(config: OrmConfig, place: OptionPlace): TakenOptions {
   const notes: string[] = []
   const taken: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(config)) {
@@ -183,7 +183,7 @@ const OF_OTHER_MAKERS = ['skipTables', 'skipViews', 'skipColumns', 'ignoreSchema
 function leaveOfSchema(
   { schemaGenerator }: OrmConfig,
   taken: Record<string, unknown>,
-  { isSqlite, isInMemory }: Place,
+  { isSqlite, isInMemory }: OptionPlace,
   notes: string[],
 ): void {
   if (schemaGenerator === undefined) return

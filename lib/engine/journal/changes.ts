@@ -115,7 +115,7 @@ function listRowFields(field: Field): Field[] {
 }
 
 /** The changes of one record so far. */
-interface State {
+interface RowState {
   readonly resource: string
   readonly id: string | number
   /** The ID by which clients know it, where that is another one. */
@@ -132,8 +132,8 @@ interface State {
  * make nothing, a delete and an insert make an update.
  */
 export function computeNetChanges(raw: readonly RawChange[]): Change[] {
-  const states = new Map<string, State>()
-  const findState = (resource: string, id: string | number): State => {
+  const states = new Map<string, RowState>()
+  const findState = (resource: string, id: string | number): RowState => {
     const key = `${resource}\0${id}`
     let state = states.get(key)
     if (state === undefined)
@@ -171,7 +171,7 @@ export function computeNetChanges(raw: readonly RawChange[]): Change[] {
   return [...states.values()].flatMap(finishChanges)
 }
 
-function finishChanges({ resource, id, shown, row, before, after, lists }: State): Change[] {
+function finishChanges({ resource, id, shown, row, before, after, lists }: RowState): Change[] {
   if (before === null && after === null) return []
   const own = { before: before === null ? null : { ...before }, after: after === null ? null : { ...after } }
   let differs = row

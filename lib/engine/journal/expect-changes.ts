@@ -104,7 +104,7 @@ function countChanges(changes: readonly Change[], name: string): Counts {
 }
 
 /** The expectation for a resource and its outcome. */
-interface Line {
+interface ExpectationLine {
   readonly name: string
   readonly met: boolean
   readonly expected: number | Counts | 'any'
@@ -113,7 +113,7 @@ interface Line {
   readonly rest: boolean
 }
 
-function judge(name: string, checked: ReadonlyMap<string, ExpectedChange>, difference: number, counts: Counts): Line {
+function judge(name: string, checked: ReadonlyMap<string, ExpectedChange>, difference: number, counts: Counts): ExpectationLine {
   const wanted = checked.get(name) ?? checked.get(REST) ?? 0
   const rest = !checked.has(name)
   if (typeof wanted === 'number') return { name, met: difference === wanted, expected: wanted, actual: difference, rest }
@@ -122,7 +122,7 @@ function judge(name: string, checked: ReadonlyMap<string, ExpectedChange>, diffe
   return { name, met: COUNTS.every(count => counts[count] === expected[count]), expected, actual: counts, rest }
 }
 
-function failure(lines: readonly Line[], requests: readonly JournalEntry[], changes: readonly Change[]): AssertionError {
+function failure(lines: readonly ExpectationLine[], requests: readonly JournalEntry[], changes: readonly Change[]): AssertionError {
   // Unnamed resources that met their expectation are left out.
   const listed = lines.filter(({ met, rest }) => !met || !rest)
   const rows = listed.map(({ name, expected, actual, met, rest }) => [

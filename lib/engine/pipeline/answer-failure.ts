@@ -28,7 +28,7 @@ interface FailedArrival {
 }
 
 /** The request that a transport has received, with headers of lower-case names. */
-export interface ReceivedRequest extends FailedRequest {
+export interface FailingRequest extends FailedRequest {
   readonly headers: Readonly<Partial<Record<string, string>>>
 }
 
@@ -98,7 +98,7 @@ function findAnyNames(name: string, versions: Iterable<{ readonly model: Model }
 }
 
 /** Answers what a transport has met itself; a fault of the server is reported. */
-export function answerTransportFailure(error: unknown, { method, path, headers }: ReceivedRequest, parts: FailureParts): RestResponse {
+export function answerTransportFailure(error: unknown, { method, path, headers }: FailingRequest, parts: FailureParts): RestResponse {
   const response = answerError(error, parts, headers['accept'])
   if (response.status >= 500 && !(error instanceof RestError)) reportFailure(parts.options.onError, error, { method, path })
   return formRefusal(response, { method, path }, parts)

@@ -8,13 +8,13 @@ import { describeReserved, DESCRIPTION, DOCS, TEST_CONTROLS, WORKBENCH } from '.
 import { listSessionNames } from '../../records/request/session-paths.ts'
 import type { StageParts } from './handle.ts'
 
-type Parts = Pick<StageParts, 'options' | 'served' | 'authentication'> & {
+type PathParts = Pick<StageParts, 'options' | 'served' | 'authentication'> & {
   /** The paths of custom routes and of the log-in, as templates. */
   readonly templates: readonly string[]
 }
 
 /** @throws TypeError for a pattern that no request can meet */
-export function checkFaultPath(match: string, where: string, parts: Parts): void {
+export function checkFaultPath(match: string, where: string, parts: PathParts): void {
   const { base, versions } = parts.options
   const given = match.slice(match.indexOf(' ') + 1)
   const path = (base === '' ? undefined : findPathBelow(given, base)) ?? given
@@ -45,7 +45,12 @@ export function checkFaultPath(match: string, where: string, parts: Parts): void
 }
 
 /** Refuses the path of an attribute that the resource does not have. */
-function checkAttribute(match: string, where: string, [version, name, , attribute]: readonly string[], { served, templates }: Parts): void {
+function checkAttribute(
+  match: string,
+  where: string,
+  [version, name, , attribute]: readonly string[],
+  { served, templates }: PathParts,
+): void {
   const resource = served.get(version!)!.lookUp(decode(name!), version!)
   if (resource === undefined || attribute === undefined || attribute === '' || attribute.includes('*')) return
   if (resource.byName.has(decode(attribute)) || resource.marks.has(decode(attribute)) || isOfRoute(attribute, 3, templates)) return
@@ -58,19 +63,19 @@ function checkAttribute(match: string, where: string, [version, name, , attribut
   )
 }
 
-function unknownVersion(match: string, where: string, name: string, { options, served }: Parts): TypeError {
+function unknownVersion(match: string, where: string, name: string, { options, served }: PathParts): TypeError {
   const [first = NO_VERSION] = options.versions
   const isResource = served.get(first)!.lookUp(decode(name), first) !== undefined
   const meant = isResource ? `${first}/${name}` : findNearest(name, options.versions)
   return refusal(match, where, `the version "${name}"`, meant === undefined ? undefined : match.replace(`/${name}`, `/${meant}`))
 }
 
-function unknownResource(match: string, where: string, name: string, version: string, { served }: Parts): TypeError {
+function unknownResource(match: string, where: string, name: string, version: string, { served }: PathParts): TypeError {
   const meant = findNearest(decode(name), served.get(version)!.model.byName.keys())
   return refusal(match, where, `the resource "${name}"`, meant === undefined ? undefined : match.replace(`/${name}`, `/${meant}`))
 }
 
-function isKnown(name: string, version: string, at: number, { served, authentication, templates }: Parts): boolean {
+function isKnown(name: string, version: string, at: number, { served, authentication, templates }: PathParts): boolean {
   return (
     served.get(version)!.lookUp(decode(name), version) !== undefined ||
     name === DESCRIPTION ||
@@ -86,14 +91,14 @@ function beforeStar(segment: string): string {
 }
 
 /** Whether a segment with a star may be one of a way in, or of this engine: it is none where it is nearly the name of a resource. */
-function isFree(start: string, at: number, parts: Parts): boolean {
+function isFree(start: string, at: number, parts: PathParts): boolean {
   return (
     mayBegin(start, NO_VERSION, at, parts) || findNearest(decode(start), parts.served.get(NO_VERSION)!.model.byName.keys()) === undefined
   )
 }
 
 /** Whether some name at a place begins so. A look-up of the application's own may know any. */
-function mayBegin(start: string, version: string, at: number, { options, served, authentication, templates }: Parts): boolean {
+function mayBegin(start: string, version: string, at: number, { options, served, authentication, templates }: PathParts): boolean {
   if (start === '' || options.lookup !== undefined) return true
   const names = [
     ...served.get(version)!.model.byName.keys(),

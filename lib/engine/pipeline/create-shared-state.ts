@@ -9,13 +9,13 @@ import { Scenarios } from './scenarios.ts'
 import { Secrets } from '../journal/redact.ts'
 import { readVersions } from './read-versions.ts'
 import type { CompiledVersion } from './versions.ts'
-import type { Prepared, SharedState } from './shared-state.ts'
+import type { PreparedParts, SharedState } from './shared-state.ts'
 
 /** Models with learned names that are kept: about as many as worlds of a test have at a time. */
 const KEPT = 20
 
 /** @throws TypeError, Error when the options are not fit for the model. */
-export function createSharedState(options: CheckedOptions, orm: MikroORM, first: NamedFilters, prepared: Prepared): SharedState {
+export function createSharedState(options: CheckedOptions, orm: MikroORM, first: NamedFilters, prepared: PreparedParts): SharedState {
   const versions = readVersions(options, orm, first)
   const models = [...versions.values()].map(({ model }) => model)
   const compiled = new WeakMap<NamedFilters, LruCache<ReadonlyMap<string, CompiledVersion>>>()

@@ -4,7 +4,7 @@ import { copyWorld } from './assemble.ts'
 import type { Composition, EngineParts } from './assemble.ts'
 import type { CompiledEnvelope } from './shape-answer.ts'
 import { answerError, answerTransportFailure, formRefusal } from './answer-failure.ts'
-import type { ReceivedRequest } from './answer-failure.ts'
+import type { FailingRequest } from './answer-failure.ts'
 import type { OpenApiOptions } from './descriptions.ts'
 import { ownsPath } from './owns-path.ts'
 import type { JournalEntry } from '../journal/journal-entry.ts'
@@ -208,7 +208,7 @@ export class EngineInternals {
   }
 
   /** Answers an error of a transport, and reports it where it is the server's fault. */
-  respondFailure(error: unknown, request: ReceivedRequest): RestResponse {
+  respondFailure(error: unknown, request: FailingRequest): RestResponse {
     return answerTransportFailure(error, request, this.#parts)
   }
 }

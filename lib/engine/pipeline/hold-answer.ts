@@ -12,7 +12,7 @@ import type { Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
 import type { HeldRequest } from './held-request.ts'
 
-interface Parts {
+interface HoldingParts {
   readonly descriptions: Descriptions
   readonly served: ReadonlyMap<string, Services>
   readonly options: Pick<CheckedOptions, 'base'>
@@ -20,7 +20,7 @@ interface Parts {
 
 /** Returns what of an answer is not as the document says: empty when all of it is. */
 export async function holdAnswer(
-  { descriptions, served, options: { base } }: Parts,
+  { descriptions, served, options: { base } }: HoldingParts,
   request: HeldRequest | Request,
   response: HeldAnswer | Response,
 ): Promise<string[]> {

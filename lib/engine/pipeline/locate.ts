@@ -13,14 +13,14 @@ import { findId, findRowKey } from '../../records/read/row-keys.ts'
 import type { Written } from '../../records/write/written.ts'
 
 /** Something that a path names by an ID. */
-interface Named {
+interface LocatedRecord {
   readonly resource: Resource
   readonly key: RecordKey
   readonly id: string
 }
 
 /** Returns what a path names, with the key of its row. */
-export function locate<T extends Named>(target: T, connection: Connection): Awaitable<T & { readonly key: KeyValues }> {
+export function locate<T extends LocatedRecord>(target: T, connection: Connection): Awaitable<T & { readonly key: KeyValues }> {
   const { key, resource, id } = target
   if (!isShownKey(key)) return target as T & { readonly key: KeyValues }
   return chain(findRowKey(resource, key, connection), found => {
@@ -41,7 +41,7 @@ export function formatSegment({ resource, key, record }: Written, connection: Co
 
 /** Returns the path of a record whose change has given it another key; undefined where its path is still the one that was asked for. */
 export function findNewPath(
-  { path, key }: Named & { readonly path: string },
+  { path, key }: LocatedRecord & { readonly path: string },
   written: Written,
   connection: Connection,
 ): Awaitable<string | undefined> {

@@ -22,7 +22,7 @@ export function noteSecrets(versions: Iterable<{ readonly model: Model }>, defin
       Object.entries(config.attributes ?? {}).flatMap(([property, rules]) => (rules?.private === false ? [keyOf(entity, property)] : [])),
     ),
   )
-  const found = new Map<string, Pair>()
+  const found = new Map<string, SecretPair>()
   for (const { model } of versions)
     for (const pair of model.resources.flatMap(listSecrets))
       if (!meant.has(keyOf(pair.resource.className, pair.property))) found.set(`${pair.resource.plural}.${pair.name}`, pair)
@@ -35,13 +35,13 @@ export function noteSecrets(versions: Iterable<{ readonly model: Model }>, defin
   notes.add(`${names.slice(0, NAMED).join(', ')}${others} ${looks} shown: ${hide} with --hide ${names[0]}, in code with ${rule}.`)
 }
 
-interface Pair {
+interface SecretPair {
   readonly resource: Resource
   readonly property: string
   readonly name: string
 }
 
-function listSecrets(resource: Resource): Pair[] {
+function listSecrets(resource: Resource): SecretPair[] {
   const { access } = resource.rules
   if (access.get === false && access.list === false) return []
   return resource.attributes.flatMap(attribute => {

@@ -22,9 +22,9 @@ import { JSON_TYPE, PROBLEM_TYPE } from '../../foundation/base/response.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 
 /** The index, which shows no records: its members take no name from resources. */
-type Index = Pick<Envelope, 'success' | 'timestamp'> & { readonly versions: readonly string[]; readonly resources: object }
+type IndexAnswer = Pick<Envelope, 'success' | 'timestamp'> & { readonly versions: readonly string[]; readonly resources: object }
 
-function ok(body: Envelope | Index, more?: Readonly<Record<string, string>>): RestResponse {
+function ok(body: Envelope | IndexAnswer, more?: Readonly<Record<string, string>>): RestResponse {
   return { status: 200, headers: more === undefined ? { 'content-type': JSON_TYPE } : { 'content-type': JSON_TYPE, ...more }, body }
 }
 

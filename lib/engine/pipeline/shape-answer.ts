@@ -8,7 +8,7 @@ import { isObject, assertJson } from '../../foundation/base/json.ts'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
 import { compileTemplate } from '../../foundation/base/envelope-template.ts'
 import type { CompiledTemplate, EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
-import type { Parts, ResourceNames } from '../../foundation/base/template-tree.ts'
+import type { Parts, TemplateNames } from '../../foundation/base/template-tree.ts'
 import type { FailedRequest } from '../../foundation/base/report-failure.ts'
 import { JSON_TYPE } from '../../foundation/base/response.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -72,10 +72,10 @@ export function isPlain(context: object): boolean {
 }
 
 /** The names of a resource by either of them. */
-export type FindNames = (name: string) => ResourceNames | undefined
+export type FindNames = (name: string) => TemplateNames | undefined
 
 /** Finds the names of the resource that an answer names by one of them. */
-export function findNames(name: string, { byName, resources }: Model): ResourceNames | undefined {
+export function findNames(name: string, { byName, resources }: Model): TemplateNames | undefined {
   return byName.get(name) ?? resources.find(({ plural, singular }) => plural === name || singular === name)
 }
 

@@ -12,14 +12,14 @@ import type { Secrets } from '../journal/redact.ts'
 import type { CompiledVersion } from './versions.ts'
 
 /** What is made, or loaded, before the model is read. */
-export interface Prepared {
+export interface PreparedParts {
   /** Everything that was mapped, left out or guessed. */
   readonly notes: Notes
   /** Undefined when the authentication module is off. */
   readonly auth: LoadedAuthentication | undefined
 }
 
-export interface SharedState extends Prepared {
+export interface SharedState extends PreparedParts {
   /**
    * Returns the versions with the names that requests have added to open resources, and the filters that the application has added. The same ones give the same
    * versions, of which some are kept.

@@ -62,7 +62,7 @@ export interface EventSource {
 
 export class Events {
   readonly #source: EventSource
-  readonly #listeners = new Set<Listener>()
+  readonly #listeners = new Set<EventListener>()
   #marks: Mark[] = []
   #isClosed = false
   /** Is called when somebody listens. */
@@ -136,7 +136,7 @@ export class Events {
     const { signal, capacity = 1000 } = options
     if (!Number.isSafeInteger(capacity) || capacity < 1 || capacity > 10_000)
       throw new RangeError(`engine.events: "capacity" must be an integer from 1 to 10000, got ${String(capacity)}.`)
-    const listener: Listener = new Listener(
+    const listener: EventListener = new EventListener(
       capacity,
       () => this.#facts(),
       () => {
@@ -176,7 +176,7 @@ export class Events {
 }
 
 /** One who listens: an iterator over what happens from now on. */
-class Listener implements AsyncIterableIterator<EngineEvent> {
+class EventListener implements AsyncIterableIterator<EngineEvent> {
   readonly #capacity: number
   readonly #facts: () => EventFacts
   readonly #left: () => void

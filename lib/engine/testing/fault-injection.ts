@@ -6,7 +6,7 @@ import type { Clock } from '../../foundation/base/clock.ts'
 import { connectionLost, restError } from '../../foundation/base/errors.ts'
 import type { RestError } from '../../foundation/base/errors.ts'
 import { computeDelay, describeFault, formatRequestName, lostBy, toPending } from './fault-rule.ts'
-import type { Arriving, Delay, Effect, FaultRule, MatchedFaults, Waiting } from './fault-rule.ts'
+import type { Arriving, Delay, Effect, FaultRule, MatchedFaults, WaitingRequest } from './fault-rule.ts'
 import type { FaultHandle, FaultState, Gate, PendingFault, UnmetFaults } from './fault-handle.ts'
 import { FAILURE_NAMES, checkAfter, checkDelay, checkOptions, makeRefusal } from './fault-options.ts'
 import type { DropOptions, FailOptions, FaultOptions } from './fault-options.ts'
@@ -25,7 +25,7 @@ export class Faults {
   readonly #checkPath: (match: string, where: string) => void
   /** Those that a request could meet. */
   rules: readonly FaultRule[] = []
-  readonly #waiting = new Set<Waiting>()
+  readonly #waiting = new Set<WaitingRequest>()
   readonly #unmet: UnmetFaults
   /** Those that have not been ended by a call, used up or not, oldest first. */
   #known: FaultRule[] = []
@@ -73,7 +73,7 @@ export class Faults {
     for (const { handle } of this.#known) handle?.dispose()
   }
 
-  #held(rule: FaultRule): Waiting[] {
+  #held(rule: FaultRule): WaitingRequest[] {
     return [...this.#waiting].filter(waiting => waiting.rule === rule)
   }
 
@@ -196,7 +196,7 @@ export class Faults {
   }
 
   /** Ends a rule, also for those that it has met already. */
-  #end(rule: FaultRule, settle: (waiting: Waiting) => void): void {
+  #end(rule: FaultRule, settle: (waiting: WaitingRequest) => void): void {
     rule.ended = true
     if (rule.met === 0 && this.#unmet === 'throw') this.#endedUnmet.push(rule)
     this.rules = this.rules.filter(other => other !== rule)
@@ -272,7 +272,7 @@ export class Faults {
   #wait(rule: FaultRule, request: FaultRequest, ms: number | undefined, signal: AbortSignal | undefined): Promise<RestError | undefined> {
     signal?.throwIfAborted()
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
+      const waiting: WaitingRequest = {
         rule,
         request,
         go: refusal => {
@@ -338,7 +338,7 @@ export class Faults {
     })
   }
 
-  #endAll(settle: (waiting: Waiting) => void): void {
+  #endAll(settle: (waiting: WaitingRequest) => void): void {
     const rules = new Set([...this.rules, ...[...this.#waiting].map(({ rule }) => rule)])
     for (const rule of rules) this.#end(rule, settle)
   }

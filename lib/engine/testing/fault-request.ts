@@ -35,7 +35,7 @@ export interface CompiledMatch {
 }
 
 /** A request on its way to the engine. */
-interface SentRequest {
+interface FaultedRequest {
   readonly method: string
   readonly path: string
   readonly query: QueryInput | undefined
@@ -45,7 +45,7 @@ interface SentRequest {
 }
 
 /** The request as functions see it; the query is read when it is asked for. */
-export function faultRequest({ method, path: target, query, body, headers, base }: SentRequest): FaultRequest {
+export function faultRequest({ method, path: target, query, body, headers, base }: FaultedRequest): FaultRequest {
   let pairs: FaultRequest['query'] | undefined
   return {
     method: method.toUpperCase(),

@@ -43,7 +43,7 @@ export interface FaultRule extends CompiledMatch {
 }
 
 /** A request that is delayed or held. */
-export interface Waiting {
+export interface WaitingRequest {
   readonly rule: FaultRule
   readonly request: FaultRequest
   /** On its way, or with an error as its answer. */
@@ -64,7 +64,7 @@ export interface MatchedFaults {
 }
 
 /** Describes a fault as plain data. */
-export function describeFault({ id, effect, label, met, left, options }: FaultRule, waiting: readonly Waiting[]): FaultState {
+export function describeFault({ id, effect, label, met, left, options }: FaultRule, waiting: readonly WaitingRequest[]): FaultState {
   const held = waiting.map(({ request: { method, path, query } }) => ({ method, path, query }))
   return {
     id,
@@ -90,7 +90,7 @@ export function formatRequestName({ method, path }: FaultRequest): string {
   return `${method} ${path}`
 }
 
-export function lostBy({ rule, request }: Waiting, what: string): Error {
+export function lostBy({ rule, request }: WaitingRequest, what: string): Error {
   return connectionLost(`The connection was lost: ${formatRequestName(request)} ${what} ("${rule.label}").`)
 }
 

@@ -18,7 +18,7 @@ import type { RecordDraft, Slot } from './draft.ts'
 import type { RecordDrafts } from './record-drafts.ts'
 
 /** A part of a unique set, as known before values are made up. */
-type Part =
+type DraftPart =
   | { readonly kind: 'slot'; readonly attribute: Attribute; readonly slot: Slot }
   | { readonly kind: 'given'; readonly attribute: Attribute; readonly values: readonly unknown[] }
   | { readonly kind: 'owner'; readonly attribute: Attribute; readonly owner: RecordDraft }
@@ -27,10 +27,10 @@ interface UniqueSet {
   readonly resource: Resource
   /** Equal for all sets of the same attributes. */
   readonly name: string
-  readonly parts: readonly Part[]
+  readonly parts: readonly DraftPart[]
 }
 
-function isSlot(part: Part): boolean {
+function isSlot(part: DraftPart): boolean {
   return part.kind === 'slot'
 }
 
@@ -42,7 +42,7 @@ function findUniqueSets(draft: RecordDraft): UniqueSet[] {
   const { resource } = draft
   const isKeyMade = !resource.generatedKey || draft.slots.some(({ attribute }) => attribute.primary)
   return [...resource.uniques, ...(isKeyMade ? [resource.keyNames] : [])].flatMap(paths => {
-    const parts: Part[] = []
+    const parts: DraftPart[] = []
     for (const path of paths) {
       const part = findPart(draft, path)
       if (part === 'free') return []
@@ -56,7 +56,7 @@ function findUniqueSets(draft: RecordDraft): UniqueSet[] {
   })
 }
 
-function findPart(draft: RecordDraft, path: string): Part | 'free' | 'left out' {
+function findPart(draft: RecordDraft, path: string): DraftPart | 'free' | 'left out' {
   const { resource, slots, implied } = draft
   const slot = slots.find(one => one.path === path)
   if (slot !== undefined) return { kind: 'slot', attribute: slot.attribute, slot }
@@ -82,7 +82,7 @@ function findPart(draft: RecordDraft, path: string): Part | 'free' | 'left out' 
   return key === undefined ? 'free' : { kind: 'given', attribute, values: key }
 }
 
-function readValues(part: Part): readonly unknown[] {
+function readValues(part: DraftPart): readonly unknown[] {
   if (part.kind === 'given') return part.values
   if (part.kind === 'owner') return []
   const { attribute, holder } = part.slot

@@ -28,7 +28,7 @@ import { translateDatabaseError } from '../../records/write/database-errors.ts'
 import type { GivenServices } from './given-services.ts'
 
 /** The seed of the values that are made up, and where a record stands in the paths of faults. */
-interface Making {
+interface RecordMaking {
   readonly seed: number
   readonly pathOf: (index: number) => string
 }
@@ -37,7 +37,7 @@ interface Making {
 export async function makeRecords(
   resource: Resource,
   all: readonly Overrides[],
-  making: Making,
+  making: RecordMaking,
   services: GivenServices,
 ): Promise<GivenRecord[]> {
   const made = new Set<ScalarAttribute>()
@@ -72,7 +72,7 @@ async function attemptAll(
   drafts: RecordDrafts,
   resource: Resource,
   all: readonly Overrides[],
-  { seed, pathOf }: Making,
+  { seed, pathOf }: RecordMaking,
   { connection, clock, context, served }: GivenServices,
 ): Promise<GivenRecord[]> {
   const { model, reader } = served()

@@ -2,7 +2,7 @@
 import { restError } from './errors.ts'
 
 /** The sender of a request, who may cancel it. */
-export interface Client {
+export interface RequestClient {
   readonly signal?: AbortSignal
 }
 
@@ -22,7 +22,7 @@ export interface Connected {
 }
 
 /** A client that has sent all that it sends. */
-export class WholeClient implements Client, Connected {
+export class WholeClient implements RequestClient, Connected {
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
   readonly isSecure: boolean
@@ -44,7 +44,7 @@ interface WayIn extends Connected {
 }
 
 /** A client whose signal and headers are made on first use, since most requests are answered without either. */
-export class LazyClient implements Client, Connected {
+export class LazyClient implements RequestClient, Connected {
   readonly #source: HeaderSource
   #controller: AbortController | undefined
   #reason: unknown
@@ -136,7 +136,7 @@ function describeActivity({ filters, sort }: ReadingParameters, about: string | 
 }
 
 export class RequestAbort {
-  readonly #sender: Client
+  readonly #sender: RequestClient
   readonly #world: AbortSignal
   #both: AbortSignal | undefined
 
@@ -149,7 +149,7 @@ export class RequestAbort {
   about: string | undefined
 
   /** @param budget milliseconds that the request may take; 0: no limit */
-  constructor(sender: Client, world: AbortSignal, budget: number) {
+  constructor(sender: RequestClient, world: AbortSignal, budget: number) {
     this.#sender = sender
     this.#world = world
     this.#budget = budget

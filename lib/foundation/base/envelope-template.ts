@@ -4,7 +4,7 @@
  */
 import { findNearest, formatHint } from './suggest.ts'
 import { HOLES, nameKeys, readTemplate } from './template-tree.ts'
-import type { ListPart, Part, Parts, RecordPart, RemovedPart, ResourceNames, Tree } from './template-tree.ts'
+import type { ListPart, Part, Parts, RecordPart, RemovedPart, TemplateNames, Tree } from './template-tree.ts'
 
 const LIST = [
   'records',
@@ -57,12 +57,12 @@ export class CompiledTemplate {
   }
 
   /** Makes a body. */
-  build(names: ResourceNames, parts: Parts): Record<string, unknown> {
+  build(names: TemplateNames, parts: Parts): Record<string, unknown> {
     return buildTree(this.named(names), parts)
   }
 
   /** The template with the names of a resource in its keys. */
-  named({ plural, singular }: ResourceNames): Tree {
+  named({ plural, singular }: TemplateNames): Tree {
     const key = `${plural}\0${singular}`
     let tree = this.#named.get(key)
     if (tree === undefined) this.#named.set(key, (tree = nameKeys(this.tree!, { plural, singular })))
@@ -70,13 +70,13 @@ export class CompiledTemplate {
   }
 
   /** The keys that lead to a part; undefined where the template has it not. */
-  pathOf(part: Part, names: ResourceNames): readonly string[] | undefined {
+  pathOf(part: Part, names: TemplateNames): readonly string[] | undefined {
     if (this.tree === undefined) return this.parts.has(part) ? [] : undefined
     return findPath(this.named(names), part)
   }
 
   /** Puts a record where the template has it, and nothing beside: the body that sends it. */
-  wrap(record: unknown, names: ResourceNames): unknown {
+  wrap(record: unknown, names: TemplateNames): unknown {
     return (this.pathOf('record', names) ?? []).reduceRight<unknown>((inside, key) => ({ [key]: inside }), record)
   }
 

@@ -93,12 +93,12 @@ function findErrorPosition(text: string): number | undefined {
 }
 
 /** The end of a token, or the place where it goes wrong. */
-interface End {
+interface JsonEnd {
   readonly at: number
   readonly fault: boolean
 }
 
-function scanScalar(text: string, start: number): End {
+function scanScalar(text: string, start: number): JsonEnd {
   const character = text.charAt(start)
   if (character === '"') return scanString(text, start)
   const literal = LITERALS[character]
@@ -112,7 +112,7 @@ function scanScalar(text: string, start: number): End {
   return cut > end ? { at: cut, fault: true } : { at: end, fault: end === start }
 }
 
-function scanString(text: string, start: number): End {
+function scanString(text: string, start: number): JsonEnd {
   let at = start + 1
   for (;;) {
     at = match(PLAIN, text, at)

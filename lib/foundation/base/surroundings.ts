@@ -6,16 +6,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** One surrounding, and those around it. No owner has two in a chain. */
-interface Frame {
+interface SurroundingFrame {
   readonly owner: object
   readonly value: unknown
-  readonly outer: Frame | undefined
+  readonly outer: SurroundingFrame | undefined
 }
 
-const frames = new AsyncLocalStorage<Frame>()
+const frames = new AsyncLocalStorage<SurroundingFrame>()
 
 /** The innermost frame of work that has ended when it returns; undefined: the AsyncLocalStorage has it. */
-let now: Frame | undefined
+let now: SurroundingFrame | undefined
 
 /** As an AsyncLocalStorage of its own. */
 export class Surroundings<T extends object | true> {
@@ -45,7 +45,7 @@ export class Surroundings<T extends object | true> {
   }
 
   /** Returns the frames with one of this owner. */
-  #enter(value: T): Frame {
+  #enter(value: T): SurroundingFrame {
     const outer = now ?? frames.getStore()
     const own = find(outer, this)
     if (own?.value === value) return outer!
@@ -58,7 +58,11 @@ export function keepSurroundings<Result>(work: () => Result): Result {
   return now === undefined ? work() : runWithin(now, work)
 }
 
-function runWithin<Result, Arguments extends unknown[]>(frame: Frame, work: (...args: Arguments) => Result, ...args: Arguments): Result {
+function runWithin<Result, Arguments extends unknown[]>(
+  frame: SurroundingFrame,
+  work: (...args: Arguments) => Result,
+  ...args: Arguments
+): Result {
   const before = now
   now = undefined
   try {
@@ -68,13 +72,13 @@ function runWithin<Result, Arguments extends unknown[]>(frame: Frame, work: (...
   }
 }
 
-function find(frame: Frame | undefined, owner: object): Frame | undefined {
+function find(frame: SurroundingFrame | undefined, owner: object): SurroundingFrame | undefined {
   let each = frame
   while (each !== undefined && each.owner !== owner) each = each.outer
   return each
 }
 
 /** The chain without one of its frames: work that begins other work for ever has no chain that grows. */
-function without(left: Frame, frame: Frame): Frame | undefined {
+function without(left: SurroundingFrame, frame: SurroundingFrame): SurroundingFrame | undefined {
   return frame === left ? frame.outer : { ...frame, outer: without(left, frame.outer!) }
 }

@@ -25,7 +25,7 @@ export type RemovedPart = RecordPart | 'records' | 'count'
 export type Part = ListPart | RecordPart | RemovedPart
 
 /** The names of a resource. */
-export interface ResourceNames {
+export interface TemplateNames {
   readonly plural: string
   readonly singular: string
 }
@@ -57,9 +57,9 @@ export function readTemplate(template: Tree, body: unknown): Parts | undefined {
 }
 
 /** Returns a template with the names of a resource in its keys. */
-export function nameKeys(tree: Tree, names: ResourceNames): Tree {
+export function nameKeys(tree: Tree, names: TemplateNames): Tree {
   return tree.map(([key, part]) => [
-    key.replaceAll(HOLES, (_, hole: keyof ResourceNames) => names[hole]),
+    key.replaceAll(HOLES, (_, hole: keyof TemplateNames) => names[hole]),
     typeof part === 'string' ? part : nameKeys(part, names),
   ])
 }
@@ -91,8 +91,8 @@ function isInOrder(tree: Tree, body: unknown): boolean {
 }
 
 /** The names that the keys of a body may have in the places of holes. */
-function guessNames(tree: Tree, body: unknown): ResourceNames[] {
-  const found: Record<keyof ResourceNames, Set<string>> = { plural: new Set(), singular: new Set() }
+function guessNames(tree: Tree, body: unknown): TemplateNames[] {
+  const found: Record<keyof TemplateNames, Set<string>> = { plural: new Set(), singular: new Set() }
   guessIn(tree, body, found)
   const [plurals, singulars] = [
     [...found.plural, ''],
@@ -101,7 +101,7 @@ function guessNames(tree: Tree, body: unknown): ResourceNames[] {
   return plurals.flatMap(plural => singulars.map(singular => ({ plural, singular })))
 }
 
-function guessIn(tree: Tree, body: unknown, found: Record<keyof ResourceNames, Set<string>>): void {
+function guessIn(tree: Tree, body: unknown, found: Record<keyof TemplateNames, Set<string>>): void {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return
   for (const [key, part] of tree) {
     if (typeof part !== 'string') guessIn(part, (body as Readonly<Record<string, unknown>>)[key], found)
@@ -110,7 +110,7 @@ function guessIn(tree: Tree, body: unknown, found: Record<keyof ResourceNames, S
     const [before, after] = [key.slice(0, hole.index), key.slice(hole.index + hole[0].length)]
     for (const name of Object.keys(body)) {
       if (name.length > before.length + after.length && name.startsWith(before) && name.endsWith(after))
-        found[hole[1] as keyof ResourceNames].add(name.slice(before.length, name.length - after.length))
+        found[hole[1] as keyof TemplateNames].add(name.slice(before.length, name.length - after.length))
     }
   }
 }

@@ -22,7 +22,7 @@ type TextName<P> = { [K in PlainName<P>]: [ValueIn<P[K]>] extends [string] ? K :
 
 /** One or any of several values. A date may be given as a date or as a text. */
 type OneOrAny<V> = V | readonly V[]
-type Value<V> = V extends Date ? Date | string : V extends bigint ? bigint | number | string : V
+type FilterValue<V> = V extends Date ? Date | string : V extends bigint ? bigint | number | string : V
 type OrderedValue<V> = V extends Date
   ? Date | string
   : V extends number
@@ -34,20 +34,24 @@ type NullOf<P> = IsNullable<P> extends true ? null : never
 
 /** Filters of the attributes of a record. */
 type OwnFilters<P> = {
-  readonly [K in PlainName<P> as FilterName<K> | `${K}${Extract<FilterSign, '!='>}`]?: OneOrAny<Value<ValueIn<P[K]>> | NullOf<P[K]>>
+  readonly [K in PlainName<P> as FilterName<K> | `${K}${Extract<FilterSign, '!='>}`]?: OneOrAny<FilterValue<ValueIn<P[K]>> | NullOf<P[K]>>
 } & { readonly [K in TextName<P> as `${K}${Extract<FilterSign, '~='>}`]?: OneOrAny<string | NullOf<P[K]>> } & {
   readonly [K in OrderedName<P> as `${K}${OrderSign}`]?: OrderedValue<ValueIn<P[K]>>
 } & { readonly [K in RelationName<P> as FilterName<K> | `${K}!=`]?: OneOrAny<Id | (KindIn<P[K]> extends 'toMany' ? null : NullOf<P[K]>)> }
 
 /** Relations and embedded objects, whose attributes can be filtered by. */
 type PathName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'scalar' ? never : K }[VisibleName<P>]
-type Behind<P, K extends keyof P> = OwnFilters<PropertiesOf<ValueIn<P[K]>>>
+type FiltersBehind<P, K extends keyof P> = OwnFilters<PropertiesOf<ValueIn<P[K]>>>
 
 /** Filters one relation away. What lies behind an empty relation is null. */
 type PathFilters<P> = {
   readonly [
-    F in { [K in PathName<P>]: `${K}.${keyof Behind<P, K> & string}` }[PathName<P>]
-  ]?: F extends `${infer K extends PathName<P>}.${infer R}` ? (R extends keyof Behind<P, K> ? Behind<P, K>[R] | null : never) : never
+    F in { [K in PathName<P>]: `${K}.${keyof FiltersBehind<P, K> & string}` }[PathName<P>]
+  ]?: F extends `${infer K extends PathName<P>}.${infer R}`
+    ? R extends keyof FiltersBehind<P, K>
+      ? FiltersBehind<P, K>[R] | null
+      : never
+    : never
 }
 
 /** All filters of a list, by name with operator. What a filter does not find is found with `!=`, or with `!` in front of its name below `$`. */

@@ -82,10 +82,10 @@ type IsSelected<K extends string, A extends string> = [A] extends [never]
 type IsNamed<K extends string, X extends string> = K extends X ? true : [Extract<X, `${K}.${string}`>] extends [never] ? false : true
 
 /** The paths behind a name. */
-type Behind<X extends string, K extends string> = X extends `${K}.${infer R}` ? R : never
+type PathBehind<X extends string, K extends string> = X extends `${K}.${infer R}` ? R : never
 
 type SelectedBehind<A extends string, K extends string> =
-  | (K extends A ? never : Behind<A, K>)
+  | (K extends A ? never : PathBehind<A, K>)
   | (A extends `!${K}.${infer R}` ? `!${R}` : never)
 
 type ShownValue<P, D extends Depth, X extends string, A extends string, K extends string> =
@@ -112,10 +112,10 @@ type Embedded<E, A extends string, K extends string> = E extends unknown
 
 type Related<P, D extends Depth, X extends string, A extends string, K extends string> =
   IsNamed<K, X> extends true
-    ? Expanded<ValueIn<P>, D, Behind<X, K>, SelectedBehind<A, K>>
+    ? Expanded<ValueIn<P>, D, PathBehind<X, K>, SelectedBehind<A, K>>
     : D extends 2
       ? Expanded<ValueIn<P>, 1, never, SelectedBehind<A, K>>
-      : Link<P>
+      : RecordLink<P>
 
 /** A related record. One of several entities says which by its `type`. */
 type Expanded<E, D extends Depth, X extends string, A extends string> =
@@ -126,7 +126,7 @@ type Expanded<E, D extends Depth, X extends string, A extends string> =
     : ShownRecord<PropertiesOf<E>, D, X, A>
 
 /** The ID of a related record. */
-type Link<P> = IsUnion<ValueIn<P>> extends true ? { type: string; id: Id } : LinkedKey<P>
+type RecordLink<P> = IsUnion<ValueIn<P>> extends true ? { type: string; id: Id } : LinkedKey<P>
 
 type IsUnion<E, Whole = E> = E extends unknown ? ([Whole] extends [E] ? false : true) : never
 

@@ -9,7 +9,7 @@ import { writeQuery } from './query-text.ts'
 import type { QueryRecord } from './query-text.ts'
 import type { Call, Transport } from './transport.ts'
 
-type Envelope = Readonly<Record<string, unknown>>
+type AnswerEnvelope = Readonly<Record<string, unknown>>
 
 /** Records on a page where `page` is given no limit: the engine's default. */
 const PAGE = 100
@@ -66,7 +66,12 @@ export class ListCalls {
     return readRecord(await this.call('POST', [], { asked: 'record', body, isRecord: true, query: writeQuery(query) }, options))
   }
 
-  protected call(method: string, behind: readonly Id[], what: Partial<Call>, { signal, headers }: CallOptions = {}): Promise<Envelope> {
+  protected call(
+    method: string,
+    behind: readonly Id[],
+    what: Partial<Call>,
+    { signal, headers }: CallOptions = {},
+  ): Promise<AnswerEnvelope> {
     const segments = [...this.#path, ...behind.map(checkSegment)]
     return this.#transport({ ...what, method, segments, headers: mergeHeaders(this.#headers, headers), signal })
   }
@@ -135,15 +140,15 @@ function checkSegment(id: Id): string {
 }
 
 /** The records of an answer stand under the name that it gives as its resource. */
-function readRecord(envelope: Envelope): unknown {
+function readRecord(envelope: AnswerEnvelope): unknown {
   return envelope[envelope['resource'] as string]
 }
 
-function readRecords(envelope: Envelope): unknown[] {
+function readRecords(envelope: AnswerEnvelope): unknown[] {
   return readRecord(envelope) as unknown[]
 }
 
-function readPage(envelope: Envelope): Page<unknown> {
+function readPage(envelope: AnswerEnvelope): Page<unknown> {
   const { count, limit, offset, sort, filter, previous, next } = envelope as unknown as Page<unknown>
   return { items: readRecords(envelope), count, limit, offset, sort, filter, previous, next }
 }

@@ -13,7 +13,7 @@ const PATHS: readonly (keyof SessionCallPaths)[] = ['login', 'logout', 'refresh'
 /** The member of an answer, or of an object in it, that has a refresh token. */
 const REFRESH = 'refreshToken'
 
-type Answer = Readonly<Record<string, unknown>>
+type LogInAnswer = Readonly<Record<string, unknown>>
 
 /** How calls are sent, and where those that concern no one resource. */
 export interface Wire {
@@ -42,7 +42,7 @@ export function sendSession(
   name: keyof SessionCallPaths,
   body: unknown,
   { signal, headers }: CallOptions,
-): Promise<Answer> {
+): Promise<LogInAnswer> {
   const path = paths[name]
   if (path === undefined)
     throw new TypeError(
@@ -53,21 +53,21 @@ export function sendSession(
 }
 
 /** The body of a refresh: without a token it is in a cookie, which a browser sends by itself. */
-export function writeRefresh({ refreshToken }: Wire): Answer {
+export function writeRefresh({ refreshToken }: Wire): LogInAnswer {
   return refreshToken === undefined ? {} : { [REFRESH]: refreshToken }
 }
 
 /** Returns the wire with the refresh token of an answer, if it has one. */
-export function withRefreshToken(wire: Wire, answer: Answer): Wire {
+export function withRefreshToken(wire: Wire, answer: LogInAnswer): Wire {
   const refreshToken = findMember(answer, REFRESH)
   return refreshToken === undefined ? wire : { ...wire, refreshToken }
 }
 
 /** Returns the record in the answer of the API's own form, else the whole answer. */
-export function readUser(answer: Answer): Answer {
+export function readUser(answer: LogInAnswer): LogInAnswer {
   const { resource } = answer
   const record = typeof resource === 'string' ? answer[resource] : undefined
-  return typeof record === 'object' && record !== null ? (record as Answer) : answer
+  return typeof record === 'object' && record !== null ? (record as LogInAnswer) : answer
 }
 
 /** Finds the token in the answer to a log-in, which the application may have put elsewhere than in `auth_token`: it is a JSON Web Token. */
@@ -85,7 +85,7 @@ export function findToken(answer: unknown): string | undefined {
 
 function findMember(answer: unknown, name: string): string | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined
-  const own = (answer as Answer)[name]
+  const own = (answer as LogInAnswer)[name]
   if (typeof own === 'string') return own
   for (const member of Object.values(answer)) {
     const found = findMember(member, name)

@@ -15,7 +15,7 @@ export interface EngineTarget {
     query: string,
     body: unknown,
     context: { readonly headers: Record<string, string>; readonly signal?: AbortSignal },
-  ): Promise<Answer>
+  ): Promise<ClientAnswer>
   readonly versions: readonly string[]
   /** The path in front of the version. */
   readonly base?: string
@@ -40,7 +40,7 @@ interface FetchAnswer {
 /** What a client sends its requests to. */
 export type ClientTarget = EngineTarget | FetchTarget | string | URL
 
-interface Answer {
+interface ClientAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: unknown
@@ -67,7 +67,7 @@ export interface Call {
 export type Transport = (call: Call) => Promise<Readonly<Record<string, unknown>>>
 
 /** Where the paths of an API begin. */
-export interface Address {
+export interface ClientAddress {
   /** First segment of paths; null for an API without versions. */
   readonly version?: string | null | undefined
   /** Origin, and path in front of the version, for a `fetch` function. */
@@ -81,7 +81,7 @@ const FIRST = 'v1'
 const KEPT = ['retry-after', 'www-authenticate', 'allow']
 
 /** @throws TypeError for what is neither a target nor a URL, and an address that does not go with the target. */
-export function openTransport(target: ClientTarget, { version, url }: Address, read?: ReadShaped): Transport {
+export function openTransport(target: ClientTarget, { version, url }: ClientAddress, read?: ReadShaped): Transport {
   if (typeof target === 'string' || target instanceof URL) {
     if (url !== undefined) throw new TypeError('client: "url" goes with a fetch function; the target is a URL itself.')
     return viaFetch((address, init) => globalThis.fetch(address, init), { root: readUrl(target), version, read })
@@ -154,7 +154,7 @@ function parseBody(text: string): unknown {
 }
 
 /** The members of an error body. */
-interface Refusal {
+interface ClientRefusal {
   readonly code?: unknown
   readonly detail?: unknown
   readonly errors?: readonly FieldError[]
@@ -168,10 +168,13 @@ interface SentCall extends Pick<Call, 'method'> {
   readonly read: ReadShaped | undefined
 }
 
-function readAnswer({ status, headers, body }: Answer, { method, path, isFree, asked, read }: SentCall): Readonly<Record<string, unknown>> {
+function readAnswer(
+  { status, headers, body }: ClientAnswer,
+  { method, path, isFree, asked, read }: SentCall,
+): Readonly<Record<string, unknown>> {
   const isObject = typeof body === 'object' && body !== null
   if (status >= 400) {
-    const { code, detail, errors } = (isObject ? body : {}) as Refusal
+    const { code, detail, errors } = (isObject ? body : {}) as ClientRefusal
     const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => KEPT.includes(name)))
     const said = typeof detail === 'string' ? detail : `${method} ${path} is answered with ${status}, and no error body of this API.`
     throw new RestError(status, typeof code === 'string' ? code : 'unknown', said, {

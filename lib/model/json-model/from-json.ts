@@ -172,7 +172,7 @@ interface Naming {
   readonly column?: string
 }
 
-interface Property {
+interface InferredProperty {
   readonly property: string
   readonly name: string
   /** The content of its column. Undefined without a column. */
@@ -181,7 +181,7 @@ interface Property {
 }
 
 /** Lists the properties of an entity: the attributes of its records, and the inverse sides of relations to it. */
-function listProperties(collection: InferredCollection, collections: readonly InferredCollection[]): Property[] {
+function listProperties(collection: InferredCollection, collections: readonly InferredCollection[]): InferredProperty[] {
   const taken = new Set<string>()
   const called = (name: string): string => {
     const property = findFreeName(isSafe(name) ? name : makeSafe(name), taken)
@@ -202,7 +202,7 @@ function listProperties(collection: InferredCollection, collections: readonly In
   )
   if (collection.open === undefined) return [...own, ...inverses]
   const name = findHolderName(collection)
-  const holder: Property = {
+  const holder: InferredProperty = {
     property: called(name),
     name,
     stored: 'value',
@@ -223,27 +223,27 @@ function findPropertyName(collection: InferredCollection, name: string): string 
 }
 
 /** The methods of MikroORM's property builders that are used here. */
-interface Builder {
-  nullable(): Builder
-  primary(): Builder
-  onCreate(make: () => unknown): Builder
-  fieldName(name: string): Builder
-  serializedName(name: string): Builder
-  fixedOrder(): Builder
+interface PropertyBuilder {
+  nullable(): PropertyBuilder
+  primary(): PropertyBuilder
+  onCreate(make: () => unknown): PropertyBuilder
+  fieldName(name: string): PropertyBuilder
+  serializedName(name: string): PropertyBuilder
+  fixedOrder(): PropertyBuilder
 }
 
-function applyNaming(builder: Builder, { serializedName, column }: Naming): Builder {
+function applyNaming(builder: PropertyBuilder, { serializedName, column }: Naming): PropertyBuilder {
   const stored = column === undefined ? builder : builder.fieldName(column)
   return serializedName === undefined ? stored : stored.serializedName(serializedName)
 }
 
-function buildAttribute(attribute: InferredAttribute, { idType }: InferredCollection): Property['build'] {
+function buildAttribute(attribute: InferredAttribute, { idType }: InferredCollection): InferredProperty['build'] {
   return (find, naming) => {
     switch (attribute.kind) {
       case 'id':
-        if (idType === 'integer') return applyNaming(p.integer().primary() as unknown as Builder, naming)
+        if (idType === 'integer') return applyNaming(p.integer().primary() as unknown as PropertyBuilder, naming)
         return applyNaming(
-          (idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => builtin.crypto.randomUUID()) as unknown as Builder,
+          (idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => builtin.crypto.randomUUID()) as unknown as PropertyBuilder,
           naming,
         )
       case 'plain': {
@@ -251,32 +251,32 @@ function buildAttribute(attribute: InferredAttribute, { idType }: InferredCollec
         return applyNaming(attribute.nullable ? builder.nullable() : builder, naming)
       }
       case 'toOne': {
-        const builder = p.manyToOne(find(attribute.target)) as unknown as Builder
+        const builder = p.manyToOne(find(attribute.target)) as unknown as PropertyBuilder
         return applyNaming(attribute.nullable ? builder.nullable() : builder, naming)
       }
       case 'toMany':
         // The order of the IDs is part of the data.
-        return applyNaming((p.manyToMany(find(attribute.target)) as unknown as Builder).fixedOrder(), naming)
+        return applyNaming((p.manyToMany(find(attribute.target)) as unknown as PropertyBuilder).fixedOrder(), naming)
     }
   }
 }
 
-function buildPlain(type: InferredType): Builder {
+function buildPlain(type: InferredType): PropertyBuilder {
   switch (type) {
     case 'integer':
-      return p.integer() as unknown as Builder
+      return p.integer() as unknown as PropertyBuilder
     case 'number':
-      return p.double() as unknown as Builder
+      return p.double() as unknown as PropertyBuilder
     case 'text':
-      return p.text() as unknown as Builder
+      return p.text() as unknown as PropertyBuilder
     case 'boolean':
-      return p.boolean() as unknown as Builder
+      return p.boolean() as unknown as PropertyBuilder
     case 'json':
-      return p.json() as unknown as Builder
+      return p.json() as unknown as PropertyBuilder
   }
 }
 
-function buildInverse(source: InferredCollection, { kind, name }: InferredAttribute): Property['build'] {
+function buildInverse(source: InferredCollection, { kind, name }: InferredAttribute): InferredProperty['build'] {
   return (find, naming) => {
     const target = find(source.name)
     const other = findPropertyName(source, name) as never
@@ -306,7 +306,7 @@ function findFreeName(name: string, taken: ReadonlySet<string>): string {
 }
 
 /** Returns the column of a property in MikroORM's default naming, in lower case: names of columns that differ in case alone are one name. */
-function findColumnName(property: string, stored: Property['stored']): string {
+function findColumnName(property: string, stored: InferredProperty['stored']): string {
   const words = property.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase()
   return stored === 'key' ? `${words}_id` : words
 }

@@ -7,7 +7,7 @@ import { checkNames, formatHint, findNearest } from '../../foundation/base/sugge
 import type { HookContext } from '../hook-context.ts'
 import { keyFromText } from '../key.ts'
 import { findHierarchyRoot } from '../model.ts'
-import type { Attribute, Mark, Resource, ScalarAttribute, ToManyAttribute } from '../model.ts'
+import type { Attribute, ResourceMark, Resource, ScalarAttribute, ToManyAttribute } from '../model.ts'
 import type { MarkOption, ResourceConfig } from '../resource-config.ts'
 import { isResourceName } from '../resource-names.ts'
 
@@ -15,7 +15,7 @@ type Config = ResourceConfig<Record<string, unknown>>
 
 /** What is read of the marks of a resource. */
 export interface ReadMarks {
-  readonly marks: ReadonlyMap<string, Mark>
+  readonly marks: ReadonlyMap<string, ResourceMark>
   /** Those that say whether the caller has set a mark. */
   readonly shown: readonly ScalarAttribute[]
 }
@@ -23,7 +23,7 @@ export interface ReadMarks {
 /** @param users the entity that logs in; undefined without one */
 export function readMarks(resource: Resource, { marks = {} }: Config, users: object | undefined): ReadMarks {
   const where = `resource(${resource.className}): marks`
-  const read = new Map<string, Mark>()
+  const read = new Map<string, ResourceMark>()
   const shown: ScalarAttribute[] = []
   if (!isObject(marks)) throw new TypeError(`${where} must be an object: { favorite: 'favoritedBy' }.`)
   for (const [name, given] of Object.entries<unknown>(marks)) {

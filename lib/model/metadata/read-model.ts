@@ -10,7 +10,7 @@ import { checkIdsNames, indexAttributes } from '../ids-name.ts'
 import { unreadableIn } from './getters.ts'
 import { DescribedType } from './described-type.ts'
 import { defaultNames } from '../resource-names.ts'
-import type { ResourceNames } from '../resource-names.ts'
+import type { DefaultNames } from '../resource-names.ts'
 import { NOTHING_LEARNED, applyOpen } from '../open-attributes.ts'
 import type { LearnedNames } from '../open-attributes.ts'
 import { findHierarchyRoot, tableColumns } from '../model.ts'
@@ -45,7 +45,7 @@ export function readModel(
   orm: MikroORM,
   version: string,
   definitions: readonly ResourceDefinition[],
-  { secret, learned = NOTHING_LEARNED, isOfFile, filters }: Surroundings,
+  { secret, learned = NOTHING_LEARNED, isOfFile, filters }: ModelSurroundings,
 ): Model {
   const configs = findConfigs(orm, version, definitions)
   const metas = inGivenOrder(orm).filter(meta => !meta.embeddable && isConcrete(meta) && !isGeneratedPivot(meta))
@@ -84,7 +84,7 @@ export function readModel(
 }
 
 /** Creates the resource of an entity, without its attributes and rules. */
-function createDraft(meta: Meta, names: ResourceNames, orm: MikroORM): Omit<Mutable<Resource>, 'served' | 'rules'> {
+function createDraft(meta: Meta, names: DefaultNames, orm: MikroORM): Omit<Mutable<Resource>, 'served' | 'rules'> {
   return {
     entity: meta.class,
     className: meta.className,
@@ -213,7 +213,7 @@ function listFlags(attribute: Attribute): string[] {
 }
 
 /** What a model depends on, beside entities and definitions. */
-export interface Surroundings {
+export interface ModelSurroundings {
   readonly secret: Secret | undefined
   /** The names that requests have added to open resources. */
   readonly learned?: LearnedNames
@@ -294,7 +294,7 @@ export function isGeneratedPivot(meta: Meta): boolean {
   return meta.pivotTable === true && isMade && (own.length === 2 || meta.relations.length > own.length)
 }
 
-function resourceNames(meta: Meta, config: ResourceConfig<Record<string, unknown>>): ResourceNames {
+function resourceNames(meta: Meta, config: ResourceConfig<Record<string, unknown>>): DefaultNames {
   const renamed =
     config.name === undefined && config.singular === undefined ? undefined : { plural: config.name, singular: config.singular }
   const standard = defaultNames(meta.className)

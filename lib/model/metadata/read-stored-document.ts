@@ -8,7 +8,7 @@ import type { ToDocument } from '../stored-table.ts'
 import type { Meta, Property } from './unsupported.ts'
 
 /** What is stored of one property inside. */
-interface Part {
+interface DocumentPart {
   readonly property: string
   readonly key: string
   /** The value of a new object that is given none. */
@@ -24,7 +24,7 @@ interface Part {
 export function readDocument(prop: Property, platform: Platform, isPlain: (meta: Meta) => boolean): ToDocument | undefined {
   const target = prop.targetMeta
   if (target === undefined || target.polymorphs !== undefined || !isPlain(target)) return undefined
-  const parts: Part[] = []
+  const parts: DocumentPart[] = []
   for (const [property, child] of Object.entries(prop.embeddedProps)) {
     const declared = target.properties[property as never] as Property | undefined
     if (declared === undefined || !isStoredInside(declared)) return undefined
@@ -34,7 +34,7 @@ export function readDocument(prop: Property, platform: Platform, isPlain: (meta:
     parts.push({ property, key: child.fieldNames?.[0] ?? property, default: fixed, store })
   }
   // MikroORM renames keys where they stand, and puts objects behind them.
-  const isObject = ({ property }: Part): boolean => prop.embeddedProps[property]!.kind === 'embedded'
+  const isObject = ({ property }: DocumentPart): boolean => prop.embeddedProps[property]!.kind === 'embedded'
   const ordered = [...parts.filter(part => !isObject(part)), ...parts.filter(isObject)]
   const store: ToDocument = (value, current) =>
     value === null ? null : storeObject(ordered, value as JsonLike, current as JsonLike | null)
@@ -45,7 +45,7 @@ export function readDocument(prop: Property, platform: Platform, isPlain: (meta:
 type JsonLike = Readonly<Record<string, unknown>>
 
 /** Returns an object as it is stored, with what the current one has and the value does not give. */
-function storeObject(parts: readonly Part[], value: JsonLike, current: JsonLike | null): JsonLike {
+function storeObject(parts: readonly DocumentPart[], value: JsonLike, current: JsonLike | null): JsonLike {
   const stored: Record<string, unknown> = {}
   for (const { property, key, default: fixed, store } of parts) {
     const given = value[property] === undefined && current === null ? fixed : value[property]

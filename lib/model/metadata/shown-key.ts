@@ -9,14 +9,14 @@ import { isRelation } from '../model.ts'
 import type { Attribute, Resource, ScalarAttribute, TargetKey } from '../model.ts'
 
 /** What is known of a resource when its option is read. */
-type Keyed = Pick<Resource, 'attributes' | 'byName' | 'className' | 'hierarchy' | 'key' | 'keyNames' | 'uniques'>
+type KeyedResource = Pick<Resource, 'attributes' | 'byName' | 'className' | 'hierarchy' | 'key' | 'keyNames' | 'uniques'>
 
 /**
  * Returns the key that clients meet; undefined where it is the primary key.
  *
  * @throws TypeError for a property that cannot be it
  */
-export function readShownKey(option: unknown, resource: Keyed): TargetKey | undefined {
+export function readShownKey(option: unknown, resource: KeyedResource): TargetKey | undefined {
   if (option === undefined) return undefined
   const where = `resource(${resource.className}): "key"`
   const { attributes, keyNames, byName, key, hierarchy } = resource
@@ -38,7 +38,7 @@ export function readShownKey(option: unknown, resource: Keyed): TargetKey | unde
 }
 
 /** Returns why an attribute cannot name the records of a resource, as the rest of a sentence; undefined where it can. */
-function findFault(attribute: Attribute, { uniques }: Keyed): string | undefined {
+function findFault(attribute: Attribute, { uniques }: KeyedResource): string | undefined {
   if (attribute.kind !== 'scalar' || attribute.source.kind !== 'column') return 'is no plain value of the record itself'
   const { kind, codec } = attribute.type
   if (!KEY_KINDS.has(kind) || codec !== undefined) return `cannot be a key: it is ${withArticle(kind)}`

@@ -42,7 +42,7 @@ export function findRules({ resources }: Model): ModelRules {
 export function findVisibility({ any, writing }: ModelRules, parameters: Parameters, ctx: HookContext, isEngine = false): Visibility {
   const isPlain = parameters.flags.length === 0 && parameters.own.length === 0
   if (isPlain && (!any || isEngine)) return EVERYTHING
-  return new Caller(parameters.flags, ctx, isEngine, writing && !isEngine)
+  return new CallerVisibility(parameters.flags, ctx, isEngine, writing && !isEngine)
 }
 
 /** The same, narrowed by custom parameters. `root` is the resource that they narrow. */
@@ -52,7 +52,7 @@ export function narrowVisibility(
   parameters: Parameters,
   { model, customParameters }: { readonly model: Model; readonly customParameters: ReadonlyMap<string, CustomParameter> },
 ): Awaitable<Visibility> {
-  return parameters.own.length > 0 && visibility instanceof Caller
+  return parameters.own.length > 0 && visibility instanceof CallerVisibility
     ? visibility.narrow(root, parameters, customParameters, model)
     : visibility
 }
@@ -67,10 +67,10 @@ interface ReadScope {
 const WHOLE: ReadScope = Object.freeze({ condition: undefined, values: [], shape: '' })
 const NONE: ReadScope = { condition: { kind: 'any', of: [] }, values: [], shape: 'none' }
 
-class Caller implements Visibility {
+class CallerVisibility implements Visibility {
   readonly kind = 'caller'
   readonly flags: ReadonlySet<string>
-  readonly writing: Writer | undefined
+  readonly writing: WriterVisibility | undefined
   shape: string
   where: readonly Condition[] = []
   readonly ctx: HookContext
@@ -80,7 +80,7 @@ class Caller implements Visibility {
   #own: readonly unknown[] = []
 
   constructor(flags: readonly string[], ctx: HookContext, isEngine: boolean, hasWriting: boolean) {
-    this.writing = hasWriting ? new Writer(ctx) : undefined
+    this.writing = hasWriting ? new WriterVisibility(ctx) : undefined
     this.flags = new Set(flags)
     this.shape = `${isEngine ? 'engine' : 'caller'}\0${flags.toSorted().join()}\0`
     this.#isEngine = isEngine
@@ -179,7 +179,7 @@ class Caller implements Visibility {
 }
 
 /** What the caller may write: its scopes are the rules for that. */
-class Writer implements Visibility {
+class WriterVisibility implements Visibility {
   readonly kind = 'writer'
   readonly shape = 'writer'
   readonly where = EVERYTHING.where

@@ -12,7 +12,7 @@ import { isValue, listTargets } from '../../model/model.ts'
 import { NO_VERSION, formatRoot } from '../request/address.ts'
 import type { Request } from '../request/parse-request.ts'
 import { DESCRIPTION } from '../request/reserved-paths.ts'
-import type { Attribute, Mark, Model, Resource, ToManyAttribute } from '../../model/model.ts'
+import type { Attribute, ResourceMark, Model, Resource, ToManyAttribute } from '../../model/model.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { describeClosed, EVERYTHING, existsFor, isOpen, isVisible, openNames } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
@@ -43,7 +43,7 @@ export type Target =
       readonly path: string
       readonly key: RecordKey
       readonly id: string
-      readonly mark: Mark
+      readonly mark: ResourceMark
     }
   /** One record of a list attribute: `member` names it among all of its resource. */
   | {
@@ -98,7 +98,7 @@ export function resolvePath(request: RequestPath, version: string, model: Model,
 }
 
 function resolveMark(
-  mark: Mark,
+  mark: ResourceMark,
   [id = '', , excess]: readonly string[],
   resource: Resource,
   { base, segments }: RequestPath,

@@ -40,7 +40,7 @@ export interface RowChange {
 }
 
 /** A many-to-many list that has changed: the IDs in it. */
-export interface ListChange {
+export interface ChangedList {
   readonly kind: 'list'
   readonly list: WatchedList
   readonly bytes: number
@@ -51,7 +51,7 @@ export interface ListChange {
   readonly after: readonly unknown[]
 }
 
-export type RawChange = RowChange | ListChange
+export type RawChange = RowChange | ChangedList
 
 /** Receives changes that have been committed. */
 export interface ChangeSink {

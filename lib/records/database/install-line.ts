@@ -1,13 +1,13 @@
 /** Install line: the command that installs packages which are missing, in the versions that go with those that are there. */
 import { createRequire } from 'node:module'
 
-interface Manifest {
+interface PackageManifest {
   readonly version: string
 }
 
 /** The version of MikroORM that is installed: each of its packages needs the others in exactly this one. */
 export function installedOrmVersion(): string {
-  return (createRequire(import.meta.url)('@mikro-orm/core/package.json') as Manifest).version
+  return (createRequire(import.meta.url)('@mikro-orm/core/package.json') as PackageManifest).version
 }
 
 /**

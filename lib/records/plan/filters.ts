@@ -78,7 +78,7 @@ function isSearched(attribute: Attribute): boolean {
 }
 
 /** The conditions of a filter, by whether there is a value. */
-interface Parts {
+interface FilterParts {
   /** Met by what is there. */
   readonly present: readonly Condition[]
   /** Met by what is not there: NULL, nothing linked, an empty list. */
@@ -93,13 +93,13 @@ interface FilterRequest {
   readonly visibility: Visibility
 }
 
-function anyPart({ present, absent }: Parts): Condition {
+function anyPart({ present, absent }: FilterParts): Condition {
   const all = [...absent, ...present]
   return all.length === 1 ? all[0]! : { kind: 'any', of: all }
 }
 
 /** @param before the to-ones since the last list */
-function splitFilter(walk: Walk, before: readonly ToOneAttribute[], question: FilterRequest): Parts {
+function splitFilter(walk: Walk, before: readonly ToOneAttribute[], question: FilterRequest): FilterParts {
   const toOnes = [...before]
   for (const [index, hop] of walk.hops.entries()) {
     if (hop.kind === 'toMany') {
@@ -114,7 +114,7 @@ function splitFilter(walk: Walk, before: readonly ToOneAttribute[], question: Fi
 }
 
 /** A record is of one class: what is there is that of its class, and nothing is there in a class that does not have it. */
-function partsOfClasses({ classes }: ByClass, toOnes: readonly ToOneAttribute[], question: FilterRequest): Parts {
+function partsOfClasses({ classes }: ByClass, toOnes: readonly ToOneAttribute[], question: FilterRequest): FilterParts {
   const present: Condition[] = []
   const absent: Condition[] = []
   const isOneOf: Condition[] = []
@@ -129,7 +129,7 @@ function partsOfClasses({ classes }: ByClass, toOnes: readonly ToOneAttribute[],
 }
 
 /** Of several entities one is linked at most: what is there is in one of them, and what is not there is in none. */
-function partsOfFork({ fork, branches }: Forked, toOnes: readonly ToOneAttribute[], question: FilterRequest): Parts {
+function partsOfFork({ fork, branches }: Forked, toOnes: readonly ToOneAttribute[], question: FilterRequest): FilterParts {
   const parts = branches.map(({ branch, walk }) => splitFilter(walk, [...toOnes, branch], question))
   const absent = parts.flatMap(part => (part.absent.length === 0 ? [] : [anyPart({ present: [], absent: part.absent })]))
   if (absent.length > 0 && absent.length < parts.length) {
@@ -145,7 +145,11 @@ function joinConditions(conditions: readonly Condition[]): Condition {
   return conditions.length === 1 ? conditions[0]! : { kind: 'all', of: conditions }
 }
 
-function partsOfEnd(attribute: Attribute, toOnes: readonly ToOneAttribute[], { path, filter, index, visibility }: FilterRequest): Parts {
+function partsOfEnd(
+  attribute: Attribute,
+  toOnes: readonly ToOneAttribute[],
+  { path, filter, index, visibility }: FilterRequest,
+): FilterParts {
   switch (attribute.kind) {
     case 'toOne':
     case 'toMany':
@@ -181,7 +185,7 @@ function planRelation(
   filter: RawFilter,
   index: number,
   oneOf?: ToOneOfAttribute,
-): Parts {
+): FilterParts {
   const parameter = filter.label
   if (filter.operator !== '=') {
     throw parameterError({
@@ -227,7 +231,7 @@ function asJsonValue(attribute: ScalarAttribute): ScalarAttribute {
   return { ...attribute, type: { kind: 'jsonValue' }, source: { kind: 'within', json: attribute, names: [] } }
 }
 
-function planScalar(hops: readonly ToOneAttribute[], declared: ScalarAttribute, filter: RawFilter, index: number): Parts {
+function planScalar(hops: readonly ToOneAttribute[], declared: ScalarAttribute, filter: RawFilter, index: number): FilterParts {
   const attribute = asJsonValue(declared)
   const { operator } = filter
   const operand = { hops, attribute }
@@ -240,7 +244,7 @@ function planScalar(hops: readonly ToOneAttribute[], declared: ScalarAttribute, 
 }
 
 /** Plans an operator that compares with one value by its order. */
-function planComparison(operand: Operand, operator: OrderOperator, filter: RawFilter, index: number): Parts {
+function planComparison(operand: Operand, operator: OrderOperator, filter: RawFilter, index: number): FilterParts {
   const { name, type } = operand.attribute
   if (!isOrdered(type)) throw notFilterable(filter, `"${name}" (${type.kind}) cannot be filtered by.`)
   if (filter.values.length !== 1 || filter.values[0]!.kind !== 'text') {

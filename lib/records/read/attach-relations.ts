@@ -15,7 +15,7 @@ interface Owners {
 }
 
 /** Records whose relations are yet to be read. */
-interface Level {
+interface RelationLevel {
   readonly owners: Owners
   readonly node: CompiledNode
 }
@@ -29,17 +29,17 @@ interface LevelContext {
   /** Takes the statements. */
   readonly steps: ReadingStep[]
   /** Takes the records that the statements find. */
-  readonly next: Level[]
+  readonly next: RelationLevel[]
 }
 
 const NO_ROWS: readonly Row[] = Object.freeze([])
 
 /** Reads the relations of records, level by level: the statements of one level need nothing of each other. */
 export function* attachAll(owners: Owners, node: CompiledNode, given: Arguments, dialect: Dialect): Reading<void> {
-  let level: Level[] = [{ owners, node }]
+  let level: RelationLevel[] = [{ owners, node }]
   while (level.length > 0) {
     const steps: ReadingStep[] = []
-    const next: Level[] = []
+    const next: RelationLevel[] = []
     const isLast = level.every(({ node }) => node.children.every(child => child.node.children.length === 0))
     const context = { given, dialect, isLast, steps, next }
     for (const { owners, node } of level) for (const child of node.children) requestChild(child, owners, context)

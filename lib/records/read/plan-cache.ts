@@ -23,7 +23,7 @@ interface LastRead {
 }
 
 /** A cached step: the finished work, or the access rule whose answer the work depends on next. */
-type Step<T> = { readonly done: T } | { readonly asks: PendingRule }
+type CacheStep<T> = { readonly done: T } | { readonly asks: PendingRule }
 
 /** How many plans are kept, and how many bytes of them. */
 const PLANS = 2000
@@ -36,16 +36,16 @@ const BINDING_BYTES = 200
 
 /** All that has been planned and compiled for one model. It does not depend on the data, so the readers of several databases may share it. */
 export class Plans {
-  readonly reads = new LruCache<Step<CachedRead>>(PLANS, {
+  readonly reads = new LruCache<CacheStep<CachedRead>>(PLANS, {
     bytes: PLAN_BYTES,
     weigh: (step, key) => 2 * key.length + ('done' in step ? step.done.bytes : STEP_BYTES),
   })
-  readonly exists = new LruCache<Step<Statement>>(PLANS, {
+  readonly exists = new LruCache<CacheStep<Statement>>(PLANS, {
     bytes: PLAN_BYTES >> 2,
     weigh: (step, key) => 2 * key.length + ('done' in step ? estimateStatement(step.done) : STEP_BYTES),
   })
   /** Statements that give those of some keys whose records exist; undefined where there is none. */
-  readonly existing = new LruCache<Step<Statement | undefined>>(PLANS, {
+  readonly existing = new LruCache<CacheStep<Statement | undefined>>(PLANS, {
     bytes: PLAN_BYTES >> 2,
     weigh: (step, key) => 2 * key.length + ('done' in step && step.done !== undefined ? estimateStatement(step.done) : STEP_BYTES),
   })
@@ -84,7 +84,7 @@ function estimateStatement({ sql, bindings }: Statement): number {
  * step under the key with the rule's answer behind it. So a request asks only the rules that its work depends on.
  */
 export function findOrMake<T>(
-  cache: LruCache<Step<T>>,
+  cache: LruCache<CacheStep<T>>,
   start: string,
   visibility: Visibility,
   make: (visibility: Visibility) => T,
@@ -122,7 +122,7 @@ export function findLast(
   return planned
 }
 
-function makeStep<T>(make: () => T): Step<T> {
+function makeStep<T>(make: () => T): CacheStep<T> {
   try {
     return { done: make() }
   } catch (error) {

@@ -40,14 +40,14 @@ import {
   readRows,
   readWithin,
 } from './run-read.ts'
-import type { JsonRecord, LinkedRecord, Page } from './run-read.ts'
+import type { JsonRecord, LinkedRecord, RecordPage } from './run-read.ts'
 import { StoredReader } from './stored-reader.ts'
 import type { PageRange, View } from './view.ts'
 
 export type { PageRange, View }
 
 /** A page with the order that is in effect. */
-export type OrderedPage = Page & { readonly sort: string }
+export type OrderedPage = RecordPage & { readonly sort: string }
 
 /** Arguments with the values that functions of the application render after the reading. */
 type RenderArguments = Arguments & { pending?: PendingRender[] }

@@ -27,7 +27,7 @@ import type { JsonRecord } from './build-records.ts'
 export type { JsonRecord }
 
 /** A page of records. */
-export interface Page {
+export interface RecordPage {
   readonly records: readonly JsonRecord[]
   /** The number of records that match, whatever the page. */
   readonly count: number
@@ -39,7 +39,7 @@ export function checkFound(count: number, { misfits }: Arguments): void {
 }
 
 /** Reads the page of the limit and offset in the arguments. */
-export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<Page> {
+export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<RecordPage> {
   const statement = given.offset >= thresholds.deepOffset && read.deep !== undefined ? read.deep() : read.rows
   const { limit, offset } = given
   if (limit === 0) {

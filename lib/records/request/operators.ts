@@ -40,11 +40,11 @@ const SIGNS = Object.keys(OPERATORS) as readonly Sign[]
 export type ListedSign = Extract<Sign, `${string}=`>
 
 /** What such a sign has before its `=`, as descriptions have it behind the name of a parameter. */
-export type Mark = ListedSign extends infer S ? (S extends `${infer M}=` ? M : never) : never
+export type OperatorMark = ListedSign extends infer S ? (S extends `${infer M}=` ? M : never) : never
 
 /** The signs by their marks. */
 export const SIGN_OF_MARK = Object.fromEntries(SIGNS.filter(sign => sign.endsWith('=')).map(sign => [sign.slice(0, -1), sign])) as Readonly<
-  Record<Mark, ListedSign>
+  Record<OperatorMark, ListedSign>
 >
 
 /** Whether an operator is the complement of another one. */

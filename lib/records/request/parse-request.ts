@@ -39,7 +39,7 @@ export interface Request {
 }
 
 /** Where the headers of a request come from. */
-interface HeaderSource {
+interface GivenHeaders {
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -49,7 +49,7 @@ export interface RequestParts {
   readonly path: string
   readonly query: QueryInput | undefined
   readonly body: unknown
-  readonly context: HeaderSource
+  readonly context: GivenHeaders
 }
 
 type RequestTexts = Omit<Request, 'headers' | 'header' | 'connected'>
@@ -63,10 +63,10 @@ class ParsedRequest implements Request {
   readonly segments: readonly string[]
   readonly query: ParsedQuery
   readonly body: unknown
-  readonly #sender: HeaderSource
+  readonly #sender: GivenHeaders
   #headers: Readonly<Record<string, string>> | undefined
 
-  constructor({ method, path, base, readOnly, segments, query, body }: RequestTexts, sender: HeaderSource) {
+  constructor({ method, path, base, readOnly, segments, query, body }: RequestTexts, sender: GivenHeaders) {
     this.method = method
     this.path = path
     this.base = base
@@ -123,7 +123,7 @@ export const HOW_TO_QUERY =
   'send the parameters as a JSON object (Content-Type: application/json) or as the text of a query (application/x-www-form-urlencoded)'
 
 /** Returns one header of a sender. The name is in lower case; those of the sender may be in any. */
-export function readHeader(sender: HeaderSource, name: string): string | undefined {
+export function readHeader(sender: GivenHeaders, name: string): string | undefined {
   if (sender instanceof LazyClient) return sender.header(name)
   const { headers } = sender
   return headers === undefined ? undefined : (headers[name] ?? lowerCase(headers)[name])

@@ -280,13 +280,13 @@ function findValue(
 /** The statements of a table that are kept: clients decide which attributes a body gives. */
 const SHAPES = 200
 
-interface Known {
+interface KnownBinding {
   readonly shapes: LruCache<Statement>
   /** The last statement of each kind: the text of its shape costs more than a look at its columns. */
   readonly last: Map<string, { readonly columns: readonly StoredColumn[]; readonly statement: Statement }>
 }
 
-const statements = new WeakMap<StoredTable, Known>()
+const statements = new WeakMap<StoredTable, KnownBinding>()
 
 /** Returns a statement of a table for a set of columns, which is compiled when it is first asked for. */
 export function findStatement(kind: string, stored: StoredTable, columns: readonly StoredColumn[], compile: () => Statement): Statement {

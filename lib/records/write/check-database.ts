@@ -79,7 +79,7 @@ export function nameAll(changes: readonly RecordInput[]): ReadonlySet<string> {
   return names
 }
 
-interface Check extends Checking {
+interface DatabaseCheck extends Checking {
   readonly dialect: Dialect
   readonly visibility: Visibility
   readonly errors: FieldErrors
@@ -100,7 +100,7 @@ export function checkChanges(
   const { dialect } = connection
   return chain(visibility === EVERYTHING ? undefined : evaluateAllRules(changes, checking.self !== undefined, visibility), () => {
     if (checking.implied === undefined && changes.every(change => needsNoStatement(change, checking))) return
-    const check: Check = { ...checking, dialect, visibility, errors, seen: new Set(), found: new Map() }
+    const check: DatabaseCheck = { ...checking, dialect, visibility, errors, seen: new Set(), found: new Map() }
     return connection.read(() => checkRecords(changes, check))
   })
 }
@@ -134,7 +134,7 @@ export function findUniqueNames(resource: Resource): ReadonlySet<string> {
   return names
 }
 
-function* checkRecords(changes: readonly RecordInput[], check: Check): Reading<void> {
+function* checkRecords(changes: readonly RecordInput[], check: DatabaseCheck): Reading<void> {
   for (const change of changes) yield* checkRecord(change, check)
 }
 
@@ -163,7 +163,7 @@ async function evaluateRules(change: RecordInput, isStored: boolean, visibility:
   }
 }
 
-function* checkRecord(change: RecordInput, check: Check): Reading<void> {
+function* checkRecord(change: RecordInput, check: DatabaseCheck): Reading<void> {
   const { errors } = check
   const references = listReferences(change)
   const missing = yield* findMissing(change, references, check)
@@ -212,7 +212,7 @@ interface AskedLink {
 }
 
 /** Finds the links to records that do not exist for the caller, among them those that they may not read. */
-function* findMissing(change: RecordInput, references: readonly Reference[], check: Check): Reading<ReadonlySet<RecordRef>> {
+function* findMissing(change: RecordInput, references: readonly Reference[], check: DatabaseCheck): Reading<ReadonlySet<RecordRef>> {
   const { visibility, dialect, found } = check
   const missing = new Set<RecordRef>()
   const self = check.self === undefined && check.mayLinkItself === true ? findSelfLinks(change, check.implied) : undefined
@@ -258,7 +258,7 @@ export function mayLinkItself({ owner, nullable, target, targetKey }: ToOneAttri
 }
 
 /** Whether nothing need be looked for: the record of a reference comes with this one, or has just been found and exists for everybody. */
-function isKnown(ref: RecordRef & { readonly kind: 'existing' }, target: Resource, { known, visibility }: Check): boolean {
+function isKnown(ref: RecordRef & { readonly kind: 'existing' }, target: Resource, { known, visibility }: DatabaseCheck): boolean {
   return (ref.isThere === true && visibility === EVERYTHING) || known?.has(nameReference(ref, target)) === true
 }
 
@@ -273,7 +273,7 @@ function nameOwn(target: Resource, key: KeyValues): string {
 }
 
 /** Looks for the records of each resource with one statement, however many a body links. */
-function* findListed(asked: readonly AskedLink[], { visibility, dialect, found }: Check): Reading<void> {
+function* findListed(asked: readonly AskedLink[], { visibility, dialect, found }: DatabaseCheck): Reading<void> {
   const listed = new Map<Resource, Map<string, string>>()
   for (const { ref, target, name } of asked) {
     const [key] = ref.key
@@ -324,7 +324,7 @@ interface UniquePart {
  */
 function* checkUniques(
   change: RecordInput,
-  { self, implied, dialect, errors, seen }: Check,
+  { self, implied, dialect, errors, seen }: DatabaseCheck,
   missing: ReadonlySet<RecordRef>,
 ): Reading<void> {
   const { resource } = change

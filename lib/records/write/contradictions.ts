@@ -45,7 +45,7 @@ class ByRecord<V> {
   }
 }
 
-interface Links {
+interface ContradictedLinks {
   readonly errors: FieldErrors
   /** By the record that has the foreign key, and its attribute. */
   readonly foreign: ByRecord<LinkAssignment>
@@ -63,7 +63,7 @@ interface Links {
 export function addContradictions(change: RecordInput, self: KeyValues | undefined, errors: FieldErrors): void {
   // It takes two places to contradict each other.
   if (countPlaces(change) < 2) return
-  const links: Links = { errors, foreign: new ByRecord(), inverse: new ByRecord(), pivots: new ByRecord() }
+  const links: ContradictedLinks = { errors, foreign: new ByRecord(), inverse: new ByRecord(), pivots: new ByRecord() }
   collectLinks(change, self === undefined ? change : recordName(change.resource, self), links)
   const { foreign, inverse, pivots } = links
   for (const [record, name, assignment] of foreign) {
@@ -89,7 +89,7 @@ function countPlaces(change: RecordInput): number {
   return count
 }
 
-function collectLinks(change: RecordInput, record: Identity, links: Links): void {
+function collectLinks(change: RecordInput, record: Identity, links: ContradictedLinks): void {
   for (const { attribute, within, path, link } of change.links) {
     if (!attribute.owner) setInverse(attribute, record, path, link === null ? [] : [link], links)
     else if (within === undefined)
@@ -105,7 +105,13 @@ function collectLinks(change: RecordInput, record: Identity, links: Links): void
 }
 
 /** Notes which records link a record by their own foreign keys. */
-function setInverse(relation: RelationAttribute, record: Identity, path: string, refs: readonly RecordRef[], links: Links): void {
+function setInverse(
+  relation: RelationAttribute,
+  record: Identity,
+  path: string,
+  refs: readonly RecordRef[],
+  links: ContradictedLinks,
+): void {
   const members = setMembers(relation, record, refs, links)
   links.inverse.set(record, nameAttribute(relation.target, owningAttribute(relation)!.name), { path, members })
 }
@@ -115,7 +121,7 @@ function setMembers(
   relation: RelationAttribute,
   record: Identity,
   refs: readonly RecordRef[],
-  links: Links,
+  links: ContradictedLinks,
 ): ReadonlyMap<Identity, LinkAssignment> {
   const name = nameAttribute(relation.target, owningAttribute(relation)!.name)
   const members = listMembers(relation, refs)
@@ -123,7 +129,7 @@ function setMembers(
   return members
 }
 
-function setForeign(record: Identity, name: string, assignment: LinkAssignment, { foreign, errors }: Links): void {
+function setForeign(record: Identity, name: string, assignment: LinkAssignment, { foreign, errors }: ContradictedLinks): void {
   const before = foreign.get(record, name)
   if (before === undefined) foreign.set(record, name, assignment)
   else if (before.links !== assignment.links) errors.push(contradiction(assignment, before.path))

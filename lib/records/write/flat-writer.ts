@@ -28,7 +28,7 @@ import { omitUnchanged } from './unchanged.ts'
 import type { ChangeValidator } from './validate-change.ts'
 import type { Validation } from './validate-record.ts'
 import { WriteRules } from './write-rules.ts'
-import type { Address, Written } from './written.ts'
+import type { RecordAddress, Written } from './written.ts'
 
 export class FlatWriter {
   readonly #connection: Connection
@@ -57,7 +57,7 @@ export class FlatWriter {
   }
 
   /** Returns how a statement creates a member of a list of a record that is there; undefined where more is needed. */
-  append(owner: Address, list: ToManyAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
+  append(owner: RecordAddress, list: ToManyAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const link = list.where === undefined && !list.readOnly && list.via.kind === 'foreign' ? owningAttribute(list) : undefined
     if (link === undefined || planRows(owner.resource) === null || Object.hasOwn(body, link.name)) return undefined
     const linked = linkOwner(body, link, owner)
@@ -70,7 +70,7 @@ export class FlatWriter {
   }
 
   /** Returns how a statement changes what a body gives of a record; undefined where more is needed. */
-  update(address: Address, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
+  update(address: RecordAddress, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const { resource, key } = address
     const shape = this.#shapes.find(resource, body, 'update')
     if (shape === undefined || shape.callsEarly) return undefined
@@ -83,7 +83,7 @@ export class FlatWriter {
     return { values, run }
   }
 
-  *#append(shape: RowShape, owner: Address, body: JsonObject, asked: RowAsked): Coroutine<Written | undefined> {
+  *#append(shape: RowShape, owner: RecordAddress, body: JsonObject, asked: RowAsked): Coroutine<Written | undefined> {
     const { view } = asked
     if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
     yield* this.#versions.read(owner, view, false)
@@ -106,7 +106,7 @@ export class FlatWriter {
     return key && (yield* this.#rows.answerNew(key, asked, writing))
   }
 
-  *#update(shape: RowShape, address: Address, asked: RowAsked): Coroutine<Written | undefined> {
+  *#update(shape: RowShape, address: RecordAddress, asked: RowAsked): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { body, view, rules } = asked
     // Nothing else is said of a record that does not exist for the caller, nor where a trigger of a file may refuse the statement.
@@ -153,7 +153,11 @@ export class FlatWriter {
   }
 
   /** Leaves out of a body what equals the values shown, which are no changes. */
-  *#omitShown(shape: RowShape, { resource, key }: Address, body: JsonObject): Coroutine<{ shape: RowShape | undefined; body: JsonObject }> {
+  *#omitShown(
+    shape: RowShape,
+    { resource, key }: RecordAddress,
+    body: JsonObject,
+  ): Coroutine<{ shape: RowShape | undefined; body: JsonObject }> {
     const shown = yield* wait(this.#reader.asStored.record(resource, key))
     const rest = shown === undefined ? body : omitUnchanged(body, resource, [shown], this.#connection.mayHoldMisfits)
     return { shape: rest === body ? shape : this.#shapes.find(resource, rest, 'update'), body: rest }
@@ -161,6 +165,6 @@ export class FlatWriter {
 }
 
 /** Returns the body of a new member of a list, with the link to the record that has the list. */
-function linkOwner(body: JsonObject, { name }: ToOneAttribute, { key: [key] }: Address): JsonObject {
+function linkOwner(body: JsonObject, { name }: ToOneAttribute, { key: [key] }: RecordAddress): JsonObject {
   return { ...body, [name]: typeof key === 'bigint' ? String(key) : key }
 }

@@ -4,9 +4,9 @@ import type { Attribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 
-type Known = Map<string, Statement | undefined>
+type KnownAnswers = Map<string, Statement | undefined>
 
-const statements = new WeakMap<Dialect, WeakMap<object, Known>>()
+const statements = new WeakMap<Dialect, WeakMap<object, KnownAnswers>>()
 
 /** See `Dialect.exists`. */
 export function lookForOne(resource: Resource, { scopeOf }: Visibility, dialect: Dialect): Statement {

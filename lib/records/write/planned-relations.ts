@@ -25,7 +25,7 @@ import type { RowRules } from './row-rules.ts'
 import { Unplanned } from './unplanned.ts'
 
 /** A column of a table by which its rows link the record, and the parameter for that. */
-interface Linking {
+interface PlannedLinking {
   readonly stored: StoredTable
   readonly target: Resource
   readonly column: StoredColumn
@@ -195,7 +195,12 @@ export class PlannedRelations {
   }
 
   /** Returns the items with the members that do not exist for the caller, which stay; refuses to take out others where the caller may not. */
-  *#keepUnseen(linking: Linking, items: readonly RecordRef[], list: ToManyAttribute, rules: RowRules): Coroutine<readonly RecordRef[]> {
+  *#keepUnseen(
+    linking: PlannedLinking,
+    items: readonly RecordRef[],
+    list: ToManyAttribute,
+    rules: RowRules,
+  ): Coroutine<readonly RecordRef[]> {
     const { target } = linking
     const others = toKeys(yield* this.#findOthers(linking, items), target)
     if (others.length === 0) return items
@@ -236,7 +241,7 @@ export class PlannedRelations {
   }
 
   /** Reads, of some keys, those whose records link the record by their own foreign key. */
-  *#findLinked(linking: Linking, refs: readonly ExistingRef[]): Coroutine<readonly unknown[]> {
+  *#findLinked(linking: PlannedLinking, refs: readonly ExistingRef[]): Coroutine<readonly unknown[]> {
     if (refs.length === 0) return []
     const { stored, column, owner, target } = linking
     const unlinked = this.#find('unlinked', linking, () => this.#connection.dialect.writing.unlinked(stored, column))
@@ -256,7 +261,7 @@ export class PlannedRelations {
   }
 
   /** Reads the keys of the records that link the record by their own foreign key and are not among the items. */
-  *#findOthers(linking: Linking, items: readonly RecordRef[]): Coroutine<readonly unknown[]> {
+  *#findOthers(linking: PlannedLinking, items: readonly RecordRef[]): Coroutine<readonly unknown[]> {
     const { stored, column, owner, target } = linking
     const others = this.#find('others', linking, () => this.#connection.dialect.writing.others(stored, column))
     return yield* this.#statements.read(others, [owner, this.#listKeys(items, target)])
@@ -296,7 +301,7 @@ export class PlannedRelations {
   }
 
   /** Sets the link of rows one by one: functions of the model are called for each of them. */
-  *#setEach(keys: readonly unknown[], { stored, column, target }: Linking, value: unknown): Coroutine<void> {
+  *#setEach(keys: readonly unknown[], { stored, column, target }: PlannedLinking, value: unknown): Coroutine<void> {
     const { touched } = planRows(target)!
     for (const key of keys) {
       const columns = addTouched({ columns: [column], parameters: [value] }, touched, this.#connection, this.#values)
@@ -306,14 +311,14 @@ export class PlannedRelations {
     }
   }
 
-  #findLinking(relation: RelationAttribute, resource: Resource, key: KeyValues): Linking {
+  #findLinking(relation: RelationAttribute, resource: Resource, key: KeyValues): PlannedLinking {
     const { target } = relation
     const { stored } = planRows(target)!
     const column = stored.properties.get(owningAttribute(relation)!.property)!.columns[0]!
     return { stored, target, column, owner: this.#statements.toParameter(key, resource) }
   }
 
-  #find(kind: string, { stored, column }: Linking, compile: () => Statement): Statement {
+  #find(kind: string, { stored, column }: PlannedLinking, compile: () => Statement): Statement {
     return findStatement(kind, stored, [column], compile)
   }
 

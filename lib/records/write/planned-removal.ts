@@ -20,11 +20,11 @@ import type { PlannedWrite } from './planned-write.ts'
 import type { VersionReader } from './read-version.ts'
 import { outsideScope } from './check-outcome.ts'
 import { checkReferrers } from './remove.ts'
-import { Caller } from './request-work.ts'
+import { RequestCaller } from './request-work.ts'
 import { RowRules } from './row-rules.ts'
 import { Unplanned } from './unplanned.ts'
 import { WriteRules } from './write-rules.ts'
-import type { Address, Written } from './written.ts'
+import type { RecordAddress, Written } from './written.ts'
 
 export class PlannedRemoval {
   readonly #connection: Connection
@@ -38,7 +38,7 @@ export class PlannedRemoval {
   }
 
   /** Returns how a statement removes the record of a path; undefined where the unit of work does. */
-  remove(address: Address, view: View): PlannedWrite<Written> | undefined {
+  remove(address: RecordAddress, view: View): PlannedWrite<Written> | undefined {
     const plan = this.#plan(address.resource)
     return plan && { values: undefined, run: () => this.#remove(plan, address, view) }
   }
@@ -49,7 +49,7 @@ export class PlannedRemoval {
   }
 
   /** Returns how statements remove the records of a list that meet the filters; undefined where the unit of work does. */
-  removeRelated(owner: Address, list: ToManyAttribute, view: View): PlannedWrite<readonly JsonRecord[]> | undefined {
+  removeRelated(owner: RecordAddress, list: ToManyAttribute, view: View): PlannedWrite<readonly JsonRecord[]> | undefined {
     const { resource } = owner
     const { target } = list
     // MikroORM has loaded the record that has the list, and counts as a change of it that a record goes which it links by its own foreign key.
@@ -60,7 +60,7 @@ export class PlannedRemoval {
   }
 
   /** Returns the record as it was. */
-  *#remove({ stored }: RowPlan, address: Address, view: View): Coroutine<Written> {
+  *#remove({ stored }: RowPlan, address: RecordAddress, view: View): Coroutine<Written> {
     const { resource, key, id } = address
     const rules = RowRules.of(this.#reader, view)
     if (rules !== undefined) yield* rules.require(address)
@@ -79,13 +79,13 @@ export class PlannedRemoval {
     const reading = this.#reader.record(resource, key, isAlone ? { ...view, behind } : view)
     const record = yield* wait(reading)
     if (record === undefined) throw rules === undefined ? notFound(resource, id) : outsideScope(resource)
-    if (resource.referrers.length > 0) yield* checkReferrers([{ resource, key }], new Caller(this.#connection, this.#reader, view))
+    if (resource.referrers.length > 0) yield* checkReferrers([{ resource, key }], new RequestCaller(this.#connection, this.#reader, view))
     yield* wait(removing ?? remove())
     return { resource, key, record }
   }
 
   /** Returns the records as they were. */
-  *#removeRelated({ stored }: RowPlan, owner: Address, list: ToManyAttribute, view: View): Coroutine<readonly JsonRecord[]> {
+  *#removeRelated({ stored }: RowPlan, owner: RecordAddress, list: ToManyAttribute, view: View): Coroutine<readonly JsonRecord[]> {
     const { target } = list
     if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
     yield* this.#versions.read(owner, view, false)
@@ -95,7 +95,7 @@ export class PlannedRemoval {
     const removed = keys.map(key => ({ resource: target, key }))
     const writing = WriteRules.of(this.#reader, view)
     if (writing !== undefined) yield* writing.remove(removed, this.#connection)
-    yield* checkReferrers(removed, new Caller(this.#connection, this.#reader, view))
+    yield* checkReferrers(removed, new RequestCaller(this.#connection, this.#reader, view))
     const statements = bindDeleteAll(stored, keys, target, this.#connection)
     for (const [index, { statement, parameters }] of statements.entries()) {
       try {

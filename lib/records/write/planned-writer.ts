@@ -33,7 +33,7 @@ import type { VersionReader } from './read-version.ts'
 import type { ChangeValidator } from './validate-change.ts'
 import type { Validation } from './validate-record.ts'
 import { isHeldByOthers } from './write-rules.ts'
-import type { Address, Written } from './written.ts'
+import type { RecordAddress, Written } from './written.ts'
 import { findAskedClass } from './record-class.ts'
 import type { RecordInput } from './record-input.ts'
 import { RowChanges } from './row-changes.ts'
@@ -50,20 +50,20 @@ interface PlannedBody {
 }
 
 /** The write that a request asks for. */
-interface Asked extends RowAsked {
+interface AskedWrite extends RowAsked {
   readonly values: MadeValues
   /** The key in the path, as the client has sent it. */
   readonly id?: string
 }
 
 /** What is known of a record before it changes. */
-interface Found {
+interface FoundRow {
   readonly view: View
   readonly rules: RowRules | undefined
   /** Its version, where the request depends on it. */
   readonly current: Record<string, unknown> | undefined
   /** The record that the answer shows. */
-  readonly shown: Address
+  readonly shown: RecordAddress
 }
 
 export class PlannedWriter {
@@ -93,7 +93,7 @@ export class PlannedWriter {
   }
 
   /** Returns how statements create a record as a member of a list of one that is there; undefined where the unit of work does. */
-  append(owner: Address, list: ToManyAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
+  append(owner: RecordAddress, list: ToManyAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const { resource } = owner
     const row = planRows(resource) === null ? null : planRows(list.target)
     const plan = row === null ? undefined : planMember(resource, list, body, this.#connection)
@@ -103,7 +103,7 @@ export class PlannedWriter {
   }
 
   /** Returns how statements make the changes of a body; undefined where the unit of work does. */
-  update(address: Address, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
+  update(address: RecordAddress, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const planned = this.#planChanges(address.resource, body)
     return planned && plannedBy(planned.row, planned.plan, own => this.#updateBody(own, address, body, view))
   }
@@ -119,7 +119,7 @@ export class PlannedWriter {
     return this.#connection.writesAlone()
   }
 
-  #relations({ values, rules }: Pick<Asked, 'values' | 'rules'>): PlannedRelations {
+  #relations({ values, rules }: Pick<AskedWrite, 'values' | 'rules'>): PlannedRelations {
     return new PlannedRelations(this.#connection, values, rules)
   }
 
@@ -131,7 +131,7 @@ export class PlannedWriter {
   ): Coroutine<Written | undefined> {
     const { isWide } = plan
     const rules = RowRules.of(this.#reader, view)
-    const asked: Asked = { resource, body, view, validation: { mode: 'create' }, isWide, values, rules }
+    const asked: AskedWrite = { resource, body, view, validation: { mode: 'create' }, isWide, values, rules }
     const change = yield* this.#validate(plan, asked)
     yield* wait(this.#reader.prepare(resource, view))
     const key = isWide ? yield* this.#relations(asked).create(change) : yield* this.#insert(change, stored, asked)
@@ -142,7 +142,7 @@ export class PlannedWriter {
 
   *#appendBody(
     { row, body: plan, values }: PlannedBody,
-    owner: Address,
+    owner: RecordAddress,
     list: ToManyAttribute,
     body: JsonObject,
     view: View,
@@ -154,7 +154,7 @@ export class PlannedWriter {
     yield* this.#versions.read(owner, view, false)
     const { isWide } = plan
     const validation: Validation = { mode: 'create', ...implyOwner(list, owner.key) }
-    const asked: Asked = { resource, body, view, validation, isWide, values, rules }
+    const asked: AskedWrite = { resource, body, view, validation, isWide, values, rules }
     const change = yield* this.#validate(plan, asked)
     yield* wait(this.#reader.prepare(resource, view))
     const link = owningAttribute(list)
@@ -166,13 +166,13 @@ export class PlannedWriter {
     return yield* this.#rows.answerNew(key, asked, rules?.writing)
   }
 
-  *#insert(change: RecordInput, stored: StoredTable, asked: Asked): Coroutine<KeyValues | undefined> {
+  *#insert(change: RecordInput, stored: StoredTable, asked: AskedWrite): Coroutine<KeyValues | undefined> {
     const bound = bindInsert(change, stored, this.#connection, asked.values)
     return bound && (yield* this.#rows.insert(bound, stored, asked))
   }
 
   /** Returns how statements change the record that a to-one links; undefined where the unit of work does. */
-  updateLinked(owner: Address, link: ToOneAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
+  updateLinked(owner: RecordAddress, link: ToOneAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const planned = this.#planChanges(link.target, body)
     // What is beside the record may be the one that links it, which the unit of work has loaded.
     if (planned === undefined || planned.plan.isWide) return undefined
@@ -182,7 +182,7 @@ export class PlannedWriter {
   /** Changes the record that a to-one links; answers with the one that links it. */
   *#updateLinkedBody(
     plan: PlannedBody,
-    owner: Address,
+    owner: RecordAddress,
     link: ToOneAttribute,
     body: JsonObject,
     view: View,
@@ -203,7 +203,7 @@ export class PlannedWriter {
     return yield* this.#update(plan, address, body, { view, rules, current, shown: owner })
   }
 
-  *#updateBody(plan: PlannedBody, address: Address, body: JsonObject, view: View): Coroutine<Written | undefined> {
+  *#updateBody(plan: PlannedBody, address: RecordAddress, body: JsonObject, view: View): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { version } = resource
     // A new record could get the key of one that does not exist; and nothing else is said of one that does not exist for the caller, nor where a trigger of a file
@@ -216,10 +216,15 @@ export class PlannedWriter {
     return yield* this.#update(plan, address, body, { view, rules, current, shown: address })
   }
 
-  *#update(plan: PlannedBody, address: Address, body: JsonObject, { view, rules, current, shown }: Found): Coroutine<Written | undefined> {
+  *#update(
+    plan: PlannedBody,
+    address: RecordAddress,
+    body: JsonObject,
+    { view, rules, current, shown }: FoundRow,
+  ): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { values } = plan
-    const asked: Asked = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, values, rules, id }
+    const asked: AskedWrite = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, values, rules, id }
     const relations = this.#relations(asked)
     const change = yield* this.#validate(plan.body, asked)
     yield* wait(this.#reader.prepare(shown.resource, view))
@@ -243,7 +248,7 @@ export class PlannedWriter {
   }
 
   /** Refuses an old version. What is wrong with the body is said before that, values that are taken included. */
-  *#checkVersion(current: Record<string, unknown>, change: RecordInput, { keepsUnique }: BodyPlan, asked: Asked): Coroutine<void> {
+  *#checkVersion(current: Record<string, unknown>, change: RecordInput, { keepsUnique }: BodyPlan, asked: AskedWrite): Coroutine<void> {
     try {
       checkVersion(current, change)
     } catch (error) {
@@ -259,7 +264,7 @@ export class PlannedWriter {
   }
 
   /** Validates a body. Of a record that does not exist nothing else is said. */
-  *#validate({ keepsUnique, mayLack }: BodyPlan, { resource, body, validation, view, isWide, id }: Asked): Coroutine<RecordInput> {
+  *#validate({ keepsUnique, mayLack }: BodyPlan, { resource, body, validation, view, isWide, id }: AskedWrite): Coroutine<RecordInput> {
     // A write that is undone has drawn keys.
     const uniquesLater = this.#finds(keepsUnique) && !(isWide && this.#connection.dialect.failsWhole)
     try {

@@ -11,7 +11,7 @@ import { fillBody, hasFills } from './fill-body.ts'
 import type { FillMode } from './fill-body.ts'
 import type { PasswordHashes } from './hash-passwords.ts'
 import { Writer } from './writer.ts'
-import type { Address, Written } from './written.ts'
+import type { RecordAddress, Written } from './written.ts'
 
 /** Returns the writer of a model. */
 export function makeWriter(connection: Connection, reader: Reader, model: Model, hashes: PasswordHashes | undefined): Writer {
@@ -46,15 +46,15 @@ class PreparingWriter extends Writer {
     )
   }
 
-  override append(owner: Address, attribute: ToManyAttribute, body: unknown, view: View): Awaitable<Written> {
+  override append(owner: RecordAddress, attribute: ToManyAttribute, body: unknown, view: View): Awaitable<Written> {
     return chain(this.#prepare(body, attribute.target, 'create', view), ready => super.append(owner, attribute, ready, view))
   }
 
-  protected override change(address: Address, body: JsonObject, view: View): Awaitable<Written> {
+  protected override change(address: RecordAddress, body: JsonObject, view: View): Awaitable<Written> {
     return chain(this.#prepare(body, address.resource, 'update', view), ready => super.change(address, ready as JsonObject, view))
   }
 
-  protected override changeLinked(address: Address, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
+  protected override changeLinked(address: RecordAddress, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
     const { target } = attribute
     const linked = this.#fills
       ? this.#reader.relatedKeys(address.resource, address.key, attribute, { ...view, parameters: NO_PARAMETERS })
@@ -66,7 +66,7 @@ class PreparingWriter extends Writer {
     )
   }
 
-  protected override changeOneOf(address: Address, attribute: ToOneOfAttribute, body: JsonObject, view: View): Awaitable<Written> {
+  protected override changeOneOf(address: RecordAddress, attribute: ToOneOfAttribute, body: JsonObject, view: View): Awaitable<Written> {
     return chain(this.#check({ [attribute.name]: body }, address.resource, view), hashed =>
       super.changeOneOf(address, attribute, (hashed as JsonObject)[attribute.name] as JsonObject, view),
     )

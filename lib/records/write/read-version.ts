@@ -8,7 +8,7 @@ import type { View } from '../read/reader.ts'
 import { readRows } from '../read/run-read.ts'
 import { lookForVersion } from './look-ups.ts'
 import { checkPrecondition } from './precondition.ts'
-import type { Address } from './written.ts'
+import type { RecordAddress } from './written.ts'
 
 export class VersionReader {
   readonly #connection: Connection
@@ -18,7 +18,11 @@ export class VersionReader {
   }
 
   /** Reads the version of a record where the request depends on it, by a condition in its headers or in its body; refuses by the headers. */
-  *read({ resource, key, id }: Address, { ctx: { headers } }: View, isGiven: boolean): Coroutine<Record<string, unknown> | undefined> {
+  *read(
+    { resource, key, id }: RecordAddress,
+    { ctx: { headers } }: View,
+    isGiven: boolean,
+  ): Coroutine<Record<string, unknown> | undefined> {
     if (!isGiven && headers['if-match'] === undefined && headers['if-none-match'] === undefined) return undefined
     const { dialect } = this.#connection
     const statement = lookForVersion(resource, dialect)

@@ -10,7 +10,7 @@ import type { Listed, Touched, Work } from './unit-of-work.ts'
 import { WriteRules } from './write-rules.ts'
 
 /** The caller of a request that writes. */
-export class Caller {
+export class RequestCaller {
   readonly connection: Connection
   readonly #reader: Reader
   readonly #view: View
@@ -41,7 +41,7 @@ export class Caller {
 }
 
 /** The unit of work of a request. */
-export class RequestWork extends Caller implements Work {
+export class RequestWork extends RequestCaller implements Work {
   readonly em: EntityManager
   readonly listed: Listed[] = []
   readonly touched: Touched[] = []

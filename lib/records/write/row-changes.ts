@@ -22,7 +22,7 @@ import type { RowRules } from './row-rules.ts'
 import { Unplanned } from './unplanned.ts'
 import type { ChangeValidator } from './validate-change.ts'
 import type { WriteRules } from './write-rules.ts'
-import type { Address, Written } from './written.ts'
+import type { RecordAddress, Written } from './written.ts'
 
 /** What a request asks of one row. */
 export interface RowAsked extends RefusedBody {
@@ -40,9 +40,9 @@ export interface RowChange {
   readonly columns: BoundColumns
   /** What sets them where one of them differs; undefined: it is not compiled yet. */
   readonly statement?: Statement
-  readonly address: Address
+  readonly address: RecordAddress
   /** The record that the answer shows. */
-  readonly shown: Address
+  readonly shown: RecordAddress
 }
 
 export class RowChanges {

@@ -13,7 +13,7 @@ import type { Reader, View } from '../read/reader.ts'
 import { outsideScope } from './check-outcome.ts'
 import { Unplanned } from './unplanned.ts'
 import { WriteRules } from './write-rules.ts'
-import type { Address } from './written.ts'
+import type { RecordAddress } from './written.ts'
 
 /** The rows of one resource that a write has touched beside the one that it answers with. */
 interface TouchedRows {
@@ -42,12 +42,12 @@ export class RowRules {
   }
 
   /** Refuses a record that does not exist for the caller, before anything else is said of it. */
-  *require({ resource, key, id }: Address): Coroutine<void> {
+  *require({ resource, key, id }: RecordAddress): Coroutine<void> {
     if (!(yield* wait(this.#reader.exists(resource, key, this.#view.visibility)))) throw notFound(resource, id)
   }
 
   /** Refuses the record of a path that its own change has taken out of what the caller is shown. */
-  *refuseLeft({ resource, key }: Address): Coroutine<never> {
+  *refuseLeft({ resource, key }: RecordAddress): Coroutine<never> {
     if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
     throw new Unplanned()
   }

@@ -18,7 +18,7 @@ import { mayHaveForms } from './unchanged.ts'
 import { readValid } from './validate-scalar.ts'
 
 /** A name of a body with the column that its value is written to. */
-interface Field {
+interface ShapeField {
   readonly name: string
   readonly column: StoredColumn
   /** Returns the parameter for a value; undefined for one that is refused, or of which only validation can say what it means. */
@@ -26,7 +26,7 @@ interface Field {
 }
 
 /** The field of a link, whose record must exist. */
-export interface LinkField extends Field {
+export interface LinkField extends ShapeField {
   readonly attribute: ToOneAttribute
   readonly readKey: (value: unknown) => KeyValues | undefined
 }
@@ -35,7 +35,7 @@ export interface LinkField extends Field {
 export interface RowShape {
   readonly row: RowPlan
   readonly names: readonly string[]
-  readonly fields: readonly Field[]
+  readonly fields: readonly ShapeField[]
   /** Those of the names that the engine gives (`AttributeRules.fill`). */
   readonly filled: readonly string[]
   /** Whether more than the names of a body decides: what the engine gives, what a schema refuses, what is linked. */
@@ -76,7 +76,7 @@ export function makeRowShape(resource: Resource, names: readonly string[], mode:
   const row = resource.hierarchy === undefined ? planRows(resource) : null
   const properties = row === null ? undefined : findProperties(row, mode, connection)
   if (row === null || properties === undefined) return undefined
-  const fields: Field[] = []
+  const fields: ShapeField[] = []
   let link: LinkField | undefined
   for (const name of names) {
     const attribute = resource.byName.get(name)!
@@ -186,7 +186,7 @@ function makeField(
   resource: Resource,
   mode: WriteMode,
   { dialect }: Connection,
-): Field | undefined {
+): ShapeField | undefined {
   if (property === undefined || property.convertsNull || property.columns.length > 1 || isIds(attribute)) return undefined
   if ((attribute.kind !== 'scalar' && attribute.kind !== 'toOne') || attribute === resource.version || attribute.render !== undefined)
     return undefined
@@ -213,7 +213,7 @@ function isPlainLink(attribute: ToOneAttribute, { attributes }: Resource): boole
   )
 }
 
-function makeRead({ type }: ScalarAttribute, takesNull: boolean, column: StoredColumn, dialect: Connection['dialect']): Field['read'] {
+function makeRead({ type }: ScalarAttribute, takesNull: boolean, column: StoredColumn, dialect: Connection['dialect']): ShapeField['read'] {
   const { writing } = dialect
   return value => {
     if (value === null) return takesNull ? null : undefined
@@ -235,7 +235,7 @@ function makeLink(attribute: ToOneAttribute, column: StoredColumn, writing: Writ
   return { name, column, attribute, readKey, read }
 }
 
-function isLinkField(field: Field): field is LinkField {
+function isLinkField(field: ShapeField): field is LinkField {
   return 'attribute' in field
 }
 

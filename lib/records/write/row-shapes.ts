@@ -17,7 +17,7 @@ import type { RowShape, WriteMode } from './row-shape.ts'
 /** The shapes of a resource that are kept: clients decide how many there are. */
 const SHAPES = 200
 
-interface Known {
+interface KnownShapes {
   readonly shapes: LruCache<RowShape | 'none'>
   /** The last one: the text of its names costs more than a look at them. */
   last: RowShape | undefined
@@ -44,7 +44,7 @@ interface BoundRow {
 
 export class RowShapes {
   readonly #connection: Connection
-  readonly #known = { insert: new Map<Resource, Known>(), update: new Map<Resource, Known>() }
+  readonly #known = { insert: new Map<Resource, KnownShapes>(), update: new Map<Resource, KnownShapes>() }
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -65,7 +65,7 @@ export class RowShapes {
     return known.last
   }
 
-  #look(resource: Resource, body: JsonObject, mode: WriteMode, { shapes }: Known): RowShape | undefined {
+  #look(resource: Resource, body: JsonObject, mode: WriteMode, { shapes }: KnownShapes): RowShape | undefined {
     const names = Object.keys(body)
     // Names of clients are not kept.
     if (names.some(name => body[name] === undefined || !resource.byName.has(name))) return undefined

@@ -10,7 +10,7 @@ import type { RecordInput } from './record-input.ts'
 import { References, nameAllNew } from './references.ts'
 import { validateRecord } from './validate-record.ts'
 import { ValidationContext } from './validation-context.ts'
-import type { BodyRules } from './validation-context.ts'
+import type { ValidationRules } from './validation-context.ts'
 
 /** Records to be made, with the errors that the model finds. */
 export interface ValidatedSeed {
@@ -24,9 +24,12 @@ export function validateSeed(data: SeedData, model: Model, connection: Connectio
 }
 
 /** Validates records that come together: again, once the others that they link are known. */
-export async function validateTogether(connection: Connection, validate: (rules: BodyRules) => ValidatedSeed): Promise<ValidatedSeed> {
+export async function validateTogether(
+  connection: Connection,
+  validate: (rules: ValidationRules) => ValidatedSeed,
+): Promise<ValidatedSeed> {
   const references = new References()
-  const rules: BodyRules = { dialect: connection.dialect, seeding: true, references }
+  const rules: ValidationRules = { dialect: connection.dialect, seeding: true, references }
   const first = validate(rules)
   if (!references.isOpen) return first
   references.know(nameAllNew(first.changes))
@@ -36,7 +39,7 @@ export async function validateTogether(connection: Connection, validate: (rules:
   return validate(rules)
 }
 
-function validateAll(data: SeedData, model: Model, rules: BodyRules): ValidatedSeed {
+function validateAll(data: SeedData, model: Model, rules: ValidationRules): ValidatedSeed {
   const errors = new FieldErrors()
   const changes: RecordInput[] = []
   for (const [name, records] of Object.entries(data)) {

@@ -10,7 +10,7 @@ import { EVERYTHING, describeClosed, openNames } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 
 /** The rules for all records of a body. */
-export interface BodyRules {
+export interface ValidationRules {
   /** The database says which values it can store. */
   readonly dialect: Pick<Dialect, 'describeUnstorable'>
   /** The body is a record of a seed, which may set what clients may only read. */
@@ -31,7 +31,7 @@ export class ValidationContext {
   /** The dotted path of the place, empty for the body itself. */
   readonly path: string
 
-  constructor(errors: FieldErrors, { dialect, seeding = false, visibility = EVERYTHING, references }: BodyRules, path = '') {
+  constructor(errors: FieldErrors, { dialect, seeding = false, visibility = EVERYTHING, references }: ValidationRules, path = '') {
     this.errors = errors
     this.dialect = dialect
     this.seeding = seeding

@@ -18,7 +18,7 @@ import type { Visibility } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { readRows } from '../read/run-read.ts'
 import { lookForReferrers, lookForReferrersOfAll } from './look-ups.ts'
-import type { Address } from './written.ts'
+import type { RecordAddress } from './written.ts'
 
 type Keys = Map<string, KeyValues>
 
@@ -54,7 +54,7 @@ export class WriteRules {
   }
 
   /** Refuses to change the record of a path, unless the body is about links alone that other rows hold. */
-  *admit({ resource, key }: Address, body: JsonObject): Coroutine<void> {
+  *admit({ resource, key }: RecordAddress, body: JsonObject): Coroutine<void> {
     if (this.govern(resource) && isAboutOwnRow(body, resource)) yield* this.change(resource, [key])
   }
 

@@ -48,7 +48,7 @@ import type { JsonObject } from '../../foundation/base/json.ts'
 import { parseBranchLink } from './fixed-attributes.ts'
 import { requireObject } from './validate-record.ts'
 import { isHeldByOthers } from './write-rules.ts'
-import type { Address, Written } from './written.ts'
+import type { RecordAddress, Written } from './written.ts'
 import type { RecordInput } from './record-input.ts'
 
 export class Writer {
@@ -106,14 +106,14 @@ export class Writer {
   }
 
   /** POST of a list attribute. */
-  append(owner: Address, attribute: ToManyAttribute, body: unknown, view: View): Awaitable<Written> {
+  append(owner: RecordAddress, attribute: ToManyAttribute, body: unknown, view: View): Awaitable<Written> {
     requireObject(body, `of the attributes of the new ${attribute.target.singular}`)
     const planned = this.#flat.append(owner, attribute, body, view) ?? this.#planned.append(owner, attribute, body, view)
     const why = (): string => explainUnplanned(attribute.target, 'insert', body, this.#connection)
     return this.#write(planned, work => this.#append(owner, attribute, body, view, work), view, why)
   }
 
-  *#append(owner: Address, attribute: ToManyAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
+  *#append(owner: RecordAddress, attribute: ToManyAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
     const { target } = attribute
     const entity = yield* this.#loaded(owner, work, view, isHeldByOthers(attribute) ? undefined : {})
     const change = yield* this.#validator.validate(body, target, { mode: 'create', ...implyOwner(attribute, owner.key) }, view)
@@ -124,13 +124,13 @@ export class Writer {
   }
 
   /** PUT and PATCH of a record: the given attributes change, the others stay. */
-  update(address: Address, body: unknown, view: View): Awaitable<Written> {
+  update(address: RecordAddress, body: unknown, view: View): Awaitable<Written> {
     requireObject(body, `of the attributes to change`)
     return this.change(address, body, view)
   }
 
   /** PUT and PATCH of an attribute. */
-  updateAttribute(address: Address, attribute: Attribute, body: unknown, view: View): Awaitable<Written> {
+  updateAttribute(address: RecordAddress, attribute: Attribute, body: unknown, view: View): Awaitable<Written> {
     checkAttributeBody(attribute, body)
     if (attribute.kind === 'toOne' && isObject(body) && !attribute.target.readOnly) return this.changeLinked(address, attribute, body, view)
     if (attribute.kind === 'toOneOf' && isObject(body) && parseBranchLink(attribute, body) === undefined)
@@ -138,22 +138,22 @@ export class Writer {
     return this.change(address, { [attribute.name]: body }, view)
   }
 
-  protected change(address: Address, body: JsonObject, view: View): Awaitable<Written> {
+  protected change(address: RecordAddress, body: JsonObject, view: View): Awaitable<Written> {
     return this.#changeBy(address, body, view)
   }
 
   /** Changes a record by what the engine gives it, which bodies need not be allowed to have. */
-  give(address: Address, body: JsonObject, view: View): Awaitable<Written> {
+  give(address: RecordAddress, body: JsonObject, view: View): Awaitable<Written> {
     return this.#changeBy(address, giveBody(body), view)
   }
 
-  #changeBy(address: Address, body: JsonObject, view: View): Awaitable<Written> {
+  #changeBy(address: RecordAddress, body: JsonObject, view: View): Awaitable<Written> {
     const planned = this.#flat.update(address, body, view) ?? this.#planned.update(address, body, view)
     const why = (): string => explainUnplanned(address.resource, 'update', body, this.#connection)
     return this.#write(planned, work => this.#update(address, body, view, work), view, why)
   }
 
-  *#update(address: Address, body: JsonObject, view: View, work: Work): Coroutine<Written> {
+  *#update(address: RecordAddress, body: JsonObject, view: View, work: Work): Coroutine<Written> {
     const { resource, key } = address
     const entity = yield* this.#loaded(address, work, view, body)
     const change = yield* this.#validator.validate(body, findClass(resource, entity), { mode: 'update', key }, view, entity)
@@ -164,12 +164,12 @@ export class Writer {
   }
 
   /** Changes the linked record, when it is of the resource that the type of the object names, if any; else creates and links one. */
-  protected changeOneOf(address: Address, attribute: ToOneOfAttribute, body: JsonObject, view: View): Awaitable<Written> {
+  protected changeOneOf(address: RecordAddress, attribute: ToOneOfAttribute, body: JsonObject, view: View): Awaitable<Written> {
     const why = (): string => `"${attribute.name}" is a link to one of several entities`
     return this.#write(undefined, work => this.#updateOneOf(address, attribute, body, view, work), view, why)
   }
 
-  *#updateOneOf(address: Address, attribute: ToOneOfAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
+  *#updateOneOf(address: RecordAddress, attribute: ToOneOfAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
     const { [attribute.typeName]: type, ...rest } = body
     const branch = yield* wait(this.#reader.linkedBranch(address.resource, address.key, attribute, view))
     const isOther = branch === undefined || branch.target.readOnly || (type !== undefined && type !== branch.target.singular)
@@ -184,13 +184,13 @@ export class Writer {
   }
 
   /** Changes the record that the to-one links, or creates and links one when there is none. */
-  protected changeLinked(address: Address, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
+  protected changeLinked(address: RecordAddress, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
     const planned = this.#planned.updateLinked(address, attribute, body, view)
     const why = (): string => explainUnplanned(attribute.target, 'update', body, this.#connection)
     return this.#write(planned, work => this.#updateLinked(address, attribute, body, view, work), view, why)
   }
 
-  *#updateLinked(address: Address, attribute: ToOneAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
+  *#updateLinked(address: RecordAddress, attribute: ToOneAttribute, body: JsonObject, view: View, work: Work): Coroutine<Written> {
     const { resource, key } = address
     const { target } = attribute
     const entity = yield* this.#loaded(address, work, view)
@@ -218,13 +218,13 @@ export class Writer {
     return yield* this.#changed(resource, key, view, before)
   }
 
-  /** DELETE of a record; returns it as it was. */
-  delete(address: Address, view: View): Awaitable<Written> {
+  /** DELETE of a record; returns it was. */
+  delete(address: RecordAddress, view: View): Awaitable<Written> {
     const why = (): string => explainUnplanned(address.resource, 'delete', undefined, this.#connection)
     return this.#write(this.#removal.remove(address, view), work => this.#delete(address, view, work), view, why)
   }
 
-  *#delete(address: Address, view: View, work: Work): Coroutine<Written> {
+  *#delete(address: RecordAddress, view: View, work: Work): Coroutine<Written> {
     const { resource, key, id } = address
     // The answer is read in any case, which shows whether the record exists. A record with a version may be subject to a precondition, and one of several
     // classes may be more than one row.
@@ -239,12 +239,12 @@ export class Writer {
   }
 
   /** DELETE of a to-one: removes the related record, and the link to it. */
-  deleteLinked(address: Address, relation: ToOneAttribute | ToOneOfAttribute, view: View): Awaitable<Written> {
+  deleteLinked(address: RecordAddress, relation: ToOneAttribute | ToOneOfAttribute, view: View): Awaitable<Written> {
     const why = (): string => `the record that "${relation.name}" links is removed with the link`
     return this.#write(undefined, work => this.#deleteLinked(address, relation, view, work), view, why)
   }
 
-  *#deleteLinked(address: Address, relation: ToOneAttribute | ToOneOfAttribute, view: View, work: Work): Coroutine<Written> {
+  *#deleteLinked(address: RecordAddress, relation: ToOneAttribute | ToOneOfAttribute, view: View, work: Work): Coroutine<Written> {
     const entity = yield* this.#loaded(address, work, view)
     const attribute =
       relation.kind === 'toOne' ? relation : yield* wait(this.#reader.linkedBranch(address.resource, address.key, relation, view))
@@ -273,13 +273,13 @@ export class Writer {
   }
 
   /** DELETE of a list: removes the related records that meet the filters; returns them as they were. */
-  deleteRelated(address: Address, attribute: ToManyAttribute, view: View): Awaitable<readonly JsonRecord[]> {
+  deleteRelated(address: RecordAddress, attribute: ToManyAttribute, view: View): Awaitable<readonly JsonRecord[]> {
     const planned = this.#removal.removeRelated(address, attribute, view)
     const why = (): string => explainUnplanned(attribute.target, 'delete', undefined, this.#connection)
     return this.#write(planned, work => this.#deleteRelated(address, attribute, view, work), view, why)
   }
 
-  *#deleteRelated(address: Address, attribute: ToManyAttribute, view: View, work: Work): Coroutine<readonly JsonRecord[]> {
+  *#deleteRelated(address: RecordAddress, attribute: ToManyAttribute, view: View, work: Work): Coroutine<readonly JsonRecord[]> {
     const { target } = attribute
     yield* this.#loaded(address, work, view)
     const records = yield* wait(this.#reader.relatedRecords(address.resource, address.key, attribute, view))
@@ -291,13 +291,13 @@ export class Writer {
     return records
   }
 
-  async #linkedKey(address: Address, attribute: ToOneAttribute, view: View): Promise<KeyValues | undefined> {
+  async #linkedKey(address: RecordAddress, attribute: ToOneAttribute, view: View): Promise<KeyValues | undefined> {
     const [key] = await this.#reader.relatedKeys(address.resource, address.key, attribute, { ...view, parameters: NO_PARAMETERS })
     return key
   }
 
   /** @param body what is to be changed of the record: `{}` for all of it; undefined: nothing */
-  *#loaded(address: Address, work: Work, view: View, body?: JsonObject): Coroutine<Entity> {
+  *#loaded(address: RecordAddress, work: Work, view: View, body?: JsonObject): Coroutine<Entity> {
     const { resource, key, id } = address
     const isAlone = view.visibility === EVERYTHING && resource.hierarchy === undefined && loadsAlone(resource, work)
     const exists = isAlone || (yield* wait(work.exists(resource, key)))
@@ -309,7 +309,7 @@ export class Writer {
   }
 
   /** Evaluates the access rules that the answer depends on; returns the record as it is, where the change may remove it. */
-  #before({ resource, key }: Address, change: RecordInput | undefined, view: View): Awaitable<JsonRecord | undefined> {
+  #before({ resource, key }: RecordAddress, change: RecordInput | undefined, view: View): Awaitable<JsonRecord | undefined> {
     const isPlain = change !== undefined && change.links.length === 0 && change.lists.length === 0
     return this.#traits.removesOrphans && !isPlain
       ? this.#reader.record(resource, key, view)

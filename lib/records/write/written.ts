@@ -13,7 +13,7 @@ export interface Written {
 }
 
 /** The address of a record: the resource and the key in the path; `id` is the key as the client sent it. */
-export interface Address {
+export interface RecordAddress {
   readonly resource: Resource
   readonly key: KeyValues
   readonly id: string

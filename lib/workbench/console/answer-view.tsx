@@ -6,10 +6,10 @@ import { Tabs } from '../parts/tabs.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { StatementsPart } from '../requests/statements-part.tsx'
 import { explainRequest, judge } from './run-request.ts'
-import type { Outcome } from './run-request.ts'
+import type { RequestOutcome } from './run-request.ts'
 import type { WrittenRequest } from './sent-request.ts'
 
-export function AnswerView({ outcome }: { readonly outcome: Outcome }) {
+export function AnswerView({ outcome }: { readonly outcome: RequestOutcome }) {
   const { answer, request } = outcome
   const [tab, setTab] = useState('body')
   useEffect(() => setTab(before => (before === 'explain' ? before : 'body')), [outcome])
@@ -38,7 +38,7 @@ export function AnswerView({ outcome }: { readonly outcome: Outcome }) {
 }
 
 /** It comes after the answer: a large model takes seconds to describe. */
-function Verdict({ outcome }: { readonly outcome: Outcome }) {
+function Verdict({ outcome }: { readonly outcome: RequestOutcome }) {
   const { data: conformity, error, isLoading } = useLoad(() => judge(outcome), [outcome])
   if (error !== undefined) return <ErrorNotice error={error} />
   if (isLoading) return <p class="dim">Is it as the OpenAPI document says? …</p>

@@ -11,14 +11,14 @@ import { HistoryList } from './history-list.tsx'
 import { remember } from './history.ts'
 import { RequestForm } from './request-form.tsx'
 import { runRequest } from './run-request.ts'
-import type { Outcome } from './run-request.ts'
+import type { RequestOutcome } from './run-request.ts'
 import { copyOfWritten, hrefOfRequest, pathAndQuery, readRequest } from './sent-request.ts'
 import type { WrittenRequest } from './sent-request.ts'
 
 export default function ConsoleScreen() {
   const root = outline.value?.root ?? ''
   const [request, setRequest] = useState<WrittenRequest>(() => readRequest(place.value, root))
-  const [outcome, setOutcome] = useState<Outcome>()
+  const [outcome, setOutcome] = useState<RequestOutcome>()
   const [error, setError] = useState<Error>()
   const [isSending, setSending] = useState(false)
   const href = hrefOfRequest(request)

@@ -7,19 +7,19 @@ import type { Explanation } from '../../engine/journal/explanation.ts'
 import { readHeaders, takesBody } from './sent-request.ts'
 import type { WrittenRequest } from './sent-request.ts'
 
-export interface Conformity {
+export interface ConformityReport {
   /** Whether the document has the path. */
   readonly described: boolean
   readonly faults: readonly string[]
 }
 
-export interface Outcome {
+export interface RequestOutcome {
   readonly request: WrittenRequest
   readonly answer: Answer
 }
 
 /** A body that is no JSON is sent as it is: the API says where. */
-export async function runRequest(request: WrittenRequest): Promise<Outcome> {
+export async function runRequest(request: WrittenRequest): Promise<RequestOutcome> {
   const { method, target, headers, body } = request
   const options = { headers: readHeaders(headers), ...(takesBody(method) && body.trim() !== '' ? { body } : {}) }
   const answer = await sendAsUser(method, target, options)
@@ -28,7 +28,10 @@ export async function runRequest(request: WrittenRequest): Promise<Outcome> {
 }
 
 /** Asks whether the answer is as the document says; undefined for what a server that is read-only refuses, which is not in the document of its engine. */
-export async function judge({ request: { method, target }, answer: { status, headers, body } }: Outcome): Promise<Conformity | undefined> {
+export async function judge({
+  request: { method, target },
+  answer: { status, headers, body },
+}: RequestOutcome): Promise<ConformityReport | undefined> {
   if (outline.value?.readOnly === true && !['GET', 'HEAD', 'OPTIONS'].includes(method)) return undefined
   const sent = {
     method,
@@ -37,7 +40,7 @@ export async function judge({ request: { method, target }, answer: { status, hea
     headers: Object.fromEntries(headers),
     ...(body === undefined ? {} : { body: body as unknown }),
   }
-  return (await control('POST', '/conformity', sent)).body as Conformity
+  return (await control('POST', '/conformity', sent)).body as ConformityReport
 }
 
 /** What the request would run; one that writes is tried in a world of its own. */

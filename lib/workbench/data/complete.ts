@@ -15,7 +15,7 @@ export interface Completion {
   readonly suggestions: readonly Suggestion[]
 }
 
-export interface KnownNames {
+export interface CompletionNames {
   readonly root: string
   readonly resources: readonly OutlinedResource[]
   readonly names: ParameterNames
@@ -35,7 +35,7 @@ const OPERATORS: readonly (readonly [operator: string, hint: string, kinds: RegE
 ]
 
 /** @param caret the place in the text at which something is completed */
-export function complete(text: string, caret: number, known: KnownNames): Completion {
+export function complete(text: string, caret: number, known: CompletionNames): Completion {
   const before = text.slice(0, caret)
   const mark = before.indexOf('?')
   const { root, resources } = known
@@ -53,7 +53,7 @@ export function complete(text: string, caret: number, known: KnownNames): Comple
     : completeValue(part.slice(0, operator.index), operator.index + operator[0].length + from, before, resource, known)
 }
 
-function completeName(part: string, from: number, resource: OutlinedResource, known: KnownNames): Completion {
+function completeName(part: string, from: number, resource: OutlinedResource, known: CompletionNames): Completion {
   // A name may begin with "!", and several may be separated by "|".
   const skipped = /^!?(?:[^|]*\|)*/.exec(part)?.[0].length ?? 0
   const path = part.slice(skipped)
@@ -65,7 +65,7 @@ function completeName(part: string, from: number, resource: OutlinedResource, kn
   return { from: start, suggestions: suggestions.filter(({ text }) => text !== path).slice(0, SHOWN) }
 }
 
-function completeValue(name: string, from: number, before: string, resource: OutlinedResource, known: KnownNames): Completion {
+function completeValue(name: string, from: number, before: string, resource: OutlinedResource, known: CompletionNames): Completion {
   const { names } = known
   const start = Math.max(from, before.lastIndexOf(',') + 1)
   const typed = before.slice(start)
@@ -122,7 +122,7 @@ const HINTS: Readonly<Record<string, string>> = {
 }
 
 /** The attributes behind the relations of a path that is being written. */
-function listAttributes(path: string, resource: OutlinedResource, known: KnownNames): Suggestion[] {
+function listAttributes(path: string, resource: OutlinedResource, known: CompletionNames): Suggestion[] {
   const dot = path.lastIndexOf('.')
   const prefix = path.slice(0, dot + 1)
   const attributes = dot < 0 ? resource.attributes : attributesBehind(path.slice(0, dot), resource, known)
@@ -131,12 +131,12 @@ function listAttributes(path: string, resource: OutlinedResource, known: KnownNa
     .map(({ name, kind, type }) => ({ text: prefix + name, hint: kind === 'scalar' || kind === 'embedded' ? type : `→ ${type}` }))
 }
 
-function attributesBehind(path: string, resource: OutlinedResource, known: KnownNames): readonly OutlinedAttribute[] {
+function attributesBehind(path: string, resource: OutlinedResource, known: CompletionNames): readonly OutlinedAttribute[] {
   const attribute = findAttribute(path, resource, known)
   return attribute?.attributes ?? known.resources.find(({ name }) => name === attribute?.target)?.attributes ?? []
 }
 
-function findAttribute(path: string, resource: OutlinedResource, known: KnownNames): OutlinedAttribute | undefined {
+function findAttribute(path: string, resource: OutlinedResource, known: CompletionNames): OutlinedAttribute | undefined {
   let attributes = resource.attributes
   let found: OutlinedAttribute | undefined
   for (const name of path.split('.')) {

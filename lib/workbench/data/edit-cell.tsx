@@ -1,4 +1,4 @@
-/** Edit cell: a cell whose value is being written. Enter and leaving it save, Tab saves and goes on, Escape leaves it as it was. What the API refuses stands below the field. */
+/** Edit cell: a cell whose value is being written. Enter and leaving it save, Tab saves and goes on, Escape leaves it was. What the API refuses stands below the field. */
 import type { RefObject } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Refusal } from '../state/ask.ts'
@@ -10,7 +10,7 @@ import { describeLink } from './describe-link.ts'
 import { readFaults } from './field-faults.ts'
 import { Field } from './field.tsx'
 import { readDraft, writeDraft } from './input-text.ts'
-import type { Draft } from './input-text.ts'
+import type { FieldDraft } from './input-text.ts'
 import { changeRecord } from './save.ts'
 
 /** Where the reader goes when a cell is left: it stays chosen, the next one is edited, or the one before; nowhere: the reader is elsewhere already. */
@@ -29,7 +29,7 @@ export function EditCell({ resource, record: given, id, column, onLeave: leave }
   const [record] = useState(given)
   const before = valueOf(record, column)
   const link = describeLink(before, column)
-  const draft = useRef<Draft>(writeDraft(column, before, link.id))
+  const draft = useRef<FieldDraft>(writeDraft(column, before, link.id))
   const [, redraw] = useState(0)
   const { hasLeft, onLeave } = useLeaving(leave)
   const { fault, isSaving, save } = useSave({ resource, record, id, column, before: link.id ?? before, onLeave })
@@ -117,7 +117,7 @@ function useSave({ resource, record, id, column, before, onLeave }: Saving) {
   const [fault, setFault] = useState<string>()
   const [isSaving, setSaving] = useState(false)
   const target = column.target === undefined ? undefined : findResource(column.target)
-  const save = async (draft: Draft, where: Leaving): Promise<void> => {
+  const save = async (draft: FieldDraft, where: Leaving): Promise<void> => {
     // It is being saved already: leaving the field while the answer is on its way.
     if (isSaving) return
     setSaving(true)
@@ -139,7 +139,7 @@ function useSave({ resource, record, id, column, before, onLeave }: Saving) {
 /** What is wrong with the value of a cell; what the API says of others stands there, too. */
 function describeFault(error: Error, resource: OutlinedResource, { name }: OutlinedAttribute): string {
   if (!(error instanceof Refusal)) return error.message
-  if (error.answer.status === 412 || error.answer.status === 409) return `${error.message} Escape shows it as it is now.`
+  if (error.answer.status === 412 || error.answer.status === 409) return `${error.message} Escape shows it is now.`
   const { byName } = readFaults(error.answer.body, resource)
   return byName.get(name) ?? error.message
 }

@@ -3,13 +3,13 @@ import { useRef } from 'preact/hooks'
 import type { OutlinedAttribute } from '../state/outline.ts'
 import { findResource } from '../state/outline.ts'
 import { choicesOf, isJson, isLarge } from './input-text.ts'
-import type { Draft } from './input-text.ts'
+import type { FieldDraft } from './input-text.ts'
 import { LinkField } from './link-field.tsx'
 
 interface FieldProps {
   readonly attribute: OutlinedAttribute
   readonly label: string
-  readonly draft: Draft
+  readonly draft: FieldDraft
   /** The value as it is stored; undefined for a new record. */
   readonly before: unknown
   /** What a link shows at first. */
@@ -18,7 +18,7 @@ interface FieldProps {
   readonly faultId: string | undefined
   /** Whether it may have several lines: in the panel of a record. */
   readonly mayGrow: boolean
-  readonly onChange: (draft: Draft) => void
+  readonly onChange: (draft: FieldDraft) => void
 }
 
 /** What a choice of null, and of nothing, is called in a list of choices: no text of data begins so. */
@@ -87,7 +87,7 @@ interface NullButtonProps {
   readonly isNull: boolean
   /** Whether Tab leads to it: in a cell, Tab goes on to the next one, and Alt 0 chooses null. */
   readonly isReached: boolean
-  readonly onChange: (draft: Draft) => void
+  readonly onChange: (draft: FieldDraft) => void
 }
 
 function NullButton({ label, isNull, isReached, onChange }: NullButtonProps) {
@@ -110,7 +110,7 @@ function NullButton({ label, isNull, isReached, onChange }: NullButtonProps) {
   )
 }
 
-function takeNull(event: KeyboardEvent, nullable: boolean, onChange: (draft: Draft) => void): void {
+function takeNull(event: KeyboardEvent, nullable: boolean, onChange: (draft: FieldDraft) => void): void {
   if (!nullable || !event.altKey || event.code !== 'Digit0') return
   event.preventDefault()
   onChange(null)
@@ -136,7 +136,7 @@ function describeEmpty({ attribute: { required, type, nullable }, draft, before 
       : 'as the model has it'
 }
 
-function countRows(draft: Draft): number {
+function countRows(draft: FieldDraft): number {
   const lines = (draft ?? '').split('\n')
   const wrapped = lines.reduce((sum, line) => sum + 1 + Math.floor(line.length / 40), 0)
   return Math.min(16, Math.max(3, wrapped))

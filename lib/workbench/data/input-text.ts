@@ -4,7 +4,7 @@ import type { OutlinedAttribute } from '../../description/outline/outline-parts.
 import { textOf } from '../state/records.ts'
 
 /** What stands in a field: a text, null, or undefined for a field that nobody has filled in. Of a link the text is the ID. */
-export type Draft = string | null | undefined
+export type FieldDraft = string | null | undefined
 
 /** Characters from which a text gets a field of several lines. */
 const LONG = 80
@@ -26,7 +26,7 @@ export function isLarge(attribute: OutlinedAttribute, value: unknown): boolean {
 }
 
 /** The text of a value in its field; `id` is that of a linked record. */
-export function writeDraft(attribute: OutlinedAttribute, value: unknown, id?: string): Draft {
+export function writeDraft(attribute: OutlinedAttribute, value: unknown, id?: string): FieldDraft {
   if (value === null || value === undefined) return null
   if (attribute.kind === 'toOne') return id ?? null
   if (attribute.type === 'any' && typeof value === 'string') return value

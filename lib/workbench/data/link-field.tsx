@@ -2,13 +2,13 @@
 import type { RefObject } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { Combobox } from '../parts/combobox.tsx'
-import type { Option } from '../parts/combobox.tsx'
+import type { Choice } from '../parts/combobox.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import type { OutlinedResource } from '../state/outline.ts'
 import { nameRecord } from './describe-link.ts'
 import { searchRecords } from './search-records.ts'
 import type { FoundRecord } from './search-records.ts'
-import type { Draft } from './input-text.ts'
+import type { FieldDraft } from './input-text.ts'
 
 interface LinkFieldProps {
   readonly label: string
@@ -20,10 +20,10 @@ interface LinkFieldProps {
   readonly describedBy: string | undefined
   readonly isInvalid: boolean
   readonly field?: RefObject<HTMLInputElement | null>
-  readonly onChange: (id: Draft) => void
+  readonly onChange: (id: FieldDraft) => void
 }
 
-interface RecordOption extends Option {
+interface RecordOption extends Choice {
   readonly id: string | null
 }
 

@@ -11,24 +11,24 @@ const MAX_NAMED = 40
 /** The parameters of a query, by the names that they have in the API itself. */
 export type ParameterNames = Readonly<Record<'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand', string>>
 
-export interface ListQuery {
+export interface ShownQuery {
   /** The query that is asked, without `?`. */
   readonly asked: string
   /** The same without what the workbench adds to show names, for callers who may not see these. */
   readonly plain: string
   readonly limit: number
   readonly offset: number
-  readonly sort: readonly SortKey[]
+  readonly sort: readonly ShownSort[]
   /** Whether the reader has chosen what is shown. */
   readonly isOwnChoice: boolean
 }
 
-export interface SortKey {
+export interface ShownSort {
   readonly path: string
   readonly descending: boolean
 }
 
-interface Pair {
+interface ShownPair {
   readonly name: string
   readonly value: string
   readonly text: string
@@ -39,7 +39,7 @@ export function readListQuery(
   resource: OutlinedResource,
   names: ParameterNames,
   find: (name: string) => OutlinedResource | undefined,
-): ListQuery {
+): ShownQuery {
   const pairs = readPairs(query)
   const given = (name: string): string | undefined => pairs.findLast(pair => pair.name === name)?.value
   const limit = Math.min(readCount(given(names.limit), PAGE), PAGE)
@@ -71,7 +71,7 @@ export function withOffset(query: string, name: string, offset: number): string 
 }
 
 /** What a click on the head of a column makes of the order: upwards, downwards, the order of the API. */
-export function nextSort(sort: readonly SortKey[], path: string): string | undefined {
+export function nextSort(sort: readonly ShownSort[], path: string): string | undefined {
   const own = sort[0]?.path === path ? sort[0] : undefined
   if (own === undefined) return path
   return own.descending ? undefined : `${path}.desc`
@@ -91,7 +91,7 @@ export function readPrefilled(query: string, { attributes }: OutlinedResource, n
   return values
 }
 
-function readPairs(query: string): Pair[] {
+function readPairs(query: string): ShownPair[] {
   return query
     .split('&')
     .filter(text => text !== '')
@@ -105,7 +105,7 @@ function readCount(text: string | undefined, otherwise: number): number {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : otherwise
 }
 
-function readSort(text: string | undefined): SortKey[] {
+function readSort(text: string | undefined): ShownSort[] {
   return (text ?? '')
     .split(',')
     .filter(key => key !== '')

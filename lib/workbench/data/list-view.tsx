@@ -14,12 +14,12 @@ import { ExplanationOf } from './explanation.tsx'
 import { requestOf } from './links.ts'
 import { ListTools } from './list-tools.tsx'
 import { PAGE, nextSort, readListQuery, readPrefilled, withOffset, withParameter } from './list-query.ts'
-import type { ListQuery } from './list-query.ts'
+import type { ShownQuery } from './list-query.ts'
 import { parameterNames } from './parameter-names.ts'
 import { QueryBar } from './query-bar.tsx'
 import { Pager } from './pager.tsx'
 import { readFresh, readPage } from './read-page.ts'
-import type { Page } from './read-page.ts'
+import type { ShownPage } from './read-page.ts'
 import { CreatePanel, RecordPanel } from './record-panel.tsx'
 import { RecordsTable } from './records-table.tsx'
 
@@ -131,7 +131,7 @@ function Side({ resource, chosen, prefilled, hrefOf, closeHref, making }: SidePr
 }
 
 /** What the reader makes: a new record, a change in the panel, and the records that are new. */
-function useMaking(resource: OutlinedResource, page: Page | undefined) {
+function useMaking(resource: OutlinedResource, page: ShownPage | undefined) {
   const [isCreating, setCreating] = useState(false)
   const [edit, setEdit] = useState<{ readonly id: string; readonly focus: string | undefined }>()
   const [made, setMade] = useState<readonly string[]>([])
@@ -148,8 +148,8 @@ function useMaking(resource: OutlinedResource, page: Page | undefined) {
 
 interface RecordsProps {
   readonly resource: OutlinedResource
-  readonly page: Page | undefined
-  readonly asked: ListQuery
+  readonly page: ShownPage | undefined
+  readonly asked: ShownQuery
   readonly chosen: string | undefined
   readonly isStale: boolean
   readonly fresh: ReadonlySet<string>

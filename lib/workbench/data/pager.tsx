@@ -1,11 +1,11 @@
 /** Pager: where the page is in the list, and the ways to the others. */
 import { withOffset } from './list-query.ts'
-import type { ListQuery, ParameterNames } from './list-query.ts'
-import type { Page } from './read-page.ts'
+import type { ShownQuery, ParameterNames } from './list-query.ts'
+import type { ShownPage } from './read-page.ts'
 
 interface PagerProps {
-  readonly page: Page | undefined
-  readonly asked: ListQuery
+  readonly page: ShownPage | undefined
+  readonly asked: ShownQuery
   readonly names: ParameterNames
   readonly query: string
   readonly name: string

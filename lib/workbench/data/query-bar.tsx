@@ -1,7 +1,7 @@
 /** Query bar: the request of the list, as an app would send it, with completion. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Combobox } from '../parts/combobox.tsx'
-import type { Option } from '../parts/combobox.tsx'
+import type { Choice } from '../parts/combobox.tsx'
 import { outline } from '../state/outline.ts'
 import { complete } from './complete.ts'
 import type { ParameterNames } from './list-query.ts'
@@ -22,7 +22,7 @@ export function QueryBar({ request, names, onRun, isExplained, onExplain }: Quer
   useEffect(() => setText(request), [request])
   const { root = '', resources = [] } = outline.value ?? {}
   const completion = useMemo(() => complete(text, caret, { root, resources, names }), [text, caret, root, resources, names])
-  const take = ({ text: taken }: Option): void => {
+  const take = ({ text: taken }: Choice): void => {
     const next = text.slice(0, completion.from) + taken + text.slice(caret)
     const end = completion.from + taken.length
     setText(next)

@@ -4,17 +4,17 @@ import { findResource, pathOf } from '../state/outline.ts'
 import type { OutlinedResource } from '../state/outline.ts'
 import type { AnyRecord } from '../state/records.ts'
 import { readListQuery } from './list-query.ts'
-import type { ListQuery } from './list-query.ts'
+import type { ShownQuery } from './list-query.ts'
 import { parameterNames } from './parameter-names.ts'
 import { filterName, literal } from './search-records.ts'
 
-export interface Page {
+export interface ShownPage {
   readonly records: readonly AnyRecord[]
   readonly count: number
 }
 
 /** Reads a page; a caller who may not see the names of linked records gets their IDs. */
-export async function readPage(path: string, { asked, plain }: ListQuery, signal: AbortSignal): Promise<Page> {
+export async function readPage(path: string, { asked, plain }: ShownQuery, signal: AbortSignal): Promise<ShownPage> {
   try {
     return await read(`${path}?${asked}`, signal)
   } catch (error) {
@@ -32,7 +32,7 @@ export async function readFresh(resource: OutlinedResource, ids: readonly string
   return (await readPage(pathOf(resource.name), readListQuery(query, resource, parameterNames(), findResource), signal)).records
 }
 
-async function read(request: string, signal: AbortSignal): Promise<Page> {
+async function read(request: string, signal: AbortSignal): Promise<ShownPage> {
   const body = (await look(request, signal)).body as Readonly<Record<string, unknown>> & {
     readonly resource: string
     readonly count: number

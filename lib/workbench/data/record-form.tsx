@@ -13,7 +13,7 @@ import { isEditable } from './editable.ts'
 import { readFaults } from './field-faults.ts'
 import { Field } from './field.tsx'
 import { readDraft, writeDraft } from './input-text.ts'
-import type { Draft } from './input-text.ts'
+import type { FieldDraft } from './input-text.ts'
 import { changeRecord, createRecord } from './save.ts'
 
 interface RecordFormProps {
@@ -29,13 +29,13 @@ interface RecordFormProps {
   readonly onCancel: () => void
 }
 
-type Drafts = Readonly<Record<string, Draft>>
+type FormDrafts = Readonly<Record<string, FieldDraft>>
 
 export function RecordForm({ resource, existing: given, prefilled = {}, focus, onSaved, onCancel }: RecordFormProps) {
   // As it was when the reader began: what others change meanwhile has another version.
   const [existing] = useState(given)
   const attributes = listFields(resource, existing?.record)
-  const [drafts, setDrafts] = useState<Drafts>(prefilled)
+  const [drafts, setDrafts] = useState<FormDrafts>(prefilled)
   const form = useRef<HTMLFormElement>(null)
   const field = focus ?? attributes[0]?.name
   useEffect(() => findField(form.current, field)?.focus(), [])
@@ -98,10 +98,10 @@ function useSaving(form: RefObject<HTMLFormElement | null>, write: () => Promise
 interface FieldsProps {
   readonly resource: OutlinedResource
   readonly attributes: readonly OutlinedAttribute[]
-  readonly drafts: Drafts
+  readonly drafts: FormDrafts
   readonly error: Error | undefined
   readonly existing: RecordFormProps['existing']
-  readonly setDrafts: (change: (before: Drafts) => Drafts) => void
+  readonly setDrafts: (change: (before: FormDrafts) => FormDrafts) => void
 }
 
 function Fields({ resource, attributes, drafts, error, existing, setDrafts }: FieldsProps) {
@@ -128,16 +128,16 @@ function Fields({ resource, attributes, drafts, error, existing, setDrafts }: Fi
   )
 }
 
-interface RowProps {
+interface FormRowProps {
   readonly attribute: OutlinedAttribute
   readonly before: unknown
-  readonly draft: Draft
+  readonly draft: FieldDraft
   readonly isTouched: boolean
   readonly fault: string | undefined
-  readonly onChange: (draft: Draft) => void
+  readonly onChange: (draft: FieldDraft) => void
 }
 
-function Row({ attribute, before, draft, isTouched, fault, onChange }: RowProps) {
+function Row({ attribute, before, draft, isTouched, fault, onChange }: FormRowProps) {
   const id = useId()
   const link = describeLink(before, attribute)
   const shown = isTouched || before === undefined ? draft : writeDraft(attribute, before, link.id)
@@ -189,7 +189,7 @@ class UnreadableField extends Error {
 }
 
 /** What is different from the record, and all that has been filled in of a new one. */
-function readBody(attributes: readonly OutlinedAttribute[], drafts: Drafts, record: AnyRecord | undefined): Record<string, unknown> {
+function readBody(attributes: readonly OutlinedAttribute[], drafts: FormDrafts, record: AnyRecord | undefined): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   for (const attribute of attributes) {
     const { name, ids = name, target } = attribute

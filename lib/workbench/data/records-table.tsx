@@ -13,7 +13,7 @@ import { EditCell } from './edit-cell.tsx'
 import type { Leaving } from './edit-cell.tsx'
 import { isLarge } from './input-text.ts'
 import { hrefOfList, requestOfList } from './links.ts'
-import type { SortKey } from './list-query.ts'
+import type { ShownSort } from './list-query.ts'
 import { useGrid } from './use-grid.ts'
 import type { CellPlace, Grid } from './use-grid.ts'
 
@@ -21,7 +21,7 @@ interface RecordsTableProps {
   readonly resource: OutlinedResource
   readonly records: readonly AnyRecord[]
   readonly columns: readonly OutlinedAttribute[]
-  readonly sort: readonly SortKey[]
+  readonly sort: readonly ShownSort[]
   readonly isStale: boolean
   /** The ID of the record that is shown beside the table. */
   readonly chosen: string | undefined
@@ -33,7 +33,7 @@ interface RecordsTableProps {
   readonly onLarge: (id: string, name: string) => void
 }
 
-interface Row {
+interface TableRecord {
   readonly record: AnyRecord
   readonly id: string | undefined
   /** What tells the row from others. */
@@ -62,7 +62,7 @@ export function RecordsTable(props: RecordsTableProps) {
       </div>
       {resource.updates ? (
         <p class="dim hint">
-          <kbd>Enter</kbd> or a double click edits a cell, <kbd>Tab</kbd> saves and goes on, <kbd>Esc</kbd> leaves it as it was.
+          <kbd>Enter</kbd> or a double click edits a cell, <kbd>Tab</kbd> saves and goes on, <kbd>Esc</kbd> leaves it was.
         </p>
       ) : null}
     </>
@@ -70,7 +70,7 @@ export function RecordsTable(props: RecordsTableProps) {
 }
 
 interface RowsProps extends RecordsTableProps {
-  readonly rows: readonly Row[]
+  readonly rows: readonly TableRecord[]
   readonly grid: Grid
 }
 
@@ -105,7 +105,7 @@ function Rows({ resource, columns, rows, grid, chosen, fresh, hrefOf }: RowsProp
 }
 
 /** The cells as a grid; which of them may be edited says the model. */
-function useRecordsGrid({ resource, columns, onLarge }: RecordsTableProps, rows: readonly Row[]): Grid {
+function useRecordsGrid({ resource, columns, onLarge }: RecordsTableProps, rows: readonly TableRecord[]): Grid {
   const find = (place: CellPlace) => ({
     row: rows.find(({ name }) => name === place.row),
     column: columns.find(({ name }) => name === place.column),
@@ -126,7 +126,7 @@ function useRecordsGrid({ resource, columns, onLarge }: RecordsTableProps, rows:
   })
 }
 
-function nameRow(record: AnyRecord, index: number, resource: OutlinedResource): Row {
+function nameRow(record: AnyRecord, index: number, resource: OutlinedResource): TableRecord {
   const id = idOf(record, resource)
   return { record, id, name: id ?? `row ${index}` }
 }
@@ -134,7 +134,7 @@ function nameRow(record: AnyRecord, index: number, resource: OutlinedResource): 
 interface HeadProps {
   readonly column: OutlinedAttribute
   readonly isKey: boolean
-  readonly sort: readonly SortKey[]
+  readonly sort: readonly ShownSort[]
   readonly onSort: (path: string) => void
 }
 
@@ -161,7 +161,7 @@ function Head({ column, isKey, sort, onSort }: HeadProps) {
 
 interface CellProps {
   readonly resource: OutlinedResource
-  readonly row: Row
+  readonly row: TableRecord
   readonly column: OutlinedAttribute
   readonly size: number | null | undefined
   readonly href: string | undefined

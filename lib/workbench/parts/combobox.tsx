@@ -2,7 +2,7 @@
 import type { RefObject } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
-export interface Option {
+export interface Choice {
   readonly text: string
   readonly hint: string
 }
@@ -10,7 +10,7 @@ export interface Option {
 interface ComboboxProps {
   readonly label: string
   readonly value: string
-  readonly options: readonly Option[]
+  readonly options: readonly Choice[]
   readonly placeholder?: string
   readonly field?: RefObject<HTMLInputElement | null>
   /** Whether the list stands there from the start, and the first option is chosen. */
@@ -22,7 +22,7 @@ interface ComboboxProps {
   readonly isInvalid?: boolean
   readonly onInput: (value: string, caret: number) => void
   /** An option is taken. */
-  readonly onTake: (option: Option) => void
+  readonly onTake: (option: Choice) => void
   /** Enter, where no option is chosen. */
   readonly onSubmit: () => void
 }
@@ -39,7 +39,7 @@ export function Combobox({ isOpen = false, ...given }: ComboboxProps) {
   useLayoutEffect(() => setActive(isOpen || (isEager && isTyped.current) ? 0 : -1), [options, isOpen, isEager])
   useEffect(() => document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: 'nearest' }), [active, id])
   const tell = (): void => onInput(input.current?.value ?? '', input.current?.selectionStart ?? 0)
-  const take = (option: Option): void => {
+  const take = (option: Choice): void => {
     // Who writes on after an option is offered more, in a field that holds more than one.
     if (isEager) setShown(false)
     isTyped.current = false
@@ -104,7 +104,7 @@ function Options({ id, label, options, active, isListed, onTake }: OptionsProps)
   )
 }
 
-interface KeyState extends Pick<ComboboxProps, 'options' | 'onTake' | 'onSubmit'> {
+interface ComboboxState extends Pick<ComboboxProps, 'options' | 'onTake' | 'onSubmit'> {
   readonly isListed: boolean
   readonly isOpen: boolean
   readonly active: number
@@ -113,7 +113,7 @@ interface KeyState extends Pick<ComboboxProps, 'options' | 'onTake' | 'onSubmit'
   readonly tell: () => void
 }
 
-function makeKeys({ isListed, isOpen, active, options, setShown, setActive, onTake, onSubmit, tell }: KeyState) {
+function makeKeys({ isListed, isOpen, active, options, setShown, setActive, onTake, onSubmit, tell }: ComboboxState) {
   return (event: KeyboardEvent): void => {
     const chosen = isListed ? options[active] : undefined
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0

@@ -1,7 +1,7 @@
 /** Copy menu: texts to copy, by name. A text is made when it is asked for, and shown, so that it can be read and copied by hand, too. */
 import { useEffect, useId, useState } from 'preact/hooks'
 
-export interface Copy {
+export interface CopyItem {
   readonly name: string
   /** Undefined: why there is none. */
   readonly write: (() => string | Promise<string>) | undefined
@@ -9,12 +9,12 @@ export interface Copy {
 }
 
 /** Buttons for the texts; the one that is chosen is copied, and shown below. */
-export function CopyMenu({ copies, about }: { readonly copies: readonly Copy[]; readonly about: string }) {
+export function CopyMenu({ copies, about }: { readonly copies: readonly CopyItem[]; readonly about: string }) {
   const id = useId()
   const [chosen, setChosen] = useState<{ readonly name: string; readonly text: string } | undefined>(undefined)
   const [isCopied, setCopied] = useState(false)
   useEffect(() => setChosen(undefined), [about])
-  const choose = async ({ name, write }: Copy): Promise<void> => {
+  const choose = async ({ name, write }: CopyItem): Promise<void> => {
     const text = await write!()
     setChosen({ name, text })
     setCopied(await copyText(text))

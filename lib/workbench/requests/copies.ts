@@ -28,7 +28,7 @@ export interface CopiedRequest {
 }
 
 /** Where requests are sent to. */
-export interface Target {
+export interface CopyTarget {
   /** `http://127.0.0.1:3000` */
   readonly origin: string
   /** The path before the version. */
@@ -58,7 +58,7 @@ function writePair([name, value]: readonly [string, string]): string {
 }
 
 /** A command for a shell. */
-export function asCurl(request: CopiedRequest, target: Target): string {
+export function asCurl(request: CopiedRequest, target: CopyTarget): string {
   const { method, body } = request
   const headers = Object.entries(headersOf(request, target)).map(([name, value]) => `-H ${shell(`${name}: ${value}`)}`)
   const parts = [
@@ -75,7 +75,7 @@ function shell(text: string): string {
 }
 
 /** Code for a browser, and for Node. */
-export function asFetch(request: CopiedRequest, target: Target): string {
+export function asFetch(request: CopiedRequest, target: CopyTarget): string {
   const { method, body } = request
   const headers = headersOf(request, target)
   const init = [
@@ -94,7 +94,7 @@ export function asHandle(request: CopiedRequest): string {
 }
 
 /** Code with the typed client; undefined where it has no call for the path. */
-export function asClient(request: CopiedRequest, target: Target): string | undefined {
+export function asClient(request: CopiedRequest, target: CopyTarget): string | undefined {
   const call = clientCall(request, target)
   if (call === undefined) return undefined
   const options = [
@@ -170,7 +170,7 @@ export function writeFault({ kind, match, options }: Pick<FaultState, 'kind' | '
   return `engine.${kind}(${args.join(', ')})`
 }
 
-function headersOf({ body, user }: CopiedRequest, { world, token }: Target): Record<string, string> {
+function headersOf({ body, user }: CopiedRequest, { world, token }: CopyTarget): Record<string, string> {
   return {
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(user === undefined || token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -186,7 +186,7 @@ function handleCall(request: CopiedRequest, indent = 0): string {
   return `engine.handle(${[quote(method), quote(writeTarget(request)), ...more].join(', ')})`
 }
 
-function clientCall({ method, path, query, body }: CopiedRequest, { root, resources }: Target): string | undefined {
+function clientCall({ method, path, query, body }: CopiedRequest, { root, resources }: CopyTarget): string | undefined {
   const [name = '', id, attribute, ...others] = path.startsWith(`${root}/`)
     ? path
         .slice(root.length + 1)

@@ -1,6 +1,6 @@
 /** Difference: what two JSON values differ in, as paths with both values. Items of lists are compared by their place. */
 
-export interface Difference {
+export interface LineDifference {
   /** Dotted; empty: the whole. */
   readonly path: string
   /** Undefined: there is none. */
@@ -8,7 +8,7 @@ export interface Difference {
   readonly after: unknown
 }
 
-export function findDifferences(before: unknown, after: unknown, path = ''): Difference[] {
+export function findDifferences(before: unknown, after: unknown, path = ''): LineDifference[] {
   if (Object.is(before, after)) return []
   if (!isObject(before) || !isObject(after) || Array.isArray(before) !== Array.isArray(after)) return [{ path, before, after }]
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]

@@ -5,18 +5,18 @@ import { onEvent, streams } from '../state/live.ts'
 import type { EngineEvent, Mark, RequestSummary } from '../state/live.ts'
 
 /** Requests and marks in the order in which they happened. */
-export type Item = { readonly kind: 'request'; readonly request: RequestSummary } | { readonly kind: 'mark'; readonly mark: Mark }
+export type ListedItem = { readonly kind: 'request'; readonly request: RequestSummary } | { readonly kind: 'mark'; readonly mark: Mark }
 
 /** Items that the page keeps: as many as an engine by default. */
 const KEPT = 1000
 
-export const items = signal<readonly Item[]>([])
+export const items = signal<readonly ListedItem[]>([])
 
 /** Whether the list stands still; what comes meanwhile is shown when it goes on. */
 export const isPaused = signal(false)
 
 /** How many have come while the list stands still. */
-export const waiting = signal<readonly Item[]>([])
+export const waiting = signal<readonly ListedItem[]>([])
 
 export const journalError = signal<Error | undefined>(undefined)
 
@@ -46,16 +46,16 @@ export async function clearJournal(): Promise<void> {
   waiting.value = []
 }
 
-interface Listed {
+interface ListedRequest {
   readonly requests: readonly RequestSummary[]
   readonly marks: readonly Mark[]
 }
 
 async function load(): Promise<void> {
   try {
-    const { requests, marks } = (await control('GET', `/requests?bodies=false&limit=${KEPT}`)).body as Listed
+    const { requests, marks } = (await control('GET', `/requests?bodies=false&limit=${KEPT}`)).body as ListedRequest
     const first = requests[0]?.id ?? 0
-    const all: (Item & { readonly place: number })[] = [
+    const all: (ListedItem & { readonly place: number })[] = [
       // A mark stands behind the last request before it.
       ...marks.filter(({ last }) => last >= first).map(mark => ({ kind: 'mark' as const, mark, place: mark.last + 0.5 })),
       ...requests.map(request => ({ kind: 'request' as const, request, place: request.id })),
@@ -68,7 +68,7 @@ async function load(): Promise<void> {
   }
 }
 
-function add(more: readonly Item[]): void {
+function add(more: readonly ListedItem[]): void {
   if (isPaused.value) waiting.value = [...waiting.value, ...more].slice(-KEPT)
   else {
     const last = items.value.findLast(({ kind }) => kind === 'request')
@@ -79,7 +79,7 @@ function add(more: readonly Item[]): void {
   }
 }
 
-function itemOf(event: EngineEvent): Item | undefined {
+function itemOf(event: EngineEvent): ListedItem | undefined {
   switch (event.type) {
     case 'request':
       return { kind: 'request', request: event.request }

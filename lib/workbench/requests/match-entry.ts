@@ -1,7 +1,7 @@
 /** Match entry: which requests the list shows, by words: a method, a status (`404`, `5xx`), a resource or record (`campaigns/7`), a fault, a test, or a part of the path. */
 import type { RequestSummary } from '../../engine/journal/journal-entry.ts'
 
-export interface Shown {
+export interface ShownFilter {
   readonly words: string
   /** Only those that have changed rows, or would by their method. */
   readonly writes: boolean
@@ -11,7 +11,7 @@ export interface Shown {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']
 
-export function matchEntry(entry: RequestSummary, { words, writes, failures }: Shown): boolean {
+export function matchEntry(entry: RequestSummary, { words, writes, failures }: ShownFilter): boolean {
   if (writes && ['GET', 'HEAD', 'OPTIONS', 'QUERY'].includes(entry.method) && (entry.changed ?? 0) === 0) return false
   if (failures && entry.status !== undefined && entry.status < 400) return false
   return words

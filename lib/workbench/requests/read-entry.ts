@@ -8,7 +8,7 @@ import type { RequestSummary } from '../state/live.ts'
 import { outline } from '../state/outline.ts'
 import { world } from '../state/place.ts'
 import { writeTarget } from './copies.ts'
-import type { CopiedRequest, Target } from './copies.ts'
+import type { CopiedRequest, CopyTarget } from './copies.ts'
 
 export interface FullEntry extends JournalEntry {
   readonly statements?: readonly ExplainedStatement[]
@@ -54,12 +54,12 @@ function guessFault({ fault = '', method, path, status }: FullEntry): NonNullabl
 }
 
 /** Where copied requests go, with a token of the user of the request. */
-export async function targetOf(user: string | undefined): Promise<Target> {
+export async function targetOf(user: string | undefined): Promise<CopyTarget> {
   return { ...targetWithout(), token: user === undefined ? undefined : await mint(user) }
 }
 
 /** The same without a token. */
-export function targetWithout(): Target {
+export function targetWithout(): CopyTarget {
   const { base = '', root = '', version = '', resources = [] } = outline.value ?? {}
   return { origin: location.origin, base, root, version, resources, world: world.value }
 }

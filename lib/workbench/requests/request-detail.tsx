@@ -1,7 +1,7 @@
 /** Request detail: why a request was answered as it was: the rows before and after, what was sent and answered, what ran, and the time. */
 import { useState } from 'preact/hooks'
 import { CopyMenu } from '../parts/copy-menu.tsx'
-import type { Copy } from '../parts/copy-menu.tsx'
+import type { CopyItem } from '../parts/copy-menu.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { Tabs } from '../parts/tabs.tsx'
@@ -17,9 +17,9 @@ import { copyOf, findSent, readEntry, sendAgain, targetOf, targetWithout, whyInc
 import type { FullEntry } from './read-entry.ts'
 import { StatementsPart, TimePart } from './statements-part.tsx'
 import { change, hrefOfView } from './view.ts'
-import type { View } from './view.ts'
+import type { RequestsView } from './view.ts'
 
-export function RequestDetail({ id, view }: { readonly id: number; readonly view: View }) {
+export function RequestDetail({ id, view }: { readonly id: number; readonly view: RequestsView }) {
   const { data: entry, error } = useLoad(() => readEntry(id), [id])
   return (
     <section class="card detail" aria-labelledby="request-title">
@@ -46,7 +46,7 @@ function Title({ entry: { method, path, status, duration } }: { readonly entry: 
   )
 }
 
-function Detail({ entry, view }: { readonly entry: FullEntry; readonly view: View }) {
+function Detail({ entry, view }: { readonly entry: FullEntry; readonly view: RequestsView }) {
   const [isEdited, setEdited] = useState(false)
   const [error, setError] = useState<Error | undefined>(undefined)
   const why = whyIncomplete(entry)
@@ -114,12 +114,12 @@ function Facts({ entry: { user, test, fault, error, nested } }: { readonly entry
   )
 }
 
-function firstTab({ changes, status = 0 }: FullEntry, { other }: View): string {
+function firstTab({ changes, status = 0 }: FullEntry, { other }: RequestsView): string {
   if (other !== undefined) return 'compare'
   return changes !== undefined && changes.length > 0 && status < 400 ? 'changes' : 'answer'
 }
 
-function tabsOf(entry: FullEntry, view: View): Tab[] {
+function tabsOf(entry: FullEntry, view: RequestsView): Tab[] {
   const { changes, statements, ran = statements?.length } = entry
   return [
     {
@@ -193,10 +193,10 @@ function RefusalNotice({ body }: { readonly body: unknown }) {
   )
 }
 
-function copiesOf(entry: FullEntry, why: string | undefined): Copy[] {
+function copiesOf(entry: FullEntry, why: string | undefined): CopyItem[] {
   const request = copyOf(entry)
   const { user } = request
-  const copy = (name: string, write: () => string | Promise<string>): Copy =>
+  const copy = (name: string, write: () => string | Promise<string>): CopyItem =>
     why === undefined ? { name, write } : { name, write: undefined, why }
   const api = asClient(request, targetWithout())
   return [

@@ -9,7 +9,7 @@ import { matchEntry } from './match-entry.ts'
 import { RequestDetail } from './request-detail.tsx'
 import { Timeline } from './timeline.tsx'
 import { change, readView } from './view.ts'
-import type { View } from './view.ts'
+import type { RequestsView } from './view.ts'
 
 export default function RequestsScreen() {
   useEffect(collect, [])
@@ -42,11 +42,11 @@ function Failure() {
 }
 
 /** Marks stand between all requests: where only some are shown they would say too much. */
-function isNarrowed({ words, writes, failures }: View): boolean {
+function isNarrowed({ words, writes, failures }: RequestsView): boolean {
   return words !== '' || writes || failures
 }
 
-function Toolbar({ view }: { readonly view: View }) {
+function Toolbar({ view }: { readonly view: RequestsView }) {
   const { words, writes, failures } = view
   const format = `${base}/_test/requests?${world.value === '' ? '' : `world=${encodeURIComponent(world.value)}&`}`
   return (

@@ -3,15 +3,15 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Empty } from '../parts/notice.tsx'
 import type { Mark, RequestSummary } from '../state/live.ts'
 import { pathOf } from '../state/outline.ts'
-import type { Item } from './journal.ts'
+import type { ListedItem } from './journal.ts'
 import { hrefOfView } from './view.ts'
-import type { View } from './view.ts'
+import type { RequestsView } from './view.ts'
 
 interface TimelineProps {
-  readonly items: readonly Item[]
+  readonly items: readonly ListedItem[]
   /** How many there are, shown or not. */
   readonly all: number
-  readonly view: View
+  readonly view: RequestsView
 }
 
 /** Pixels from the end within which the list follows the newest. */
@@ -57,7 +57,7 @@ function Nothing({ isNarrowed }: { readonly isNarrowed: boolean }) {
   )
 }
 
-function Line({ request, view }: { readonly request: RequestSummary; readonly view: View }) {
+function Line({ request, view }: { readonly request: RequestSummary; readonly view: RequestsView }) {
   const { id, at, method, path, query, status, duration, nested, fault } = request
   const text =
     query.length === 0 ? path : `${path}?${query.map(([name, value]) => `${name}${/[=<>]$/.test(name) ? '' : '='}${value}`).join('&')}`

@@ -1,9 +1,9 @@
 /** View: what of the requests is shown, as the URL says it. */
 import { formatPlace } from '../state/place-text.ts'
 import { go, place } from '../state/place.ts'
-import type { Shown } from './match-entry.ts'
+import type { ShownFilter } from './match-entry.ts'
 
-export interface View extends Shown {
+export interface RequestsView extends ShownFilter {
   /** The ID of the request that is shown. */
   readonly id: number | undefined
   /** The part of it. */
@@ -12,7 +12,7 @@ export interface View extends Shown {
   readonly other: number | undefined
 }
 
-export function readView(): View {
+export function readView(): RequestsView {
   const { path, query } = place.value
   const parameters = new URLSearchParams(query)
   const only = parameters.get('only')?.split(',') ?? []
@@ -26,7 +26,7 @@ export function readView(): View {
   }
 }
 
-export function hrefOfView({ id, words, writes, failures, tab, other }: View): string {
+export function hrefOfView({ id, words, writes, failures, tab, other }: RequestsView): string {
   const query = new URLSearchParams()
   if (words !== '') query.set('show', words)
   if (writes || failures) query.set('only', [writes ? 'writes' : '', failures ? 'failures' : ''].filter(Boolean).join(','))
@@ -36,7 +36,7 @@ export function hrefOfView({ id, words, writes, failures, tab, other }: View): s
 }
 
 /** Shows something else; `replace` leaves no step to go back to. */
-export function change(part: Partial<View>, { replace = false }: { readonly replace?: boolean } = {}): void {
+export function change(part: Partial<RequestsView>, { replace = false }: { readonly replace?: boolean } = {}): void {
   go(hrefOfView({ ...readView(), ...part }), { replace })
 }
 

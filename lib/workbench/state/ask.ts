@@ -14,7 +14,7 @@ export interface Answer {
   readonly took: number
 }
 
-export interface AskOptions {
+export interface SendOptionsOfPage {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
@@ -44,7 +44,7 @@ export const busy = signal(0)
 const tokens = new Map<string, Promise<string>>()
 
 /** Sends a request as it stands. */
-export async function send(method: string, path: string, { body, headers = {}, signal: end }: AskOptions = {}): Promise<Answer> {
+export async function send(method: string, path: string, { body, headers = {}, signal: end }: SendOptionsOfPage = {}): Promise<Answer> {
   const isText = typeof body === 'string'
   const all: Record<string, string> = {
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -64,7 +64,7 @@ export async function send(method: string, path: string, { body, headers = {}, s
 }
 
 /** Sends a request as the user that the reader has chosen. It is answered in the engine's own form, whatever form the application gives answers. */
-export async function sendAsUser(method: string, path: string, options: AskOptions = {}): Promise<Answer> {
+export async function sendAsUser(method: string, path: string, options: SendOptionsOfPage = {}): Promise<Answer> {
   const id = userId.value
   const authorization: Record<string, string> = id === '' ? {} : { authorization: `Bearer ${await mint(id)}` }
   return send(method, path, { ...options, headers: { 'x-workbench': 'plain', ...authorization, ...options.headers } })

@@ -67,7 +67,7 @@ export function DataCard() {
   )
 }
 
-interface SnapshotsProps extends Omit<RowProps, 'snapshot'> {
+interface SnapshotsProps extends Omit<CardRowProps, 'snapshot'> {
   readonly snapshots: readonly ListedSnapshot[]
 }
 
@@ -82,14 +82,14 @@ function Snapshots({ snapshots, ...others }: SnapshotsProps) {
   )
 }
 
-interface RowProps {
+interface CardRowProps {
   readonly snapshot: ListedSnapshot
   readonly confirm: string | undefined
   readonly after: (work: () => Promise<unknown>) => () => Promise<void>
   readonly onCompare: (difference: Difference) => void
 }
 
-function Row({ snapshot: { id, at, last, size }, confirm, after, onCompare }: RowProps) {
+function Row({ snapshot: { id, at, last, size }, confirm, after, onCompare }: CardRowProps) {
   const path = `/snapshots/${encodeURIComponent(id)}`
   return (
     <tr>

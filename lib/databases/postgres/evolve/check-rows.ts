@@ -14,7 +14,7 @@ export function keyOf(table: DatabaseTable): { readonly names: readonly string[]
     : { names: columns, sql: columns.map(column => `${name(column)}::text`).join(', ') }
 }
 
-interface Asked {
+interface AskedRows {
   readonly session: PoolClient
   readonly plan: Plan
 }
@@ -26,7 +26,7 @@ async function find(session: PoolClient, select: string, from: string): Promise<
 }
 
 /** Adds the rows that stand against a difference to the faults of the plan. */
-export async function checkRows(difference: TableDifference, asked: Asked): Promise<void> {
+export async function checkRows(difference: TableDifference, asked: AskedRows): Promise<void> {
   const { toTable, fromTable } = difference
   for (const { column, fromColumn, changedProperties } of Object.values(difference.changedColumns)) {
     if (changedProperties.has('type')) await checkType(toTable, fromColumn, column, asked)
@@ -46,7 +46,7 @@ export async function checkRows(difference: TableDifference, asked: Asked): Prom
 /** Texts of these types are read in several forms, of which one is kept. */
 const READ = /^(?:timestamp|date|time|json|uuid)/i
 
-async function checkType(table: DatabaseTable, from: Column, to: Column, { session, plan }: Asked): Promise<void> {
+async function checkType(table: DatabaseTable, from: Column, to: Column, { session, plan }: AskedRows): Promise<void> {
   const [column, quoted] = [name(from.name), table.getQuotedName()]
   const isRead = READ.test(to.type) && /^(?:text|varchar|char)/i.test(from.type)
   const back = isRead ? 'true' : `(${column}::${castOf(to)})::${castOf(from)}::text is not distinct from ${column}::text`
@@ -56,12 +56,12 @@ async function checkType(table: DatabaseTable, from: Column, to: Column, { sessi
   const where = `where ${column} is not null and not pg_temp.mikro_fits(${column}::text, $$${castOf(from)}$$, $$${castOf(to)}$$, ${!isRead})`
   const { count, rows } = await find(session, `${key.sql}, ${column}::text`, `from ${quoted} ${where}`)
   if (count === 0) return
-  const shown = rows.map(row => [...row.slice(0, -2), new Named(`${String(row.at(-2))} (${show(row.at(-1))})`)])
+  const shown = rows.map(row => [...row.slice(0, -2), new NamedText(`${String(row.at(-2))} (${show(row.at(-1))})`)])
   plan.faults.push(`${table.name}.${from.name} cannot become "${to.type}" in ${countRows(count)}: ${nameRows(key.names, shown, count)}`)
 }
 
 /** A key with the value beside it. */
-class Named {
+class NamedText {
   readonly #text: string
   constructor(text: string) {
     this.#text = text
@@ -100,7 +100,7 @@ async function isTrueOfAll(session: PoolClient, sql: string): Promise<boolean> {
   }
 }
 
-async function checkFilled(table: DatabaseTable, { name: column }: Column, { session, plan }: Asked): Promise<void> {
+async function checkFilled(table: DatabaseTable, { name: column }: Column, { session, plan }: AskedRows): Promise<void> {
   const key = keyOf(table)
   const { count, rows } = await find(session, key.sql, `from ${table.getQuotedName()} where ${name(column)} is null`)
   if (count > 0)
@@ -110,11 +110,11 @@ async function checkFilled(table: DatabaseTable, { name: column }: Column, { ses
 }
 
 /** Keys come as texts, which are shown without quotes. */
-function bare(rows: readonly (readonly unknown[])[]): Named[][] {
-  return rows.map(row => row.map(each => new Named(String(each))))
+function bare(rows: readonly (readonly unknown[])[]): NamedText[][] {
+  return rows.map(row => row.map(each => new NamedText(String(each))))
 }
 
-async function checkCondition(table: DatabaseTable, check: string, expression: string, { session, plan }: Asked): Promise<void> {
+async function checkCondition(table: DatabaseTable, check: string, expression: string, { session, plan }: AskedRows): Promise<void> {
   const from = `from ${table.getQuotedName()} where not (${expression})`
   // It may be about a column that comes with it.
   if (await isTrueOfAll(session, `select count(*) = 0 ${from}`)) return
@@ -126,7 +126,7 @@ async function checkCondition(table: DatabaseTable, check: string, expression: s
   )
 }
 
-async function checkLink(table: DatabaseTable, key: ForeignKey, { session, plan }: Asked): Promise<void> {
+async function checkLink(table: DatabaseTable, key: ForeignKey, { session, plan }: AskedRows): Promise<void> {
   const target = key.referencedTableName.split('.').map(name).join('.')
   const filled = key.columnNames.map(column => `t.${name(column)} is not null`).join(' and ')
   const [[isThere] = [false]] = await ask(session, 'select to_regclass($1) is not null', [target])
@@ -146,7 +146,7 @@ async function checkUnique(
   table: DatabaseTable,
   columns: readonly string[],
   where: string | undefined,
-  { session, plan }: Asked,
+  { session, plan }: AskedRows,
 ): Promise<void> {
   const list = columns.map(name).join(', ')
   const filled = columns.map(column => `${name(column)} is not null`).join(' and ')

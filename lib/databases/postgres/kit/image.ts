@@ -3,9 +3,9 @@ import type { WorldImage } from '../../../records/database/world-store.ts'
 import type { SequenceValues, TableChanges } from './row-changes.ts'
 
 /** A database whose log positions count in: the one of an engine, or of a fork. Its identity is what counts. */
-export interface Place {
+export interface LogPlace {
   /** Where this database was copied from, and the position up to which both logs are the same; undefined for one that is not a fork. */
-  readonly origin: { readonly place: Place; sameUpTo: number } | undefined
+  readonly origin: { readonly place: LogPlace; sameUpTo: number } | undefined
   /**
    * Reads what has changed in it from one position to a later one.
    *
@@ -18,7 +18,7 @@ export interface Place {
 
 /** What an image consists of. */
 export type ImageContent =
-  | { readonly kind: 'position'; readonly place: Place; readonly position: number }
+  | { readonly kind: 'position'; readonly place: LogPlace; readonly position: number }
   | { readonly kind: 'changes'; readonly base: PostgresImage; readonly changes: readonly TableChanges[] }
 
 export class PostgresImage implements WorldImage {
@@ -35,7 +35,7 @@ export class PostgresImage implements WorldImage {
 }
 
 /** How a database gets to an image: back to a position of its own log, and then these changes. */
-export interface Route {
+export interface LogRoute {
   readonly position: number
   readonly changes: readonly (readonly TableChanges[])[]
 }
@@ -45,7 +45,7 @@ export interface Route {
  *
  * @throws TypeError for an image of a database that has nothing in common with this one.
  */
-export async function findRoute(image: PostgresImage, place: Place): Promise<Route> {
+export async function findRoute(image: PostgresImage, place: LogPlace): Promise<LogRoute> {
   const { content } = image
   if (content.kind === 'changes') {
     const route = await findRoute(content.base, place)
@@ -70,7 +70,7 @@ export async function findRoute(image: PostgresImage, place: Place): Promise<Rou
 }
 
 /** Describes an image of a fork by what differs there from the database that it is a fork of. */
-export async function relateToOrigin(fork: Place, position: number, { sequences, size }: PostgresImage): Promise<PostgresImage> {
+export async function relateToOrigin(fork: LogPlace, position: number, { sequences, size }: PostgresImage): Promise<PostgresImage> {
   const { origin } = fork
   if (origin === undefined)
     throw new TypeError(

@@ -26,7 +26,7 @@ const ROW_BYTES = 100
 const VALUE_BYTES = 16
 
 /** What the recorder reads by. */
-export interface RecorderParts {
+export interface LogRecorderParts {
   readonly log: ChangeLog
   readonly compiled: CompiledWatch
   readonly sessions: Sessions
@@ -60,7 +60,7 @@ interface AskedEntries {
 }
 
 /** An entry of the log, by its position. */
-interface Entry {
+interface LogEntry {
   readonly at: number
   readonly change: PendingChange['change']
 }
@@ -105,7 +105,7 @@ class LoggedRow implements RowChange {
 export class Recorder implements ChangeRecorder, WriteObserver {
   readonly watchers = new Set<ChangeSink>()
   readonly isRecording = true
-  readonly #parts: RecorderParts
+  readonly #parts: LogRecorderParts
   readonly #open = new WeakMap<PoolClient, OpenChanges>()
   /** The highest position that has been read: entries that are made from now on stand behind it. */
   #highest = 0
@@ -115,7 +115,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   /** What is read of the tables that the last transaction has changed: the next one often changes them, too. */
   #lately: readonly WatchedRows[] = []
 
-  constructor(parts: RecorderParts) {
+  constructor(parts: LogRecorderParts) {
     this.#parts = parts
   }
 
@@ -242,7 +242,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
 }
 
 /** Makes changes of an entry of the log. */
-function readEntry(watched: WatchedRows, row: Row): Entry[] {
+function readEntry(watched: WatchedRows, row: Row): LogEntry[] {
   const at = Number(row[0])
   if (watched.kind === 'table') return [{ at, change: new LoggedRow(watched.watched, watched.image, row) }]
   const { list, width } = watched

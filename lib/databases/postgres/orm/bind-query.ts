@@ -8,7 +8,7 @@ import type { Platform } from '@mikro-orm/core'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
 import { isBuilder, unwrapQuery } from '../../orm/unwrap-query.ts'
 import { readTemplate } from './query-template.ts'
-import type { Place, Template } from './query-template.ts'
+import type { ParameterPlace, Template } from './query-template.ts'
 
 /** The protocol counts them in 16 bits. */
 const MAX_PARAMETERS = 65_535
@@ -61,7 +61,7 @@ class Binder {
     return text + rest
   }
 
-  #writeAt(place: Place, value: unknown): string {
+  #writeAt(place: ParameterPlace, value: unknown): string {
     if (place.isName) return this.#platform.quoteIdentifier(value as string)
     // Grammar, and no expression: `is true`, `interval '1 day'`.
     const isWord = value === null || typeof value === 'boolean'
@@ -73,7 +73,7 @@ class Binder {
     return Utils.isPlainObject(value) || JsonProperty in value
   }
 
-  #writeValue(value: unknown, place: Place): string {
+  #writeValue(value: unknown, place: ParameterPlace): string {
     switch (typeof value) {
       case 'string':
         return this.#bind(value, place)
@@ -92,7 +92,7 @@ class Binder {
     }
   }
 
-  #writeObject(value: object, place: Place): string {
+  #writeObject(value: object, place: ParameterPlace): string {
     if (isRaw(value)) return this.write(value.sql, value.params)
     if (isBuilder(value)) {
       const { text, values } = unwrapQuery(value, [])
@@ -114,7 +114,7 @@ class Binder {
     return String(value)
   }
 
-  #bind(value: unknown, place?: Place): string {
+  #bind(value: unknown, place?: ParameterPlace): string {
     this.values.push(value)
     return `$${this.values.length}${place?.asks === 'type' ? '::text' : ''}`
   }

@@ -10,11 +10,11 @@ import { breaksConstraint } from '../server/errors.ts'
 import { bindQuery } from './bind-query.ts'
 import type { LentDialect } from './lent-dialect.ts'
 
-type Query = string | NativeQueryBuilder | RawQueryFragment
+type OrmQuery = string | NativeQueryBuilder | RawQueryFragment
 
 type Params = readonly unknown[] | Record<string, unknown>
 
-interface Prepared {
+interface PreparedQueryText {
   /** As MikroORM writes it, with a `?` for each value. */
   readonly query: string
   readonly params: readonly unknown[]
@@ -60,7 +60,7 @@ export class BoundPostgresConnection extends PostgreSqlConnection {
     }
   }
 
-  #prepare(given: Query, params: Params, isReported: boolean): Prepared {
+  #prepare(given: OrmQuery, params: Params, isReported: boolean): PreparedQueryText {
     const { text, values } = unwrapQuery(given, params)
     const query = this.config.get('onQuery')(text, values)
     const bound = bindQuery(this.platform, query, values)
@@ -69,7 +69,7 @@ export class BoundPostgresConnection extends PostgreSqlConnection {
   }
 
   override async execute<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[] = EntityData<AnyEntity>[]>(
-    query: Query,
+    query: OrmQuery,
     params: Params = [],
     method: 'all' | 'get' | 'run' = 'all',
     ctx?: Transaction,
@@ -89,7 +89,7 @@ export class BoundPostgresConnection extends PostgreSqlConnection {
   }
 
   override async *stream<T extends EntityData<AnyEntity>>(
-    query: Query,
+    query: OrmQuery,
     params: Params = [],
     ctx?: Transaction<Kysely<unknown>>,
     loggerContext?: LoggingOptions,

@@ -23,7 +23,7 @@ import type { AddedFilters } from '../../../model/added-filters.ts'
 import { name } from '../../sql/sql.ts'
 import { commit } from '../server/commit.ts'
 import { nulError } from '../server/errors.ts'
-import type { Gate } from '../server/gate.ts'
+import type { WriteGate } from '../server/gate.ts'
 import { isLent } from '../server/lent-settings.ts'
 import { command, parseArray } from '../server/sessions.ts'
 import type { Sessions } from '../server/sessions.ts'
@@ -35,7 +35,7 @@ export interface OrmHost {
   readonly sessions: Sessions
   readonly transactions: Transactions
   /** Lets MikroORM's work in while the data is not replaced as a whole. */
-  readonly gate: Gate
+  readonly gate: WriteGate
   /** Hears of transactions; undefined where nothing notes the rows that change. */
   readonly observer: () => WriteObserver | undefined
   readonly clock: () => Clock | undefined

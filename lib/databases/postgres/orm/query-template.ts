@@ -1,7 +1,7 @@
 /** Reads where the values of a MikroORM statement stand: a `?` outside of texts, quoted names and comments. `??` stands for a name, `\?` for the character. */
 
 /** The place of a value or a name. */
-export interface Place {
+export interface ParameterPlace {
   /** The text from the place before. */
   readonly before: string
   readonly isName: boolean
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 export interface Template {
-  readonly places: readonly Place[]
+  readonly places: readonly ParameterPlace[]
   /** What stands behind the last place. */
   readonly rest: string
   /** Whether the values may be bound. */
@@ -87,20 +87,20 @@ export function readTemplate(sql: string): Template {
 }
 
 /** What stands in parentheses: the function that they belong to, and whether a clause of an order is open. */
-interface Level {
+interface QuotingLevel {
   readonly called: string
   isOrder: boolean
 }
 
 class TemplateReader {
   readonly #sql: string
-  readonly #places: Place[] = []
+  readonly #places: ParameterPlace[] = []
   #before = ''
   #at = 0
   /** The token before, in small letters; not a comment. */
   #last = ''
   #first: string | undefined
-  #levels: Level[] = [{ called: '', isOrder: false }]
+  #levels: QuotingLevel[] = [{ called: '', isOrder: false }]
   #isEnded = false
   #isBindable = true
 

@@ -12,7 +12,7 @@ const PATIENCE_MS = 30_000
 /** Milliseconds for which nobody is let in while a replacement waits: one that runs may wait for one that wants to come in. */
 const COURTESY_MS = 1_000
 
-export class Gate {
+export class WriteGate {
   #inside = 0
   /** Resolves when the replacement that runs is over. */
   #closed: Promise<void> | undefined

@@ -4,7 +4,7 @@
  */
 import { Connection } from 'pg'
 import type { PoolClient } from 'pg'
-import type { Answered, Asked } from './statement-batch.ts'
+import type { Answered, AskedStatement } from './statement-batch.ts'
 
 /** The statement that makes the settings of a transaction. */
 const lent = new WeakMap<object, string>()
@@ -31,8 +31,8 @@ export function withSettings(session: PoolClient, text: string): string {
 /** Sends statements in one message with the settings, of which a message alone is a transaction, too. */
 export async function sendWithSettings(
   session: PoolClient,
-  statements: readonly Asked[],
-  send: (statements: readonly Asked[]) => Promise<Answered>,
+  statements: readonly AskedStatement[],
+  send: (statements: readonly AskedStatement[]) => Promise<Answered>,
 ): Promise<Answered> {
   const sql = lent.get(session)
   if (sql === undefined) return send(statements)

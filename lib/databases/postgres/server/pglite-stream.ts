@@ -16,7 +16,7 @@ export interface Pglite {
 /** The message by which a client leaves. The one backend must go on. */
 const TERMINATE = 0x58
 
-type Done = (error?: Error | null) => void
+type StreamDone = (error?: Error | null) => void
 
 export class PgliteStream extends Duplex {
   readonly #pglite: Pglite
@@ -52,20 +52,20 @@ export class PgliteStream extends Duplex {
 
   override _read(): void {}
 
-  override _write(chunk: Buffer, _: BufferEncoding, done: Done): void {
+  override _write(chunk: Buffer, _: BufferEncoding, done: StreamDone): void {
     void this.#forward(chunk, done)
   }
 
-  override _writev(chunks: { readonly chunk: Buffer }[], done: Done): void {
+  override _writev(chunks: { readonly chunk: Buffer }[], done: StreamDone): void {
     void this.#forward(Buffer.concat(chunks.map(({ chunk }) => chunk)), done)
   }
 
-  override _final(done: Done): void {
+  override _final(done: StreamDone): void {
     this.push(null)
     done()
   }
 
-  async #forward(messages: Buffer, done: Done): Promise<void> {
+  async #forward(messages: Buffer, done: StreamDone): Promise<void> {
     let failed: unknown
     try {
       await this.#send(messages)

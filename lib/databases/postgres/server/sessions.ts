@@ -14,7 +14,7 @@ import { isLost, isOutdated, unreachable } from './errors.ts'
 import { cancel, isLent, lendSettings, sendWithSettings, withSettings } from './lent-settings.ts'
 import type { PgliteDatabase } from './pglite.ts'
 import { sendBatch } from './statement-batch.ts'
-import type { Answered, Asked } from './statement-batch.ts'
+import type { Answered, AskedStatement } from './statement-batch.ts'
 
 /** Milliseconds that a request waits for a session. */
 const WAIT_MS = 5_000
@@ -136,7 +136,7 @@ export class Sessions {
   }
 
   /** Runs statements, sent together. None runs behind one that fails. */
-  readAll(session: PoolClient, statements: readonly Asked[]): Promise<Answered> {
+  readAll(session: PoolClient, statements: readonly AskedStatement[]): Promise<Answered> {
     return sendWithSettings(session, statements, each => sendBatch(session, each, this.#isKept))
   }
 

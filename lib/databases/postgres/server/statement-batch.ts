@@ -8,7 +8,7 @@ import type { Connection, PoolClient } from 'pg'
 import type { Row } from '../../../records/database/dialect.ts'
 
 /** A statement with its parameters. */
-export interface Asked {
+export interface AskedStatement {
   readonly sql: string
   readonly parameters: readonly unknown[]
 }
@@ -23,7 +23,7 @@ export interface Answered {
 }
 
 /** The statements that a session keeps prepared, by their texts. */
-class Prepared {
+class PreparedBatch {
   readonly names = new Map<string, string>()
   /** Those that are being prepared: another batch cannot count on them yet. */
   readonly pending = new Set<string>()
@@ -33,16 +33,16 @@ class Prepared {
   count = 0
 }
 
-const prepared = new WeakMap<PoolClient, Prepared>()
+const prepared = new WeakMap<PoolClient, PreparedBatch>()
 
 /**
  * Sends statements to a session, which runs them in this order. None runs behind one that fails.
  *
  * @param isKept whether a session is to keep a statement prepared
  */
-export function sendBatch(session: PoolClient, statements: readonly Asked[], isKept: (sql: string) => boolean): Promise<Answered> {
+export function sendBatch(session: PoolClient, statements: readonly AskedStatement[], isKept: (sql: string) => boolean): Promise<Answered> {
   let known = prepared.get(session)
-  if (known === undefined) prepared.set(session, (known = new Prepared()))
+  if (known === undefined) prepared.set(session, (known = new PreparedBatch()))
   const batch = new StatementBatch(statements, known, isKept)
   return new Promise((resolve, reject) => {
     batch.resolve = resolve
@@ -54,8 +54,8 @@ export function sendBatch(session: PoolClient, statements: readonly Asked[], isK
 /** The interface of `pg` for what runs on a connection: it calls `submit`, and then `handle…` with what comes back up to the end of the message. */
 class StatementBatch extends Query {
   /** What it sends, also for those who watch a client. */
-  readonly statements: readonly Asked[]
-  readonly #prepared: Prepared
+  readonly statements: readonly AskedStatement[]
+  readonly #prepared: PreparedBatch
   readonly #isKept: (sql: string) => boolean
   resolve!: (answered: Answered) => void
   reject!: (error: unknown) => void
@@ -65,7 +65,7 @@ class StatementBatch extends Query {
   /** The texts that this batch prepares, with their names. */
   readonly #preparing = new Map<string, string>()
 
-  constructor(statements: readonly Asked[], known: Prepared, isKept: (sql: string) => boolean) {
+  constructor(statements: readonly AskedStatement[], known: PreparedBatch, isKept: (sql: string) => boolean) {
     super('')
     this.statements = statements
     this.#prepared = known

@@ -10,7 +10,7 @@ import type Database from 'better-sqlite3'
 const LOOK_EVERY = 64
 
 /** The links of one step as they arrive, with a number for each owner and target. */
-class Links {
+class ReachableLinks {
   readonly owners = new Map<unknown, number>()
   readonly targets = new Map<unknown, number>()
   readonly #from: number[] = []
@@ -45,7 +45,7 @@ function findNumber(numbers: Map<unknown, number>, value: unknown): number {
 }
 
 /** One step of a path, ready to be walked. */
-interface Step {
+interface WalkStep {
   readonly starts: Uint32Array
   readonly found: Uint32Array
   /** For each target its number among the owners of the next step; -1 without one. */
@@ -59,11 +59,11 @@ interface Step {
 /** A path, which counts the records that each start reaches. */
 class Path {
   readonly #owners: ReadonlyMap<unknown, number>
-  readonly #steps: readonly Step[]
+  readonly #steps: readonly WalkStep[]
   readonly #counts = new Map<unknown, number>()
   #walk = 0
 
-  constructor(links: readonly Links[], look: () => void) {
+  constructor(links: readonly ReachableLinks[], look: () => void) {
     this.#owners = links[0]!.owners
     this.#steps = links.map((step, index) => {
       look()
@@ -105,7 +105,7 @@ class Path {
 }
 
 /** Collects the targets of some owners, each once, and returns their number. */
-function meet({ starts, found, met, reached }: Step, owners: Uint32Array, size: number, walk: number, look: () => void): number {
+function meet({ starts, found, met, reached }: WalkStep, owners: Uint32Array, size: number, walk: number, look: () => void): number {
   let count = 0
   for (let index = 0; index < size; index++) {
     if (index % LOOK_EVERY === 0) look()
@@ -123,7 +123,7 @@ function meet({ starts, found, met, reached }: Step, owners: Uint32Array, size: 
 
 /** The paths of the running statement. */
 export class ReachableCounter {
-  #links: Links[] = []
+  #links: ReachableLinks[] = []
   /** Whether the running statement has any. */
   isUsed = false
   readonly #paths = new Map<unknown, Path>()
@@ -136,12 +136,12 @@ export class ReachableCounter {
   constructor(db: Database.Database, look: () => void) {
     db.aggregate('mikro_links', {
       directOnly: true,
-      start: () => new Links(),
-      step: ((links: Links, owner: unknown, target: unknown) => {
+      start: () => new ReachableLinks(),
+      step: ((links: ReachableLinks, owner: unknown, target: unknown) => {
         if (links.size % LOOK_EVERY === 0) look()
         links.add(owner, target)
       }) as never,
-      result: (links: Links) => {
+      result: (links: ReachableLinks) => {
         this.isUsed = true
         return this.#links.push(links) - 1
       },

@@ -3,7 +3,7 @@
  * splits the text into tokens as SQLite does (https://www.sqlite.org/lang_createtable.html), and ignores parts of an unknown form.
  */
 
-interface Token {
+interface DdlToken {
   /** `name`: a quoted identifier; `word`: anything that may be a keyword or an identifier; `mark`: one character. */
   readonly kind: 'word' | 'name' | 'text' | 'number' | 'mark'
   readonly value: string
@@ -12,8 +12,8 @@ interface Token {
 const TOKEN =
   /\s+|--[^\n]*|\/\*[^]*?(?:\*\/|$)|'(?<text>(?:[^']|'')*)'|"(?<double>(?:[^"]|"")*)"|`(?<back>(?:[^`]|``)*)`|\[(?<bracket>[^\]]*)\]|(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?<word>[\p{L}_$\u0080-\uffff][\p{L}\p{N}_$\u0080-\uffff]*)|(?<mark>[^])/gu
 
-function tokenize(sql: string): Token[] {
-  const tokens: Token[] = []
+function tokenize(sql: string): DdlToken[] {
+  const tokens: DdlToken[] = []
   for (const { groups = {} } of sql.matchAll(TOKEN)) {
     const { text, double, back, bracket, number, word, mark } = groups
     if (text !== undefined) tokens.push({ kind: 'text', value: text.replaceAll("''", "'") })
@@ -27,16 +27,16 @@ function tokenize(sql: string): Token[] {
   return tokens
 }
 
-function isWord(token: Token | undefined, word: string): boolean {
+function isWord(token: DdlToken | undefined, word: string): boolean {
   return token?.kind === 'word' && token.value.toUpperCase() === word
 }
 
-function isMark(token: Token | undefined, mark: string): boolean {
+function isMark(token: DdlToken | undefined, mark: string): boolean {
   return token?.kind === 'mark' && token.value === mark
 }
 
 /** Takes the tokens between a bracket and its partner; `at` is the position of the opening one. */
-function takeBrackets(tokens: readonly Token[], at: number): readonly Token[] {
+function takeBrackets(tokens: readonly DdlToken[], at: number): readonly DdlToken[] {
   let depth = 0
   for (let index = at; index < tokens.length; index++) {
     if (isMark(tokens[index], '(')) depth++
@@ -46,8 +46,8 @@ function takeBrackets(tokens: readonly Token[], at: number): readonly Token[] {
 }
 
 /** Splits a list at its commas outside of brackets. */
-function splitParts(tokens: readonly Token[]): Token[][] {
-  const parts: Token[][] = [[]]
+function splitParts(tokens: readonly DdlToken[]): DdlToken[][] {
+  const parts: DdlToken[][] = [[]]
   let depth = 0
   for (const token of tokens) {
     if (isMark(token, '(')) depth++
@@ -104,7 +104,7 @@ export function readDdl(sql: string): Ddl {
 }
 
 /** Reads the column and the values of `column in (...)`, also with `or column is null`. */
-function readItems(condition: readonly Token[]): { column: string; items: (string | number)[] } | undefined {
+function readItems(condition: readonly DdlToken[]): { column: string; items: (string | number)[] } | undefined {
   const whole = condition.length > 0 && isMark(condition[0], '(') && takeBrackets(condition, 0).length === condition.length - 2
   if (whole) return readItems(condition.slice(1, -1))
   const alternatives = splitOr(condition)
@@ -127,8 +127,8 @@ function readItems(condition: readonly Token[]): { column: string; items: (strin
   return { column: column.value.toLowerCase(), items }
 }
 
-function splitOr(condition: readonly Token[]): Token[][] {
-  const parts: Token[][] = [[]]
+function splitOr(condition: readonly DdlToken[]): DdlToken[][] {
+  const parts: DdlToken[][] = [[]]
   let depth = 0
   for (const token of condition) {
     if (isMark(token, '(')) depth++
@@ -139,7 +139,7 @@ function splitOr(condition: readonly Token[]): Token[][] {
   return parts
 }
 
-function isNullTest([column, is, nothing, ...more]: readonly Token[]): boolean {
+function isNullTest([column, is, nothing, ...more]: readonly DdlToken[]): boolean {
   return (
     (column?.kind === 'word' || column?.kind === 'name') &&
     ((isWord(is, 'IS') && isWord(nothing, 'NULL')) || (isWord(is, 'ISNULL') && nothing === undefined)) &&

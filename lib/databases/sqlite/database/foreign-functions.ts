@@ -5,10 +5,10 @@
 import type Database from 'better-sqlite3'
 import { builtin } from '../../../foundation/base/builtins.ts'
 
-type Value = string | number | bigint | Uint8Array | null
-type Fn = (...args: Value[]) => Value
+type FunctionValue = string | number | bigint | Uint8Array | null
+type Fn = (...args: FunctionValue[]) => FunctionValue
 
-const text = (value: Value | undefined): string => (value === null || value === undefined ? '' : String(value))
+const text = (value: FunctionValue | undefined): string => (value === null || value === undefined ? '' : String(value))
 
 /** Returns NULL where any argument is NULL, as most SQL functions do. */
 function makeStrict(work: Fn): Fn {
@@ -16,7 +16,7 @@ function makeStrict(work: Fn): Fn {
 }
 
 /** Formats the words of a text with their positions, as a `tsvector` does. */
-function toTsvector(...args: Value[]): Value {
+function toTsvector(...args: FunctionValue[]): FunctionValue {
   const words = new Map<string, number[]>()
   const found =
     text(args.at(-1))
@@ -27,13 +27,13 @@ function toTsvector(...args: Value[]): Value {
   return sorted.map(([word, places]) => `'${word}':${places.join()}`).join(' ')
 }
 
-function pad(value: Value, length: Value, fill: Value, atEnd: boolean): string {
+function pad(value: FunctionValue, length: FunctionValue, fill: FunctionValue, atEnd: boolean): string {
   const cut = text(value).slice(0, Number(length))
   return atEnd ? cut.padEnd(Number(length), text(fill)) : cut.padStart(Number(length), text(fill))
 }
 
 /** Returns the beginning of the unit of time that contains a date-time in milliseconds. */
-function truncateTime(unit: Value, time: Value): Value {
+function truncateTime(unit: FunctionValue, time: FunctionValue): FunctionValue {
   const date = new Date(Number(time))
   if (Number.isNaN(date.getTime())) return null
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()]
@@ -72,7 +72,7 @@ function compilePattern(source: string): RegExp {
   return pattern
 }
 
-function unquote(value: Value): Value {
+function unquote(value: FunctionValue): FunctionValue {
   if (typeof value !== 'string' || !value.startsWith('"')) return value
   try {
     return String(JSON.parse(value))

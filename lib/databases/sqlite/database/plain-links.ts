@@ -9,7 +9,7 @@ import { findAffinity } from './affinity.ts'
 import type { Affinity } from './affinity.ts'
 
 /** What is known of a table. */
-interface Table {
+interface LinkTable {
   /** By the names of its columns, in lower case. */
   readonly affinities: ReadonlyMap<string, Affinity>
   /** Whether it compares texts as they are. */
@@ -17,7 +17,7 @@ interface Table {
   readonly hasTriggers: boolean
 }
 
-const tables = new WeakMap<Database.Database, Map<string, Table>>()
+const tables = new WeakMap<Database.Database, Map<string, LinkTable>>()
 
 /** Whether all of these columns hold plain links. A table is looked at once for each open file. */
 export function havePlainLinks(db: Database.Database, columns: readonly LinkColumn[]): boolean {
@@ -33,7 +33,7 @@ function isPlain(affinity: Affinity | undefined, type: ScalarType | undefined, i
   return type?.kind === 'text' && affinity === 'text' && isExact
 }
 
-function find(db: Database.Database, table: string): Table {
+function find(db: Database.Database, table: string): LinkTable {
   let known = tables.get(db)
   if (known === undefined) tables.set(db, (known = new Map()))
   let found = known.get(table)
@@ -41,7 +41,7 @@ function find(db: Database.Database, table: string): Table {
   return found
 }
 
-function look(db: Database.Database, table: string): Table {
+function look(db: Database.Database, table: string): LinkTable {
   const columns = db.prepare('select name, type from pragma_table_xinfo(?)').raw().all(table) as [string, string][]
   const made = db.prepare(`select sql from sqlite_schema where type = 'table' and name = ? collate nocase`).pluck().get(table)
   const trigger = db.prepare(`select 1 from sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase`).get(table)

@@ -1,12 +1,12 @@
 /** Change constraints: the checks and foreign keys of a table that differ from those of its entities. It only computes. */
 import type { CheckDef, Column, DatabaseTable, ForeignKey } from '@mikro-orm/sqlite'
 import { foldCase } from '../schema/existing-table.ts'
-import type { Draft } from './table-change.ts'
+import type { TableDraft } from './table-change.ts'
 import { parseCreate } from './create-text.ts'
 import type { ConstraintText } from './create-text.ts'
 
 /** @param added the columns that the table lacks: what can be added brings its own check */
-export function changeChecks(targets: readonly DatabaseTable[], added: readonly Column[], draft: Draft): void {
+export function changeChecks(targets: readonly DatabaseTable[], added: readonly Column[], draft: TableDraft): void {
   const { existing } = draft
   const wanted = new Map(targets.flatMap(target => target.getChecks().map(check => [check.name, check] as const)))
   const missing = [...wanted.values()].filter(check => !listChecks(draft).some(content => isSame(content, String(check.expression))))
@@ -22,7 +22,7 @@ export function changeChecks(targets: readonly DatabaseTable[], added: readonly 
   removeFormerItems(targets, [...wanted.values()], draft)
 }
 
-function listChecks({ columns, constraints }: Draft): string[] {
+function listChecks({ columns, constraints }: TableDraft): string[] {
   const own = columns.flatMap(({ clauses }) => clauses.filter(({ kind }) => kind === 'check'))
   return [...own, ...constraints.filter(({ kind }) => kind === 'check')].map(({ content }) => content)
 }
@@ -42,7 +42,7 @@ function listsItems(content: string, column: string): boolean {
 }
 
 /** Removes the check that another one takes the place of: of the same name, or the list of values of the same column. */
-function removeCheck({ name, columnName }: CheckDef, draft: Draft): void {
+function removeCheck({ name, columnName }: CheckDef, draft: TableDraft): void {
   draft.constraints = draft.constraints.filter(
     each => each.kind !== 'check' || !(each.name === name || (columnName !== undefined && listsItems(each.content, columnName))),
   )
@@ -55,7 +55,7 @@ function removeCheck({ name, columnName }: CheckDef, draft: Draft): void {
 }
 
 /** Removes MikroORM's own check of an enum whose property is an enum no more: it would refuse what the model allows. */
-function removeFormerItems(targets: readonly DatabaseTable[], wanted: readonly CheckDef[], draft: Draft): void {
+function removeFormerItems(targets: readonly DatabaseTable[], wanted: readonly CheckDef[], draft: TableDraft): void {
   const isWanted = (content: string): boolean => wanted.some(({ expression }) => isSame(content, String(expression)))
   const columns = targets.flatMap(target => target.getColumns().map(({ name }) => name))
   const isFormer = (content: string): boolean =>
@@ -72,7 +72,7 @@ function removeFormerItems(targets: readonly DatabaseTable[], wanted: readonly C
 }
 
 /** @param added the columns that the table lacks: what can be added brings its own foreign key */
-export function changeLinks(targets: readonly DatabaseTable[], added: readonly Column[], draft: Draft): void {
+export function changeLinks(targets: readonly DatabaseTable[], added: readonly Column[], draft: TableDraft): void {
   const keys = new Map(
     targets.flatMap(target => Object.values(target.getForeignKeys()).map(key => [key.constraintName, { key, target }] as const)),
   )
@@ -110,7 +110,7 @@ function isSameRule({ deleteRule, updateRule }: ForeignKey, found: { readonly on
   return plain(deleteRule) === plain(found.onDelete) && (updateRule === undefined || plain(updateRule) === plain(found.onUpdate))
 }
 
-function removeLink({ columnNames }: ForeignKey, draft: Draft): void {
+function removeLink({ columnNames }: ForeignKey, draft: TableDraft): void {
   draft.constraints = draft.constraints.filter(({ kind, columns }) => kind !== 'foreign' || !sameNames(columns, columnNames))
   if (columnNames.length !== 1) return
   draft.columns = draft.columns.map(column =>

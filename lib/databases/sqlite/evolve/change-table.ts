@@ -10,7 +10,7 @@ import { classify, strictType } from './column-class.ts'
 import { parseCreate } from './create-text.ts'
 import type { Clause, ColumnText } from './create-text.ts'
 import { changeChecks, changeLinks } from './change-constraints.ts'
-import type { Changing, Draft, TableChange } from './table-change.ts'
+import type { Changing, TableDraft, TableChange } from './table-change.ts'
 import { mayHoldAny } from '../../../foundation/values/scalar-type.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
@@ -21,7 +21,7 @@ import { name as quoted } from '../../sql/sql.ts'
 export function changeTable(targets: readonly DatabaseTable[], existing: ExistingTable, changing: Changing): TableChange | undefined {
   const { columns, constraints, options } = parseCreate(existing.sql)
   const lists = { differences: [], filled: [], converted: [], required: [], checks: [], links: [], dropped: [] }
-  const draft: Draft = {
+  const draft: TableDraft = {
     existing,
     ...lists,
     text: { columns, constraints, options },
@@ -45,7 +45,7 @@ export function changeTable(targets: readonly DatabaseTable[], existing: Existin
   return { ...draft, text: { columns: draft.columns, constraints: draft.constraints, options } }
 }
 
-function describe(column: Column, { changing: { isStrict } }: Draft): string {
+function describe(column: Column, { changing: { isStrict } }: TableDraft): string {
   const { name, type, nullable, generated, collation } = column
   const fallback = column.default ?? 'null'
   return [
@@ -65,14 +65,14 @@ function hasDefault(column: Column): boolean {
 }
 
 /** Whether rows must get values of the column that no default in a statement gives. */
-function isBeyondAdding(column: Column, { changing: { hasRows, request, table } }: Draft): boolean {
+function isBeyondAdding(column: Column, { changing: { hasRows, request, table } }: TableDraft): boolean {
   if (!hasRows) return /\bstored\s*$/i.test(column.generated ?? '')
   if (column.generated !== undefined) return /\bstored\s*$/i.test(column.generated)
   if (request.fill.get(table)?.has(column.name) === true) return true
   return hasDefault(column) ? /^\s*(?:\(|current_)/i.test(column.default!) : column.nullable !== true
 }
 
-function addColumn(column: Column, targets: readonly DatabaseTable[], draft: Draft): void {
+function addColumn(column: Column, targets: readonly DatabaseTable[], draft: TableDraft): void {
   const { existing, changing } = draft
   const { plan, request, hasRows } = changing
   const place = `${existing.name}.${column.name}`
@@ -101,7 +101,7 @@ function addColumn(column: Column, targets: readonly DatabaseTable[], draft: Dra
   draft.filled.push({ column: column.name, value, evolved, isNew: true, isUnique })
 }
 
-function replaceColumn(draft: Draft, name: string, change: (column: ColumnText) => ColumnText): string {
+function replaceColumn(draft: TableDraft, name: string, change: (column: ColumnText) => ColumnText): string {
   const at = draft.columns.findIndex(column => foldCase(column.name) === foldCase(name))
   const changed = change(draft.columns[at]!)
   draft.columns[at] = changed
@@ -116,7 +116,7 @@ export function replaceClause(kinds: readonly Clause['kind'][], text: string | u
   }
 }
 
-function compareColumn(column: Column, found: FileColumn, draft: Draft): void {
+function compareColumn(column: Column, found: FileColumn, draft: TableDraft): void {
   const { existing } = draft
   const isKey = existing.key.includes(found.name)
   const place = `${existing.name}.${found.name}`
@@ -151,7 +151,7 @@ function normalise(sql: string): string {
 }
 
 /** @returns whether nothing more is to be compared */
-function compareGenerated(column: Column, found: FileColumn, draft: Draft): boolean {
+function compareGenerated(column: Column, found: FileColumn, draft: TableDraft): boolean {
   const { existing, changing } = draft
   const place = `${existing.name}.${found.name}`
   if (column.generated === undefined && !found.generated) return false
@@ -176,7 +176,7 @@ function compareGenerated(column: Column, found: FileColumn, draft: Draft): bool
   return wanted !== undefined
 }
 
-function compareType(column: Column, found: FileColumn, isKey: boolean, draft: Draft): void {
+function compareType(column: Column, found: FileColumn, isKey: boolean, draft: TableDraft): void {
   const { existing, changing } = draft
   const evolved = changing.request.columns.get(changing.table)?.get(column.name)
   // What was read from a file is stored as the file has it (`fileType`).
@@ -206,7 +206,7 @@ function compareType(column: Column, found: FileColumn, isKey: boolean, draft: D
   draft.differences.push({ sentence: `${place}: its values become "${type}", which were "${was}"`, part })
 }
 
-function compareNullable(column: Column, found: FileColumn, draft: Draft): void {
+function compareNullable(column: Column, found: FileColumn, draft: TableDraft): void {
   const { existing, changing } = draft
   const place = `${existing.name}.${found.name}`
   if (found.notNull === (column.nullable !== true) || found.generated) return
@@ -224,7 +224,7 @@ function compareNullable(column: Column, found: FileColumn, draft: Draft): void 
 }
 
 /** What the model lacks stays, and stands in nobody's way. */
-function leaveColumn(found: FileColumn, draft: Draft): void {
+function leaveColumn(found: FileColumn, draft: TableDraft): void {
   const { existing, changing } = draft
   const place = `${existing.name}.${found.name}`
   const isKey = existing.key.includes(found.name)
@@ -239,7 +239,7 @@ function leaveColumn(found: FileColumn, draft: Draft): void {
   draft.differences.push({ sentence: `${place}: no property of the model any more. It stays, and may be empty in new rows`, part })
 }
 
-function dropColumn(found: FileColumn, draft: Draft): void {
+function dropColumn(found: FileColumn, draft: TableDraft): void {
   const is = (name: string): boolean => foldCase(name) === foldCase(found.name)
   draft.columns = draft.columns.filter(({ name }) => !is(name))
   draft.constraints = draft.constraints.filter(({ columns }) => !columns.some(is))

@@ -12,12 +12,12 @@ export function selectKey({ key, rowid }: Pick<ExistingTable, 'key' | 'rowid'>):
   return { names: ['row'], sql: rowid ?? '1' }
 }
 
-interface Found {
+interface FoundRows {
   readonly count: number
   readonly rows: readonly unknown[][]
 }
 
-function find(db: Database.Database, select: string, from: string): Found {
+function find(db: Database.Database, select: string, from: string): FoundRows {
   const count = db.prepare(`select count(*) ${from}`).pluck().get() as number
   return { count, rows: count === 0 ? [] : (db.prepare(`select ${select} ${from} limit 5`).raw().all() as unknown[][]) }
 }

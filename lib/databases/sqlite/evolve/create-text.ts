@@ -4,7 +4,7 @@
  */
 
 /** A word, name, text, number or mark, with its place in the statement. */
-interface Token {
+interface CreateToken {
   readonly text: string
   /** In upper case where it may be a keyword; empty for quoted names, texts and numbers. */
   readonly word: string
@@ -15,8 +15,8 @@ interface Token {
 const TOKEN =
   /\s+|--[^\n]*|\/\*[^]*?(?:\*\/|$)|(?<text>[xX]?'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|0[xX][0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|(?<word>[\p{L}_$\u0080-\uffff][\p{L}\p{N}_$\u0080-\uffff]*)|(?<mark>[^])/gu
 
-function tokenize(sql: string): Token[] {
-  return [...sql.matchAll(TOKEN)].flatMap(({ index, groups = {}, 0: text }): Token[] => {
+function tokenize(sql: string): CreateToken[] {
+  return [...sql.matchAll(TOKEN)].flatMap(({ index, groups = {}, 0: text }): CreateToken[] => {
     if (groups['text'] === undefined && groups['word'] === undefined && groups['mark'] === undefined) return []
     return [{ text, word: groups['word']?.toUpperCase() ?? groups['mark'] ?? '', start: index, end: index + text.length }]
   })
@@ -90,7 +90,7 @@ function formatColumn({ written, type, clauses }: ColumnText): string {
   return [written, type, ...clauses.map(({ text }) => text)].filter(text => text !== '').join(' ')
 }
 
-function findPartner(tokens: readonly Token[], open: number): number {
+function findPartner(tokens: readonly CreateToken[], open: number): number {
   let depth = 0
   for (let at = open; at < tokens.length; at++) {
     if (tokens[at]!.word === '(') depth++
@@ -99,8 +99,8 @@ function findPartner(tokens: readonly Token[], open: number): number {
   return -1
 }
 
-function splitParts(tokens: readonly Token[]): Token[][] {
-  const parts: Token[][] = [[]]
+function splitParts(tokens: readonly CreateToken[]): CreateToken[][] {
+  const parts: CreateToken[][] = [[]]
   let depth = 0
   for (const token of tokens) {
     if (token.word === '(') depth++
@@ -112,7 +112,7 @@ function splitParts(tokens: readonly Token[]): Token[][] {
 }
 
 /** Returns the words of some tokens, without comments between them. */
-function textOf(sql: string, tokens: readonly Token[]): string {
+function textOf(sql: string, tokens: readonly CreateToken[]): string {
   let text = ''
   for (const [at, { start, end }] of tokens.entries()) {
     const before = at === 0 ? start : tokens[at - 1]!.end
@@ -134,8 +134,8 @@ const CLAUSES: Readonly<Record<string, Clause['kind']>> = {
   AS: 'generated',
 }
 
-function readColumn(sql: string, part: readonly Token[]): ColumnText {
-  const [first, ...rest] = part as [Token, ...Token[]]
+function readColumn(sql: string, part: readonly CreateToken[]): ColumnText {
+  const [first, ...rest] = part as [CreateToken, ...CreateToken[]]
   const begin = rest.findIndex(({ word }) => word === 'CONSTRAINT' || Object.hasOwn(CLAUSES, word))
   const type = begin < 0 ? rest : rest.slice(0, begin)
   const clauses: Clause[] = []
@@ -151,14 +151,14 @@ function readColumn(sql: string, part: readonly Token[]): ColumnText {
 }
 
 /** Returns what stands in the brackets of a clause, or behind its first word. */
-function readContent(sql: string, tokens: readonly Token[], key: number, end: number): string {
+function readContent(sql: string, tokens: readonly CreateToken[], key: number, end: number): string {
   const open = tokens.findIndex(({ word }, at) => at > key && at < end && word === '(')
   if (tokens[key]!.word === 'DEFAULT') return textOf(sql, tokens.slice(key + 1, end))
   return open < 0 ? '' : textOf(sql, tokens.slice(open + 1, findPartner(tokens, open)))
 }
 
 /** Returns the place behind a clause that begins with its first keyword at `key`. */
-function skipClause(tokens: readonly Token[], key: number, kind: Clause['kind']): number {
+function skipClause(tokens: readonly CreateToken[], key: number, kind: Clause['kind']): number {
   const is = (at: number, ...words: readonly string[]): boolean => words.includes(tokens[at]?.word ?? '')
   const bracket = (at: number): number => (is(at, '(') ? findPartner(tokens, at) + 1 : at)
   const conflict = (at: number): number => (is(at, 'ON') && is(at + 1, 'CONFLICT') ? at + 3 : at)
@@ -187,7 +187,7 @@ function skipClause(tokens: readonly Token[], key: number, kind: Clause['kind'])
   }
 }
 
-function skipReference(tokens: readonly Token[], key: number): number {
+function skipReference(tokens: readonly CreateToken[], key: number): number {
   const is = (at: number, ...words: readonly string[]): boolean => words.includes(tokens[at]?.word ?? '')
   let at = is(key + 2, '(') ? findPartner(tokens, key + 2) + 1 : key + 2
   for (;;) {
@@ -201,7 +201,7 @@ function skipReference(tokens: readonly Token[], key: number): number {
 }
 
 /** Reads the constraints of a part, which need no comma between them. */
-function readConstraints(sql: string, part: readonly Token[]): ConstraintText[] {
+function readConstraints(sql: string, part: readonly CreateToken[]): ConstraintText[] {
   const found: ConstraintText[] = []
   for (let at = 0; at < part.length;) {
     const isNamed = part[at]!.word === 'CONSTRAINT'
@@ -226,7 +226,7 @@ function readConstraints(sql: string, part: readonly Token[]): ConstraintText[] 
   return found
 }
 
-function listNames(tokens: readonly Token[]): string[] {
+function listNames(tokens: readonly CreateToken[]): string[] {
   return tokens.filter(({ text }) => /^["`[\p{L}_]/u.test(text)).map(({ text }) => unquote(text))
 }
 

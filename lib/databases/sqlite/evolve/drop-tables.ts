@@ -7,7 +7,7 @@ import { name as quoted } from '../../sql/sql.ts'
 import { foldCase } from '../schema/existing-table.ts'
 import { listMentioned } from './create-text.ts'
 
-interface TableRow {
+interface DroppedTable {
   readonly name: string
   readonly type: 'table' | 'view' | 'shadow' | 'virtual'
 }
@@ -15,7 +15,7 @@ interface TableRow {
 /** @param wanted the tables of the entities */
 export function dropTables(wanted: readonly string[], views: readonly string[], orm: MikroORM, db: Database.Database, plan: Plan): void {
   const kept = new Set([...wanted, ...views, orm.config.get('migrations').tableName ?? 'mikro_orm_migrations'].map(foldCase))
-  const rows = db.pragma('main.table_list') as (TableRow & { readonly schema: string })[]
+  const rows = db.pragma('main.table_list') as (DroppedTable & { readonly schema: string })[]
   for (const { name, type, schema } of rows) {
     if (type !== 'table' || schema !== 'main' || kept.has(foldCase(name)) || /^sqlite_/i.test(name)) continue
     const user = findUser(name, db)

@@ -95,7 +95,7 @@ function checkConverted({ existing, converted }: TableChange, { db, plan }: Rebu
     let count = 0
     for (const [value, ...names] of rows.raw().safeIntegers(true).iterate() as IterableIterator<unknown[]>) {
       if (convertValue(value, from, to) !== undefined || ++count > 5) continue
-      shown.push([...names.slice(0, -1), `${String(names.at(-1))} (${show(value)})`].map(each => new Shown(each)))
+      shown.push([...names.slice(0, -1), `${String(names.at(-1))} (${show(value)})`].map(each => new ShownValues(each)))
     }
     if (count > 0)
       plan.faults.push(
@@ -105,7 +105,7 @@ function checkConverted({ existing, converted }: TableChange, { db, plan }: Rebu
 }
 
 /** A value that is shown as it is. */
-class Shown {
+class ShownValues {
   readonly #text: string
   constructor(value: unknown) {
     this.#text = String(value)

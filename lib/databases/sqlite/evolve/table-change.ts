@@ -62,7 +62,7 @@ export interface Changing {
 }
 
 /** The parts of a table while they change. */
-export interface Draft extends TableChange {
+export interface TableDraft extends TableChange {
   columns: ColumnText[]
   constraints: CreateText['constraints'][number][]
   changing: Changing

@@ -9,10 +9,10 @@ import { name } from '../../sql/sql.ts'
 type Meta = EntityMetadata
 type Property = EntityProperty
 
-type Formula = (columns: object, table: object) => unknown
+type FormulaFunction = (columns: object, table: object) => unknown
 
 /** A formula that names the schema of its table: SQLite calls it `main`. */
-function inMain(formula: Formula): Formula {
+function inMain(formula: FormulaFunction): FormulaFunction {
   return (columns, table) => {
     const { alias } = table as { alias: string }
     return formula(columns, { ...table, schema: 'main', toString: () => alias })
@@ -23,10 +23,10 @@ function inMain(formula: Formula): Formula {
 export function adaptFormulas(orm: MikroORM, db: Database.Database, model: ForeignModel, speak: () => void): void {
   for (const meta of orm.getMetadata()) {
     for (const prop of meta.props) {
-      const written = prop.formula as unknown as Formula | undefined
+      const written = prop.formula as unknown as FormulaFunction | undefined
       if (typeof written !== 'function' || meta.tableName === undefined || prop.through !== undefined) continue
       const given = model.schemas.size === 0 ? written : inMain(written)
-      const run = (formula: Formula): string | undefined => findProblem(formula, meta, db)
+      const run = (formula: FormulaFunction): string | undefined => findProblem(formula, meta, db)
       const isFine = (problem: string | undefined): boolean => !isOfAnother(problem)
       if (isFine(run(given))) {
         if (given !== written) prop.formula = given as unknown as NonNullable<Property['formula']>
@@ -51,14 +51,14 @@ export function adaptFormulas(orm: MikroORM, db: Database.Database, model: Forei
 }
 
 /** Returns SQLite's error for a formula; undefined when it can run it. */
-function findProblem(formula: Formula, meta: Meta, db: Database.Database): string | undefined {
+function findProblem(formula: FormulaFunction, meta: Meta, db: Database.Database): string | undefined {
   const alias = 'f0'
   const table = { alias, name: meta.tableName, schema: undefined, qualifiedName: meta.tableName, toString: () => alias }
   let made: unknown
   try {
     made = formula(meta.createColumnMappingObject(alias), table)
   } catch {
-    // One that needs more than is known here: MikroORM calls it as it is.
+    // One that needs more than is known here: MikroORM calls it is.
     return undefined
   }
   const sql = isRaw(made) ? made.sql.replaceAll('??', '"c"').replaceAll('?', 'null') : String(made)

@@ -13,7 +13,7 @@ import { literal } from '../../sql/sql.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
 type Property = EntityProperty
-type Mutable = { -readonly [K in keyof Property]?: unknown } & Pick<Property, 'name'>
+type MutableProperty = { -readonly [K in keyof Property]?: unknown } & Pick<Property, 'name'>
 
 /** How many places are named in a note. */
 const SHOWN = 3
@@ -72,7 +72,7 @@ function numbered(name: string): (entity: object, em: EntityManager) => number |
 
 /** MikroORM names the column after a type that it does not know. SQLite would take some of its texts for numbers then. */
 function keepText(given: Property, platform: Platform): void {
-  const prop = given as unknown as Mutable
+  const prop = given as unknown as MutableProperty
   const isPlainScalar = (prop.kind === undefined || prop.kind === 'scalar') && prop.customType === undefined && prop.items === undefined
   if (!isPlainScalar || prop.enum === true || prop.array === true || prop.columnTypes !== undefined || typeof prop.type !== 'string') return
   if (!(platform.getMappedType(prop.type) instanceof UnknownType)) return
@@ -165,7 +165,7 @@ export class ForeignModel {
   }
 
   #adaptProperty(meta: EntityMetadata, given: Property): void {
-    const prop = given as unknown as Mutable
+    const prop = given as unknown as MutableProperty
     const place = `${meta.className}.${given.name}`
     if (typeof prop.pivotTable === 'string' && prop.pivotTable.includes('.')) {
       prop.pivotTable = prop.pivotTable.slice(prop.pivotTable.indexOf('.') + 1)
@@ -186,7 +186,7 @@ export class ForeignModel {
     }
   }
 
-  #adaptType(prop: Mutable, place: string): void {
+  #adaptType(prop: MutableProperty, place: string): void {
     const declared = (prop.columnTypes as string[] | undefined)?.[0]
     // The type of a relation or an object is the name of its entity.
     const isScalar = prop.kind === undefined || prop.kind === 'scalar'
@@ -229,7 +229,7 @@ export class ForeignModel {
   }
 
   /** A list of PostgreSQL's is one of MikroORM's, and so is its default. */
-  #adaptList(prop: Mutable, named: string, typeName: string | undefined): void {
+  #adaptList(prop: MutableProperty, named: string, typeName: string | undefined): void {
     const items = findItemType(named)
     const isPlainList = isPlain(prop.type) && isPlain(prop.customType)
     if (items !== undefined && isPlainList && prop.kind === 'scalar' && prop.items === undefined) {
@@ -246,7 +246,7 @@ export class ForeignModel {
     }
   }
 
-  #adaptCollation(prop: Mutable, place: string): void {
+  #adaptCollation(prop: MutableProperty, place: string): void {
     const { collation } = prop
     if (typeof collation !== 'string' || OWN_COLLATIONS.has(collation.toLowerCase())) return
     if (/_ci$|_ai_ci|case_insensitive|und-u-ks/i.test(collation)) prop.collation = 'nocase'
@@ -256,7 +256,7 @@ export class ForeignModel {
   }
 
   /** Identity, `serial` and `nextval()`: rows get their number from SQLite, or from the engine where it is not the key. */
-  #adaptNumbering(prop: Mutable, place: string): void {
+  #adaptNumbering(prop: MutableProperty, place: string): void {
     const declared = (prop.columnTypes as string[] | undefined)?.[0] ?? (typeof prop.type === 'string' ? prop.type : '')
     const isIdentity =
       typeof prop.generated === 'string' && (/\bidentity\b/i.test(prop.generated) || /^(?:always|by default)$/i.test(prop.generated))

@@ -2,7 +2,7 @@
 import Database from 'better-sqlite3'
 import { addForeignFunctions } from '../database/foreign-functions.ts'
 
-export class Probe {
+export class TypeProbe {
   /** Without the functions of other databases, which a schema should not need where it can do without. */
   #own: Database.Database | undefined
   #speaking: Database.Database | undefined

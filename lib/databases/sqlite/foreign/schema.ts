@@ -8,7 +8,7 @@ import type { ForeignModel } from './model.ts'
 import { isOrdinaryMethod, toSqliteIndex } from './indexes.ts'
 import { parseList } from './lists.ts'
 import { isBuiltIn } from '../../../model/metadata/custom-type-codec.ts'
-import { Probe } from './probe.ts'
+import { TypeProbe } from './probe.ts'
 import { adaptTypes } from './type-sql.ts'
 import { NOW } from './translate-calls.ts'
 import { isOfAnother, toSqlite } from './translate-sql.ts'
@@ -32,7 +32,7 @@ export class ForeignSchema {
   readonly #model: ForeignModel
   readonly #orm: MikroORM
   readonly #platform: Platform
-  readonly #probe = new Probe()
+  readonly #probe = new TypeProbe()
 
   constructor(orm: MikroORM, model: ForeignModel) {
     this.#orm = orm

@@ -5,7 +5,7 @@
  */
 import type { MikroORM, Platform, Type } from '@mikro-orm/core'
 import type { ForeignModel } from './model.ts'
-import type { Probe } from './probe.ts'
+import type { TypeProbe } from './probe.ts'
 import { toSqlite } from './translate-sql.ts'
 
 type MappedType = Type<unknown, unknown>
@@ -18,7 +18,7 @@ type SqlMethods = Readonly<Record<(typeof METHODS)[number], (key: string) => str
 const SAMPLES = ['12', "'12'"]
 
 /** Adapts the SQL of the custom types of a model, once for each type. The types of the application stay as they are. */
-export function adaptTypes(orm: MikroORM, model: ForeignModel, probe: Probe): void {
+export function adaptTypes(orm: MikroORM, model: ForeignModel, probe: TypeProbe): void {
   const platform = orm.config.getPlatform()
   const adapted = new Map<object, MappedType>()
   const adapt = (type: MappedType, place: string): MappedType => {
@@ -47,7 +47,7 @@ export function adaptTypes(orm: MikroORM, model: ForeignModel, probe: Probe): vo
 interface Adapting {
   readonly platform: Platform
   readonly model: ForeignModel
-  readonly probe: Probe
+  readonly probe: TypeProbe
   readonly place: string
 }
 
@@ -74,7 +74,7 @@ function adaptType(type: MappedType, { platform, model, probe, place }: Adapting
 }
 
 /** Whether a value is stored by its own type, so that it sorts and compares as before, and reads back as it was written. */
-function keepsValues({ convertToJSValueSQL: read, convertToDatabaseValueSQL: write }: SqlMethods, probe: Probe): boolean {
+function keepsValues({ convertToJSValueSQL: read, convertToDatabaseValueSQL: write }: SqlMethods, probe: TypeProbe): boolean {
   return SAMPLES.some(sample => {
     const stored = write(sample)
     const back = read(stored)

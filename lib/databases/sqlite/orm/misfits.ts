@@ -10,14 +10,14 @@ import { parseStoredTime } from '../sql/stored-time.ts'
 
 type NamedRow = Record<string, unknown>
 
-interface Check {
+interface FitCheck {
   readonly column: string
   readonly fits: (value: unknown) => boolean
   /** Returns a value for the property in place of a stored one that it cannot take; undefined where there is none. */
   readonly instead?: (value: unknown) => unknown
 }
 
-const known = new WeakMap<EntityMetadata, readonly Check[]>()
+const known = new WeakMap<EntityMetadata, readonly FitCheck[]>()
 
 /** Removes such values from a row of the database, whose keys are the column names. */
 export function dropMisfits<T extends object>(row: T, meta: EntityMetadata, platform: Platform): T {
@@ -40,7 +40,7 @@ export function dropMisfits<T extends object>(row: T, meta: EntityMetadata, plat
  * Finds the check of a property. Keys need none, because they are found by their value. A type of the application checks its values
  * itself.
  */
-function findCheck(prop: EntityProperty, platform: Platform): Check | undefined {
+function findCheck(prop: EntityProperty, platform: Platform): FitCheck | undefined {
   const [column] = prop.fieldNames ?? []
   if (prop.kind !== 'scalar' || prop.primary === true || column === undefined || prop.persist === false) return undefined
   if (isDate(prop)) return { column, fits: value => isTime(value, platform), instead: formatTime }
@@ -49,7 +49,7 @@ function findCheck(prop: EntityProperty, platform: Platform): Check | undefined 
   return fits === undefined ? undefined : { column, fits }
 }
 
-function buildCheck(prop: EntityProperty): Check['fits'] | undefined {
+function buildCheck(prop: EntityProperty): FitCheck['fits'] | undefined {
   const { customType: type, items, runtimeType } = prop
   if (type instanceof ArrayType) return value => typeof value === 'string' && canBeRead(value, type)
   if (type === undefined && prop.enum === true && items !== undefined) return value => items.includes(value as string)

@@ -59,7 +59,7 @@ export function takeAnyType(orm: MikroORM, table: string, column: string): void 
       meta.validateProps = meta.validateProps.filter(({ fieldNames }) => !fieldNames?.includes(column))
 }
 
-interface State {
+interface SchemaState {
   readonly db: Database.Database
   /** The schema version for which the additions were computed. */
   readonly version: number
@@ -70,7 +70,7 @@ interface State {
  * Adds everything or nothing. Nothing is added when another process has changed the schema meanwhile, or when rows violate a unique
  * index, which is returned.
  */
-function run<T>(additions: readonly Addition[], { db, version, path }: State, build: () => T): { built: T } | Addition | 'changed' {
+function run<T>(additions: readonly Addition[], { db, version, path }: SchemaState, build: () => T): { built: T } | Addition | 'changed' {
   let current: Addition | undefined
   const add = db.transaction(() => {
     if (readVersion(db) !== version) return 'changed' as const

@@ -12,7 +12,7 @@ const FRESH = 1000
 /** The least bytes that a row takes in a file: its place, its length, its number, and a header. */
 const ROW_BYTES = 5
 
-interface Index {
+interface IndexStatistics {
   readonly columns: readonly (string | null)[]
   readonly isUnique: boolean
 }
@@ -23,16 +23,16 @@ interface Index {
  */
 export type Access = 'look-up' | 'sort' | 'walk'
 
-interface Table {
+interface TableStatistics {
   readonly rows: number
   readonly at: number
 }
 
 export class Estimate {
   readonly #db: Database.Database
-  readonly #tables = new Map<string, Table>()
+  readonly #tables = new Map<string, TableStatistics>()
   /** Of each table the indexes over all rows, the key among them, as of a version of the schema. */
-  readonly #indexes = new Map<string, readonly Index[]>()
+  readonly #indexes = new Map<string, readonly IndexStatistics[]>()
   /** Whether an index serves a visit, as of the same version. */
   #served = new WeakMap<Visit, boolean>()
   #accesses = new WeakMap<Statement, Access>()
@@ -66,7 +66,7 @@ export class Estimate {
   /** Whether SQLite finds the rows by their link, since an index begins with it, and since no condition lets it take another index that leaves many rows. */
   #findsByIndex({ table, columns, tag, filtered }: Visit): boolean {
     if (table === undefined || columns === undefined) return false
-    const serves = ({ columns: own }: Index): boolean => {
+    const serves = ({ columns: own }: IndexStatistics): boolean => {
       const end = own.findIndex(column => column === null || !(columns.includes(column) || column === tag))
       const first = end < 0 ? own : own.slice(0, end)
       return columns.every(column => first.includes(column))
@@ -75,17 +75,17 @@ export class Estimate {
     return filtered === undefined || this.#indexesOf(filtered).every(index => index.isUnique || (filtered === table && serves(index)))
   }
 
-  #indexesOf(table: string): readonly Index[] {
+  #indexesOf(table: string): readonly IndexStatistics[] {
     let indexes = this.#indexes.get(table)
     if (indexes === undefined) this.#indexes.set(table, (indexes = this.#readIndexes(table)))
     return indexes
   }
 
-  #readIndexes(table: string): Index[] {
+  #readIndexes(table: string): IndexStatistics[] {
     const columns = this.#db.pragma(`main.table_info(${name(table)})`) as { name: string; pk: number }[]
     const key = columns.filter(({ pk }) => pk > 0).toSorted((one, other) => one.pk - other.pk)
     const listed = this.#db.pragma(`main.index_list(${name(table)})`) as { name: string; unique: 0 | 1; partial: 0 | 1 }[]
-    const indexes = listed.flatMap(({ name: called, unique, partial }): Index[] => {
+    const indexes = listed.flatMap(({ name: called, unique, partial }): IndexStatistics[] => {
       if (partial === 1) return []
       const parts = this.#db.pragma(`main.index_info(${name(called)})`) as { name: string | null }[]
       return [{ columns: parts.map(part => part.name), isUnique: unique === 1 }]

@@ -6,11 +6,11 @@ import { restError } from '../../../foundation/base/errors.ts'
 import type { RestError } from '../../../foundation/base/errors.ts'
 import type { TextStream } from '../../../foundation/base/text-stream.ts'
 import { checkNames, findNearest, formatHint } from '../../../foundation/base/suggest.ts'
-import type { World, Worlds } from './worlds.ts'
+import type { NamedWorld, Worlds } from './worlds.ts'
 
 /** A request to a control. */
 export interface ControlRequest {
-  readonly world: World
+  readonly world: NamedWorld
   /** Undefined: the engine's own. */
   readonly worldName: string | undefined
   readonly worlds: Worlds

@@ -8,7 +8,7 @@ import type { JournalRecord } from '../../../engine/journal/journal-record.ts'
 import { summarize } from '../../../engine/journal/create-entry.ts'
 import type { EngineEvent } from '../../../engine/testing/events.ts'
 import type { ControlRequest } from './control.ts'
-import type { World } from './worlds.ts'
+import type { NamedWorld } from './worlds.ts'
 
 /** Streams of a server at a time. */
 const MAX_STREAMS = 50
@@ -54,7 +54,7 @@ async function* write(
   }
 }
 
-function showRequest({ internals }: World, record: JournalRecord): EngineEvent {
+function showRequest({ internals }: NamedWorld, record: JournalRecord): EngineEvent {
   const { journal } = internals.parts
   return { type: 'request', at: formatIso(record.at), last: record.id, request: summarize(journal!.show(record)) }
 }

@@ -6,7 +6,7 @@ import type { LatencyProfile } from '../../../engine/testing/latency.ts'
 import type { RateLimit } from '../../../engine/testing/rate-limit.ts'
 import { asked, control, invalid, optionalObject, readObject, unknownId } from './control.ts'
 import type { Control } from './control.ts'
-import type { World } from './worlds.ts'
+import type { NamedWorld } from './worlds.ts'
 
 /** How long a request waits for another one to arrive at a gate, in milliseconds, unless it says so itself. */
 const ARRIVAL = 30_000
@@ -61,7 +61,7 @@ function ofGates(): Control[] {
   ]
 }
 
-function findFault(world: World, id: string): FaultHandle | Gate {
+function findFault(world: NamedWorld, id: string): FaultHandle | Gate {
   const found = world.faults.find(id)
   if (found !== undefined) return found
   throw unknownId(
@@ -71,20 +71,20 @@ function findFault(world: World, id: string): FaultHandle | Gate {
   )
 }
 
-function findGate(world: World, id: string): Gate {
+function findGate(world: NamedWorld, id: string): Gate {
   const handle = findFault(world, id)
   if (!('release' in handle))
     throw invalid(`"${id}" is not a gate but a ${stateOf(world, id)!.kind}: gates are made with { "kind": "hold" }.`)
   return handle
 }
 
-function stateOf(world: World, id: string): FaultState | undefined {
+function stateOf(world: NamedWorld, id: string): FaultState | undefined {
   return world.faults.states.find(state => state.id === id)
 }
 
 const KINDS = ['delay', 'fail', 'drop', 'rateLimit', 'hold'] as const
 
-function addFault({ engine }: World, body: Record<string, unknown>): FaultHandle | Gate {
+function addFault({ engine }: NamedWorld, body: Record<string, unknown>): FaultHandle | Gate {
   const { kind, match, ...options } = body
   if (typeof match !== 'string') throw invalid('"match" must be a string like "POST /v1/orders".')
   // The older name.

@@ -12,7 +12,7 @@ import type { JournalRecord } from '../../../engine/journal/journal-record.ts'
 import { OtherBody, asked, control, invalid, readChoice, readInteger, readObject } from './control.ts'
 import type { Control, ControlRequest } from './control.ts'
 import { streamEvents } from './event-stream.ts'
-import type { World } from './worlds.ts'
+import type { NamedWorld } from './worlds.ts'
 
 export function journalControls(): Control[] {
   return [
@@ -90,7 +90,7 @@ async function showRequest({ world, id }: ControlRequest): Promise<object> {
   return { request: await world.internals.showRequest(record), unavailable: restore === undefined ? {} : { restore } }
 }
 
-function findRecord(world: World, id: string): JournalRecord {
+function findRecord(world: NamedWorld, id: string): JournalRecord {
   const { journal } = world.internals.parts
   const record = /^\d{1,15}$/.test(id) ? journal?.find(Number(id)) : undefined
   if (record !== undefined) return record

@@ -4,7 +4,7 @@ import { nameSnapshot } from '../../../engine/pipeline/snapshot.ts'
 import { asked, control, invalid, optionalObject, readObject, unknownId } from './control.ts'
 import type { Control } from './control.ts'
 import { checkWorldName } from './world-name.ts'
-import type { NamedSnapshot, World } from './worlds.ts'
+import type { NamedSnapshot, NamedWorld } from './worlds.ts'
 
 /** Snapshots of a world at a time, and their bytes together. */
 const MAX_SNAPSHOTS = 100
@@ -59,7 +59,7 @@ export function snapshotControls(): Control[] {
   ]
 }
 
-async function take(world: World, id: string): Promise<NamedSnapshot> {
+async function take(world: NamedWorld, id: string): Promise<NamedSnapshot> {
   const others = [...world.snapshots].filter(([name]) => name !== id).map(([, { snapshot }]) => snapshot)
   if (others.length >= MAX_SNAPSHOTS)
     throw invalid(`This world has ${MAX_SNAPSHOTS} snapshots, as many as it may: forget some (DELETE /_test/snapshots/{id}).`)
@@ -75,7 +75,7 @@ async function take(world: World, id: string): Promise<NamedSnapshot> {
   return named
 }
 
-function find(world: World, id: string): NamedSnapshot {
+function find(world: NamedWorld, id: string): NamedSnapshot {
   const found = world.snapshots.get(id)
   if (found === undefined) throw unknownId(id, 'snapshot', [...world.snapshots.keys()])
   return found

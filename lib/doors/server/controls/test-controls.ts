@@ -18,7 +18,7 @@ import { snapshotControls } from './snapshot-controls.ts'
 import { worldControls } from './world-controls.ts'
 import { readScenarioName, readWorldName } from './world-name.ts'
 import { Worlds } from './worlds.ts'
-import type { World } from './worlds.ts'
+import type { NamedWorld } from './worlds.ts'
 import type { WorldEngine } from './world-engine.ts'
 
 /** Options of test controls. */
@@ -80,7 +80,7 @@ export class TestControls {
   }
 
   /** The world that a request is about: the one of its header or cookie `X-World`, or the engine's own. */
-  findWorld(headers: Readonly<Record<string, unknown>>): Promise<World> {
+  findWorld(headers: Readonly<Record<string, unknown>>): Promise<NamedWorld> {
     return this.#worlds.of(readWorldName(headers), readScenarioName(headers))
   }
 
@@ -168,7 +168,7 @@ export class TestControls {
 }
 
 /** Gives an answer the form that all have, where it does not have another one. */
-function respond(answer: object, world: World): ControlAnswer {
+function respond(answer: object, world: NamedWorld): ControlAnswer {
   if (answer instanceof OtherBody) {
     const { type, body } = answer
     return { status: 200, headers: { 'content-type': type, 'cache-control': 'no-store' }, body }

@@ -5,7 +5,7 @@ import { checkNames } from '../../../foundation/base/suggest.ts'
 import { asked, control, invalid, readObject } from './control.ts'
 import type { Control } from './control.ts'
 import { checkWorldName } from './world-name.ts'
-import type { World } from './worlds.ts'
+import type { NamedWorld } from './worlds.ts'
 
 export function worldControls(): Control[] {
   return [...ofState(), ...ofClock(), ...ofWorlds()]
@@ -96,11 +96,11 @@ function ofWorlds(): Control[] {
   ]
 }
 
-function showClock({ engine: { clock } }: World): object {
+function showClock({ engine: { clock } }: NamedWorld): object {
   return { now: clock.now().toISOString(), frozen: clock.setting.frozen !== undefined }
 }
 
-function setClock({ engine: { clock } }: World, body: Record<string, unknown>): void {
+function setClock({ engine: { clock } }: NamedWorld, body: Record<string, unknown>): void {
   asked(() => checkNames(body, ['set', 'advance', 'reset'], 'the body'))
   if (Object.keys(body).length !== 1) throw invalid('Give one of "set", "advance" and "reset".')
   const { set, advance, reset } = body

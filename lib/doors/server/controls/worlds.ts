@@ -31,7 +31,7 @@ export interface NamedSnapshot {
 }
 
 /** One world of a server. */
-export class World {
+export class NamedWorld {
   readonly engine: WorldEngine
   readonly internals: EngineInternals
   readonly origin: WorldOrigin
@@ -120,8 +120,8 @@ export class Worlds {
   readonly #ends = new AbortController()
   /** The state with which worlds begin; undefined: it has not been taken yet. */
   #seeded: Promise<Snapshot> | undefined
-  readonly #main: World
-  readonly #worlds = new Map<string, Promise<World>>()
+  readonly #main: NamedWorld
+  readonly #worlds = new Map<string, Promise<NamedWorld>>()
   readonly #timer: NodeJS.Timeout
   readonly #idle: number
   readonly #max: number
@@ -134,7 +134,7 @@ export class Worlds {
   constructor(engine: WorldEngine, idle: number, max: number, isEager: boolean) {
     this.#idle = idle
     this.#max = max
-    this.#main = new World(engine, { from: 'engine' })
+    this.#main = new NamedWorld(engine, { from: 'engine' })
     if (isEager) this.watch()
     if (isEager || this.#main.internals.recorded !== undefined) void this.#start()
     this.#timer = setInterval(() => void this.#closeIdle(), Math.max(1, idle / ROUNDS))
@@ -161,7 +161,7 @@ export class Worlds {
    *
    * @param scenario the scenario with which the world begins; default: the state of the engine
    */
-  async of(name: string | undefined, scenario?: string): Promise<World> {
+  async of(name: string | undefined, scenario?: string): Promise<NamedWorld> {
     if (name === undefined) {
       if (scenario === undefined) return this.#main
       throw restError('request_malformed', 'X-Scenario is the scenario with which a world begins: name the world in X-World.')
@@ -172,20 +172,20 @@ export class Worlds {
   }
 
   /** Finds a world that there is. */
-  async known(name: string): Promise<{ readonly world: World; readonly name: string }> {
+  async known(name: string): Promise<{ readonly world: NamedWorld; readonly name: string }> {
     const world = await this.#worlds.get(name)
     if (world === undefined) throw restError('path_unknown', `There is no world "${name}".${formatHint(findNearest(name, this.names))}`)
     return { world, name }
   }
 
   /** Makes a world with the present state of another one. */
-  copy(name: string, { world, name: other }: { readonly world: World; readonly name: string | undefined }): Promise<World> {
+  copy(name: string, { world, name: other }: { readonly world: NamedWorld; readonly name: string | undefined }): Promise<NamedWorld> {
     if (this.#worlds.has(name))
       throw restError('body_invalid', `There is a world "${name}" already: close it first (DELETE /_test/worlds/${name}).`)
-    return this.#add(name, () => world.use(async () => new World(await forkOf(world.engine), { from: 'world', name: other ?? null })))
+    return this.#add(name, () => world.use(async () => new NamedWorld(await forkOf(world.engine), { from: 'world', name: other ?? null })))
   }
 
-  #add(name: string, make: () => Promise<World>): Promise<World> {
+  #add(name: string, make: () => Promise<NamedWorld>): Promise<NamedWorld> {
     if (this.#worlds.size >= this.#max) throw this.#full(name)
     const making = watched(make()).catch(refuseAsked)
     this.#worlds.set(name, making)
@@ -210,7 +210,7 @@ export class Worlds {
   }
 
   /** @param name `null`: the engine's own */
-  async describe(name: string | null, making: World | Promise<World>): Promise<object> {
+  async describe(name: string | null, making: NamedWorld | Promise<NamedWorld>): Promise<object> {
     const { internals, origin, idle, last } = await making
     const used = new Date(Date.now() - idle).toISOString()
     return { name, origin, size: await internals.size(), requests: last, lastUse: used, idle }
@@ -233,12 +233,12 @@ export class Worlds {
     return this.#seeded
   }
 
-  async #fork(scenario: string | undefined): Promise<World> {
+  async #fork(scenario: string | undefined): Promise<NamedWorld> {
     const { engine } = this.#main
-    if (scenario === undefined) return new World(await forkOf(engine, await this.#start()), { from: 'start' })
+    if (scenario === undefined) return new NamedWorld(await forkOf(engine, await this.#start()), { from: 'start' })
     if (!engine.scenarios.includes(scenario)) throw unknownScenario(scenario, engine.scenarios)
     const state = await internalsOf(engine).scenarioSnapshot(scenario)
-    return new World(await forkOf(engine, state), { from: 'scenario', name: scenario })
+    return new NamedWorld(await forkOf(engine, state), { from: 'scenario', name: scenario })
   }
 
   /** Closes a world, if there is one of the name; the next request that names it begins a new one. */
@@ -276,7 +276,7 @@ function unknownScenario(name: string, known: readonly string[]): RestError {
   return restError('request_malformed', detail)
 }
 
-function begunOtherwise(name: string, { scenario }: World, wanted: string): RestError {
+function begunOtherwise(name: string, { scenario }: NamedWorld, wanted: string): RestError {
   const begun = scenario === undefined ? 'without a scenario' : `with the scenario "${scenario}"`
   return restError(
     'request_malformed',
@@ -289,7 +289,7 @@ async function forkOf(engine: WorldEngine, snapshot?: Snapshot): Promise<WorldEn
   return (await internalsOf(engine).fork(snapshot)) as unknown as WorldEngine
 }
 
-async function watched(making: Promise<World>): Promise<World> {
+async function watched(making: Promise<NamedWorld>): Promise<NamedWorld> {
   const world = await making
   world.watch()
   return world

@@ -28,7 +28,7 @@ export function dispatch(engine: TransportEngine, { origin, base }: InterceptedA
     destroy(options.body, error)
     return
   }
-  new Exchange(engine, head, base, handler).begin(options.headersTimeout ?? 0)
+  new InterceptedExchange(engine, head, base, handler).begin(options.headersTimeout ?? 0)
 }
 
 /** A request as a server would see it. */
@@ -49,7 +49,7 @@ const PROMPT = 8
 type RequestBody = Iterable<unknown> | AsyncIterable<unknown>
 
 /** One request and its answer. */
-class Exchange {
+class InterceptedExchange {
   readonly #engine: TransportEngine
   readonly #head: Head
   readonly #handler: Handler

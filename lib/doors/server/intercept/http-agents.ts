@@ -13,7 +13,7 @@ export interface ConnectionRoute {
 }
 
 /** Decides on a connection: another one, an error, or undefined to leave it alone. The path is that of the request which needs it, where that is known. */
-export type Route = (origin: string, path: string | undefined, isEncrypted: boolean) => ConnectionRoute | Error | undefined
+export type DecideConnection = (origin: string, path: string | undefined, isEncrypted: boolean) => ConnectionRoute | Error | undefined
 
 /** Where the options of a connection carry the path of their request. Agents copy it with the other options. */
 const PATH = Symbol('path of the request')
@@ -31,8 +31,8 @@ interface ConnectOptions {
   readonly socketPath?: string | null
 }
 
-type Done = (error: Error | null, socket?: Duplex) => void
-type Connect = (this: object, options: ConnectOptions, done?: Done) => Duplex | null | undefined
+type ConnectDone = (error: Error | null, socket?: Duplex) => void
+type Connect = (this: object, options: ConnectOptions, done?: ConnectDone) => Duplex | null | undefined
 type GetName = (this: object, options?: ConnectOptions) => string
 type AddRequest = (this: object, request: { readonly path: string }, options: ConnectOptions | string, ...more: unknown[]) => void
 
@@ -49,7 +49,7 @@ function formatOrigin({ host, port, socketPath }: ConnectOptions, isEncrypted: b
   return URL.parse(`http${isEncrypted ? 's' : ''}://${name.includes(':') ? `[${name}]` : name}${port ? `:${port}` : ''}`)?.origin
 }
 
-function decideOnce(route: Route, options: ConnectOptions, isEncrypted: boolean): ReturnType<Route> {
+function decideOnce(route: DecideConnection, options: ConnectOptions, isEncrypted: boolean): ReturnType<DecideConnection> {
   if (options[ROUTE] !== undefined) return options[ROUTE] ?? undefined
   const origin = formatOrigin(options, isEncrypted)
   const found = origin === undefined ? undefined : route(origin, options[PATH], isEncrypted)
@@ -58,11 +58,11 @@ function decideOnce(route: Route, options: ConnectOptions, isEncrypted: boolean)
 }
 
 /** Asks `route` for every new connection from now on. The returned function ends that. */
-export function routeAgents(route: Route): () => void {
+export function routeAgents(route: DecideConnection): () => void {
   const HttpsAgent = builtin.https.Agent
   const [ofHttp, ofHttps] = [builtin.http.Agent, HttpsAgent].map(({ prototype }) => prototype as unknown as Methods) as [Methods, Methods]
   let isOn = true
-  const routed = (options: ConnectOptions, isEncrypted: boolean): ReturnType<Route> =>
+  const routed = (options: ConnectOptions, isEncrypted: boolean): ReturnType<DecideConnection> =>
     isOn ? decideOnce(route, options, isEncrypted) : undefined
   const connectOver = (below: Connect, isEncrypted: boolean): Connect =>
     function createConnection(options, done) {

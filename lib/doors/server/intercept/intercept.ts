@@ -12,7 +12,7 @@ import type { ConnectionRoute } from './http-agents.ts'
 import { Layer, fail, layDispatcher, readRequestOrigin } from './layers.ts'
 import type { Answerer, Decide } from './layers.ts'
 import { StandingInterceptions } from './standing.ts'
-import type { Reach } from './standing.ts'
+import type { InterceptionReach } from './standing.ts'
 import { connectLocally } from './local-socket.ts'
 import type { LocalSocket } from './local-socket.ts'
 import { checkNames } from '../../../foundation/base/suggest.ts'
@@ -91,7 +91,7 @@ class EngineInterception implements Interception {
   readonly strict: boolean | undefined
   readonly engine: WorldEngine
   readonly addresses: readonly InterceptedAddress[]
-  readonly reach: Reach
+  readonly reach: InterceptionReach
   readonly #number = ++made
   readonly #onDisposed: () => void
   readonly #layers: readonly Layer[]
@@ -102,7 +102,7 @@ class EngineInterception implements Interception {
     engine: WorldEngine,
     addresses: readonly InterceptedAddress[],
     strict: boolean | undefined,
-    reach: Reach,
+    reach: InterceptionReach,
     onDisposed: () => void,
   ) {
     this.engine = engine

@@ -11,7 +11,7 @@ import { originForm } from '../transport.ts'
 import { formatHint, findNearest } from '../../../foundation/base/suggest.ts'
 
 /** Where an interception holds. */
-export interface Reach {
+export interface InterceptionReach {
   /** The boundary or the test in which it was made; undefined: none that is known. */
   readonly scope: object | undefined
   /** Whether it holds in the whole process; undefined: it does where a runner tells tests apart, since it was made outside of any. */
@@ -25,10 +25,10 @@ export interface Standing {
   readonly addresses: readonly InterceptedAddress[]
   /** Undefined: requests that nobody answers pass, and are warned of. */
   readonly strict: boolean | undefined
-  readonly reach: Reach
+  readonly reach: InterceptionReach
 }
 
-export interface Found<Each extends Standing> {
+export interface FoundInterception<Each extends Standing> {
   readonly interception: Each
   readonly address: InterceptedAddress
 }
@@ -48,7 +48,7 @@ export class StandingInterceptions<Each extends Standing> {
   }
 
   /** Finds out where an interception is made. */
-  locate(isEverywhere: boolean): Reach {
+  locate(isEverywhere: boolean): InterceptionReach {
     if (isEverywhere) return { scope: undefined, isEverywhere }
     const { boundary } = this.#contexts
     if (boundary !== undefined) return { scope: boundary, isEverywhere: false }
@@ -87,12 +87,12 @@ export class StandingInterceptions<Each extends Standing> {
   }
 
   /** Decides on a request; undefined: it passes. A path that is not known suits all addresses of its origin. */
-  decide(origin: string | undefined, path: unknown): Found<Each> | Error | undefined {
+  decide(origin: string | undefined, path: unknown): FoundInterception<Each> | Error | undefined {
     return (origin === undefined ? undefined : this.#find(origin, path)) ?? this.#refuse(origin, path)
   }
 
-  #find(origin: string, path: unknown): Found<Each> | Error | undefined {
-    const found: Found<Each>[] = []
+  #find(origin: string, path: unknown): FoundInterception<Each> | Error | undefined {
+    const found: FoundInterception<Each>[] = []
     for (const interception of this.#all) {
       const address = findIntercepted(interception.addresses, origin, path)
       if (address !== undefined) found.push({ interception, address })
@@ -103,7 +103,7 @@ export class StandingInterceptions<Each extends Standing> {
   }
 
   /** Looks in the asynchronous context of the request. */
-  #findHere(found: readonly Found<Each>[]): Found<Each> | Error | undefined {
+  #findHere(found: readonly FoundInterception<Each>[]): FoundInterception<Each> | Error | undefined {
     for (let frame = this.#contexts.innermost; frame !== undefined; frame = frame.outer) {
       const { held } = frame
       const here = held instanceof Boundary ? findBounded(found, held) : found.find(({ interception }) => interception === held)
@@ -114,7 +114,7 @@ export class StandingInterceptions<Each extends Standing> {
   }
 
   /** Serves requests that are of no test and no boundary, such as those of a server that was started before. */
-  #findElsewhere(found: readonly Found<Each>[], origin: string): Found<Each> | Error | undefined {
+  #findElsewhere(found: readonly FoundInterception<Each>[], origin: string): FoundInterception<Each> | Error | undefined {
     const others = this.#isScoped() ? found.filter(({ interception }) => interception.reach.scope === undefined) : found
     return others.length === 0 ? undefined : onlyOne(others, origin)
   }
@@ -124,7 +124,7 @@ export class StandingInterceptions<Each extends Standing> {
     return this.#contexts.boundary !== undefined || typeof findRunningTest() === 'object'
   }
 
-  #findEverywhere(found: readonly Found<Each>[]): Found<Each> | undefined {
+  #findEverywhere(found: readonly FoundInterception<Each>[]): FoundInterception<Each> | undefined {
     return found.findLast(({ interception }) => this.#isEverywhere(interception))
   }
 
@@ -173,17 +173,23 @@ export class StandingInterceptions<Each extends Standing> {
 }
 
 /** What was made in a boundary, or else by the engine whose boundary it is. */
-function findBounded<Each extends Standing>(found: readonly Found<Each>[], boundary: Boundary): Found<Each> | Error | undefined {
+function findBounded<Each extends Standing>(
+  found: readonly FoundInterception<Each>[],
+  boundary: Boundary,
+): FoundInterception<Each> | Error | undefined {
   return findScoped(found, boundary) ?? found.findLast(({ interception }) => interception.engine === boundary.engine)
 }
 
-function findScoped<Each extends Standing>(found: readonly Found<Each>[], scope: object): Found<Each> | Error | undefined {
+function findScoped<Each extends Standing>(
+  found: readonly FoundInterception<Each>[],
+  scope: object,
+): FoundInterception<Each> | Error | undefined {
   const inside = found.filter(({ interception }) => interception.reach.scope === scope)
   return inside.length === 0 ? undefined : onlyOne(inside, inside[0]!.address.origin)
 }
 
 /** Several of one engine give the same answer: then the latest counts. */
-function onlyOne<Each extends Standing>(found: readonly Found<Each>[], origin: string): Found<Each> | Error {
+function onlyOne<Each extends Standing>(found: readonly FoundInterception<Each>[], origin: string): FoundInterception<Each> | Error {
   const engines = new Set(found.map(({ interception }) => interception.engine))
   return engines.size === 1 ? found.at(-1)! : ambiguous(origin, engines.size)
 }

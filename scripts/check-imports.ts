@@ -1,6 +1,7 @@
 /**
  * Check the imports of lib/: between folders they go one way, types included. A file may import files of its own folder and of the folders that stand below
- * that in the table of ARCHITECTURE.md. Inside a folder no circle of imports is allowed. What the engine reaches by static imports stays below a bound. A head comment that begins with a name bears that of its file. Prints every offending line; exit code 1 when there is one.
+ * that in the table of ARCHITECTURE.md. Inside a folder no circle of imports is allowed. What the engine reaches by static imports stays below a bound. A head comment that begins with a name bears that of its file. A
+ * type has one home, so that a name means one thing. Prints every offending line; exit code 1 when there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -212,6 +213,15 @@ function bearsOtherName(stem: string, text: string): boolean {
   return head !== undefined && stem !== 'index' && head.toLowerCase().replaceAll(/[ -]/g, '') !== stem.toLowerCase().replaceAll('-', '')
 }
 
+const TYPE = /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|enum) (\w+)/gm
+
+/** The two databases say the same of different things: a name stands once in each, or once in all. */
+function isTwin(homes: readonly string[]): boolean {
+  return homes.length === 2 && DATABASES.every(database => homes.some(home => home.startsWith(database)))
+}
+
+/** Where each type is declared, by its name. */
+const homes = new Map<string, string[]>()
 const faults: string[] = []
 const files = readdirSync(lib, { recursive: true, encoding: 'utf8' })
   .map(file => file.replaceAll(sep, '/'))
@@ -233,6 +243,10 @@ for (const file of files) {
   const text = readFileSync(join(lib, file), 'utf8')
   if (bearsOtherName(stem, text)) faults.push(`lib/${file}:1: its head comment begins with another name than that of the file`)
   lines.set(file, text.split('\n').length - 1)
+  for (const [, name = ''] of text.matchAll(TYPE)) {
+    const known = homes.get(name) ?? []
+    if (!known.includes(file)) homes.set(name, [...known, file])
+  }
   const targets = new Set<string>()
   const staticTargets = new Set<string>()
   for (const { index, groups } of text.matchAll(IMPORT)) {
@@ -252,6 +266,9 @@ for (const file of files) {
 for (const [wing, allowed] of Object.entries(PAST_ENGINE))
   for (const target of Object.keys(allowed))
     if (!usedPastEngine.has(`${wing} ${target}`)) faults.push(`lib/${wing} does not use lib/${target} any more: take it out of PAST_ENGINE`)
+for (const [name, found] of homes)
+  if (found.length > 1 && !isTwin(found))
+    faults.push(`the type ${name} has several homes: ${found.map(file => `lib/${file}`).join(', ')}. Share one, or say what each is.`)
 const circle = circleIn(graph)
 if (circle !== undefined) faults.push(`a circle of imports: ${circle.map(file => `lib/${file}`).join(' -> ')}`)
 const reached = [...reachOf('engine.ts', staticGraph)].reduce((sum, file) => sum + (lines.get(file) ?? 0), 0)

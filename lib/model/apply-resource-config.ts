@@ -12,11 +12,9 @@ import type { Attribute, EmbeddedAttribute, ScalarAttribute, SqlText } from './m
 import type { ResourceRules } from './resource-rules.ts'
 import { readIdsName } from './ids-name.ts'
 import { isResourceName } from './resource-names.ts'
-import type { AccessRule, ComputedAttribute, ComputedGroup, ResourceConfig, SqlFragment } from './resource-config.ts'
+import type { AccessRule, ComputedAttribute, ComputedGroup, SqlFragment, UntypedConfig } from './resource-config.ts'
 import type { ScalarKind, ScalarType } from '../foundation/values/scalar-type.ts'
 import { checkNames, formatHint, findNearest } from '../foundation/base/suggest.ts'
-
-type Config = ResourceConfig<Record<string, unknown>>
 
 const CONFIG = [
   'name',
@@ -48,7 +46,7 @@ const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortabl
 export const ACTIONS: readonly Action[] = ['list', 'get', 'create', 'update', 'delete']
 
 /** Returns the attributes of a resource with the application's rules, followed by its computed attributes. */
-export function applyAttributeConfigs(className: string, attributes: readonly Attribute[], config: Config): Attribute[] {
+export function applyAttributeConfigs(className: string, attributes: readonly Attribute[], config: UntypedConfig): Attribute[] {
   const where = `resource(${className})`
   checkNames(config, CONFIG, where)
   for (const name of ['attributes', 'computed'] as const) requireObject(config[name] ?? {}, `${where}: "${name}"`)
@@ -98,7 +96,7 @@ function requireObject(value: unknown, where: string): asserts value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError(`${where} must be an object.`)
 }
 
-function applyRules(attribute: Attribute, rules: NonNullable<Config['attributes']>[string]): Attribute {
+function applyRules(attribute: Attribute, rules: NonNullable<UntypedConfig['attributes']>[string]): Attribute {
   if (rules === undefined) return attribute
   const { fill } = rules
   if (fill !== undefined && (attribute.readOnly || (attribute.kind !== 'scalar' && attribute.kind !== 'toOne')))
@@ -191,7 +189,7 @@ function findKind(given: string, known: readonly string[]): string | undefined {
   return OTHER_KINDS[given.toLowerCase()] ?? findNearest(given, known)
 }
 
-function readComputed(where: string, taken: readonly Attribute[], config: Config): Attribute[] {
+function readComputed(where: string, taken: readonly Attribute[], config: UntypedConfig): Attribute[] {
   return Object.entries(config.computed ?? {}).map(([name, computed]) => {
     if (taken.some(attribute => attribute.name === name)) throw new TypeError(`${where}: computed: "${name}" is an attribute already.`)
     return readComputedAttribute(`${where}: computed.${name}`, name, computed, undefined)
@@ -291,7 +289,7 @@ function asksCaller(sql: ComputedAttribute['sql']): boolean {
 }
 
 /** Returns the rules of a resource beside its attributes: those of the application and the filters of MikroORM. */
-export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config, added: NamedFilters): ResourceRules {
+export function readRules(meta: EntityMetadata, orm: MikroORM, config: UntypedConfig, added: NamedFilters): ResourceRules {
   const where = `resource(${meta.className})`
   const { access = true, scope, write, depth = 1, expand = [], single, repeatable = false } = config
   if (single !== undefined && typeof single !== 'string' && typeof single !== 'number')
@@ -335,7 +333,7 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: Config, a
   })
 }
 
-function readParameters(where: string, { parameters = {} }: Config): ResourceRules['parameters'] {
+function readParameters(where: string, { parameters = {} }: UntypedConfig): ResourceRules['parameters'] {
   requireObject(parameters, `${where}: "parameters"`)
   for (const [name, read] of Object.entries(parameters)) {
     if (!/^[\w.-]+$/.test(name)) throw new TypeError(`${where}: parameters: "${name}" cannot be the name of a parameter.`)
@@ -345,7 +343,7 @@ function readParameters(where: string, { parameters = {} }: Config): ResourceRul
 }
 
 /** The form alone: whether they name what there is, the vocabulary of the version decides. */
-function readDefaults(where: string, { sort, limit, filter }: Config): ResourceRules['defaults'] {
+function readDefaults(where: string, { sort, limit, filter }: UntypedConfig): ResourceRules['defaults'] {
   if (sort === undefined && limit === undefined && filter === undefined) return undefined
   if (sort !== undefined && !(Array.isArray(sort) ? sort : [sort]).every(key => typeof key === 'string' && key !== ''))
     throw new TypeError(`${where}: "sort" must be sort keys, such as "age.desc", or an array of them.`)

@@ -116,6 +116,9 @@ export type ResourceParameter<E> = (
   ctx: HookContext,
 ) => FilterQuery<E> | undefined | null | Promise<FilterQuery<E> | undefined | null>
 
+/** The configuration of a resource whose entity is not known. */
+export type UntypedConfig = ResourceConfig<Record<string, unknown>>
+
 /** What `resource` takes: what is to differ from the defaults for one model. */
 export interface ResourceConfig<E> {
   /** Plural name, in place of the default names. */

@@ -10,13 +10,10 @@ import { publicName, scalarType } from '../../model/metadata/property-type.ts'
 import { defaultNames } from '../../model/resource-names.ts'
 import type { Evolving } from '../../records/database/evolving.ts'
 
-export type Meta = EntityMetadata
-export type Property = EntityProperty
-
 /** A column of an entity, with what is known of its values. */
 export interface EvolvedColumn {
-  readonly meta: Meta
-  readonly prop: Property
+  readonly meta: EntityMetadata
+  readonly prop: EntityProperty
   readonly column: string
   /** Undefined where the values are not plain ones. */
   readonly type: ScalarType | undefined
@@ -47,7 +44,7 @@ export interface AskedRename {
 }
 
 /** Returns what a table is called in a request: with its schema, where the entity says one. */
-function keyOfEntity({ schema, tableName }: Meta): string {
+function keyOfEntity({ schema, tableName }: EntityMetadata): string {
   return schema === undefined || schema === '' ? tableName : `${schema}.${tableName}`
 }
 
@@ -78,8 +75,8 @@ type EntityWithSingular = EntityMetadata & { readonly singular: string }
 function nameEntities(orm: MikroORM, { resources }: Evolving): ReadonlyMap<string, EntityWithSingular> {
   const all = [...orm.getMetadata()].filter(meta => !meta.embeddable && !meta.abstract && meta.pivotTable !== true && !meta.virtual)
   const named = new Map<string, EntityWithSingular>()
-  const add = (name: string, meta: Meta, singular: string): void => {
-    if (!named.has(name)) named.set(name, Object.assign(Object.create(meta) as Meta, { singular }))
+  const add = (name: string, meta: EntityMetadata, singular: string): void => {
+    if (!named.has(name)) named.set(name, Object.assign(Object.create(meta) as EntityMetadata, { singular }))
   }
   for (const { entity, config } of resources) {
     const meta = entity === undefined || typeof entity === 'string' ? undefined : orm.getMetadata().find(entity)
@@ -101,7 +98,7 @@ function findEntity(named: ReadonlyMap<string, EntityWithSingular>, name: string
 }
 
 /** Lists the stored properties of an entity that have one column. */
-function listProperties(meta: Meta): Property[] {
+function listProperties(meta: EntityMetadata): EntityProperty[] {
   return meta.props.filter(
     ({ persist, formula, generated, kind, fieldNames, owner }) =>
       persist !== false &&
@@ -128,13 +125,13 @@ function readColumns(orm: MikroORM): Map<string, Map<string, EvolvedColumn>> {
 }
 
 /** Returns the property whose values the column holds: that of the key where it is a link. */
-function findValue(prop: Property): Property | undefined {
+function findValue(prop: EntityProperty): EntityProperty | undefined {
   if (prop.kind === 'scalar') return prop
   const keys = prop.kind === 'embedded' ? [] : (prop.targetMeta?.getPrimaryProps() ?? [])
   return keys.length === 1 ? findValue(keys[0]!) : undefined
 }
 
-function describe(prop: Property, platform: Platform): Pick<EvolvedColumn, 'type' | 'store' | 'storeText'> {
+function describe(prop: EntityProperty, platform: Platform): Pick<EvolvedColumn, 'type' | 'store' | 'storeText'> {
   const value = findValue(prop)
   const type = value === undefined ? undefined : scalarType(value)
   if (value === undefined || type === undefined)
@@ -198,7 +195,7 @@ function readFill(
   return filled
 }
 
-function findProperty(meta: Meta, name: string, option: string): Property {
+function findProperty(meta: EntityMetadata, name: string, option: string): EntityProperty {
   const prop = meta.props.find(each => each.name === name || publicName(each) === name)
   if (prop !== undefined) return prop
   throw new TypeError(

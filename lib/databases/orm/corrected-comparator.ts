@@ -6,11 +6,11 @@ import { EntityComparator } from '@mikro-orm/core'
 import type { EntityMetadata } from '@mikro-orm/core'
 import { serializeDates } from './date-keys.ts'
 
-type Serializer = ReturnType<typeof serializeDates>
+type DateSerializer = ReturnType<typeof serializeDates>
 
 /** The members of MikroORM's comparator that are corrected. */
 interface Corrected {
-  getPkSerializer(meta: EntityMetadata): Serializer
+  getPkSerializer(meta: EntityMetadata): DateSerializer
   wrap(key: string): string
   safeKey(key: string): string
 }

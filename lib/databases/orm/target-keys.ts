@@ -11,8 +11,6 @@ import { thresholds } from '../../foundation/base/thresholds.ts'
 import { qualifyTable } from '../../model/table-name.ts'
 import { name, tableName } from '../sql/sql.ts'
 
-type NamedRow = Record<string, unknown>
-
 /** The members of the driver that are used here. */
 interface Driver {
   getMetadata(): MetadataStorage
@@ -21,15 +19,15 @@ interface Driver {
 
 /** The data that MikroORM keeps with an entity. */
 interface Wrapped {
-  readonly __originalEntityData: NamedRow | undefined
+  readonly __originalEntityData: Record<string, unknown> | undefined
   readonly __platform: Platform
 }
 
-type Compare = (last: NamedRow, current: NamedRow, options?: object) => NamedRow
+type Compare = (last: Record<string, unknown>, current: Record<string, unknown>, options?: object) => Record<string, unknown>
 
 /** The members of a comparator that are corrected. */
 interface Comparator {
-  prepareEntity(entity: object): NamedRow
+  prepareEntity(entity: object): Record<string, unknown>
   getEntityComparator(name: EntityName): Compare
 }
 
@@ -77,10 +75,10 @@ function correctStored(entity: object, own: readonly EntityProperty[]): void {
   const { __originalEntityData: stored, __platform: platform } = helper(entity) as unknown as Wrapped
   for (const prop of stored === undefined ? [] : own) {
     const noted = stored![prop.name] ?? null
-    const target = (entity as NamedRow)[prop.name]
+    const target = (entity as Record<string, unknown>)[prop.name]
     if (noted === null) continue
     const { name: key, customType, runtimeType } = prop.targetMeta!.properties[prop.targetKey as never] as EntityProperty
-    const value = Utils.isEntity<NamedRow>(target, true) ? target[key] : undefined
+    const value = Utils.isEntity<Record<string, unknown>>(target, true) ? target[key] : undefined
     if (value !== undefined && isSame(prop, noted, target as object)) {
       stored![prop.name] = customType?.convertToDatabaseValue(value, platform, { mode: 'serialization' }) ?? value
     } else if (runtimeType === 'Date' && (typeof noted === 'number' || typeof noted === 'string')) {
@@ -151,7 +149,7 @@ export function rememberManager(em: EntityManager, transaction?: Transaction): v
  */
 export async function loadTargetKeys(
   meta: EntityMetadata,
-  rows: readonly NamedRow[],
+  rows: readonly Record<string, unknown>[],
   driver: Driver,
   em: EntityManager | undefined,
   transaction?: Transaction,
@@ -165,7 +163,7 @@ export async function loadTargetKeys(
 
 async function loadTargetKey(
   prop: EntityProperty,
-  rows: readonly NamedRow[],
+  rows: readonly Record<string, unknown>[],
   driver: Driver,
   em: EntityManager,
   transaction?: Transaction,
@@ -183,15 +181,15 @@ async function loadTargetKey(
   }
   for (const row of missing.size === 0 ? [] : await readKeys(target, referred, [...missing.values()], driver, transaction)) {
     const { [targetKey]: value, ...key } = row
-    const entity: NamedRow = em
+    const entity: Record<string, unknown> = em
       .getEntityFactory()
       .create(target.class, key as never, { merge: true, convertCustomTypes: true, initialized: false })
     // A reference has only its primary key. Setting another one is not a change.
     if (entity[targetKey] === undefined) {
       em.config.getHydrator(metadata).hydrate(entity, target, { [targetKey]: value }, em.getEntityFactory(), 'full', false, true)
-      ;(work.getOriginalEntityData(entity) as NamedRow)[targetKey] = (em.config.getComparator(metadata).prepareEntity(entity) as NamedRow)[
-        targetKey
-      ]
+      ;(work.getOriginalEntityData(entity) as Record<string, unknown>)[targetKey] = (
+        em.config.getComparator(metadata).prepareEntity(entity) as Record<string, unknown>
+      )[targetKey]
     }
     // The unit of work would set the property as well, and undo changes. MikroORM looks the record up by this text.
     const text = String(referred.customType?.convertToJSValue(String(value), platform, { mode: 'hydration' }) ?? value)
@@ -208,7 +206,7 @@ async function readKeys(
   values: readonly unknown[],
   driver: Driver,
   transaction?: Transaction,
-): Promise<NamedRow[]> {
+): Promise<Record<string, unknown>[]> {
   // In a hierarchy with a table for each class, the class that has the column.
   let holder = target
   while (holder.tptParent !== undefined && !holder.ownProps!.some(prop => prop.name === referred.name)) holder = holder.tptParent
@@ -218,11 +216,11 @@ async function readKeys(
   const columns = props.flatMap(({ fieldNames }) => fieldNames.map(name))
   const column = name(referred.fieldNames[0]!)
   // A chunk must not exceed the limit of parameters.
-  const rows: NamedRow[] = []
+  const rows: Record<string, unknown>[] = []
   for (let start = 0; start < values.length; start += thresholds.lookedUp) {
     const chunk = values.slice(start, start + thresholds.lookedUp)
     const sql = `select ${columns.join(', ')} from ${tableName(qualifyTable(holder.tableName, holder.schema))} where ${column} in (${chunk.map(() => '?').join(', ')})`
-    rows.push(...((await driver.execute(sql, chunk, 'all', transaction)) as NamedRow[]))
+    rows.push(...((await driver.execute(sql, chunk, 'all', transaction)) as Record<string, unknown>[]))
   }
   return rows.map(row =>
     Object.fromEntries(

@@ -2,6 +2,7 @@
  * Described API: an OpenAPI document as the docs page reads it: resources with their operations, attributes, filters and examples. The page shows nothing
  * that the document does not have.
  */
+import type { JsonObject } from '../../foundation/base/json.ts'
 import type { TemplateNames } from '../../foundation/base/template-tree.ts'
 import { SIGN_OF_MARK } from '../../records/request/operators.ts'
 import type { Diagram } from '../diagram/diagram-parts.ts'
@@ -258,9 +259,9 @@ class DescribedApi {
   }
 
   /** A body as it is sent. */
-  #wrap(record: Body | undefined, names: TemplateNames): Body | undefined {
+  #wrap(record: JsonObject | undefined, names: TemplateNames): JsonObject | undefined {
     const template = this.#envelope?.record
-    return record === undefined || template === undefined ? record : (template.wrap(record, names) as Body)
+    return record === undefined || template === undefined ? record : (template.wrap(record, names) as JsonObject)
   }
 
   /** @param path the keys that lead to the records of an answer */
@@ -315,8 +316,6 @@ class DescribedApi {
     return plain === undefined ? undefined : { [plain.name]: example![plain.name] }
   }
 }
-
-type Body = Readonly<Record<string, unknown>>
 
 /** Kinds whose values are short and plain. */
 const PLAIN = new Set(['text', 'integer', 'boolean', 'enum', 'float', 'date'])

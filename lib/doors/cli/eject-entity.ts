@@ -15,9 +15,6 @@ import { FileTypes, declareReaders, scalarBuilder } from './eject-scalar.ts'
 import { Code, call, chain, isLiteral, later, literal, object } from './source.ts'
 import type { LinkedSource } from './source.ts'
 
-type Meta = EntityMetadata
-type Property = EntityProperty
-
 const NAMES = new UnderscoreNamingStrategy()
 
 /** Settings of a property that code cannot be made of here. */
@@ -45,14 +42,14 @@ const REFUSED = [
 const FLAGS = ['hidden', 'lazy', 'eager', 'ref', 'version', 'concurrencyCheck', 'orphanRemoval'] as const
 
 /** Where the modules of entities are, from one to the other. */
-export type ModuleOf = (meta: Meta) => string
+export type ModuleOf = (meta: EntityMetadata) => string
 
 /**
  * The text of the module that defines an entity or embeddable.
  *
  * @param isFromFile the tables are there already, so that nothing need be said which only matters when they are made
  */
-export function entityModule(meta: Meta, moduleOf: ModuleOf, isFromFile: boolean, leftOut: LeftOut): string {
+export function entityModule(meta: EntityMetadata, moduleOf: ModuleOf, isFromFile: boolean, leftOut: LeftOut): string {
   refuseEntity(meta, isFromFile)
   const types = new FileTypes()
   const properties = meta.props
@@ -100,11 +97,11 @@ class Unwritable extends CommandError {
   }
 }
 
-function refuse(meta: Meta, property: string | undefined, reason: string): Unwritable {
+function refuse(meta: EntityMetadata, property: string | undefined, reason: string): Unwritable {
   return new Unwritable(`${meta.className}${property === undefined ? '' : `.${property}`}`, reason)
 }
 
-function refuseEntity(meta: Meta, isFromFile: boolean): void {
+function refuseEntity(meta: EntityMetadata, isFromFile: boolean): void {
   if (!/^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(meta.className)) throw refuse(meta, undefined, 'its name is not an identifier')
   if (meta.inheritanceType !== undefined || meta.root.inheritanceType !== undefined)
     throw refuse(meta, undefined, 'it is part of an inheritance')
@@ -115,19 +112,21 @@ function refuseEntity(meta: Meta, isFromFile: boolean): void {
 }
 
 /** Options of an entity beside its properties. */
-function entityOptions(meta: Meta): [string, unknown][] {
+function entityOptions(meta: EntityMetadata): [string, unknown][] {
   const options: [string, unknown][] = []
   const set = (name: string, value: unknown): void => {
     if (!isLiteral(value)) throw refuse(meta, undefined, `its option "${name}" has code in it`)
     options.push([name, value])
   }
   const isComposite = (properties: unknown): boolean => {
-    const prop = typeof properties === 'string' ? (meta.properties[properties as never] as Property) : undefined
+    const prop = typeof properties === 'string' ? (meta.properties[properties as never] as EntityProperty) : undefined
     return prop?.polymorphTargets !== undefined || (prop?.joinColumns?.length ?? 0) > 1
   }
   // MikroORM adds an index for every foreign key of several columns, and a check for every enum.
   const indexes = meta.indexes.filter(index => index.name !== undefined || !isComposite(index.properties))
-  const checks = meta.checks.filter(({ property }) => (meta.properties[property as never] as Property | undefined)?.items === undefined)
+  const checks = meta.checks.filter(
+    ({ property }) => (meta.properties[property as never] as EntityProperty | undefined)?.items === undefined,
+  )
   if (meta.uniques.length > 0) set('uniques', meta.uniques.map(withoutUndefined))
   if (indexes.length > 0) set('indexes', indexes.map(withoutUndefined))
   if (checks.length > 0) set('checks', checks.map(withoutUndefined))
@@ -142,15 +141,15 @@ function withoutUndefined(value: object): object {
 
 /** One property on its way to code. */
 class PropertyWriter {
-  readonly #meta: Meta
-  readonly #prop: Property
+  readonly #meta: EntityMetadata
+  readonly #prop: EntityProperty
   readonly #isFromFile: boolean
   readonly #types: FileTypes
   readonly #links: LinkedSource[] = []
   usesUuid = false
   usesCascade = false
 
-  constructor(meta: Meta, prop: Property, isFromFile: boolean, types: FileTypes) {
+  constructor(meta: EntityMetadata, prop: EntityProperty, isFromFile: boolean, types: FileTypes) {
     this.#types = types
     this.#meta = meta
     this.#isFromFile = isFromFile
@@ -163,7 +162,7 @@ class PropertyWriter {
   }
 
   /** The entities that it leads to. */
-  get targets(): readonly Meta[] {
+  get targets(): readonly EntityMetadata[] {
     const { kind, targetMeta, polymorphTargets } = this.#prop
     return kind === 'scalar' ? [] : (polymorphTargets ?? [targetMeta!])
   }
@@ -223,7 +222,8 @@ class PropertyWriter {
     if (prop.mappedBy !== undefined) this.#add('mappedBy', prop.mappedBy)
     if (prop.targetKey !== undefined) this.#add('targetKey', prop.targetKey)
     if (prop.polymorphTargets !== undefined) this.#discriminator(prop.polymorphTargets)
-    const other = prop.inversedBy === undefined ? undefined : (targetMeta!.properties[prop.inversedBy as never] as Property | undefined)
+    const other =
+      prop.inversedBy === undefined ? undefined : (targetMeta!.properties[prop.inversedBy as never] as EntityProperty | undefined)
     // Of a relation to one of several entities the other sides tell by themselves, which need not be on all of them.
     const isTold = other !== undefined && !isHiddenInverse(other) && prop.polymorphTargets === undefined
     if (prop.owner && isTold) this.#add('inversedBy', prop.inversedBy)
@@ -254,7 +254,7 @@ class PropertyWriter {
   }
 
   /** The discriminator of a relation to one of several entities, where MikroORM does not assume it by itself. */
-  #discriminator(targets: readonly Meta[]): void {
+  #discriminator(targets: readonly EntityMetadata[]): void {
     const { name: property, discriminator = property, discriminatorColumn, discriminatorMap = {} } = this.#prop
     if (discriminator !== property) this.#add('discriminator', discriminator)
     if (discriminatorColumn !== NAMES.discriminatorColumnName(discriminator))
@@ -283,7 +283,7 @@ class PropertyWriter {
     const { targetMeta } = prop
     const meta = this.#meta
     const isSelf = targetMeta!.class === meta.class
-    const nameColumns = (side: Meta, suffix: string): string[] =>
+    const nameColumns = (side: EntityMetadata, suffix: string): string[] =>
       side
         .getPrimaryProps()
         .flatMap(key =>
@@ -357,12 +357,12 @@ const USUAL =
   /^(?:(?:big|small)?serial|int|integer|smallint|bigint|varchar(?:\(\d+\))?|text|boolean|timestamptz(?:\(\d\))?|date|time(?:\(\d\))?|uuid|jsonb|bytea|double precision|numeric\(\d+,\d+\)|text\[\])$/
 
 /** Whether the type of a column need not be said. In a SQLite file the type of the property says it. */
-function isUsualColumn({ customType }: Property, column: string): boolean {
+function isUsualColumn({ customType }: EntityProperty, column: string): boolean {
   return customType instanceof FileType || USUAL.test(column)
 }
 
 /** Whether the pivot table of a list was made up by MikroORM. */
-function isGenerated(prop: Property): boolean {
+function isGenerated(prop: EntityProperty): boolean {
   const { pivotEntity } = prop as { pivotEntity?: unknown }
   return typeof pivotEntity === 'function' && pivotEntity.name === prop.pivotTable
 }

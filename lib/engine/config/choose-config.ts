@@ -8,7 +8,7 @@ import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 /** The options of MikroORM as an application gives them. */
 export type OrmConfig = Partial<Options> & Readonly<Record<string, unknown>>
 
-type Members = Readonly<Record<string, unknown>>
+type ModuleMembers = Readonly<Record<string, unknown>>
 type ConfigFunction = (context: string) => unknown
 
 /** The context of configs that name none. */
@@ -29,11 +29,11 @@ function unwrap(exported: unknown): unknown {
   return isObject(exported) && exported[Symbol.toStringTag as never] === 'Module' && 'default' in exported ? exported['default'] : exported
 }
 
-function isObject(value: unknown): value is Members {
+function isObject(value: unknown): value is ModuleMembers {
   return typeof value === 'object' && value !== null
 }
 
-function nameOf(config: Members): unknown {
+function nameOf(config: ModuleMembers): unknown {
   return 'contextName' in config ? config['contextName'] : DEFAULT_CONTEXT
 }
 

@@ -93,7 +93,10 @@ export interface Operation {
 /** An operation on one kind of target. */
 type OperationOn<Kind extends Target['kind']> = Operation & { readonly target: Extract<Target, { readonly kind: Kind }> }
 
-type Work<Kind extends Target['kind'] = Target['kind']> = (operation: OperationOn<Kind>, services: Services) => Awaitable<RestResponse>
+type OperationWork<Kind extends Target['kind'] = Target['kind']> = (
+  operation: OperationOn<Kind>,
+  services: Services,
+) => Awaitable<RestResponse>
 
 /** Answers to HEAD have a body, too: who sends them takes it away. */
 export function operate(operation: Operation, services: Services): Awaitable<RestResponse> {
@@ -113,7 +116,7 @@ export function operate(operation: Operation, services: Services): Awaitable<Res
 function perform(operation: Operation, services: Services): Awaitable<RestResponse> {
   const { target, about, request } = operation
   // `checkMethod` has let no other pass.
-  const work = OPERATIONS[target.kind][VERBS[request.method as keyof typeof VERBS]] as Work
+  const work = OPERATIONS[target.kind][VERBS[request.method as keyof typeof VERBS]] as OperationWork
   // A mark is no action on the record.
   const wrapper = target.kind === 'mark' ? undefined : about?.resource.rules.wrappers[about.action]
   return wrapper === undefined ? work(operation, services) : wrapped(wrapper, work, operation, services)
@@ -133,7 +136,7 @@ const VERBS = {
 type Verb = (typeof VERBS)[keyof typeof VERBS]
 
 /** What is done to each kind of target. */
-const OPERATIONS: { readonly [Kind in Target['kind']]: Readonly<Partial<Record<Verb, Work<Kind>>>> } = {
+const OPERATIONS: { readonly [Kind in Target['kind']]: Readonly<Partial<Record<Verb, OperationWork<Kind>>>> } = {
   own: {},
   index: { read: getIndex },
   collection: { read: getPage, add: createRecord },
@@ -170,7 +173,7 @@ function withoutPage(parameters: Parameters, limits: Limits, standard: number | 
 }
 
 /** Runs the application's wrapper; around a write it is part of the transaction, which its failure rolls back. */
-async function wrapped(wrapper: Wrapper, work: Work, operation: Operation, services: Services): Promise<RestResponse> {
+async function wrapped(wrapper: Wrapper, work: OperationWork, operation: Operation, services: Services): Promise<RestResponse> {
   const { about, ctx, request, view } = operation
   const { trace } = view
   const next = async (): Promise<RestResponse> => {

@@ -5,6 +5,7 @@
  */
 import { LazyClient } from '../../foundation/base/abort.ts'
 import { isObject, assertJson } from '../../foundation/base/json.ts'
+import type { JsonObject } from '../../foundation/base/json.ts'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
 import { compileTemplate } from '../../foundation/base/envelope-template.ts'
 import type { CompiledTemplate, EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
@@ -106,10 +107,8 @@ export function shapeAnswer(response: RestResponse, method: string, envelope: Co
   return { ...response, body: shaped }
 }
 
-type Body = Readonly<Record<string, unknown>>
-
 /** A plain attribute has no template: it is bare where records are. */
-function shapeValue(response: RestResponse, body: Body, { record }: CompiledEnvelope): RestResponse {
+function shapeValue(response: RestResponse, body: JsonObject, { record }: CompiledEnvelope): RestResponse {
   return record?.isBare === true && typeof body['attribute'] === 'string' && Object.hasOwn(body, 'value')
     ? { ...response, body: body['value'] }
     : response
@@ -121,7 +120,7 @@ function withoutContent({ headers }: RestResponse): RestResponse {
 }
 
 /** A list that is no page, such as the records of an array that has been created, is the whole of its only page. */
-function listParts(body: Body, records: readonly unknown[]): Parts {
+function listParts(body: JsonObject, records: readonly unknown[]): Parts {
   const { count = records.length, offset = 0, limit = records.length, sort = null, filter = [], previous = null, next = null } = body
   const [size, start] = [Number(limit), Number(offset)]
   return {
@@ -141,17 +140,17 @@ function listParts(body: Body, records: readonly unknown[]): Parts {
   }
 }
 
-function recordParts(body: Body, record: unknown): Parts {
+function recordParts(body: JsonObject, record: unknown): Parts {
   return { record, resource: body['resource'], status: body['status'], success: true, timestamp: body['timestamp'] }
 }
 
-function removedParts(body: Body, carried: unknown): Parts {
+function removedParts(body: JsonObject, carried: unknown): Parts {
   const records = Array.isArray(carried) ? carried : [carried]
   return { ...recordParts(body, Array.isArray(carried) ? null : carried), records, count: records.length }
 }
 
 /** The records alone: the count and the neighbouring pages stand in headers (RFC 8288). */
-function bareList(response: RestResponse, records: readonly unknown[], { count, previous, next }: Body): RestResponse {
+function bareList(response: RestResponse, records: readonly unknown[], { count, previous, next }: JsonObject): RestResponse {
   const links = [
     ...(typeof previous === 'string' ? [`<${previous}>; rel="prev"`] : []),
     ...(typeof next === 'string' ? [`<${next}>; rel="next"`] : []),
@@ -178,6 +177,6 @@ export function shapeRefusal(response: RestResponse, request: Partial<FailedRequ
   return { ...response, body: shaped }
 }
 
-function isRefusal(body: unknown): body is ErrorBody & Body {
+function isRefusal(body: unknown): body is ErrorBody & JsonObject {
   return isObject(body) && body['success'] === false && typeof body['code'] === 'string' && typeof body['detail'] === 'string'
 }

@@ -3,7 +3,7 @@
  * one, gets a new number, so that one odd record does not block the others. `report` receives each such case, and may refuse it.
  */
 import { shorten, readValue } from './infer-values.ts'
-import type { JsonObject } from './infer-values.ts'
+import type { JsonObject } from '../../foundation/base/json.ts'
 
 /** The IDs of the records of a collection. */
 export interface InferredIds {

@@ -1,6 +1,7 @@
 /** The types of an inferred model, and of its drafts. */
 import type { InferredIds } from './infer-ids.ts'
-import type { InferredType, JsonObject } from './infer-values.ts'
+import type { JsonObject } from '../../foundation/base/json.ts'
+import type { InferredType } from './infer-values.ts'
 
 /** An inferred attribute. */
 export type InferredAttribute =

@@ -1,6 +1,5 @@
 /** Infers the types of plain values. */
-
-export type JsonObject = Readonly<Record<string, unknown>>
+import type { JsonObject } from '../../foundation/base/json.ts'
 
 /** The type of a plain attribute. `json` holds any value as it was given: objects, arrays, values of several types. */
 export type InferredType = 'integer' | 'number' | 'text' | 'boolean' | 'json'

@@ -10,8 +10,6 @@ import type { Codec, ScalarValue } from '../../foundation/values/scalar-type.ts'
 import { parseNumber } from '../../foundation/values/scalar-type.ts'
 import { findStoredForm } from './stored-form.ts'
 
-type MappedType = Type<unknown, unknown>
-
 /** Whether a type is one of MikroORM's own, whose values the engine reads and writes itself, and not a class derived from it. */
 export function isBuiltIn(type: object): boolean {
   return Type.getOrmType(type.constructor) !== undefined
@@ -52,7 +50,7 @@ function asRead(stored: unknown, runtime: string, platform: Platform): unknown {
 
 /** Returns the codec of a custom type. Every error of the type's own code means that the value is not of the type; any other error is thrown on. */
 export function customCodec(prop: EntityProperty, platform: Platform): Codec {
-  const type = prop.customType as unknown as MappedType
+  const type = prop.customType as unknown as Type<unknown, unknown>
   const runtime = type.compareAsType()
   const { read, store } = findStoredForm(prop, platform)
   const toProperty = (stored: unknown): unknown => type.convertToJSValue(asRead(read(stored), prop.runtimeType, platform), platform)

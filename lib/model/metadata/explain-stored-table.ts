@@ -1,9 +1,9 @@
 /** Explains why statements of the engine do not write the records of an entity: what `readStoredTable` has left out, in words. */
+import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { isPlainKey, isOneTable } from './read-stored-table.ts'
-import type { Meta, Property } from './unsupported.ts'
 
 /** Returns why the unit of work writes all records of an entity, as the rest of "since …"; undefined where nothing of the entity alone says so. */
-export function explainStoredTable(meta: Meta): string | undefined {
+export function explainStoredTable(meta: EntityMetadata): string | undefined {
   const { className } = meta
   const hooks = Object.entries(meta.hooks).flatMap(([hook, list]) => (list.length > 0 ? [hook] : []))
   if (hooks.length > 0) return `${className} has a hook (${hooks.join(', ')})`
@@ -18,7 +18,7 @@ export function explainStoredTable(meta: Meta): string | undefined {
   return key === undefined ? undefined : `the key "${key.name}" of ${className} is a time, or of a type of its own`
 }
 
-function looksAtEntity({ onCreate, onUpdate, accessor, getter, setter, persist }: Property): string | undefined {
+function looksAtEntity({ onCreate, onUpdate, accessor, getter, setter, persist }: EntityProperty): string | undefined {
   if ((onCreate?.length ?? 0) > 0) return 'an onCreate that takes the entity'
   if ((onUpdate?.length ?? 0) > 0) return 'an onUpdate that takes the entity'
   return persist !== false && (accessor !== undefined || getter === true || setter === true) ? 'an accessor' : undefined

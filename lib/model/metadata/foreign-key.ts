@@ -1,19 +1,19 @@
 /** Foreign key: reads the foreign keys of relations: their columns, the key that they refer to, and the rules for deleting. */
+import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { DeleteRule, Discriminator, TargetKey, ToOneAttribute } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
 import { unsupported } from './unsupported.ts'
-import type { Meta, Property } from './unsupported.ts'
 
 /** The scalar kinds that can identify a record in a path or in a foreign key. */
 export const KEY_KINDS: ReadonlySet<string> = new Set(['integer', 'bigint', 'text', 'uuid', 'date', 'datetime', 'time', 'custom'])
 
 /** Whether a relation holds its foreign key itself. */
-export function isOwning(prop: Property): boolean {
+export function isOwning(prop: EntityProperty): boolean {
   return prop.kind === 'm:1' || (prop.kind === '1:1' && prop.owner)
 }
 
 /** Returns the columns of an owning to-one, in the order of the target's key. */
-export function readForeignColumns(meta: Meta, prop: Property): string[] {
+export function readForeignColumns(meta: EntityMetadata, prop: EntityProperty): string[] {
   if (prop.targetKey !== undefined) return [...prop.fieldNames]
   // One set of columns holds the keys of all targets, in the order of their parts.
   if (prop.polymorphic === true) return [...prop.joinColumns]
@@ -21,7 +21,7 @@ export function readForeignColumns(meta: Meta, prop: Property): string[] {
 }
 
 /** Returns the columns of a foreign key in the order of the target's key. Rejects one that does not refer to the whole primary key. */
-export function orderByKey(meta: Meta, prop: Property, columns: readonly string[]): string[] {
+export function orderByKey(meta: EntityMetadata, prop: EntityProperty, columns: readonly string[]): string[] {
   const target = prop.targetMeta!
   const referenced = prop.referencedColumnNames
   const targetColumns = target.getPrimaryProps().flatMap(key => key.fieldNames)
@@ -38,14 +38,14 @@ export function orderByKey(meta: Meta, prop: Property, columns: readonly string[
 }
 
 /** Returns the columns of a foreign key that refer to more than the primary key. Rejects those that MikroORM does not write. */
-export function readBeside(meta: Meta, prop: Property): ToOneAttribute['beside'] {
+export function readBeside(meta: EntityMetadata, prop: EntityProperty): ToOneAttribute['beside'] {
   const target = prop.targetMeta!
   const keys = target.getPrimaryProps().flatMap(key => key.fieldNames)
   if (prop.targetKey !== undefined || prop.polymorphic === true || prop.joinColumns.length <= keys.length) return undefined
   const beside = prop.joinColumns
     .map((column, index) => ({ column, referred: prop.referencedColumnNames[index]! }))
     .filter(({ referred }) => !keys.includes(referred))
-  const isHeld = (column: string, { props }: Meta): boolean =>
+  const isHeld = (column: string, { props }: EntityMetadata): boolean =>
     props.some(other => other !== prop && other.persist !== false && other.fieldNames?.includes(column))
   const unheld = beside.find(({ column }) => !isHeld(column, meta))
   if (unheld !== undefined) {
@@ -57,7 +57,7 @@ export function readBeside(meta: Meta, prop: Property): ToOneAttribute['beside']
 }
 
 /** Returns the value that marks a polymorphic foreign key as one to this entity, or to one that it inherits from. Undefined for other foreign keys. */
-export function findDiscriminator(target: Meta, prop: Property): Discriminator | undefined {
+export function findDiscriminator(target: EntityMetadata, prop: EntityProperty): Discriminator | undefined {
   if (prop.polymorphic !== true) return undefined
   const values = Object.entries(prop.discriminatorMap as Record<string, unknown>)
   for (let at: unknown = target.class; typeof at === 'function'; at = Object.getPrototypeOf(at)) {
@@ -68,10 +68,10 @@ export function findDiscriminator(target: Meta, prop: Property): Discriminator |
 }
 
 /** Returns the attribute that a foreign key refers to instead of the primary key (MikroORM's `targetKey`). Undefined for one to the primary key. */
-export function readTargetKey(meta: Meta, prop: Property): TargetKey | undefined {
+export function readTargetKey(meta: EntityMetadata, prop: EntityProperty): TargetKey | undefined {
   if (prop.targetKey === undefined) return undefined
   const target = prop.targetMeta!
-  const referred = target.properties[prop.targetKey as never] as Property
+  const referred = target.properties[prop.targetKey as never] as EntityProperty
   const type = referred.kind === 'scalar' && referred.fieldNames?.length === 1 && !isGetter(referred) ? scalarType(referred) : undefined
   if (type === undefined || !KEY_KINDS.has(type.kind)) {
     const why = `"${prop.targetKey}" of ${target.className} cannot be referred to: it is not a plain value that can be a key`
@@ -87,7 +87,7 @@ export function readTargetKey(meta: Meta, prop: Property): TargetKey | undefined
 }
 
 /** Rejects a foreign key constraint to a column that the table of a class above has. */
-function rejectUnheldKey(meta: Meta, prop: Property, target: Meta): void {
+function rejectUnheldKey(meta: EntityMetadata, prop: EntityProperty, target: EntityMetadata): void {
   const { targetKey } = prop
   if (!prop.createForeignKeyConstraint || target.tptParent === undefined || target.ownProps!.some(({ name }) => name === targetKey)) return
   const why =
@@ -97,7 +97,7 @@ function rejectUnheldKey(meta: Meta, prop: Property, target: Meta): void {
 }
 
 /** Rejects a foreign key by `targetKey` whose column another property has too. */
-function rejectSharedColumn(meta: Meta, prop: Property): void {
+function rejectSharedColumn(meta: EntityMetadata, prop: EntityProperty): void {
   const isShared = meta.props.some(
     other =>
       other !== prop &&
@@ -113,24 +113,24 @@ function rejectSharedColumn(meta: Meta, prop: Property): void {
 }
 
 /** Returns what the database does with a row when the row that it refers to is deleted. */
-export function readDeleteRule({ deleteRule }: Property): DeleteRule {
+export function readDeleteRule({ deleteRule }: EntityProperty): DeleteRule {
   if (deleteRule === 'cascade') return 'cascade'
   return deleteRule === 'set null' || deleteRule === 'set default' ? 'unlink' : 'refuse'
 }
 
 /** Whether deleting the owner of a relation deletes the records that it links. */
-export function cascadesRemove(prop: Property): boolean {
+export function cascadesRemove(prop: EntityProperty): boolean {
   return prop.orphanRemoval === true || prop.cascade.some(cascade => cascade === 'remove' || cascade === 'all')
 }
 
 /** Whether the whole key of an entity is one relation to a key of several parts. */
-export function hasRelatedKey(meta: Meta): boolean {
+export function hasRelatedKey(meta: EntityMetadata): boolean {
   const [key, ...others] = meta.getPrimaryProps()
   return key !== undefined && key.kind !== 'scalar' && others.length === 0 && key.fieldNames.length > 1
 }
 
 /** Whether an entity has a link that MikroORM cannot make of a row, so that it loads no record of the entity. */
-export function isUnloadable({ relations }: Meta): boolean {
+export function isUnloadable({ relations }: EntityMetadata): boolean {
   return relations.some(
     prop => isOwning(prop) && prop.formula === undefined && prop.polymorphic !== true && hasRelatedKey(prop.targetMeta!),
   )

@@ -6,18 +6,15 @@ import { isGetter, publicName, scalarType } from './property-type.ts'
 import { readScalar, toProperty } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
-type Meta = EntityMetadata
-type Property = EntityProperty
-
 /** Returns the result of MikroORM's `serializer` for the value of the property. */
-export function serializerRender(meta: Meta, prop: Property, type: ScalarType): Renderer {
+export function serializerRender(meta: EntityMetadata, prop: EntityProperty, type: ScalarType): Renderer {
   const serializer = prop.serializer!
   const place = `the serializer of ${meta.className}.${prop.name}`
   return json => shown(serializer(propertyOfJson(json, type)), place)
 }
 
 /** Returns the result of MikroORM's `serializer` for a relation or an embedded object, made from the IDs or records that the record shows. */
-export function relationRender(meta: Meta, prop: Property): Renderer {
+export function relationRender(meta: EntityMetadata, prop: EntityProperty): Renderer {
   const serializer = prop.serializer!
   const place = `the serializer of ${meta.className}.${prop.name}`
   return json => {
@@ -27,7 +24,7 @@ export function relationRender(meta: Meta, prop: Property): Renderer {
 }
 
 /** Returns the value of an entity's property from the JSON of a relation or an embedded object. */
-function relatedLike(prop: Property, json: unknown): unknown {
+function relatedLike(prop: EntityProperty, json: unknown): unknown {
   const target = prop.targetMeta
   if (target === undefined || json === null || json === undefined || prop.polymorphic === true || target.polymorphs !== undefined)
     return json
@@ -37,7 +34,7 @@ function relatedLike(prop: Property, json: unknown): unknown {
 }
 
 /** A linked entity: with the values of the record that is shown, else with its key alone. It stands for a reference to it too. */
-function linkedLike(target: Meta, json: unknown): Record<string, unknown> {
+function linkedLike(target: EntityMetadata, json: unknown): Record<string, unknown> {
   const isRecord = typeof json === 'object' && json !== null
   const entity = entityLike(target, isRecord ? json : keyLike(target, json))
   const methods = {
@@ -54,7 +51,7 @@ function linkedLike(target: Meta, json: unknown): Record<string, unknown> {
 }
 
 /** Returns the key values that an ID stands for. */
-function keyLike(target: Meta, id: unknown): Record<string, unknown> {
+function keyLike(target: EntityMetadata, id: unknown): Record<string, unknown> {
   const props = target.getPrimaryProps()
   if (props.length === 1) return { [publicName(props[0]!)]: id }
   const parts = String(id).split('~').map(decodeURIComponent)
@@ -70,7 +67,7 @@ class ListLike extends Array<unknown> {
   }
   readonly #isWhole: boolean
 
-  constructor(target: Meta, items: readonly unknown[]) {
+  constructor(target: EntityMetadata, items: readonly unknown[]) {
     super()
     this.#isWhole = items.every(item => typeof item === 'object')
     for (const item of items) this.push(linkedLike(target, item))
@@ -93,9 +90,9 @@ class ListLike extends Array<unknown> {
 }
 
 /** The first thing that a getter reads and that it is not given: a list, an inverse side, or more than the key of a linked entity. Tried on an object of samples. */
-export function unreadableIn(meta: Meta, prop: Property): string | undefined {
+export function unreadableIn(meta: EntityMetadata, prop: EntityProperty): string | undefined {
   let found: string | undefined
-  const linked = (path: string, target: Meta | undefined): object => {
+  const linked = (path: string, target: EntityMetadata | undefined): object => {
     const known = new Set<string | symbol>([...(target?.primaryKeys ?? []), 'isInitialized', 'then'])
     const entity: object = new Proxy(Object.create(null) as object, {
       get: (_, name) => {
@@ -127,7 +124,7 @@ export function unreadableIn(meta: Meta, prop: Property): string | undefined {
   return found
 }
 
-function makeSample({ kind, runtimeType, array }: Property): unknown {
+function makeSample({ kind, runtimeType, array }: EntityProperty): unknown {
   if (array === true) return []
   if (kind === 'embedded') return {}
   const samples: Record<string, unknown> = { number: 0, boolean: false, Date: new Date(0), string: '' }
@@ -135,7 +132,7 @@ function makeSample({ kind, runtimeType, array }: Property): unknown {
 }
 
 /** Returns the value of a getter on an object of the entity's class that has the plain values of the record. */
-export function getterRender(meta: Meta, prop: Property): Renderer {
+export function getterRender(meta: EntityMetadata, prop: EntityProperty): Renderer {
   const place = `the getter ${meta.className}.${prop.name}`
   const getter = (prop.getterName ?? prop.name) as string
   return (_value, record) => {
@@ -158,7 +155,7 @@ function propertyOfJson(json: unknown, type: ScalarType): unknown {
 }
 
 /** An object of the entity's class with the plain values of a record as its properties. */
-function entityLike(meta: Meta, record: object): Record<string, unknown> {
+function entityLike(meta: EntityMetadata, record: object): Record<string, unknown> {
   const entity = Object.create(meta.prototype as object) as Record<string, unknown>
   for (const prop of meta.props) {
     if (prop.embedded !== undefined || isGetter(prop)) continue

@@ -17,15 +17,13 @@ import { arrayCodec, customCodec, isBuiltIn } from './custom-type-codec.ts'
 import { DescribedType } from './described-type.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
-type Property = EntityProperty
-
 /** The key of the property in records. */
-export function publicName(prop: Property): string {
+export function publicName(prop: EntityProperty): string {
   return prop.serializedName ?? prop.name
 }
 
 /** A property that is not stored and has a value for readers all the same. */
-export function isGetter(prop: Property): boolean {
+export function isGetter(prop: EntityProperty): boolean {
   return prop.persist === false && ((prop.getter === true && prop.setter !== true) || prop.getterName !== undefined)
 }
 
@@ -36,7 +34,7 @@ const RUNTIME_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'boolean
  * Whether nothing says what the values of the property are: the compiler emits `Object` for `string | null` and `Reference` for `Ref<string>`, and the type
  * may be named as none that MikroORM knows (`ObjectId`). MikroORM stores it as text.
  */
-export function isUnnamed(prop: Property): boolean {
+export function isUnnamed(prop: EntityProperty): boolean {
   const { type, runtimeType, customType } = prop
   return (
     customType === undefined && !RUNTIME_TYPES.has(runtimeType) && type !== 'text' && type !== 'string' && findItems(prop) === undefined
@@ -47,7 +45,7 @@ export function isUnnamed(prop: Property): boolean {
  * MikroORM goes by the type of the column, of which it may know nothing (`citext`, an enum of the database), where the property is declared as a text. Read from the
  * source (`TsMorphMetadataProvider`), an enum has the name of its type (`Kind`): its values say what they are.
  */
-function findRuntimeType(prop: Property): string {
+function findRuntimeType(prop: EntityProperty): string {
   const { runtimeType, type, columnTypes } = prop
   if (RUNTIME_TYPES.has(runtimeType) || columnTypes === undefined) return runtimeType
   const items = findItems(prop)
@@ -60,18 +58,18 @@ function findRuntimeType(prop: Property): string {
 const LITERALS = /^"[^"]*"(?: \| "[^"]*")*$/
 
 /** Returns the values that the property is limited to; undefined where it is not. */
-function findItems({ items, type, customType }: Property): (string | number)[] | undefined {
+function findItems({ items, type, customType }: EntityProperty): (string | number)[] | undefined {
   if (items !== undefined) return items
   return customType === undefined && LITERALS.test(type) ? type.slice(1, -1).split('" | "') : undefined
 }
 
 /** Whether classes of a polymorphic embedded object have the property by types that differ. */
-export function isMerged({ runtimeType, type }: Property): boolean {
+export function isMerged({ runtimeType, type }: EntityProperty): boolean {
   return runtimeType === 'any' && type.includes(' | ')
 }
 
 /** Undefined when the type is unknown. */
-export function scalarType(prop: Property): ScalarType | undefined {
+export function scalarType(prop: EntityProperty): ScalarType | undefined {
   const known = findItems(prop)
   const items = known === undefined ? {} : { items: Object.freeze<(string | number)[]>([...known]) }
   const type = prop.customType
@@ -114,7 +112,7 @@ export function scalarType(prop: Property): ScalarType | undefined {
 }
 
 /** The type of numbers that a JSON number may not hold exactly. */
-function exactType({ columnTypes, precision, scale }: Property, type: BigIntType | DecimalType): ScalarType {
+function exactType({ columnTypes, precision, scale }: EntityProperty, type: BigIntType | DecimalType): ScalarType {
   const mode: string | undefined = type.mode
   const asNumber = mode === 'number'
   if (type instanceof BigIntType)
@@ -123,12 +121,12 @@ function exactType({ columnTypes, precision, scale }: Property, type: BigIntType
 }
 
 /** Finds the type of a column that holds texts, where it is none of the usual ones: `char(5)`, `inet`, an enum of the database. */
-function findTextColumn({ columnTypes, formula }: Property): { column?: string } {
+function findTextColumn({ columnTypes, formula }: EntityProperty): { column?: string } {
   const [declared = 'text'] = columnTypes ?? []
   if (formula !== undefined || /^(?:\w*text|n?varchar|character varying)\b/i.test(declared)) return {}
   return { column: /^(?:bpchar|char|character)\b/i.test(declared) ? 'bpchar' : declared }
 }
 
-function findPlatform(prop: Property): Platform {
+function findPlatform(prop: EntityProperty): Platform {
   return (prop.customType as unknown as { platform: Platform }).platform
 }

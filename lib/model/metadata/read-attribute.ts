@@ -1,4 +1,5 @@
 /** Reads an attribute of the model from a property of MikroORM's metadata, by the kind of the property. */
+import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { Attribute } from '../model.ts'
 import { relationRender } from './getters.ts'
 import { publicName } from './property-type.ts'
@@ -7,7 +8,6 @@ import { readPolymorphicToOne } from './read-polymorphic.ts'
 import { readRelation } from './read-relation.ts'
 import type { PropertyContext, ResourcesByClass } from './read-common.ts'
 import { isInitialised, readScalarAttribute, readUnstored } from './read-scalar.ts'
-import type { Meta, Property } from './unsupported.ts'
 
 /**
  * Reads the attribute of a property.
@@ -15,7 +15,12 @@ import type { Meta, Property } from './unsupported.ts'
  * @param paths public paths by MikroORM's names; the property and those inside it are added
  * @throws Error with entity, property and reason, for a property that cannot be served
  */
-export function readAttribute(meta: Meta, prop: Property, resources: ResourcesByClass, paths: Map<string, string>): Attribute {
+export function readAttribute(
+  meta: EntityMetadata,
+  prop: EntityProperty,
+  resources: ResourcesByClass,
+  paths: Map<string, string>,
+): Attribute {
   const name = publicName(prop)
   paths.set(prop.name, name)
   const attribute = readByKind({ meta, prop, name, declared: prop, document: undefined }, resources, paths)

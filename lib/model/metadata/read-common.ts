@@ -1,6 +1,6 @@
 /** Reads what attributes of every kind have in common, and describes the place of a property: its public name, declaration and JSON document. */
+import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { Resource } from '../model.ts'
-import type { Meta, Property } from './unsupported.ts'
 
 /** The resources that relations refer to, by entity class. */
 export type ResourcesByClass = ReadonlyMap<object, Resource>
@@ -13,23 +13,23 @@ export interface DocumentPath {
 
 /** A property that is read into an attribute. */
 export interface PropertyContext {
-  readonly meta: Meta
-  readonly prop: Property
+  readonly meta: EntityMetadata
+  readonly prop: EntityProperty
   /** The public name. */
   readonly name: string
   /** The declaration by the embeddable: MikroORM marks every child of a nullable object as nullable. Outside of objects the property itself. */
-  readonly declared: Property
+  readonly declared: EntityProperty
   /** Undefined for a property that has columns of its own. */
   readonly document: DocumentPath | undefined
 }
 
 /** Whether a list has members of several entities, each in a table of its own. Such a list has no one resource; the other sides of its members are served. */
-export function isMixedList(prop: Property): boolean {
+export function isMixedList(prop: EntityProperty): boolean {
   return prop.kind === 'm:n' && prop.polymorphTargets !== undefined
 }
 
 /** Whether MikroORM has added the property as the other side of a unidirectional many-to-many. */
-export function isHiddenInverse(prop: Property): boolean {
+export function isHiddenInverse(prop: EntityProperty): boolean {
   return prop.kind === 'm:n' && prop.name.endsWith('__inverse') && prop.hydrate === false
 }
 
@@ -66,6 +66,6 @@ export function readCommon({
 }
 
 /** Whether a value is required inside a JSON document. Nothing there has a column, so that MikroORM marks it as not stored. */
-export function isRequiredInside(declared: Property): boolean {
+export function isRequiredInside(declared: EntityProperty): boolean {
   return declared.nullable !== true && declared.default === undefined && declared.onCreate === undefined
 }

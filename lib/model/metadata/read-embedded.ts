@@ -1,4 +1,5 @@
 /** Reads an embedded object, or a list of them: the attributes inside, the classes that it may be of, and the relations that it holds. */
+import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { EmbeddedAttribute, InnerAttribute, Renderer, Resource, ScalarAttribute, ToOneAttribute, Variants } from '../model.ts'
 import { cascadesRemove, orderByKey, readDeleteRule } from './foreign-key.ts'
 import { getterRender } from './getters.ts'
@@ -8,7 +9,6 @@ import type { DocumentPath, PropertyContext, ResourcesByClass } from './read-com
 import { findTarget } from './read-relation.ts'
 import { readGetter, readScalarAttribute, readUnstored } from './read-scalar.ts'
 import { unsupported, unsupportedReason } from './unsupported.ts'
-import type { Meta, Property } from './unsupported.ts'
 
 /** The place of an embedded object in its entity. */
 interface EmbeddedContext {
@@ -73,7 +73,7 @@ function readChild(
   return isGetter(child) ? readGetter(context, getterInside(prop, childName)) : readScalarAttribute(context)
 }
 
-function rejectUnsupported(meta: Meta, prop: Property, childName: string, within: DocumentPath | undefined): void {
+function rejectUnsupported(meta: EntityMetadata, prop: EntityProperty, childName: string, within: DocumentPath | undefined): void {
   const child = prop.embeddedProps[childName]!
   const reason =
     unsupportedReason(child) ??
@@ -88,7 +88,7 @@ function rejectUnsupported(meta: Meta, prop: Property, childName: string, within
 const LINKED_IN_JSON = new Set(['integer', 'text', 'uuid'])
 
 /** Returns why a relation or a getter inside an embedded object cannot be served. */
-function unsupportedInside(child: Property, document: DocumentPath | undefined): string | undefined {
+function unsupportedInside(child: EntityProperty, document: DocumentPath | undefined): string | undefined {
   if (child.getterName !== undefined && document !== undefined)
     return 'MikroORM takes a method (getterName), in an object that is stored as JSON, for the value; a getter is none'
   if (child.kind === 'scalar' || child.kind === 'embedded') return undefined
@@ -157,9 +157,9 @@ function readLinkInside(context: PropertyContext, target: Resource): ToOneAttrib
 }
 
 /** Returns the renderer of a getter of an embeddable; of several classes, that of the class that the object is of. */
-function getterInside(prop: Property, name: string): Renderer {
+function getterInside(prop: EntityProperty, name: string): Renderer {
   const { polymorphs, discriminatorMap, discriminatorColumn } = prop.targetMeta!
-  const createRenderer = (meta: Meta): Renderer => getterRender(meta, meta.properties[name as never] as Property)
+  const createRenderer = (meta: EntityMetadata): Renderer => getterRender(meta, meta.properties[name as never] as EntityProperty)
   if (polymorphs === undefined) return createRenderer(prop.targetMeta!)
   const byValue = new Map<string, Renderer>()
   for (const [value, entity] of Object.entries(discriminatorMap as Record<string, unknown>)) {
@@ -171,11 +171,11 @@ function getterInside(prop: Property, name: string): Renderer {
 }
 
 /** Returns the declaration of a property of an embeddable; of several classes, that of the first that has it. */
-function findDeclaration(prop: Property, name: string): Property | undefined {
+function findDeclaration(prop: EntityProperty, name: string): EntityProperty | undefined {
   const target = prop.targetMeta
   const holders = target?.polymorphs ?? (target === undefined ? [] : [target])
   for (const holder of holders) {
-    const own = holder.properties[name as never] as Property | undefined
+    const own = holder.properties[name as never] as EntityProperty | undefined
     if (own !== undefined) return own
   }
   return undefined
@@ -190,13 +190,13 @@ function withoutConditions(attribute: InnerAttribute): InnerAttribute {
 }
 
 /** Returns an attribute as one class has it, where other classes have it by another type. */
-function narrowToClass(attribute: InnerAttribute, declared: Property): InnerAttribute {
+function narrowToClass(attribute: InnerAttribute, declared: EntityProperty): InnerAttribute {
   if (attribute.kind === 'scalar' && declared.kind === 'scalar')
     return attribute.type.kind === 'json' ? { ...attribute, type: Object.freeze(scalarType(declared) ?? attribute.type) } : attribute
   const own = declared.targetMeta?.properties
   if (attribute.kind !== 'embedded' || own === undefined || declared.targetMeta!.polymorphs !== undefined) return attribute
   const attributes = attribute.attributes.flatMap((child): InnerAttribute[] => {
-    const property = own[child.property as never] as Property | undefined
+    const property = own[child.property as never] as EntityProperty | undefined
     if (property === undefined) return []
     const { nullable, required } = readCommon({ prop: property, name: child.name, declared: property })
     return [Object.freeze({ ...narrowToClass(child, property), nullable, required })]
@@ -205,14 +205,14 @@ function narrowToClass(attribute: InnerAttribute, declared: Property): InnerAttr
 }
 
 /** Returns the classes that a polymorphic object may be of. */
-function readVariants(prop: Property, attributes: readonly InnerAttribute[]): Variants {
+function readVariants(prop: EntityProperty, attributes: readonly InnerAttribute[]): Variants {
   const target = prop.targetMeta!
   const column = target.discriminatorColumn as string
   const discriminator = attributes.find(attribute => attribute.property === column)!
   const byValue = new Map<string, readonly InnerAttribute[]>()
   for (const [value, entity] of Object.entries(target.discriminatorMap as Record<string, unknown>)) {
     const variant = target.polymorphs!.find(polymorph => polymorph.class === entity)!
-    const own = variant.props.flatMap((declared: Property) => {
+    const own = variant.props.flatMap((declared: EntityProperty) => {
       const attribute = attributes.find(({ property }) => property === declared.name)
       if (attribute === undefined) return []
       const { nullable, required } = readCommon({ prop: declared, name: attribute.name, declared })

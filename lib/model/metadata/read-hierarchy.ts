@@ -3,34 +3,33 @@
  * Used by read-model.ts alone. A record of a class shows the attributes of its own class, whatever resource it is read through.
  */
 import { indexAttributes } from '../ids-name.ts'
-import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
+import type { EntityManager, EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { isRaw } from '@mikro-orm/core'
 import { isValue, tableColumns, listTargets } from '../model.ts'
 import type { Attribute, Hierarchy, Resource, TableSource } from '../model.ts'
 import { unsupported } from './unsupported.ts'
 import { findTableName } from './table-of.ts'
-import type { Meta } from './unsupported.ts'
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
-type Drafts = ReadonlyMap<Meta, Mutable<Resource>>
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+type Drafts = ReadonlyMap<EntityMetadata, Mutable<Resource>>
 
 /** The discriminator column of the query that joins the tables of a hierarchy. */
 const TYPE_COLUMN = '__tpt_type'
 
-function isInherited(meta: Meta): boolean {
+function isInherited(meta: EntityMetadata): boolean {
   return meta.inheritanceType !== undefined || meta.root.inheritanceType !== undefined
 }
 
 /** Whether an entity is a resource: abstract ones are when their rows can be listed. */
-export function isConcrete(meta: Meta): boolean {
+export function isConcrete(meta: EntityMetadata): boolean {
   return !meta.abstract || isInherited(meta)
 }
 
-function findExtended(meta: Meta): Meta | undefined {
+function findExtended(meta: EntityMetadata): EntityMetadata | undefined {
   return meta.tptParent ?? findParent(meta)
 }
 
-function findParent(meta: Meta): Meta | undefined {
+function findParent(meta: EntityMetadata): EntityMetadata | undefined {
   const { extends: declared } = meta as { extends?: unknown }
   const named = hierarchies.get(meta.root)?.find(({ className, class: entity }) => {
     const { meta: schema } = Object(declared) as { meta?: { class?: unknown } }
@@ -47,10 +46,10 @@ function findParent(meta: Meta): Meta | undefined {
 }
 
 /** The entities of each hierarchy, by its root. */
-const hierarchies = new WeakMap<Meta, readonly Meta[]>()
+const hierarchies = new WeakMap<EntityMetadata, readonly EntityMetadata[]>()
 
-function descendsFrom(meta: Meta, ancestor: Meta): boolean {
-  for (let at: Meta | undefined = meta; at !== undefined; at = findExtended(at)) if (at === ancestor) return true
+function descendsFrom(meta: EntityMetadata, ancestor: EntityMetadata): boolean {
+  for (let at: EntityMetadata | undefined = meta; at !== undefined; at = findExtended(at)) if (at === ancestor) return true
   return false
 }
 
@@ -62,7 +61,7 @@ export function linkHierarchies(drafts: Drafts): void {
   for (const [meta, draft] of drafts) if (meta.inheritanceType === 'tpt') draft.source = joinedTables(meta, all)
 }
 
-function readHierarchyOfTables(meta: Meta, all: readonly Meta[], drafts: Drafts): Hierarchy {
+function readHierarchyOfTables(meta: EntityMetadata, all: readonly EntityMetadata[], drafts: Drafts): Hierarchy {
   const { root } = meta
   const map = Object.entries(root.discriminatorMap as Record<string, unknown>)
   const byValue = new Map<string, Resource>()
@@ -94,14 +93,14 @@ function listColumns(prop: EntityProperty): readonly string[] {
 }
 
 /** The tables that a record of a class is made of: its own, those of its ancestors, and those of its descendants where it is one of them. */
-function joinedTables(meta: Meta, all: readonly Meta[]): TableSource {
-  const key = (of: Meta): string[] => of.getPrimaryProps().flatMap(prop => prop.fieldNames)
-  const own = (of: Meta): string[] => {
+function joinedTables(meta: EntityMetadata, all: readonly EntityMetadata[]): TableSource {
+  const key = (of: EntityMetadata): string[] => of.getPrimaryProps().flatMap(prop => prop.fieldNames)
+  const own = (of: EntityMetadata): string[] => {
     const props = of.tptParent === undefined ? of.props : (of.ownProps ?? [])
     return [...new Set(props.flatMap(prop => listColumns(prop)))]
   }
-  const ancestors: Meta[] = []
-  for (let at: Meta | undefined = meta; at !== undefined; at = at.tptParent) ancestors.push(at)
+  const ancestors: EntityMetadata[] = []
+  for (let at: EntityMetadata | undefined = meta; at !== undefined; at = at.tptParent) ancestors.push(at)
   const taken = new Set<string>()
   const free = (columns: readonly string[]): string[] =>
     columns.filter(column => {
@@ -120,12 +119,12 @@ function joinedTables(meta: Meta, all: readonly Meta[]): TableSource {
   return { kind: 'joined', tables, optional, typeColumn: TYPE_COLUMN, own: (meta.discriminatorValue as string | undefined) ?? '' }
 }
 
-function countAncestors(meta: Meta): number {
+function countAncestors(meta: EntityMetadata): number {
   return meta.tptParent === undefined ? 0 : countAncestors(meta.tptParent) + 1
 }
 
 /** The source that a virtual entity selects from. */
-export function buildQuery(meta: Meta, orm: MikroORM): TableSource {
+export function buildQuery(meta: EntityMetadata, orm: MikroORM): TableSource {
   const { expression } = meta as unknown as { expression: string | ((em: EntityManager, where: object, options: object) => unknown) }
   const given = typeof expression === 'string' ? expression : expression(orm.em.fork(), {}, {})
   if (typeof given === 'string') return { kind: 'query', sql: given }
@@ -157,7 +156,7 @@ export function addInherited(drafts: Drafts): void {
 }
 
 /** The discriminator as an attribute. A body may leave it out where the resource determines the class. */
-function findDiscriminator(meta: Meta, draft: Resource): Attribute | undefined {
+function findDiscriminator(meta: EntityMetadata, draft: Resource): Attribute | undefined {
   const attribute = draft.attributes.find(({ property }) => property === meta.root.discriminatorColumn)
   if (attribute?.kind !== 'scalar') return undefined
   const { own, byValue } = draft.hierarchy!

@@ -8,10 +8,8 @@ import type { HookContext } from '../hook-context.ts'
 import { keyFromText } from '../key.ts'
 import { findHierarchyRoot } from '../model.ts'
 import type { Attribute, ResourceMark, Resource, ScalarAttribute, ToManyAttribute } from '../model.ts'
-import type { MarkOption, ResourceConfig } from '../resource-config.ts'
+import type { MarkOption, UntypedConfig } from '../resource-config.ts'
 import { isResourceName } from '../resource-names.ts'
-
-type Config = ResourceConfig<Record<string, unknown>>
 
 /** What is read of the marks of a resource. */
 export interface ReadMarks {
@@ -21,7 +19,7 @@ export interface ReadMarks {
 }
 
 /** @param users the entity that logs in; undefined without one */
-export function readMarks(resource: Resource, { marks = {} }: Config, users: object | undefined): ReadMarks {
+export function readMarks(resource: Resource, { marks = {} }: UntypedConfig, users: object | undefined): ReadMarks {
   const where = `resource(${resource.className}): marks`
   const read = new Map<string, ResourceMark>()
   const shown: ScalarAttribute[] = []

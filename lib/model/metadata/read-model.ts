@@ -2,7 +2,7 @@
  * Read model: the only reader of MikroORM's metadata. Takes a discovered MikroORM instance, gives the frozen Model.
  * Refuses, when the engine is created, whatever cannot be served: by entity, property and reason.
  */
-import type { EntityName, MikroORM } from '@mikro-orm/core'
+import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../../foundation/base/article.ts'
 import type { NamedFilters } from '../added-filters.ts'
 import { applyAttributeConfigs, readRules } from '../apply-resource-config.ts'
@@ -24,16 +24,14 @@ import { KEY_KINDS, isUnloadable, readForeignColumns } from './foreign-key.ts'
 import { readAttribute } from './read-attribute.ts'
 import { isHiddenInverse, isMixedList } from './read-common.ts'
 import { unsupported, unsupportedReason } from './unsupported.ts'
-import type { Meta } from './unsupported.ts'
 import { readMarks } from './read-marks.ts'
 import { addInherited, isConcrete, linkHierarchies, buildQuery } from './read-hierarchy.ts'
+import type { Mutable } from './read-hierarchy.ts'
 import { findTableName } from './table-of.ts'
 import { explainStoredTable } from './explain-stored-table.ts'
 import { readStoredTable } from './read-stored-table.ts'
 import { readUniques } from './read-uniques.ts'
 import type { ResourceConfig, ResourceDefinition } from '../resource-config.ts'
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /**
  * The model of one version.
@@ -49,7 +47,7 @@ export function readModel(
 ): Model {
   const configs = findConfigs(orm, version, definitions)
   const metas = inGivenOrder(orm).filter(meta => !meta.embeddable && isConcrete(meta) && !isGeneratedPivot(meta))
-  const drafts = new Map<Meta, Mutable<Resource>>()
+  const drafts = new Map<EntityMetadata, Mutable<Resource>>()
   for (const meta of metas) {
     refuseUnsupported(meta)
     const config = configs.get(meta.class)
@@ -84,7 +82,7 @@ export function readModel(
 }
 
 /** Creates the resource of an entity, without its attributes and rules. */
-function createDraft(meta: Meta, names: DefaultNames, orm: MikroORM): Omit<Mutable<Resource>, 'served' | 'rules'> {
+function createDraft(meta: EntityMetadata, names: DefaultNames, orm: MikroORM): Omit<Mutable<Resource>, 'served' | 'rules'> {
   return {
     entity: meta.class,
     className: meta.className,
@@ -126,10 +124,10 @@ function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribu
 }
 
 /** Adds what the entity of a pivot table says: its schema, and, where the application wrote it, that rows may link nothing. */
-function withPivot(attribute: Attribute, meta: Meta, orm: MikroORM): Attribute {
+function withPivot(attribute: Attribute, meta: EntityMetadata, orm: MikroORM): Attribute {
   if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot') return attribute
   const { via } = attribute
-  const { pivotEntity } = meta.properties[attribute.property as never] as Meta['props'][number]
+  const { pivotEntity } = meta.properties[attribute.property as never] as EntityMetadata['props'][number]
   const pivot = orm.getMetadata().find(pivotEntity as EntityName)
   if (pivot === undefined) return attribute
   const isEmpty = pivot.props.some(prop => prop.nullable === true && prop.fieldNames?.some(column => via.targetColumns.includes(column)))
@@ -162,23 +160,23 @@ function isInheritedFrom(resource: Resource, property: string): boolean {
   return above.some(({ attributes }) => attributes.some(attribute => attribute.property === property))
 }
 
-function isQuery(meta: Meta): boolean {
+function isQuery(meta: EntityMetadata): boolean {
   return meta.virtual === true || (meta.expression !== undefined && meta.view !== true)
 }
 
-function isReadOnly(meta: Meta): boolean {
+function isReadOnly(meta: EntityMetadata): boolean {
   return isQuery(meta) || meta.view === true || meta.readonly === true || isUnloadable(meta)
 }
 
 /** The entities in the order in which they were given; those that were only found through others come last. */
-function inGivenOrder(orm: MikroORM): Meta[] {
+function inGivenOrder(orm: MikroORM): EntityMetadata[] {
   // MikroORM forgets abstract classes once those that extend them have their properties.
   const given = (orm.config.get('entities') as unknown[]).flatMap(entity =>
     typeof entity === 'string' ? [] : [orm.getMetadata().find(entity as EntityName)?.class],
   )
   // Of an entity that is given twice, the first place counts.
   const ranks = new Map(given.map((entity, index) => [entity, index] as const).toReversed())
-  const rank = (meta: Meta): number => ranks.get(meta.class) ?? given.length
+  const rank = (meta: EntityMetadata): number => ranks.get(meta.class) ?? given.length
   return [...orm.getMetadata()].toSorted((a, b) => rank(a) - rank(b))
 }
 
@@ -231,7 +229,7 @@ export interface Secret {
 
 function withSecret(
   config: ResourceConfig<Record<string, unknown>>,
-  meta: Meta,
+  meta: EntityMetadata,
   secret: Secret | undefined,
 ): ResourceConfig<Record<string, unknown>> {
   if (secret?.entity !== meta.class || !(secret.property in meta.properties)) return config
@@ -287,14 +285,14 @@ function hidden(attribute: Attribute): Attribute {
 }
 
 /** A pivot table that MikroORM made up for a many-to-many relation; one the application wrote is an entity like any other. */
-export function isGeneratedPivot(meta: Meta): boolean {
+export function isGeneratedPivot(meta: EntityMetadata): boolean {
   const own = meta.relations.filter(prop => prop.persist !== false)
   const isMade = own.length > 0 && own.every(prop => /_(owner|inverse)$/.test(prop.name))
   // One that several entities share has one link, and for the other side a plain column with links that are not stored.
   return meta.pivotTable === true && isMade && (own.length === 2 || meta.relations.length > own.length)
 }
 
-function resourceNames(meta: Meta, config: ResourceConfig<Record<string, unknown>>): DefaultNames {
+function resourceNames(meta: EntityMetadata, config: ResourceConfig<Record<string, unknown>>): DefaultNames {
   const renamed =
     config.name === undefined && config.singular === undefined ? undefined : { plural: config.name, singular: config.singular }
   const standard = defaultNames(meta.className)
@@ -313,7 +311,7 @@ function resourceNames(meta: Meta, config: ResourceConfig<Record<string, unknown
   return { plural, singular, accepted }
 }
 
-function refuseUnsupported(meta: Meta): void {
+function refuseUnsupported(meta: EntityMetadata): void {
   if (meta.primaryKeys.length === 0 && !isQuery(meta)) throw unsupported(meta, undefined, 'it has no primary key')
   for (const prop of meta.props.filter(each => !isHiddenInverse(each))) {
     const reason = unsupportedReason(prop)
@@ -322,21 +320,21 @@ function refuseUnsupported(meta: Meta): void {
 }
 
 /** Names a property, one inside an embedded object by its path. */
-function placeOf({ name, embedded }: Meta['props'][number], meta: Meta): string {
+function placeOf({ name, embedded }: EntityMetadata['props'][number], meta: EntityMetadata): string {
   const holder = embedded && meta.properties[embedded[0] as never]
   return holder === undefined ? name : `${placeOf(holder, meta)}.${embedded![1]}`
 }
 
 /** The columns that records come by: those of the key; in a table without one, that of the order in which rows were inserted. */
-function findOrder(key: readonly KeyPart[], meta: Meta): string[] {
+function findOrder(key: readonly KeyPart[], meta: EntityMetadata): string[] {
   return key.length > 0 ? key.map(part => part.column) : meta.props.filter(ordersRecords).flatMap(prop => prop.fieldNames)
 }
 
-function ordersRecords(prop: Meta['props'][number]): boolean {
+function ordersRecords(prop: EntityMetadata['props'][number]): boolean {
   return prop.customType instanceof DescribedType && prop.customType.ordersRecords
 }
 
-function keyParts(meta: Meta): KeyPart[] {
+function keyParts(meta: EntityMetadata): KeyPart[] {
   return meta.getPrimaryProps().flatMap(prop => {
     if (prop.kind === 'scalar') {
       const type = scalarType(prop)!
@@ -356,7 +354,7 @@ function keyParts(meta: Meta): KeyPart[] {
 
 /** Fills a draft with its attributes, once every draft has its key. */
 function fill(
-  meta: Meta,
+  meta: EntityMetadata,
   draft: Mutable<Resource>,
   drafts: ReadonlyMap<object, Resource>,
   config: ResourceConfig<Record<string, unknown>>,
@@ -393,7 +391,7 @@ function fill(
  * The root of a hierarchy in one table has the properties of all classes, and so has an abstract class in the middle; the root of one in several tables a
  * property for which class a row is of.
  */
-function isOfDescendant(meta: Meta, prop: Meta['props'][number]): boolean {
+function isOfDescendant(meta: EntityMetadata, prop: EntityMetadata['props'][number]): boolean {
   const hasAll = meta.root === meta || (meta.root.inheritanceType === 'sti' && meta.discriminatorValue === undefined)
   return (hasAll && prop.inherited === true) || prop.name === (meta.root as { tptDiscriminatorColumn?: string }).tptDiscriminatorColumn
 }

@@ -1,11 +1,11 @@
 /** Reads a relation to one of several entities (MikroORM's polymorphic to-one) as one to-one attribute for each of them. */
+import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { PolymorphicTarget, Resource, ScalarAttribute, ToOneOfAttribute } from '../model.ts'
 import { cascadesRemove, findDiscriminator, hasRelatedKey, isOwning } from './foreign-key.ts'
 import { publicName } from './property-type.ts'
 import { readCommon } from './read-common.ts'
 import type { PropertyContext, ResourcesByClass } from './read-common.ts'
 import { unsupported } from './unsupported.ts'
-import type { Meta, Property } from './unsupported.ts'
 
 /** Reads a polymorphic relation: the branches are its to-ones. */
 export function readPolymorphicToOne(context: PropertyContext, resources: ResourcesByClass): ToOneOfAttribute {
@@ -28,7 +28,7 @@ export function readPolymorphicToOne(context: PropertyContext, resources: Resour
     onDelete: common.nullable ? ('unlink' as const) : ('refuse' as const),
   }
   const branches = targets.map(({ of, target }): PolymorphicTarget => {
-    const otherSide = prop.inversedBy === undefined ? undefined : (of.properties[prop.inversedBy as never] as Property | undefined)
+    const otherSide = prop.inversedBy === undefined ? undefined : (of.properties[prop.inversedBy as never] as EntityProperty | undefined)
     return Object.freeze({
       kind: 'toOne',
       ...shared,
@@ -49,7 +49,7 @@ export function readPolymorphicToOne(context: PropertyContext, resources: Resour
 }
 
 /** Returns the resource of one of the targets; rejects one that MikroORM could write, but not load. */
-function findBranchTarget(meta: Meta, prop: Property, of: Meta, resources: ResourcesByClass): Resource {
+function findBranchTarget(meta: EntityMetadata, prop: EntityProperty, of: EntityMetadata, resources: ResourcesByClass): Resource {
   const target = resources.get(of.class)
   if (target === undefined) throw unsupported(meta, prop.name, `its target ${of.className} is not served`)
   if (target.key.length !== prop.joinColumns.length)
@@ -62,7 +62,7 @@ function findBranchTarget(meta: Meta, prop: Property, of: Meta, resources: Resou
 }
 
 /** Returns the name of the attribute that shows the resource of a linked record: one that no target has for another attribute. */
-function findTypeName(meta: Meta, prop: Property): string {
+function findTypeName(meta: EntityMetadata, prop: EntityProperty): string {
   const taken = new Set(prop.polymorphTargets!.flatMap(({ props }) => props.map(publicName)))
   const name = ['type', 'resource'].find(each => !taken.has(each))
   if (name !== undefined) return name

@@ -1,4 +1,5 @@
 /** Reads a relation to a record or to a list of records of one entity, and rejects those that MikroORM cannot write. */
+import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { Resource, ToManyAttribute, ToOneAttribute } from '../model.ts'
 import { DescribedType } from './described-type.ts'
 import { cascadesRemove, findDiscriminator, readBeside, readForeignColumns, readDeleteRule, readTargetKey } from './foreign-key.ts'
@@ -7,7 +8,6 @@ import { isHiddenInverse, isMixedList, readCommon } from './read-common.ts'
 import type { PropertyContext, ResourcesByClass } from './read-common.ts'
 import { compileFormula } from './sql-formula.ts'
 import { unsupported } from './unsupported.ts'
-import type { Meta, Property } from './unsupported.ts'
 
 /** Reads a relation to one resource: by a foreign key, by the other side's foreign key, by a formula, or as a list. */
 export function readRelation(context: PropertyContext, resources: ResourcesByClass): ToOneAttribute | ToManyAttribute {
@@ -25,7 +25,7 @@ function readToOne(context: PropertyContext, target: Resource): ToOneAttribute {
   const readOnly = common.readOnly || (!owner && (target.readOnly || isUnstored(prop)))
   // The other side may be empty, unless it is declared not to be: MikroORM asks for it then.
   const required = common.required && !readOnly
-  const mapped = owner ? undefined : (prop.targetMeta!.properties[prop.mappedBy as never] as Property)
+  const mapped = owner ? undefined : (prop.targetMeta!.properties[prop.mappedBy as never] as EntityProperty)
   const [holder, link] = mapped === undefined ? [meta, prop] : [prop.targetMeta!, mapped]
   return Object.freeze({
     kind: 'toOne',
@@ -72,8 +72,8 @@ function readToMany(context: PropertyContext, target: Resource): ToManyAttribute
 }
 
 /** Whether nothing is stored of a relation from its other side: MikroORM leaves a to-one with `persist: false` out of what it writes. */
-function isUnstored({ targetMeta, mappedBy }: Property): boolean {
-  return (targetMeta!.properties[mappedBy as never] as Property | undefined)?.persist === false
+function isUnstored({ targetMeta, mappedBy }: EntityProperty): boolean {
+  return targetMeta!.properties[mappedBy as never]?.persist === false
 }
 
 /** Reads a to-one whose key an SQL expression gives: a formula, or the newest of a list (`through`). It has no foreign key, and is read-only. */
@@ -103,10 +103,10 @@ function readFormulaLink(context: PropertyContext, target: Resource): ToOneAttri
 }
 
 /** Returns the target of a relation; rejects one that MikroORM cannot write a link to. */
-export function findTarget(meta: Meta, prop: Property, resources: ResourcesByClass): Resource {
+export function findTarget(meta: EntityMetadata, prop: EntityProperty, resources: ResourcesByClass): Resource {
   const target = resources.get(prop.targetMeta!.class)
   if (target === undefined) throw unsupported(meta, prop.name, 'its target is not served')
-  const mapped = prop.mappedBy === undefined ? undefined : (prop.targetMeta!.properties[prop.mappedBy as never] as Property | undefined)
+  const mapped = prop.mappedBy === undefined ? undefined : prop.targetMeta!.properties[prop.mappedBy as never]
   if (mapped?.embedded !== undefined) {
     throw unsupported(
       meta,
@@ -123,14 +123,14 @@ export function findTarget(meta: Meta, prop: Property, resources: ResourcesByCla
 }
 
 /** Returns the name of the attribute at the other side, if there is one that is served. */
-function findOtherSide(prop: Property, other: string | undefined): string | undefined {
-  const property = other === undefined ? undefined : (prop.targetMeta!.properties[other as never] as Property | undefined)
+function findOtherSide(prop: EntityProperty, other: string | undefined): string | undefined {
+  const property = other === undefined ? undefined : prop.targetMeta!.properties[other as never]
   return property === undefined || isHiddenInverse(property) || isMixedList(property) ? undefined : publicName(property)
 }
 
 /** Reads the foreign key by which a list is linked from its other side. */
-function readForeign(meta: Meta, prop: Property): ToManyAttribute['via'] {
-  const mapped = prop.targetMeta!.properties[prop.mappedBy as never] as Property
+function readForeign(meta: EntityMetadata, prop: EntityProperty): ToManyAttribute['via'] {
+  const mapped = prop.targetMeta!.properties[prop.mappedBy as never] as EntityProperty
   const holder = prop.targetMeta!
   return {
     kind: 'foreign',
@@ -142,9 +142,9 @@ function readForeign(meta: Meta, prop: Property): ToManyAttribute['via'] {
 }
 
 /** Reads the pivot table of a many-to-many list; rejects one that MikroORM cannot read or write. */
-function readPivot(meta: Meta, prop: Property): ToManyAttribute['via'] {
+function readPivot(meta: EntityMetadata, prop: EntityProperty): ToManyAttribute['via'] {
   const pivot = prop.pivotTable
-  const inherited = meta.tptParent?.properties[prop.name as never] as Property | undefined
+  const inherited = meta.tptParent?.properties[prop.name as never]
   if (inherited !== undefined && inherited.pivotTable !== pivot) {
     const why = `MikroORM gives each class that inherits it a pivot table of its own; name one for all by pivotTable('${inherited.pivotTable}')`
     throw unsupported(meta, prop.name, why)
@@ -182,12 +182,12 @@ function isEmptyWhere(where: unknown): boolean {
 }
 
 /** Returns the order of a list: the relation's own, else the target entity's. Nested objects become dotted paths. */
-function readOrderBy(prop: Property): { path: string; descending: boolean }[] {
+function readOrderBy(prop: EntityProperty): { path: string; descending: boolean }[] {
   const declared: unknown = prop.orderBy ?? prop.targetMeta?.orderBy
   const list: unknown[] = declared === undefined ? [] : Array.isArray(declared) ? (declared as unknown[]) : [declared]
-  const walk = (value: unknown, target: Meta | undefined, prefix: string): { path: string; descending: boolean }[] =>
+  const walk = (value: unknown, target: EntityMetadata | undefined, prefix: string): { path: string; descending: boolean }[] =>
     Object.entries(value as Record<string, unknown>).flatMap(([name, direction]) => {
-      const property = target?.properties[name as never] as Property | undefined
+      const property = target?.properties[name as never]
       const path = `${prefix}${property === undefined ? name : publicName(property)}`
       return typeof direction === 'object' && direction !== null
         ? walk(direction, property?.targetMeta, `${path}.`)

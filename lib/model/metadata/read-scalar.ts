@@ -1,4 +1,5 @@
 /** Read scalar: reads a scalar property: its type, the source of its value, and the code of the entity that shows it. */
+import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { isRaw } from '@mikro-orm/core'
 import type { Renderer, ScalarAttribute, Source } from '../model.ts'
 import { getterRender, serializerRender } from './getters.ts'
@@ -6,7 +7,6 @@ import { isGetter, scalarType } from './property-type.ts'
 import { isRequiredInside, readCommon } from './read-common.ts'
 import type { PropertyContext } from './read-common.ts'
 import { compileFormula } from './sql-formula.ts'
-import type { Meta, Property } from './unsupported.ts'
 
 /** Reads a scalar property, in a table or inside an embedded object. */
 export function readScalarAttribute(context: PropertyContext): ScalarAttribute {
@@ -74,7 +74,7 @@ function readSource({ meta, prop, document }: PropertyContext): Source {
 }
 
 /** Whether the constructor of the class gives the property a value (`createdAt = new Date()`). MikroORM takes only constant ones for defaults. */
-export function isInitialised(meta: Meta, prop: Property): boolean {
+export function isInitialised(meta: EntityMetadata, prop: EntityProperty): boolean {
   try {
     const entity = new (meta.class as unknown as new () => Record<string, unknown>)()
     return (entity[prop.name] ?? undefined) !== undefined

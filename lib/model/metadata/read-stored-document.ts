@@ -3,9 +3,8 @@
  * where code of the application makes such objects or looks at them, and for links and objects of several classes.
  */
 import { JsonType, isRaw } from '@mikro-orm/core'
-import type { Platform } from '@mikro-orm/core'
+import type { EntityMetadata, EntityProperty, Platform } from '@mikro-orm/core'
 import type { ToDocument } from '../stored-table.ts'
-import type { Meta, Property } from './unsupported.ts'
 
 /** What is stored of one property inside. */
 interface DocumentPart {
@@ -21,12 +20,12 @@ interface DocumentPart {
  *
  * @param isPlain whether no code of the application makes, or looks at, objects of a class
  */
-export function readDocument(prop: Property, platform: Platform, isPlain: (meta: Meta) => boolean): ToDocument | undefined {
+export function readDocument(prop: EntityProperty, platform: Platform, isPlain: (meta: EntityMetadata) => boolean): ToDocument | undefined {
   const target = prop.targetMeta
   if (target === undefined || target.polymorphs !== undefined || !isPlain(target)) return undefined
   const parts: DocumentPart[] = []
   for (const [property, child] of Object.entries(prop.embeddedProps)) {
-    const declared = target.properties[property as never] as Property | undefined
+    const declared = target.properties[property as never] as EntityProperty | undefined
     if (declared === undefined || !isStoredInside(declared)) return undefined
     const store = child.kind === 'embedded' ? readDocument(child, platform, isPlain) : storeScalar(child, platform)
     if (store === undefined) return undefined
@@ -55,7 +54,7 @@ function storeObject(parts: readonly DocumentPart[], value: JsonLike, current: J
   return stored
 }
 
-function isStoredInside({ kind, persist, formula, generated, onCreate, onUpdate, lazy, hidden }: Property): boolean {
+function isStoredInside({ kind, persist, formula, generated, onCreate, onUpdate, lazy, hidden }: EntityProperty): boolean {
   const isSet = onCreate !== undefined || onUpdate !== undefined
   return (
     (kind === 'scalar' || kind === 'embedded') &&
@@ -69,7 +68,7 @@ function isStoredInside({ kind, persist, formula, generated, onCreate, onUpdate,
 }
 
 /** Returns the conversion of a plain value; undefined for a type that is more than a conversion. */
-function storeScalar({ customType: type }: Property, platform: Platform): ToDocument | undefined {
+function storeScalar({ customType: type }: EntityProperty, platform: Platform): ToDocument | undefined {
   if (type === undefined || type instanceof JsonType) return value => value
   return value => type.convertToDatabaseValue(value, platform, { mode: 'serialization' }) as unknown
 }

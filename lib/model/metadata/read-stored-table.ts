@@ -3,14 +3,13 @@
  * say is left out, and the unit of work writes it: code of the application that looks at entities, classes in several tables, values that SQL converts.
  */
 import { BigIntType, Cascade, Collection, DecimalType, JsonType, UuidType, isRaw } from '@mikro-orm/core'
-import type { MikroORM, Platform, Type } from '@mikro-orm/core'
+import type { EntityMetadata, EntityProperty, MikroORM, Platform, Type } from '@mikro-orm/core'
 import type { Computed, StoredColumn, StoredProperty, StoredTable } from '../stored-table.ts'
 import { DescribedType } from './described-type.ts'
 import { hasRelatedKey, isOwning, readForeignColumns } from './foreign-key.ts'
 import { scalarType } from './property-type.ts'
 import { readDocument } from './read-stored-document.ts'
 import { findTableName } from './table-of.ts'
-import type { Meta, Property } from './unsupported.ts'
 
 const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE_ORPHAN_REMOVAL])
 
@@ -18,7 +17,7 @@ const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE
 const KEY_KINDS: ReadonlySet<string> = new Set(['integer', 'bigint', 'text', 'uuid'])
 
 /** Reads the table of an entity; undefined where the unit of work writes all of it. */
-export function readStoredTable(meta: Meta, orm: MikroORM): StoredTable | undefined {
+export function readStoredTable(meta: EntityMetadata, orm: MikroORM): StoredTable | undefined {
   const keys = listKeyParts(meta)
   if (keys === undefined || !isOneTable(meta) || looksAtEntities(meta)) return undefined
   const platform = orm.em.getPlatform()
@@ -67,12 +66,12 @@ export function readStoredTable(meta: Meta, orm: MikroORM): StoredTable | undefi
 
 /** A part of a key: a plain property, of the entity or of one that it links by its key, and the column that holds it. */
 interface StoredKeyPart {
-  readonly prop: Property
+  readonly prop: EntityProperty
   readonly column: string
 }
 
 /** Lists the parts of the key of an entity, in their order; undefined where one is not a plain value. */
-function listKeyParts(meta: Meta): StoredKeyPart[] | undefined {
+function listKeyParts(meta: EntityMetadata): StoredKeyPart[] | undefined {
   const parts: StoredKeyPart[] = []
   for (const prop of meta.getPrimaryProps()) {
     const own = prop.kind === 'scalar' ? [{ prop, column: prop.fieldNames[0]! }] : listLinkParts(meta, prop)
@@ -84,7 +83,7 @@ function listKeyParts(meta: Meta): StoredKeyPart[] | undefined {
 }
 
 /** Lists the parts of the foreign key of a link. */
-function listLinkParts(meta: Meta, prop: Property): StoredKeyPart[] | undefined {
+function listLinkParts(meta: EntityMetadata, prop: EntityProperty): StoredKeyPart[] | undefined {
   const isOdd = prop.polymorphic === true || prop.targetKey !== undefined || prop.onCreate !== undefined || !isOwning(prop)
   const parts = isOdd ? undefined : listKeyParts(prop.targetMeta!)
   // A foreign key may refer to more columns than those of the key.
@@ -94,7 +93,7 @@ function listLinkParts(meta: Meta, prop: Property): StoredKeyPart[] | undefined 
 }
 
 /** Whether a record of the entity is one row of one table: of its own, or of one of several classes none of which inherits from this one. */
-export function isOneTable(meta: Meta): boolean {
+export function isOneTable(meta: EntityMetadata): boolean {
   const inheritance = meta.root.inheritanceType
   return (
     (inheritance === 'sti' ? isLeaf(meta) : meta.root === meta && !inheritance) &&
@@ -109,7 +108,7 @@ export function isOneTable(meta: Meta): boolean {
 }
 
 /** Whether no other class inherits from the entity, which shares its table with others. */
-function isLeaf({ class: own, root, abstract, discriminatorValue }: Meta): boolean {
+function isLeaf({ class: own, root, abstract, discriminatorValue }: EntityMetadata): boolean {
   const classes = Object.values(root.discriminatorMap as Record<string, unknown>) as (new () => object)[]
   return (
     !abstract &&
@@ -120,7 +119,7 @@ function isLeaf({ class: own, root, abstract, discriminatorValue }: Meta): boole
 
 /** Returns the column that says of which class a row is; undefined where there is none, null where it cannot be read. */
 function readDiscriminator(
-  { root, discriminatorValue }: Meta,
+  { root, discriminatorValue }: EntityMetadata,
   properties: ReadonlyMap<string, StoredProperty>,
 ): StoredTable['discriminator'] | null {
   if (root.inheritanceType !== 'sti') return undefined
@@ -129,7 +128,7 @@ function readDiscriminator(
 }
 
 /** Whether code of the application looks at entities while they are written: hooks, accessors, functions that take the entity. */
-function looksAtEntities(meta: Meta): boolean {
+function looksAtEntities(meta: EntityMetadata): boolean {
   return (
     Object.values(meta.hooks).some(list => list.length > 0) ||
     meta.props.some(
@@ -142,7 +141,7 @@ function looksAtEntities(meta: Meta): boolean {
 }
 
 /** Whether a part of a key is a plain value. */
-export function isPlainKey(key: Property): boolean {
+export function isPlainKey(key: EntityProperty): boolean {
   if (key.kind !== 'scalar' || key.runtimeType === 'Date') return false
   const { customType } = key
   const isKnown =
@@ -155,19 +154,19 @@ export function isPlainKey(key: Property): boolean {
 }
 
 /** Whether the property has a place in the table, apart from the attributes of embedded objects, which go with those. */
-function isStored({ persist, formula, generated, embedded, kind, owner }: Property): boolean {
+function isStored({ persist, formula, generated, embedded, kind, owner }: EntityProperty): boolean {
   if (persist === false || formula !== undefined || generated !== undefined || embedded !== undefined) return false
   return kind === 'scalar' || kind === 'embedded' || kind === 'm:1' || (kind === '1:1' && owner)
 }
 
 /** Finds the columns that several properties have. */
-function findShared(meta: Meta): ReadonlySet<string> {
+function findShared(meta: EntityMetadata): ReadonlySet<string> {
   const all = meta.props.filter(prop => isStored(prop)).flatMap(({ fieldNames }) => fieldNames ?? [])
   return new Set(all.filter((column, index) => all.indexOf(column) < index))
 }
 
 /** Reads the properties inside embedded objects that stand in columns of their own, by column: of objects that no code of the application makes or looks at. */
-function readInside(meta: Meta, shared: ReadonlySet<string>, platform: Platform): Map<string, StoredProperty> {
+function readInside(meta: EntityMetadata, shared: ReadonlySet<string>, platform: Platform): Map<string, StoredProperty> {
   const inside = new Map<string, StoredProperty>()
   for (const prop of meta.props) {
     const target = prop.targetMeta
@@ -176,7 +175,8 @@ function readInside(meta: Meta, shared: ReadonlySet<string>, platform: Platform)
     for (const child of Object.values(prop.embeddedProps)) {
       const { embedded: _, ...own } = child
       const isSet = child.default !== undefined || child.onCreate !== undefined || child.onUpdate !== undefined
-      if (isSet || child.kind !== 'scalar' || !isStored(own as Property) || child.fieldNames.some(column => shared.has(column))) continue
+      if (isSet || child.kind !== 'scalar' || !isStored(own as EntityProperty) || child.fieldNames.some(column => shared.has(column)))
+        continue
       const property = readProperty(meta, child, platform)
       if (property !== undefined) inside.set(property.columns[0]!.column, property)
     }
@@ -185,14 +185,14 @@ function readInside(meta: Meta, shared: ReadonlySet<string>, platform: Platform)
 }
 
 /** Whether all of an embedded object is in columns of its own that can be written. */
-function isWithin({ kind, embeddedProps }: Property, inside: ReadonlyMap<string, StoredProperty>): boolean {
+function isWithin({ kind, embeddedProps }: EntityProperty, inside: ReadonlyMap<string, StoredProperty>): boolean {
   return (
     kind === 'embedded' &&
     Object.values(embeddedProps).every(({ fieldNames, persist }) => persist !== false && inside.has(fieldNames?.[0] ?? ''))
   )
 }
 
-function readProperty(meta: Meta, prop: Property, platform: Platform): StoredProperty | undefined {
+function readProperty(meta: EntityMetadata, prop: EntityProperty, platform: Platform): StoredProperty | undefined {
   if (prop.lazy === true || prop.stiFieldNames !== undefined) return undefined
   if (prop.kind === 'embedded') return makeDocument(prop, platform)
   if (prop.kind !== 'scalar') {
@@ -203,8 +203,8 @@ function readProperty(meta: Meta, prop: Property, platform: Platform): StoredPro
 }
 
 /** Returns an embedded object, or a list of them, that is stored as JSON. */
-function makeDocument(prop: Property, platform: Platform): StoredProperty | undefined {
-  const isPlain = (meta: Meta): boolean => !hasConstructor(meta) && !looksAtEntities(meta)
+function makeDocument(prop: EntityProperty, platform: Platform): StoredProperty | undefined {
+  const isPlain = (meta: EntityMetadata): boolean => !hasConstructor(meta) && !looksAtEntities(meta)
   const isSet = prop.default !== undefined || prop.onCreate !== undefined || prop.onUpdate !== undefined
   const document = isSet || (prop.object !== true && prop.array !== true) ? undefined : readDocument(prop, platform, isPlain)
   if (document === undefined) return undefined
@@ -223,7 +223,7 @@ function makeDocument(prop: Property, platform: Platform): StoredProperty | unde
 }
 
 /** @param parts the properties whose values are stored: of a link those of the key that it refers to */
-function makeProperty(prop: Property, parts: readonly StoredKeyPart[], platform: Platform): StoredProperty | undefined {
+function makeProperty(prop: EntityProperty, parts: readonly StoredKeyPart[], platform: Platform): StoredProperty | undefined {
   const types = parts.flatMap(({ prop: { customType } }) => customType ?? [])
   if (types.some(isConvertedBySql)) return undefined
   const conversions = parts.map(part => findConversion(part.prop, platform))
@@ -256,12 +256,12 @@ function takePart(toColumn: StoredColumn['toColumn'], index: number, count: numb
 }
 
 /** Calls a function of a property, which may still be replaced by another one. */
-function call(prop: Property, name: 'onCreate' | 'onUpdate'): Computed {
+function call(prop: EntityProperty, name: 'onCreate' | 'onUpdate'): Computed {
   return (entity, em) => (prop[name] as Computed)(entity, em)
 }
 
 /** Finds what MikroORM makes of the value of a property when it takes the state of an entity. */
-function findConversion(prop: Property, platform: Platform): StoredColumn['toColumn'] {
+function findConversion(prop: EntityProperty, platform: Platform): StoredColumn['toColumn'] {
   const { customType: type } = prop
   if (prop.array !== true && /^(?:number|string|boolean)$/i.test(prop.type)) return undefined
   if (type !== undefined) return value => type.convertToDatabaseValue(value, platform, { mode: 'serialization' })
@@ -278,8 +278,8 @@ function convertsNull(toColumn: (value: unknown) => unknown): boolean {
 }
 
 /** @param left the stored properties that have no `StoredProperty` */
-function canInsert(meta: Meta, left: readonly Property[], orm: MikroORM): boolean {
-  const isSet = (prop: Property): boolean =>
+function canInsert(meta: EntityMetadata, left: readonly EntityProperty[], orm: MikroORM): boolean {
+  const isSet = (prop: EntityProperty): boolean =>
     prop.onCreate !== undefined ||
     (prop.kind === 'scalar' && prop.default !== undefined && prop.default !== null && !isRaw(prop.default)) ||
     (prop.kind === 'embedded' && prop.nullable !== true)
@@ -287,23 +287,23 @@ function canInsert(meta: Meta, left: readonly Property[], orm: MikroORM): boolea
   return isCounted && !orm.config.get('initNullableProperties') && !left.some(isSet)
 }
 
-function canUpdate(meta: Meta, left: readonly Property[]): boolean {
+function canUpdate(meta: EntityMetadata, left: readonly EntityProperty[]): boolean {
   const { versionProperty } = meta
-  const version = versionProperty === undefined ? undefined : (meta.properties[versionProperty as never] as Property)
+  const version = versionProperty === undefined ? undefined : (meta.properties[versionProperty as never] as EntityProperty)
   return meta.concurrencyCheckKeys.size === 0 && version?.runtimeType !== 'Date' && !left.some(hasOnUpdate)
 }
 
-function hasOnUpdate({ onUpdate, embeddedProps }: Property): boolean {
+function hasOnUpdate({ onUpdate, embeddedProps }: EntityProperty): boolean {
   return onUpdate !== undefined || Object.values(embeddedProps ?? {}).some(inner => hasOnUpdate(inner))
 }
 
 /** Whether no function of the model computes the property. */
-function callsNothing({ onCreate, onUpdate }: Property): boolean {
+function callsNothing({ onCreate, onUpdate }: EntityProperty): boolean {
   return onCreate === undefined && onUpdate === undefined
 }
 
 /** Whether a set of unique properties is unique in all rows. */
-function isWholeUnique({ properties, expression, where, ...others }: Meta['uniques'][number]): boolean {
+function isWholeUnique({ properties, expression, where, ...others }: EntityMetadata['uniques'][number]): boolean {
   return (
     properties !== undefined &&
     expression === undefined &&
@@ -313,7 +313,7 @@ function isWholeUnique({ properties, expression, where, ...others }: Meta['uniqu
 }
 
 /** Lists the columns that are unique together, as far as they are all known. */
-function listUniques(meta: Meta, properties: ReadonlyMap<string, StoredProperty>): (readonly StoredColumn[])[] {
+function listUniques(meta: EntityMetadata, properties: ReadonlyMap<string, StoredProperty>): (readonly StoredColumn[])[] {
   const single = meta.props.filter(({ unique, primary }) => Boolean(unique) && primary !== true).map(({ name }) => [name])
   const several = meta.uniques.flatMap(unique => (isWholeUnique(unique) ? [[unique.properties!].flat()] : []))
   return [...single, ...several].flatMap(names => {
@@ -323,31 +323,31 @@ function listUniques(meta: Meta, properties: ReadonlyMap<string, StoredProperty>
 }
 
 /** Whether MikroORM refuses a new record without the property. */
-function isRequired(prop: Property): boolean {
+function isRequired(prop: EntityProperty): boolean {
   if (prop.nullable === true || prop.autoincrement === true || prop.persist === false || prop.embedded !== undefined) return false
   const isSet = Boolean(prop.default) || Boolean(prop.defaultRaw) || prop.onCreate !== undefined || prop.generated !== undefined
   return !isSet && prop.kind !== '1:m' && prop.kind !== 'm:n' && prop.kind !== 'embedded'
 }
 
 /** Whether a new record has an object in JSON, be it given or not: the unit of work makes one. */
-function isNeededDocument({ kind, object, array, embedded, nullable, persist }: Property): boolean {
+function isNeededDocument({ kind, object, array, embedded, nullable, persist }: EntityProperty): boolean {
   return kind === 'embedded' && (object === true || array === true) && embedded === undefined && nullable !== true && persist !== false
 }
 
 /** Whether a class, or one that it extends, is more than the empty one that MikroORM makes of a definition. */
-function hasConstructor(meta: Meta): boolean {
+function hasConstructor(meta: EntityMetadata): boolean {
   for (let at: unknown = meta.class; typeof at === 'function' && at !== Function.prototype; at = Object.getPrototypeOf(at)) {
     if (!/^class[^{]*\{\s*\}$/.test(Function.prototype.toString.call(at))) return true
   }
   return false
 }
 
-function construct(meta: Meta): Record<string, unknown> {
+function construct(meta: EntityMetadata): Record<string, unknown> {
   return new (meta.class as unknown as new (data: object) => Record<string, unknown>)({})
 }
 
 /** Returns what the constructor makes; undefined where it needs arguments. */
-function probe(meta: Meta): Record<string, unknown> | undefined {
+function probe(meta: EntityMetadata): Record<string, unknown> | undefined {
   if (!hasConstructor(meta)) return {}
   if ((meta.constructorParams?.length ?? 0) > 0) return undefined
   try {
@@ -358,10 +358,10 @@ function probe(meta: Meta): Record<string, unknown> | undefined {
 }
 
 /** Whether a constructor gives values to nothing but columns. Lists are empty in a new record. */
-function isPlainMade(made: Record<string, unknown>, properties: ReadonlyMap<string, StoredProperty>, meta: Meta): boolean {
+function isPlainMade(made: Record<string, unknown>, properties: ReadonlyMap<string, StoredProperty>, meta: EntityMetadata): boolean {
   return Object.keys(made).every(name => {
     const value = made[name]
-    const prop = meta.properties[name as never] as Property | undefined
+    const prop = meta.properties[name as never] as EntityProperty | undefined
     if (value === undefined || prop === undefined || value instanceof Collection || prop.persist === false) return true
     return properties.has(name) && prop.kind === 'scalar'
   })

@@ -1,7 +1,7 @@
 /** Reads the sets of properties whose values together must be unique, apart from the key. */
-import type { Meta } from './unsupported.ts'
+import type { EntityMetadata } from '@mikro-orm/core'
 
-export function readUniques(meta: Meta): string[][] {
+export function readUniques(meta: EntityMetadata): string[][] {
   const single = meta.props
     .filter(prop => prop.unique !== undefined && prop.unique !== false && prop.primary !== true)
     .map(prop => [prop.name])

@@ -1,10 +1,10 @@
 /** Compiles the formulas of MikroORM to SQL over the columns of a table alias. */
+import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { isRaw } from '@mikro-orm/core'
 import type { Formula } from '../model.ts'
-import type { Meta, Property } from './unsupported.ts'
 
 /** Returns a formula as SQL text with bound values. In MikroORM's text `??` marks an identifier, `?` a value. */
-export function compileFormula(meta: Meta, prop: Property): Formula {
+export function compileFormula(meta: EntityMetadata, prop: EntityProperty): Formula {
   const formula = prop.formula as unknown as (columns: object, table: object) => unknown
   return (alias, quote) => {
     const table = { alias, name: meta.tableName, schema: meta.schema, qualifiedName: meta.tableName, toString: () => alias }

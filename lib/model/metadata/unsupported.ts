@@ -2,16 +2,13 @@
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { isGetter, scalarType } from './property-type.ts'
 
-export type Meta = EntityMetadata
-export type Property = EntityProperty
-
 /** Returns the error for an entity, or a property of it, that cannot be served. */
-export function unsupported(meta: Meta, property: string | undefined, reason: string): Error {
+export function unsupported(meta: EntityMetadata, property: string | undefined, reason: string): Error {
   return new Error(`${meta.className}${property === undefined ? '' : `.${property}`} cannot be served: ${reason}.`)
 }
 
 /** Returns why a property cannot be served, as far as the property alone shows it. */
-export function unsupportedReason(prop: Property): string | undefined {
+export function unsupportedReason(prop: EntityProperty): string | undefined {
   if (prop.polymorphic === true && prop.kind !== 'm:n' && (prop.primary === true || prop.mapToPk === true || prop.targetKey !== undefined))
     return 'a relation to one of several entities (polymorphic) cannot be part of a key, mapToPk, or by another key (targetKey)'
   if (prop.targetKey !== undefined && (prop.primary === true || prop.mapToPk === true))

@@ -4,20 +4,18 @@
  */
 import type { EntityManager, EntityMetadata, EntityProperty } from '@mikro-orm/core'
 
-type Meta = EntityMetadata
-
 /** Makes the unit of work of an entity manager insert in that order. */
 export function orderInserts(em: EntityManager): void {
-  const work = em.getUnitOfWork() as unknown as { getCommitOrder(): Meta[] }
+  const work = em.getUnitOfWork() as unknown as { getCommitOrder(): EntityMetadata[] }
   const order = work.getCommitOrder.bind(work)
   work.getCommitOrder = () => sortTables(order(), [...em.getMetadata()])
 }
 
 /** Returns MikroORM's order, changed only where a table must come before another. MikroORM may have several objects for the metadata of one class. */
-function sortTables(tables: readonly Meta[], all: readonly Meta[]): Meta[] {
-  const ordered = new Set<Meta>()
-  const open = new Set<Meta>()
-  const visit = (table: Meta): void => {
+function sortTables(tables: readonly EntityMetadata[], all: readonly EntityMetadata[]): EntityMetadata[] {
+  const ordered = new Set<EntityMetadata>()
+  const open = new Set<EntityMetadata>()
+  const visit = (table: EntityMetadata): void => {
     if (open.has(table) || ordered.has(table)) return
     open.add(table)
     for (const needed of listNeeded(table, all)) {
@@ -32,7 +30,7 @@ function sortTables(tables: readonly Meta[], all: readonly Meta[]): Meta[] {
   return [...ordered]
 }
 
-function listNeeded(table: Meta, all: readonly Meta[]): Meta[] {
+function listNeeded(table: EntityMetadata, all: readonly EntityMetadata[]): EntityMetadata[] {
   if (table.inheritanceType === 'tpt') {
     const own = table.tptParent === undefined ? table.relations : (table.ownProps ?? [])
     return [...(table.tptParent === undefined ? [] : [table.tptParent]), ...own.flatMap(needed)]
@@ -41,7 +39,7 @@ function listNeeded(table: Meta, all: readonly Meta[]): Meta[] {
   return all.filter(({ root }) => root.class === table.class).flatMap(({ relations }) => relations.flatMap(needed))
 }
 
-function needed(prop: EntityProperty): Meta[] {
+function needed(prop: EntityProperty): EntityMetadata[] {
   const isOwner = prop.kind === 'm:1' || (prop.kind === '1:1' && prop.owner)
   return isOwner && prop.nullable !== true && prop.persist !== false && prop.targetMeta !== undefined ? [prop.targetMeta] : []
 }

@@ -11,13 +11,11 @@ import type { Connection } from '../database/dialect.ts'
 import { findRowKeys } from '../read/row-keys.ts'
 import type { RowKeys } from '../read/row-keys.ts'
 import { listNew } from './record-input.ts'
-import type { RecordInput, RecordRef } from './record-input.ts'
-
-type Existing = RecordRef & { readonly kind: 'existing' }
+import type { ExistingRef, RecordInput } from './record-input.ts'
 
 /** A reference that is yet to be given the key of its row. */
 interface OpenReference {
-  readonly ref: { -readonly [K in keyof Existing]: Existing[K] }
+  readonly ref: { -readonly [K in keyof ExistingRef]: ExistingRef[K] }
   readonly target: Resource
   readonly text: string
 }
@@ -54,7 +52,7 @@ export class References {
   }
 
   /** Returns the reference to the record of an ID, whose key may come later; undefined where there is no such record. */
-  refer(target: Resource, id: ShownKey, given: unknown, path: string): Existing | undefined {
+  refer(target: Resource, id: ShownKey, given: unknown, path: string): ExistingRef | undefined {
     const found = this.#look(target, id)
     if (found === undefined) return undefined
     const ref = { kind: 'existing', key: NO_KEY, path, given } as const
@@ -72,7 +70,7 @@ export class References {
     return found === 'open' || (found !== undefined && sameKey(found.key, key))
   }
 
-  #look(target: Resource, id: ShownKey): Pick<Existing, 'key' | 'name' | 'isThere'> | 'open' | undefined {
+  #look(target: Resource, id: ShownKey): Pick<ExistingRef, 'key' | 'name' | 'isThere'> | 'open' | undefined {
     const text = shownText(id, target)
     const name = nameShown(target, text)
     if (this.#named.has(name)) return { key: NO_KEY, name }

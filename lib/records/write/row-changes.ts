@@ -35,7 +35,7 @@ export interface RowAsked extends RefusedBody {
 }
 
 /** A change of a row. */
-export interface RowChange {
+export interface PlannedRowChange {
   readonly row: RowPlan
   readonly columns: BoundColumns
   /** What sets them where one of them differs; undefined: it is not compiled yet. */
@@ -78,7 +78,7 @@ export class RowChanges {
   }
 
   /** Sets columns of a row where one of them differs, and reads the record that the answer shows; gives undefined where a value is more than a statement can say. */
-  *update(change: RowChange, asked: RowAsked): Coroutine<Written | undefined> {
+  *update(change: PlannedRowChange, asked: RowAsked): Coroutine<Written | undefined> {
     const { address, shown } = change
     const { view, rules } = asked
     const { resource, key, id } = shown
@@ -105,7 +105,7 @@ export class RowChanges {
   }
 
   /** Says false where nothing has been done, since a value is more than a statement can say. */
-  *#set({ row, columns, statement, address }: RowChange, asked: RowAsked, behind: (() => void) | undefined): Coroutine<boolean> {
+  *#set({ row, columns, statement, address }: PlannedRowChange, asked: RowAsked, behind: (() => void) | undefined): Coroutine<boolean> {
     const { stored, touched } = row
     if (columns.columns.length === 0) return true
     const connection = this.#connection

@@ -6,14 +6,12 @@ import { idFromJson, shownText } from '../../model/key.ts'
 import type { ShownKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { RowKeys } from '../read/row-keys.ts'
-import type { RecordInput, RecordRef } from './record-input.ts'
-
-type Existing = RecordRef & { readonly kind: 'existing' }
+import type { ExistingRef, RecordInput, RecordRef } from './record-input.ts'
 
 /** A link to a record of the seed. */
 interface NamedLink {
   readonly target: Resource
-  readonly ref: Existing & { readonly name: string }
+  readonly ref: ExistingRef & { readonly name: string }
 }
 
 /** Lists the links of a record, and of those nested in it, to records of the seed whose keys are not known. */

@@ -53,7 +53,7 @@ export interface Validation {
 }
 
 /** A record whose body is being validated. */
-interface InputDraft {
+interface Holder {
   /** Whether the record, or the embedded object, is new. */
   readonly mode: 'create' | 'update'
   /** The key of the record, as far as it is known: nested records may repeat it. */
@@ -74,7 +74,7 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
   const resource = mode === 'create' ? findAskedClass(of, body) : of
   const values: ValueInput[] = []
   const lists: ListInput[] = []
-  const draft: InputDraft = { mode, owner: key ?? findGivenKey(body, resource), links: [], within: [] }
+  const draft: Holder = { mode, owner: key ?? findGivenKey(body, resource), links: [], within: [] }
   for (const name of Object.keys(body)) {
     const value = body[name]
     if (value === undefined) continue
@@ -159,7 +159,7 @@ function isStored(attribute: Attribute): boolean {
 function validateValue(
   attribute: ScalarAttribute | EmbeddedAttribute,
   value: unknown,
-  draft: InputDraft,
+  draft: Holder,
   context: ValidationContext,
 ): ValueInput | undefined {
   if (value === null) {
@@ -173,7 +173,7 @@ function validateValue(
 function validateEmbedded(
   attribute: EmbeddedAttribute,
   value: unknown,
-  around: InputDraft,
+  around: Holder,
   context: ValidationContext,
 ): ValueInput | undefined {
   const { path } = context
@@ -184,17 +184,12 @@ function validateEmbedded(
   }
   if (!Array.isArray(value)) return context.error('value_invalid', 'must be an array of objects.', { value })
   // A list is replaced as a whole, so each of its objects is a new one.
-  const anew: InputDraft = { ...draft, mode: 'create' }
+  const anew: Holder = { ...draft, mode: 'create' }
   const members = value.map((member: unknown, index) => validateObject(attribute, member, anew, context.at(index)) ?? [])
   return { attribute, path, value: { members } }
 }
 
-function validateObject(
-  attribute: EmbeddedAttribute,
-  value: unknown,
-  draft: InputDraft,
-  context: ValidationContext,
-): ValueInput[] | undefined {
+function validateObject(attribute: EmbeddedAttribute, value: unknown, draft: Holder, context: ValidationContext): ValueInput[] | undefined {
   if (!isObject(value)) return context.error('value_invalid', 'must be an object.', { value })
   const { variants, attributes, byName } = attribute
   if (variants !== undefined) return validateVariant(attribute, variants, value, draft, context)
@@ -224,7 +219,7 @@ function validateVariant(
   attribute: EmbeddedAttribute,
   { discriminator, byValue }: Variants,
   value: JsonObject,
-  draft: InputDraft,
+  draft: Holder,
   context: ValidationContext,
 ): ValueInput[] | undefined {
   const given = value[discriminator]
@@ -245,7 +240,7 @@ function quoteAll(names: readonly string[]): string {
 
 const CHANGE_FORM = 'an object with "connect" and "disconnect", arrays of IDs'
 
-function validateList(attribute: ToManyAttribute, value: unknown, draft: InputDraft, context: ValidationContext): ListInput | undefined {
+function validateList(attribute: ToManyAttribute, value: unknown, draft: Holder, context: ValidationContext): ListInput | undefined {
   if (isObject(value)) return validateListChange(attribute, value, draft, context)
   if (!Array.isArray(value)) return context.error('value_invalid', `must be an array of IDs or objects, or ${CHANGE_FORM}.`, { value })
   const items = value.map((item: unknown, index) => {
@@ -260,7 +255,7 @@ function validateList(attribute: ToManyAttribute, value: unknown, draft: InputDr
 function validateListChange(
   attribute: ToManyAttribute,
   value: JsonObject,
-  draft: InputDraft,
+  draft: Holder,
   context: ValidationContext,
 ): ListInput | undefined {
   if (!isListChange(value)) return context.error('value_invalid', `must be an array of IDs or objects, or ${CHANGE_FORM}.`, { value })
@@ -298,7 +293,7 @@ function validateListChange(
 function connect(
   key: RecordKey,
   id: unknown,
-  { attribute, change, owner }: { readonly attribute: ToManyAttribute; readonly change?: JsonObject; readonly owner: InputDraft['owner'] },
+  { attribute, change, owner }: { readonly attribute: ToManyAttribute; readonly change?: JsonObject; readonly owner: Holder['owner'] },
   context: ValidationContext,
 ): RecordRef | undefined {
   const { target } = attribute
@@ -309,7 +304,7 @@ function connect(
   return found ?? { kind: 'new', record: validateRecord(body, target, validationOfNested(attribute, owner), context) }
 }
 
-function addLink(attribute: ToOneAttribute, value: unknown, draft: InputDraft, context: ValidationContext): void {
+function addLink(attribute: ToOneAttribute, value: unknown, draft: Holder, context: ValidationContext): void {
   const { path } = context
   const place = draft.within.length === 0 ? {} : { within: draft.within }
   if (value === null) {
@@ -325,7 +320,7 @@ function addLink(attribute: ToOneAttribute, value: unknown, draft: InputDraft, c
 function validateReference(
   attribute: RelationAttribute,
   value: unknown,
-  { owner }: InputDraft,
+  { owner }: Holder,
   context: ValidationContext,
 ): RecordRef | undefined {
   const { target } = attribute
@@ -340,7 +335,7 @@ function validateReference(
   return context.error('value_invalid', text, { value })
 }
 
-function validationOfNested(attribute: RelationAttribute, owner: InputDraft['owner']): Validation {
+function validationOfNested(attribute: RelationAttribute, owner: Holder['owner']): Validation {
   const name = owningName(attribute)
   const implied = name === undefined ? {} : { implied: { name, key: owner, link: owningAttribute(attribute) } }
   return { mode: 'create', ...implied, linkedFrom: filledSide(attribute) }

@@ -22,7 +22,7 @@ export const worlds = signal<readonly string[]>([])
 export const scenarios = signal<readonly string[]>([])
 
 /** The test that is looked at, where what is served is a recording. */
-export const recording = signal<RecordedTest | undefined>(undefined)
+export const recording = signal<ShownTest | undefined>(undefined)
 
 /** What is not possible here, and why, by the name of the engine's member. */
 export const unavailable = signal<Readonly<Record<string, string>>>({})
@@ -118,10 +118,10 @@ interface IndexBody {
   readonly worlds: readonly string[]
   readonly scenarios: readonly string[]
   readonly unavailable: Readonly<Record<string, string>>
-  readonly recording?: RecordedTest
+  readonly recording?: ShownTest
 }
 
-export interface RecordedTest {
+export interface ShownTest {
   readonly test?: string
   /** What went wrong, in the words of the test runner. */
   readonly failure?: string

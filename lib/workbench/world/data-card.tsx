@@ -8,7 +8,7 @@ import { world } from '../state/place.ts'
 import { Action, ActionCard, Why } from './actions.tsx'
 import { CardTable, NamedAction } from './card-parts.tsx'
 import { DifferenceView } from './difference-view.tsx'
-import type { Difference } from './difference-view.tsx'
+import type { SnapshotDifference } from './difference-view.tsx'
 import { LINES } from './lines.ts'
 import { formatBytes } from './sizes.ts'
 
@@ -21,7 +21,7 @@ interface ListedSnapshot {
 
 export function DataCard() {
   const [tick, setTick] = useState(0)
-  const [difference, setDifference] = useState<Difference | undefined>(undefined)
+  const [difference, setDifference] = useState<SnapshotDifference | undefined>(undefined)
   useEffect(() => setDifference(undefined), [world.value])
   const { data: snapshots = [] } = useLoad(
     async () => ((await control('GET', '/snapshots')).body as { readonly snapshots: readonly ListedSnapshot[] }).snapshots,
@@ -86,7 +86,7 @@ interface CardRowProps {
   readonly snapshot: ListedSnapshot
   readonly confirm: string | undefined
   readonly after: (work: () => Promise<unknown>) => () => Promise<void>
-  readonly onCompare: (difference: Difference) => void
+  readonly onCompare: (difference: SnapshotDifference) => void
 }
 
 function Row({ snapshot: { id, at, last, size }, confirm, after, onCompare }: CardRowProps) {
@@ -113,7 +113,7 @@ function Row({ snapshot: { id, at, last, size }, confirm, after, onCompare }: Ca
             needs="fork"
             line={LINES.difference(id)}
             label={`Compare ${id} with now`}
-            onAct={async () => onCompare({ id, ...((await control('GET', `${path}/changes`)).body as Omit<Difference, 'id'>) })}
+            onAct={async () => onCompare({ id, ...((await control('GET', `${path}/changes`)).body as Omit<SnapshotDifference, 'id'>) })}
           >
             Compare
           </Action>

@@ -2,7 +2,7 @@
 import type { Change } from '../../engine/journal/changes.ts'
 import { ChangesPart } from '../requests/changes-part.tsx'
 
-export interface Difference {
+export interface SnapshotDifference {
   /** The snapshot. */
   readonly id: string
   /** How many records are others. */
@@ -11,7 +11,7 @@ export interface Difference {
   readonly changes: readonly Change[]
 }
 
-export function DifferenceView({ difference, onClose }: { readonly difference: Difference; readonly onClose: () => void }) {
+export function DifferenceView({ difference, onClose }: { readonly difference: SnapshotDifference; readonly onClose: () => void }) {
   const { id, count, changes } = difference
   return (
     <section aria-labelledby="difference-title">

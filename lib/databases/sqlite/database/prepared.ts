@@ -4,8 +4,6 @@
  */
 import type Database from 'better-sqlite3'
 
-type NamedRow = Record<string, unknown>
-
 export class PreparedQuery {
   readonly #statement: Database.Statement
   readonly readonly: boolean
@@ -27,18 +25,18 @@ export class PreparedQuery {
     return parameters.length === 0 ? this.#statement.run() : this.#statement.run(...parameters)
   }
 
-  all(parameters: readonly unknown[]): NamedRow[] {
+  all(parameters: readonly unknown[]): Record<string, unknown>[] {
     const rows = this.#statement.all(...parameters) as unknown[][]
     return rows.map(row => this.#object(row))
   }
 
-  *iterate(parameters: readonly unknown[]): Generator<NamedRow> {
+  *iterate(parameters: readonly unknown[]): Generator<Record<string, unknown>> {
     for (const row of this.#statement.iterate(...parameters)) yield this.#object(row as unknown[])
   }
 
-  #object(values: readonly unknown[]): NamedRow {
+  #object(values: readonly unknown[]): Record<string, unknown> {
     if (values.length !== this.#names.length) this.#names = this.#statement.columns().map(({ name }) => name)
-    const row: NamedRow = {}
+    const row: Record<string, unknown> = {}
     for (let index = 0; index < values.length; index++) row[this.#names[index]!] = this.#exact(values[index], index)
     return row
   }

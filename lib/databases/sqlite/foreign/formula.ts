@@ -6,9 +6,6 @@ import type { ForeignModel } from './model.ts'
 import { isOfAnother, toSqlite } from './translate-sql.ts'
 import { name } from '../../sql/sql.ts'
 
-type Meta = EntityMetadata
-type Property = EntityProperty
-
 type FormulaFunction = (columns: object, table: object) => unknown
 
 /** A formula that names the schema of its table: SQLite calls it `main`. */
@@ -29,7 +26,7 @@ export function adaptFormulas(orm: MikroORM, db: Database.Database, model: Forei
       const run = (formula: FormulaFunction): string | undefined => findProblem(formula, meta, db)
       const isFine = (problem: string | undefined): boolean => !isOfAnother(problem)
       if (isFine(run(given))) {
-        if (given !== written) prop.formula = given as unknown as NonNullable<Property['formula']>
+        if (given !== written) prop.formula = given as unknown as NonNullable<EntityProperty['formula']>
         continue
       }
       model.found()
@@ -42,7 +39,7 @@ export function adaptFormulas(orm: MikroORM, db: Database.Database, model: Forei
       }
       const still = run(translated)
       const isCured = isFine(still)
-      prop.formula = (isCured ? translated : () => 'null') as unknown as NonNullable<Property['formula']>
+      prop.formula = (isCured ? translated : () => 'null') as unknown as NonNullable<EntityProperty['formula']>
       const place = `${meta.className}.${prop.name}`
       if (isCured) model.mapped("its formula is in SQLite's words here", place)
       else model.found(`${place}: SQLite cannot run its formula (${still}): it is null.`)
@@ -51,7 +48,7 @@ export function adaptFormulas(orm: MikroORM, db: Database.Database, model: Forei
 }
 
 /** Returns SQLite's error for a formula; undefined when it can run it. */
-function findProblem(formula: FormulaFunction, meta: Meta, db: Database.Database): string | undefined {
+function findProblem(formula: FormulaFunction, meta: EntityMetadata, db: Database.Database): string | undefined {
   const alias = 'f0'
   const table = { alias, name: meta.tableName, schema: undefined, qualifiedName: meta.tableName, toString: () => alias }
   let made: unknown

@@ -12,8 +12,7 @@ import type { SharedSqliteDialect } from '../orm/shared-dialect.ts'
 import { literal } from '../../sql/sql.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
-type Property = EntityProperty
-type MutableProperty = { -readonly [K in keyof Property]?: unknown } & Pick<Property, 'name'>
+type MutableProperty = { -readonly [K in keyof EntityProperty]?: unknown } & Pick<EntityProperty, 'name'>
 
 /** How many places are named in a note. */
 const SHOWN = 3
@@ -61,7 +60,7 @@ function isPlain(type: unknown): boolean {
 function numbered(name: string): (entity: object, em: EntityManager) => number | bigint | string {
   return (entity, em) => {
     const meta = em.getMetadata().get(entity.constructor as EntityName)
-    const prop = meta.properties[name as never] as Property
+    const prop = meta.properties[name as never] as EntityProperty
     const { host } = em.config.get('driverOptions') as unknown as SharedSqliteDialect
     const number = host.nextNumber(meta.tableName, prop.fieldNames[0]!)
     const { customType } = prop
@@ -71,7 +70,7 @@ function numbered(name: string): (entity: object, em: EntityManager) => number |
 }
 
 /** MikroORM names the column after a type that it does not know. SQLite would take some of its texts for numbers then. */
-function keepText(given: Property, platform: Platform): void {
+function keepText(given: EntityProperty, platform: Platform): void {
   const prop = given as unknown as MutableProperty
   const isPlainScalar = (prop.kind === undefined || prop.kind === 'scalar') && prop.customType === undefined && prop.items === undefined
   if (!isPlainScalar || prop.enum === true || prop.array === true || prop.columnTypes !== undefined || typeof prop.type !== 'string') return
@@ -164,7 +163,7 @@ export class ForeignModel {
     }
   }
 
-  #adaptProperty(meta: EntityMetadata, given: Property): void {
+  #adaptProperty(meta: EntityMetadata, given: EntityProperty): void {
     const prop = given as unknown as MutableProperty
     const place = `${meta.className}.${given.name}`
     if (typeof prop.pivotTable === 'string' && prop.pivotTable.includes('.')) {

@@ -15,9 +15,6 @@ import { isOfAnother, toSqlite } from './translate-sql.ts'
 import { translateColumn } from '../orm/foreign-column-types.ts'
 import { literal, name } from '../../sql/sql.ts'
 
-type Meta = EntityMetadata
-type Property = EntityProperty
-
 /** Defaults that SQLite surely takes: numbers, texts, its own words, and those that MikroORM writes for it. */
 const PLAIN = /^(?:-?\d+(?:\.\d+)?|'(?:[^']|'')*'|null|true|false|current_timestamp|\(strftime\('%s', 'now'\) \* 1000\))$/i
 
@@ -54,7 +51,7 @@ export class ForeignSchema {
     this.#probe.close()
   }
 
-  #adaptProperty(meta: Meta, prop: Property): void {
+  #adaptProperty(meta: EntityMetadata, prop: EntityProperty): void {
     for (const [index, declared] of (prop.columnTypes ?? []).entries()) {
       const column = this.#holdsNumbers(prop, declared) ? 'numeric' : translateColumn(declared)
       if (column === declared) continue
@@ -74,14 +71,14 @@ export class ForeignSchema {
   }
 
   /** Whether a type of the application stores numbers, which a column of text would make texts of, in a column that is not declared as text. */
-  #holdsNumbers(prop: Property, declared: string): boolean {
+  #holdsNumbers(prop: EntityProperty, declared: string): boolean {
     const { customType } = prop
     if (translateColumn(declared) !== 'text' || customType === undefined || isBuiltIn(customType)) return false
     if (customType.compareAsType() !== 'number') return false
     return !/char|clob|text/i.test(customType.getColumnType(prop, this.#platform))
   }
 
-  #adaptDefault(meta: Meta, prop: Property, given: string): void {
+  #adaptDefault(meta: EntityMetadata, prop: EntityProperty, given: string): void {
     const place = `${meta.className}.${prop.name}`
     const list = prop.customType instanceof ArrayType ? parseList(given) : undefined
     if (list !== undefined) {
@@ -113,7 +110,7 @@ export class ForeignSchema {
   }
 
   /** The default in the form that the property stores. */
-  #translateDefault(prop: Property, given: string): string {
+  #translateDefault(prop: EntityProperty, given: string): string {
     const bare = toSqlite(given, this.#model.schemas)
     const isNow = IS_NOW.test(given) || bare.replaceAll(/^\(+|\)+$/g, '') === NOW.replaceAll(/^\(+|\)+$/g, '')
     if (isNow && prop.customType instanceof DateType) return "(date('now'))"
@@ -126,7 +123,7 @@ export class ForeignSchema {
     return this.#probe.runs(`create table t (k integer primary key, c default ${sql}); insert into t (k) values (1)`)
   }
 
-  #adaptGenerated(meta: Meta, prop: Property, given: string): void {
+  #adaptGenerated(meta: EntityMetadata, prop: EntityProperty, given: string): void {
     const [, inner = given, how = ''] = /^(.*?)\s*\b(stored|virtual|persisted)?\s*$/is.exec(given) ?? []
     const columns = this.#listColumns(meta, prop)
     const declared = (sql: string): string =>
@@ -147,12 +144,12 @@ export class ForeignSchema {
   }
 
   /** The columns of the entity's table, but for one property and for other generated ones. */
-  #listColumns(meta: Meta, without?: Property): string[] {
+  #listColumns(meta: EntityMetadata, without?: EntityProperty): string[] {
     const props = meta.props.filter(prop => prop !== without && prop.persist !== false && prop.formula === undefined && prop.kind !== '1:m')
     return [...new Set(props.flatMap(prop => prop.fieldNames ?? []))].filter(field => !without?.fieldNames.includes(field)).map(name)
   }
 
-  #adaptChecks(meta: Meta): void {
+  #adaptChecks(meta: EntityMetadata): void {
     meta.checks = meta.checks.filter(check => {
       const given = isRaw(check.expression) ? this.#platform.formatQuery(check.expression.sql, check.expression.params) : check.expression
       if (typeof given !== 'string') return true
@@ -171,7 +168,7 @@ export class ForeignSchema {
     })
   }
 
-  #adaptIndexes(meta: Meta): void {
+  #adaptIndexes(meta: EntityMetadata): void {
     if (meta.view === true) {
       // MikroORM cannot make materialized views on SQLite.
       if (meta.materialized === true) {
@@ -182,7 +179,7 @@ export class ForeignSchema {
       meta.uniques = []
       return
     }
-    type Index = Meta['indexes'][number]
+    type Index = EntityMetadata['indexes'][number]
     const keep = (index: Index, isUnique: boolean): boolean => {
       const label = `${meta.className}: the ${isUnique ? 'unique ' : ''}index${index.name === undefined ? '' : ` "${index.name}"`}`
       if (index.expression !== undefined) return this.#adaptIndexExpression(meta, index, label, isUnique)
@@ -203,7 +200,7 @@ export class ForeignSchema {
     meta.uniques = meta.uniques.filter(index => keep(index as Index, true))
   }
 
-  #adaptIndexWhere(meta: Meta, index: { where?: unknown }, given: string, label: string): boolean {
+  #adaptIndexWhere(meta: EntityMetadata, index: { where?: unknown }, given: string, label: string): boolean {
     const made = (sql: string): string => `create table t (${this.#listColumns(meta).join(', ')}); create index i on t (1) where ${sql}`
     if (this.#probe.runs(made(given), false)) return true
     const translated = toSqlite(given, this.#model.schemas)
@@ -213,7 +210,7 @@ export class ForeignSchema {
     return false
   }
 
-  #adaptIndexExpression(meta: Meta, index: Meta['indexes'][number], label: string, isUnique: boolean): boolean {
+  #adaptIndexExpression(meta: EntityMetadata, index: EntityMetadata['indexes'][number], label: string, isUnique: boolean): boolean {
     const given = this.#formatExpression(meta, index)
     if (given === undefined) return true
     const tables = `create table ${name(meta.tableName)} (${this.#listColumns(meta).join(', ')})`
@@ -230,7 +227,7 @@ export class ForeignSchema {
     return false
   }
 
-  #formatExpression(meta: Meta, { expression, name: called }: Meta['indexes'][number]): string | undefined {
+  #formatExpression(meta: EntityMetadata, { expression, name: called }: EntityMetadata['indexes'][number]): string | undefined {
     if (typeof expression !== 'function') return expression
     const table = { name: meta.tableName, schema: undefined, qualifiedName: meta.tableName, toString: () => meta.tableName }
     const made: unknown = (expression as unknown as (...args: unknown[]) => unknown)(meta.createSchemaColumnMappingObject(), table, called)
@@ -238,7 +235,7 @@ export class ForeignSchema {
   }
 
   /** Triggers that SQLite takes stay; what they would do is not known here, so that no other is translated. */
-  #adaptTriggers(meta: Meta): void {
+  #adaptTriggers(meta: EntityMetadata): void {
     const table = { name: meta.tableName, getQuotedName: () => name(meta.tableName) }
     meta.triggers = meta.triggers.filter(trigger => {
       const body = isRaw(trigger.body) ? this.#platform.formatQuery(trigger.body.sql, trigger.body.params) : (trigger.body ?? '')
@@ -251,7 +248,7 @@ export class ForeignSchema {
   }
 
   /** Views, and entities that are queries. */
-  #adaptExpression(meta: Meta): void {
+  #adaptExpression(meta: EntityMetadata): void {
     if (typeof meta.expression !== 'string') return
     const translated = toSqlite(meta.expression, this.#model.schemas)
     if (translated === meta.expression) return
@@ -261,7 +258,7 @@ export class ForeignSchema {
 }
 
 /** Whether a default is a string that PostgreSQL takes for the time of the property; `today` is midnight, so that it is the time of a date alone. */
-function isTimeWord({ customType, runtimeType }: Property, given: string): boolean {
+function isTimeWord({ customType, runtimeType }: EntityProperty, given: string): boolean {
   const match = TIME_WORD.exec(given)
   if (match === null) return false
   if (customType instanceof DateType) return true

@@ -8,8 +8,6 @@ import type { ForeignModel } from './model.ts'
 import type { TypeProbe } from './probe.ts'
 import { toSqlite } from './translate-sql.ts'
 
-type MappedType = Type<unknown, unknown>
-
 const METHODS = ['convertToJSValueSQL', 'convertToDatabaseValueSQL'] as const
 
 type SqlMethods = Readonly<Record<(typeof METHODS)[number], (key: string) => string>>
@@ -20,24 +18,25 @@ const SAMPLES = ['12', "'12'"]
 /** Adapts the SQL of the custom types of a model, once for each type. The types of the application stay as they are. */
 export function adaptTypes(orm: MikroORM, model: ForeignModel, probe: TypeProbe): void {
   const platform = orm.config.getPlatform()
-  const adapted = new Map<object, MappedType>()
-  const adapt = (type: MappedType, place: string): MappedType => {
+  const adapted = new Map<object, Type<unknown, unknown>>()
+  const adapt = (type: Type<unknown, unknown>, place: string): Type<unknown, unknown> => {
     const known = adapted.get(type)
     if (known !== undefined) return known
     const changed = adaptType(type, { platform, model, probe, place })
     adapted.set(type, changed).set(changed, changed)
     return changed
   }
-  const returnsSql = (type: MappedType, method: (typeof METHODS)[number]): boolean => (type[method]?.('', platform) ?? '') !== ''
+  const returnsSql = (type: Type<unknown, unknown>, method: (typeof METHODS)[number]): boolean =>
+    (type[method]?.('', platform) ?? '') !== ''
   for (const meta of orm.getMetadata()) {
     for (const prop of meta.props) {
       if (!prop.hasConvertToJSValueSQL && !prop.hasConvertToDatabaseValueSQL) continue
       const place = `${meta.className}.${prop.name}`
-      const own = prop.customType as MappedType | undefined
+      const own = prop.customType as Type<unknown, unknown> | undefined
       if (own !== undefined) prop.customType = adapt(own, place) as never
-      const { customTypes = [] } = prop as { customTypes?: (MappedType | undefined)[] }
+      const { customTypes = [] } = prop as { customTypes?: (Type<unknown, unknown> | undefined)[] }
       for (const [index, type] of customTypes.entries()) if (type !== undefined) customTypes[index] = adapt(type, place)
-      const types = [prop.customType as MappedType | undefined, ...customTypes].filter(type => type !== undefined)
+      const types = [prop.customType as Type<unknown, unknown> | undefined, ...customTypes].filter(type => type !== undefined)
       prop.hasConvertToJSValueSQL = types.some(type => returnsSql(type, 'convertToJSValueSQL'))
       prop.hasConvertToDatabaseValueSQL = types.some(type => returnsSql(type, 'convertToDatabaseValueSQL'))
     }
@@ -52,7 +51,7 @@ interface Adapting {
 }
 
 /** Returns the type, or one that inherits from it with SQL that SQLite runs. */
-function adaptType(type: MappedType, { platform, model, probe, place }: Adapting): MappedType {
+function adaptType(type: Type<unknown, unknown>, { platform, model, probe, place }: Adapting): Type<unknown, unknown> {
   const written: SqlMethods = {
     convertToJSValueSQL: key => type.convertToJSValueSQL?.(key, platform) ?? key,
     convertToDatabaseValueSQL: key => type.convertToDatabaseValueSQL?.(key, platform) ?? key,
@@ -84,7 +83,7 @@ function keepsValues({ convertToJSValueSQL: read, convertToDatabaseValueSQL: wri
   })
 }
 
-function replaceSql(type: MappedType, methods: SqlMethods): MappedType {
+function replaceSql(type: Type<unknown, unknown>, methods: SqlMethods): Type<unknown, unknown> {
   const texts = new Map<string, string>()
   const cached = (method: (typeof METHODS)[number]) => (key: string) => {
     const id = `${method} ${key}`
@@ -92,5 +91,5 @@ function replaceSql(type: MappedType, methods: SqlMethods): MappedType {
     if (text === undefined) texts.set(id, (text = methods[method](key)))
     return text
   }
-  return Object.create(type, Object.fromEntries(METHODS.map(method => [method, { value: cached(method) }]))) as MappedType
+  return Object.create(type, Object.fromEntries(METHODS.map(method => [method, { value: cached(method) }]))) as Type<unknown, unknown>
 }

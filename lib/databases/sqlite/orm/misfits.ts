@@ -8,8 +8,6 @@ import type { EntityMetadata, EntityProperty, Platform } from '@mikro-orm/core'
 import { formatIso } from '../../../foundation/values/iso-time.ts'
 import { parseStoredTime } from '../sql/stored-time.ts'
 
-type NamedRow = Record<string, unknown>
-
 interface FitCheck {
   readonly column: string
   readonly fits: (value: unknown) => boolean
@@ -27,11 +25,11 @@ export function dropMisfits<T extends object>(row: T, meta: EntityMetadata, plat
     known.set(meta, checks)
   }
   for (const { column, fits, instead } of checks) {
-    const value = (row as NamedRow)[column]
+    const value = (row as Record<string, unknown>)[column]
     if (value === null || value === undefined || fits(value)) continue
     const other = instead?.(value)
-    if (other === undefined) delete (row as NamedRow)[column]
-    else (row as NamedRow)[column] = other
+    if (other === undefined) delete (row as Record<string, unknown>)[column]
+    else (row as Record<string, unknown>)[column] = other
   }
   return row
 }

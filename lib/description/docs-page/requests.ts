@@ -105,7 +105,7 @@ function listReadings({ name, attributes, example, parameters }: PageResource, {
       : [
           {
             kind: 'filter' as const,
-            title: `${name} whose ${text.name} begins with ${initial}`,
+            title: `${titled(name)} whose ${text.name} begins with ${initial}`,
             query: query(`${encodeName(text.name)}=${initial}*`, page),
           },
         ]),
@@ -123,16 +123,21 @@ function listReadings({ name, attributes, example, parameters }: PageResource, {
       : [
           {
             kind: 'expand' as const,
-            title: `${name} with ${relation.name} as ${relation.type.endsWith('[]') ? 'records' : 'a record'}`,
+            title: `${titled(name)} with ${relation.name} as ${relation.type.endsWith('[]') ? 'records' : 'a record'}`,
             query: query(`${expand}=${encodeName(relation.name)}`, page),
           },
         ]),
   ]
 }
 
+/** The name of a resource where a sentence begins. */
+function titled(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ')
+}
+
 /** Says which records come first: `Categories, Z to A`, `Users by age, largest first`. */
 function titleOfSort(name: string, { name: own, type }: PageResource['attributes'][number]): string {
-  const title = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ')
+  const title = titled(name)
   if (type !== 'text') return `${title} by ${own}, ${/date|time/.test(type) ? 'latest' : 'largest'} first`
   return own === 'name' || own === 'title' ? `${title}, Z to A` : `${title} by ${own}, Z to A`
 }

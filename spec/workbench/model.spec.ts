@@ -34,7 +34,7 @@ describe('the model in the workbench', { skip: NO_BROWSER, timeout: 120_000 }, (
     await using server = await serveWorkbench(engine)
     await visit(browser, `${server.origin}/_ui#/model/sites`, { viewport: PHONE, colorScheme: 'dark' }, async page => {
       await page.getByRole('rowheader', { name: 'publisher' }).waitFor()
-      await page.getByRole('link', { name: /^Send: sites whose/ }).click()
+      await page.getByRole('link', { name: /^Send: Sites whose/ }).click()
       await page.getByRole('button', { name: 'Send', exact: true }).click()
       await page.getByRole('heading', { name: '200 in' }).waitFor()
     })

@@ -102,7 +102,7 @@ export class UnitsOfWork {
     try {
       return await this.#run(transaction, {}, work)
     } catch (error) {
-      // What the statement of an inner request has met is no more than its answer to the code that has asked for it.
+      // An inner request has met another write. The code that asked got a 503 for it, so the error itself is thrown here: the whole may begin anew.
       if (transaction.conflict !== undefined && error instanceof RestError && error.code === 'database_busy') throw transaction.conflict
       // The connection was lost before the transaction began: the next one is a new one.
       if (transaction.session !== undefined || error instanceof RestError || !isLost(error)) throw error

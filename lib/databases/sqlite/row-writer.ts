@@ -40,7 +40,7 @@ export class RowWriter {
   }
 
   /**
-   * Begins a transaction, by the right of whoever has the lock.
+   * Begins a transaction. The caller holds the lock.
    *
    * @throws at once when another process has locked the file.
    */

@@ -1,14 +1,15 @@
 /**
- * Bench of two trees: the trials of `npm run bench` by the engine as it is here, uncommitted changes included, and as it is in another commit. Takes about
- * five minutes for all trials.
+ * Bench of two trees: the trials of `npm run bench` by the engine as it is here, uncommitted changes included, and as it is in another
+ * commit. Takes about five minutes for all trials.
  *
  *     npm run bench:compare main                           all trials
  *     npm run bench:compare HEAD~3 record list             only trials whose name has one of the words
  *     npm run bench:compare -- HEAD --rounds 10 record     more rounds, which see smaller differences
  *
- * The other tree is written into a temporary folder, with the bench of this one. It runs on the packages that are installed here, when its lock file is the
- * same, else npm installs its own. Each trial and tree runs in a process of its own; every round begins with the other tree. Times are brought to one pace of
- * the machine (`pace.ts`). The spreads are those of whole processes. Faster and slower are said only beyond the noise, which takes five rounds or more. What the other tree cannot answer is left out, with the reason.
+ * The other tree is written into a temporary folder, with the bench of this one. It runs on the packages that are installed here, when its
+ * lock file is the same, else npm installs its own. Each trial and tree runs in a process of its own; every round begins with the other
+ * tree. Times are brought to one pace of the machine (`pace.ts`). The spreads are those of whole processes. Faster and slower are said only
+ * beyond the noise, which takes five rounds or more. What the other tree cannot answer is left out, with the reason.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'

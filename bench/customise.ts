@@ -1,5 +1,6 @@
 /**
- * Bench of customisation: the same requests with rules, and without; those that read are compared first. Both take turns in one process. Takes a few seconds.
+ * Bench of customisation: the same requests with rules, and without; those that read are compared first. Both take turns in one process.
+ * Takes a few seconds.
  *
  *     npm run bench:customise
  *     npm run bench:customise -- --rounds 21 token    fewer rounds, and only the cases whose name has one of the words
@@ -236,7 +237,10 @@ async function read(engine: RestEngine, path: string): Promise<void> {
   assert.equal(status, 200)
 }
 
-/** A request by ID and by key. What relations show by key is a text of another table, which code by hand would join, too: that alone is a third more for a list. */
+/**
+ * A request by ID and by key. What relations show by key is a text of another table, which code by hand would join, too: that alone is a
+ * third more for a list.
+ */
 interface ByKey extends Pick<Trial, 'name' | 'batch' | 'aim' | 'excess'> {
   readonly run: (engine: RestEngine, idOf: IdOf, call: number) => Promise<void>
 }

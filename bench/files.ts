@@ -1,6 +1,7 @@
 /**
- * Bench of files: what a write costs in each kind of database, beside code by hand on a database of the same kind. In one process, in turns; CPU times of the process. The
- * tables are those of another program, with declared types that are not MikroORM's. Takes some minutes.
+ * Bench of files: what a write costs in each kind of database, beside code by hand on a database of the same kind. In one process, in
+ * turns; CPU times of the process. The tables are those of another program, with declared types that are not MikroORM's. Takes some
+ * minutes.
  *
  *     npm run bench:files
  *     npm run bench:files -- --rounds 3 update    fewer rounds, and only the cases whose name has one of the words

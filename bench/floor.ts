@@ -1,7 +1,8 @@
 /**
- * The floor: the least that an engine does for a request beside the code by hand of the same answer. It takes the request as the engine does, finds record, depth and
- * attributes in it and refuses others, and a change and its answer are one transaction. All else is written for these resources alone: no model, plan, rules,
- * hooks, journal or errors. So an engine cannot come below its figures, unless it makes JSON in another way.
+ * The floor: the least that an engine does for a request beside the code by hand of the same answer. It takes the request as the engine
+ * does, finds record, depth and attributes in it and refuses others, and a change and its answer are one transaction. All else is written
+ * for these resources alone: no model, plan, rules, hooks, journal or errors. So an engine cannot come below its figures, unless it makes
+ * JSON in another way.
  */
 import type Database from 'better-sqlite3'
 import { toUser } from './by-hand.ts'

@@ -1,8 +1,9 @@
 /**
- * Bench of interception: the built-in `fetch` with `json()`, answered by an engine, and by a MockAgent of undici that replies with the same text, as a test with
- * fixed answers would. One answer of the engine comes from a custom route, whose cost is that of the interception alone. The others add the reading: a second
- * MockAgent reads the same records by better-sqlite3 and writes them by `JSON.stringify`, which is what an answer out of a database costs at least there; and the
- * time of the engine without `fetch` is shown. The contenders take turns in one process. Answers are compared first. Takes about ten seconds.
+ * Bench of interception: the built-in `fetch` with `json()`, answered by an engine, and by a MockAgent of undici that replies with the same
+ * text, as a test with fixed answers would. One answer of the engine comes from a custom route, whose cost is that of the interception
+ * alone. The others add the reading: a second MockAgent reads the same records by better-sqlite3 and writes them by `JSON.stringify`, which
+ * is what an answer out of a database costs at least there; and the time of the engine without `fetch` is shown. The contenders take turns
+ * in one process. Answers are compared first. Takes about ten seconds.
  *
  *     npm run bench:intercept
  *     npm run bench:intercept -- --rounds 21 list    fewer rounds, and only the cases whose name has one of the words

@@ -1,6 +1,6 @@
 /**
- * Bench of files without entities: opening one, beside `new MikroORM` over the same entities; and a list of it, beside a list of the same model in code. In one
- * process, in turns. Takes about ten seconds.
+ * Bench of files without entities: opening one, beside `new MikroORM` over the same entities; and a list of it, beside a list of the same
+ * model in code. In one process, in turns. Takes about ten seconds.
  *
  *     npm run bench:introspect
  *     npm run bench:introspect -- --rounds 200 list    fewer rounds, and only the cases whose name has one of the words

@@ -1,6 +1,6 @@
 /**
- * Bench of the journal: the same requests with the journal, and without. The journal is full from the start, so that each entry replaces another. Both take turns
- * in one process. Takes about ten seconds.
+ * Bench of the journal: the same requests with the journal, and without. The journal is full from the start, so that each entry replaces
+ * another. Both take turns in one process. Takes about ten seconds.
  *
  *     npm run bench:journal
  *     npm run bench:journal -- --rounds 21 record    fewer rounds, and only the cases whose name has one of the words

@@ -1,4 +1,7 @@
-/** Load: sends requests to an HTTP server over several connections, as fast as it answers. It does as little work of its own as possible, because both share the machine. */
+/**
+ * Load: sends requests to an HTTP server over several connections, as fast as it answers. It does as little work of its own as possible,
+ * because both share the machine.
+ */
 import { connect } from 'node:net'
 
 export interface HttpRequest {

@@ -135,8 +135,8 @@ function textsOf(trial: Trial): () => string {
 }
 
 /**
- * What servers answer, each in a process of its own, once they are warm. They are asked in turns, a few times over, since the machine may change its pace:
- * a sample of one belongs to that of the other in the same place.
+ * What servers answer, each in a process of its own, once they are warm. They are asked in turns, a few times over, since the machine may
+ * change its pace: a sample of one belongs to that of the other in the same place.
  */
 async function loadsOf(sides: readonly Side[], trial: Trial): Promise<readonly LoadSample[][]> {
   const servers: Served[] = []

@@ -1,6 +1,7 @@
 /**
- * Bench of deep pages: `node bench/offset.ts`. Compares the usual statement of a list with the one from the 1,000th record on, which finds the page by its keys
- * (`compileLateLookUp` in lib/databases/sql/compile-read.ts). In turns, on a million rows in memory. Takes about a minute.
+ * Bench of deep pages: `node bench/offset.ts`. Compares the usual statement of a list with the one from the 1,000th record on, which finds
+ * the page by its keys (`compileLateLookUp` in lib/databases/sql/compile-read.ts). In turns, on a million rows in memory. Takes about a
+ * minute.
  */
 import assert from 'node:assert/strict'
 import Database from 'better-sqlite3'

@@ -1,6 +1,7 @@
 /**
- * Pace: what a fixed piece of work takes at the moment. A machine does not give its processor at the same speed all the time: who shares its core and its caches
- * makes it half as fast for a tenth of a second, or for minutes. So work is timed between two such pieces, and figures are compared at one pace.
+ * Pace: what a fixed piece of work takes at the moment. A machine does not give its processor at the same speed all the time: who shares
+ * its core and its caches makes it half as fast for a tenth of a second, or for minutes. So work is timed between two such pieces, and
+ * figures are compared at one pace.
  */
 import { median } from './summary.ts'
 

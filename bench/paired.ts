@@ -10,8 +10,8 @@ export async function milliseconds(work: () => unknown): Promise<number> {
 }
 
 /**
- * Microseconds of the processor for one call, as the mean of a batch, garbage collection included: what else the machine does counts for little. The calls
- * are numbered from 0 on.
+ * Microseconds of the processor for one call, as the mean of a batch, garbage collection included: what else the machine does counts for
+ * little. The calls are numbered from 0 on.
  */
 export async function microseconds(batch: number, work: (call: number) => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage()

@@ -1,6 +1,6 @@
 /**
- * Plot: draws figures as SVG: lines over a numeric axis, or dots in rows. Both have labelled axes, linear or logarithmic, and a legend, and follow
- * the reader's choice of a light or a dark page.
+ * Plot: draws figures as SVG: lines over a numeric axis, or dots in rows. Both have labelled axes, linear or logarithmic, and a legend, and
+ * follow the reader's choice of a light or a dark page.
  */
 
 export interface Axis {

@@ -1,4 +1,7 @@
-/** README figures: the tables that the README shows, out of those that benches have written into docs/benchmarks.md, so that the two cannot differ. */
+/**
+ * README figures: the tables that the README shows, out of those that benches have written into docs/benchmarks.md, so that the two cannot
+ * differ.
+ */
 
 interface Excerpt {
   readonly section: string

@@ -1,6 +1,6 @@
 /**
- * Report: prints the tables of a bench, and writes with `--docs`: the same tables with the date, the machine and the command into the section of
- * docs/benchmarks.md that has its name, plots beside it, and the figures that the README shows.
+ * Report: prints the tables of a bench, and writes with `--docs`: the same tables with the date, the machine and the command into the
+ * section of docs/benchmarks.md that has its name, plots beside it, and the figures that the README shows.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -29,7 +29,9 @@ export interface Comparison {
   readonly own: readonly number[]
   /** What the least that any engine must do took; undefined: not measured. */
   readonly floor?: readonly number[] | undefined
-  /** Whether the samples of one round ran in turns in one process: the ratio is then the median over the rounds, else that of the medians. */
+  /**
+   * Whether the samples of one round ran in turns in one process: the ratio is then the median over the rounds, else that of the medians.
+   */
   readonly paired?: boolean
   /** The ratio that is to be reached. */
   readonly aim?: number | undefined

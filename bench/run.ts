@@ -1,12 +1,14 @@
 /**
- * Bench: how long the engine takes for an answer, beside hand-written better-sqlite3 code for the same answer, in one run. Takes about eight minutes.
+ * Bench: how long the engine takes for an answer, beside hand-written better-sqlite3 code for the same answer, in one run. Takes about
+ * eight minutes.
  *
  *     npm run bench                              all trials
  *     npm run bench -- --rounds 2 record list    fewer rounds, and only trials whose name has one of the words
  *     npm run bench -- --docs                    writes the tables into docs/benchmarks.md, too
  *
- * Answers are compared first. Each trial and contender then runs in a process of its own, until it does not get faster; every round begins with the other
- * contender. Times are brought to one pace of the machine (`pace.ts`). Over HTTP both servers run at once and are asked in turns.
+ * Answers are compared first. Each trial and contender then runs in a process of its own, until it does not get faster; every round begins
+ * with the other contender. Times are brought to one pace of the machine (`pace.ts`). Over HTTP both servers run at once and are asked in
+ * turns.
  */
 import { CONTENDERS, compare } from './contenders.ts'
 import { CONNECTIONS, measured, ofThisTree, roundsOfLoads, timesOf, withFiles } from './measure.ts'

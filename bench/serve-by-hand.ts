@@ -1,4 +1,7 @@
-/** Serves the hand-written API over node:http. It knows only the requests of the trials: two paths, their parameters, and bodies as they should be. */
+/**
+ * Serves the hand-written API over node:http. It knows only the requests of the trials: two paths, their parameters, and bodies as they
+ * should be.
+ */
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server } from 'node:http'
 import { json } from 'node:stream/consumers'

@@ -1,6 +1,7 @@
 /**
- * Serves the floor over node:http, and keeps of HTTP what any engine must keep: one `Host`, which is a local name; a body of JSON by its type, in UTF-8, within a
- * limit; the requests of a connection in their order; no answer to a client that has gone; a condition (`If-None-Match`), a time budget, and errors in JSON.
+ * Serves the floor over node:http, and keeps of HTTP what any engine must keep: one `Host`, which is a local name; a body of JSON by its
+ * type, in UTF-8, within a limit; the requests of a connection in their order; no answer to a client that has gone; a condition
+ * (`If-None-Match`), a time budget, and errors in JSON.
  */
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'

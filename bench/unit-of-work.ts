@@ -1,7 +1,8 @@
 /**
- * Bench of writes: measures a write, and the part of it that is MikroORM's unit of work. The contenders: code by hand, MikroORM with its own driver, its unit of
- * work alone on the engine's driver, and requests to the engine. They take turns in one process. Times are CPU times of the process: those of a thread are
- * counted in steps of milliseconds. Each ratio is to the code by hand in the same round. Takes about a minute.
+ * Bench of writes: measures a write, and the part of it that is MikroORM's unit of work. The contenders: code by hand, MikroORM with its
+ * own driver, its unit of work alone on the engine's driver, and requests to the engine. They take turns in one process. Times are CPU
+ * times of the process: those of a thread are counted in steps of milliseconds. Each ratio is to the code by hand in the same round. Takes
+ * about a minute.
  *
  *     npm run bench:writes
  *     npm run bench:writes -- --rounds 3 update    fewer rounds, and only the cases whose name has one of the words

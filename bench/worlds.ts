@@ -1,6 +1,7 @@
 /**
  * Bench of worlds: restoring, resetting and forking a database of 20 tables and 10,000 rows, beside the bare `new Database(bytes)` of
- * better-sqlite3; and creating engines of 20 entities, beside the bare MikroORM with its schema. All in one process, in turns. Takes about ten seconds.
+ * better-sqlite3; and creating engines of 20 entities, beside the bare MikroORM with its schema. All in one process, in turns. Takes about
+ * ten seconds.
  *
  *     npm run bench:worlds
  *     npm run bench:worlds -- --rounds 21 fork    fewer rounds, and only the cases whose name has one of the words

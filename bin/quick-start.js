@@ -1,9 +1,10 @@
 /**
- * Makes the start of a process shorter that loads MikroORM with SQLite. The command uses it; others say `node --import mikro-rest/quick-start`.
- * Node keeps the code that it compiles, and finds Kysely, which MikroORM loads as 254 modules, in one file that the package brings: the same code, of
- * the same version. Kysely of another version is loaded as usual. It must run before everything else, so that there is one Kysely in the process.
- * What modules of MikroORM import from each other by relative paths is not looked for: a path there is that of a file. A package that they import by name is looked
- * for once for each of MikroORM's packages, where Node looks for it anew for each module.
+ * Makes the start of a process shorter that loads MikroORM with SQLite. The command uses it; others say `node --import
+ * mikro-rest/quick-start`. Node keeps the code that it compiles, and finds Kysely, which MikroORM loads as 254 modules, in one file that
+ * the package brings: the same code, of the same version. Kysely of another version is loaded as usual. It must run before everything else,
+ * so that there is one Kysely in the process. What modules of MikroORM import from each other by relative paths is not looked for: a path
+ * there is that of a file. A package that they import by name is looked for once for each of MikroORM's packages, where Node looks for it
+ * anew for each module.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import module from 'node:module'

@@ -7,8 +7,8 @@ import type { JournalEntry } from './engine/journal/journal-entry.ts'
 import { describeFake } from './try-promises.ts'
 
 /**
- * Sends the real backend the reading requests of a journal, and reports where the fake differs from it: status, shape, types, filters and orders. IDs and values
- * differ between any two backends, and are not compared. It never writes, unless the option `writes` says so.
+ * Sends the real backend the reading requests of a journal, and reports where the fake differs from it: status, shape, types, filters and
+ * orders. IDs and values differ between any two backends, and are not compared. It never writes, unless the option `writes` says so.
  *
  * @param backend the address of the backend (`'https://real.example/api'`, in the place of the engine's base), or a function as `fetch`
  * @param journal requests that the engine has answered (`engine.requests` after a green run of tests); default: those of a self-test

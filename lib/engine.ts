@@ -1,4 +1,7 @@
-/** Engine: the public interface. `RestEngine` hands each call to the part of the engine that does it; `engine/pipeline/assemble.ts` puts the parts together. */
+/**
+ * Engine: the public interface. `RestEngine` hands each call to the part of the engine that does it; `engine/pipeline/assemble.ts` puts the
+ * parts together.
+ */
 import type { MikroORM } from '@mikro-orm/core'
 import { findSeedNames } from './records/access/find-new-names.ts'
 import type { Authentication, PublicKey } from './engine/auth/authentication.ts'
@@ -59,8 +62,8 @@ type NamedSeed<Name extends string> = NamedBy<Name, readonly object[]> | SeederC
 /**
  * An embeddable REST engine: entities in, a JSON REST API out.
  *
- * @template Name the names that `seed`, `given` and `expect` take for resources, and that an editor proposes in paths of `handle`: see `ResourceNames`. Default: any
- * text.
+ * @template Name the names that `seed`, `given` and `expect` take for resources, and that an editor proposes in paths of `handle`: see
+ * `ResourceNames`. Default: any text.
  * @example
  * const engine = await RestEngine.create({ entities: [User, Site] })
  * const { status, body } = await engine.handle('GET', '/v1/users', { name: 'A*', sort: 'sites.desc', limit: 5 })
@@ -75,8 +78,8 @@ export class RestEngine<Name extends string = string> {
   readonly versions: readonly string[]
   readonly limits: Limits
   /**
-   * Generates and inserts minimal valid records, with the parents that they need: `await engine.given('order', { customer: { vip: true } }, { seed: 7 })`,
-   * and `engine.given.many('order', 20)`. See `Give`.
+   * Generates and inserts minimal valid records, with the parents that they need: `await engine.given('order', { customer: { vip: true } },
+   * { seed: 7 })`, and `engine.given.many('order', 20)`. See `Give`.
    */
   readonly given: Give<Name>
   readonly #parts: EngineParts<RestEngine>
@@ -122,8 +125,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Everything that the engine mapped, left out or guessed while it was created (a column type of another database, an odd record of a JSON file, a table
-   * that cannot be read): one plain sentence each, with its place. Empty when there is nothing to report.
+   * Everything that the engine mapped, left out or guessed while it was created (a column type of another database, an odd record of a JSON
+   * file, a table that cannot be read): one plain sentence each, with its place. Empty when there is nothing to report.
    */
   get notes(): readonly string[] {
     return this.#parts.shared.notes.list
@@ -170,27 +173,29 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Answers a WHATWG Request, for servers and test tools that speak `fetch`. It needs no `this`: `const { fetch } = engine`. Takes the arguments of the
-   * global `fetch`, too; a path alone belongs to `http://localhost`.
+   * Answers a WHATWG Request, for servers and test tools that speak `fetch`. It needs no `this`: `const { fetch } = engine`. Takes the
+   * arguments of the global `fetch`, too; a path alone belongs to `http://localhost`.
    *
    * @example const response = await engine.fetch(new Request('http://api.test/v1/users?limit=5'))
    */
   readonly fetch = (request: Request | URL | string, init?: RequestInit): Promise<Response> => answer(internalsOf(this), request, init)
 
   /**
-   * Answers the requests of this process to an origin, or to several, instead of the network: those of the global `fetch`, of the undici package's
-   * `request`, `stream`, `pipeline` and `fetch`, and of clients on `node:http` (axios, got, happy-dom). Requests to other origins take the way that they took
-   * before. Not intercepted: undici clients with a dispatcher of their own, agents of `node:http` that connect by themselves (to a proxy), and HTTP/2.
+   * Answers the requests of this process to an origin, or to several, instead of the network: those of the global `fetch`, of the undici
+   * package's `request`, `stream`, `pipeline` and `fetch`, and of clients on `node:http` (axios, got, happy-dom). Requests to other origins
+   * take the way that they took before. Not intercepted: undici clients with a dispatcher of their own, agents of `node:http` that connect
+   * by themselves (to a proxy), and HTTP/2.
    *
-   * It holds in the asynchronous context in which it is made: for what the code that made it calls, awaits and times out into. So tests that run at the same time
-   * may each intercept one origin. Made outside of any test, or with `everywhere`, it holds in the whole process.
+   * It holds in the asynchronous context in which it is made: for what the code that made it calls, awaits and times out into. So tests
+   * that run at the same time may each intercept one origin. Made outside of any test, or with `everywhere`, it holds in the whole process.
    *
-   * @param origin scheme, host and port: `'https://api.example.test'`, a URL, or an array of them; with a path (`'https://api.example.test/api'`) the
-   * requests below it alone, to which it is the base
-   * @param options `base`: path of the origins that are given without one; `strict`: fail requests that no interception covers; `everywhere`: default: false
+   * @param origin scheme, host and port: `'https://api.example.test'`, a URL, or an array of them; with a path
+   * (`'https://api.example.test/api'`) the requests below it alone, to which it is the base
+   * @param options `base`: path of the origins that are given without one; `strict`: fail requests that no interception covers;
+   * `everywhere`: default: false
    * @returns a disposable; ended by its `using` block, `dispose()` or `engine.close()`, in any order
-   * @throws TypeError for anything that is not an origin, and for an unknown option; Error when the engine is closed, and one of code ERR_ALREADY_INTERCEPTED
-   * when the origin is intercepted in the same context.
+   * @throws TypeError for anything that is not an origin, and for an unknown option; Error when the engine is closed, and one of code
+   * ERR_ALREADY_INTERCEPTED when the origin is intercepted in the same context.
    * @example
    * using api = engine.intercept('https://api.example.test')
    * const response = await fetch('https://api.example.test/v1/users')
@@ -203,8 +208,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Runs work in a context of its own: requests in it go to the interceptions that are made in it, then to those of this engine. Those that are made in it end
-   * with it. For code that no test runner bounds, and for requests that several engines of one test could answer.
+   * Runs work in a context of its own: requests in it go to the interceptions that are made in it, then to those of this engine. Those that
+   * are made in it end with it. For code that no test runner bounds, and for requests that several engines of one test could answer.
    *
    * @returns the result of the work
    * @throws any error of the work; Error when the engine is closed.
@@ -221,9 +226,10 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Answers a request and returns what ran: statements with their parameters, times and rows, what SQLite does for each (`explain query plan`), and
-   * indexes that would spare it work. No injected fault applies, and the journal does not record it. Nothing is written: any method but GET, HEAD, QUERY and
-   * OPTIONS runs in a fork, with all that belongs to it (hooks, constraints, commit), and the fork is closed. Effects of hooks outside of the engine remain.
+   * Answers a request and returns what ran: statements with their parameters, times and rows, what SQLite does for each (`explain query
+   * plan`), and indexes that would spare it work. No injected fault applies, and the journal does not record it. Nothing is written: any
+   * method but GET, HEAD, QUERY and OPTIONS runs in a fork, with all that belongs to it (hooks, constraints, commit), and the fork is
+   * closed. Effects of hooks outside of the engine remain.
    *
    * @returns plain data without secrets; only `response` is the answer as it is
    * @throws as `handle`; as `fork` for a write
@@ -245,8 +251,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Describes a version of the API as an OpenAPI document: every path with its parameters, bodies, answers and errors, as the model, the rules and the
-   * options have them. `GET /{version}/openapi.json` answers with the same document.
+   * Describes a version of the API as an OpenAPI document: every path with its parameters, bodies, answers and errors, as the model, the
+   * rules and the options have them. `GET /{version}/openapi.json` answers with the same document.
    *
    * @returns plain JSON, made anew for each call
    * @throws TypeError, RangeError for options that are unknown or not of their form; Error when the engine is closed.
@@ -259,7 +265,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Draws the model of a version: resources with their attributes, and relations with their cardinalities, as far as the OpenAPI document has them.
+   * Draws the model of a version: resources with their attributes, and relations with their cardinalities, as far as the OpenAPI document
+   * has them.
    *
    * @returns the text of an SVG picture, or of an `erDiagram` of Mermaid with `format: 'mermaid'`
    * @throws TypeError, RangeError for options that are unknown or not of their form; Error when the engine is closed.
@@ -272,8 +279,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Holds an answer against the OpenAPI document of its version: that the operation and the status are described, and headers and body are as described. For
-   * answers of this engine, over any way, and for those of a real backend that it stands for.
+   * Holds an answer against the OpenAPI document of its version: that the operation and the status are described, and headers and body are
+   * as described. For answers of this engine, over any way, and for those of a real backend that it stands for.
    *
    * @param request a Request, or its method and path, with the query in the path or beside it
    * @param response what `handle` has answered, or a Response whose body has not been read
@@ -290,9 +297,9 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Tries the promises of the API with generated requests, good and bad: the answers are as the OpenAPI document says, pages add up, filters split the list,
-   * what is written reads back, and what is wrong is refused. It runs in a fork: the data of the engine stay as they are. Hooks, routes and other functions
-   * of the application run, with their effects outside of the engine.
+   * Tries the promises of the API with generated requests, good and bad: the answers are as the OpenAPI document says, pages add up,
+   * filters split the list, what is written reads back, and what is wrong is refused. It runs in a fork: the data of the engine stay as
+   * they are. Hooks, routes and other functions of the application run, with their effects outside of the engine.
    *
    * @returns plain data, with each failure in plain words and the requests that repeat it; `String(report)` is a text
    * @throws TypeError, RangeError for options that are unknown or not of their form; Error when the engine is closed, or inside a write.
@@ -307,8 +314,9 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Loads records by resource name, in any order, in one transaction, validated like bodies of POST. Also runs a Seeder class of `@mikro-orm/seeder`, in one transaction
-   * too, or `true`, the one that MikroORM's config names; and a list of such seeds, one after another.
+   * Loads records by resource name, in any order, in one transaction, validated like bodies of POST. Also runs a Seeder class of
+   * `@mikro-orm/seeder`, in one transaction too, or `true`, the one that MikroORM's config names; and a list of such seeds, one after
+   * another.
    *
    * @throws RestError with all errors of records, and Error for a seeder that fails; nothing of it is loaded then.
    * @example await engine.seed({ users: [{ id: 1, name: 'Ann' }], sites: [{ url: 'x', user: 1 }] })
@@ -333,8 +341,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * The journal: the requests that have been answered, the newest last; the last 1,000 of them, or as many as the option `journal` sets. A new array of
-   * frozen entries. They hold no token and no password: `[secret]` stands in their place.
+   * The journal: the requests that have been answered, the newest last; the last 1,000 of them, or as many as the option `journal` sets. A
+   * new array of frozen entries. They hold no token and no password: `[secret]` stands in their place.
    *
    * @example
    * const [entry] = engine.requests.filter(({ method, path }) => method === 'POST' && path === '/v1/orders')
@@ -345,7 +353,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * The journal as an HTTP Archive (HAR 1.2), which the network panels of browsers and tools for HTTP open. It has no headers, as the journal has none.
+   * The journal as an HTTP Archive (HAR 1.2), which the network panels of browsers and tools for HTTP open. It has no headers, as the
+   * journal has none.
    *
    * @param options `origin`: scheme and host of the URLs, default `'http://localhost'`
    * @throws TypeError for an unknown option, and for an origin that is none.
@@ -356,9 +365,9 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Tells what happens to the engine from now on: requests, and what tests do to its world (`reset`, `restore`, `clock`, `faults`, `mark`). Ends with the engine, with
-   * the signal, and when the loop is left. Events that are not taken wait, 1,000 of them unless `capacity` says another number; the oldest of more are lost, and `lost`
-   * says how many: nothing waits for a listener.
+   * Tells what happens to the engine from now on: requests, and what tests do to its world (`reset`, `restore`, `clock`, `faults`, `mark`).
+   * Ends with the engine, with the signal, and when the loop is left. Events that are not taken wait, 1,000 of them unless `capacity` says
+   * another number; the oldest of more are lost, and `lost` says how many: nothing waits for a listener.
    *
    * @throws TypeError, RangeError for options that are unknown or not of their form; Error when the engine is closed.
    * @example
@@ -369,9 +378,10 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Writes what a failed test has left: the model, the journal with what the newest 100 requests have run, marks, faults, the clock, and the data that the test began
-   * with (the latest of `create`, `fork`, `reset`, `restore` and `scenario`). `npx mikro-rest failed.mikro` opens it. It holds no secrets, as the journal, and no code of the
-   * application. Where the data have more than 64 MiB, or cannot be copied from PostgreSQL, a note says so.
+   * Writes what a failed test has left: the model, the journal with what the newest 100 requests have run, marks, faults, the clock, and
+   * the data that the test began with (the latest of `create`, `fork`, `reset`, `restore` and `scenario`). `npx mikro-rest failed.mikro`
+   * opens it. It holds no secrets, as the journal, and no code of the application. Where the data have more than 64 MiB, or cannot be
+   * copied from PostgreSQL, a note says so.
    *
    * @param path of the file, whose folder is made
    * @param options `test`: its name; `failure`: the message of the runner
@@ -406,13 +416,13 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Asserts which records some work changes: by resource, by how many their number grows or falls (`1`, `-2`), or how many of them are inserted, updated
-   * and deleted (`{ updated: 1 }`; 0 where nothing is given), or `'any'`. The number of records of all other resources must stay the same, unless `*`
-   * sets an expectation for them. Counts every change of the database: by requests, hooks, `engine.orm`.
+   * Asserts which records some work changes: by resource, by how many their number grows or falls (`1`, `-2`), or how many of them are
+   * inserted, updated and deleted (`{ updated: 1 }`; 0 where nothing is given), or `'any'`. The number of records of all other resources
+   * must stay the same, unless `*` sets an expectation for them. Counts every change of the database: by requests, hooks, `engine.orm`.
    *
    * @returns the result of the work
-   * @throws AssertionError with a table of expected and actual changes, and the requests that made them; TypeError for an unknown resource; any error of the
-   * work.
+   * @throws AssertionError with a table of expected and actual changes, and the requests that made them; TypeError for an unknown resource;
+   * any error of the work.
    * @example await engine.expect({ orders: 1, order_items: 3, products: { updated: 3 } }, () => placeOrder())
    */
   async expect<T>(changes: NamedBy<Name | '*', ExpectedChange>, work: () => T | Promise<T>): Promise<T> {
@@ -424,8 +434,8 @@ export class RestEngine<Name extends string = string> {
   /**
    * Delays requests on their way to the engine, in real milliseconds. Delays of one request add up.
    *
-   * @param delay milliseconds from 0 to 2147483647; a profile `{ p50, p99, seed? }`, whose delays are log-normal and the same for the same seed; or a
-   * function of the request that returns milliseconds
+   * @param delay milliseconds from 0 to 2147483647; a profile `{ p50, p99, seed? }`, whose delays are log-normal and the same for the same
+   * seed; or a function of the request that returns milliseconds
    * @throws TypeError, RangeError for bad arguments; Error when the engine is closed.
    * @example
    * using slow = engine.delay('GET /v1/orders*', 200)
@@ -436,8 +446,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Allows so many requests in a time, and answers those above with 429 `rate_limited` and `Retry-After`. It is a token bucket, which is full at first and
-   * fills evenly by `engine.clock`: as many requests as it holds may come at once.
+   * Allows so many requests in a time, and answers those above with 429 `rate_limited` and `Retry-After`. It is a token bucket, which is
+   * full at first and fills evenly by `engine.clock`: as many requests as it holds may come at once.
    *
    * @throws TypeError, RangeError for bad arguments; Error when the engine is closed.
    * @example using limit = engine.rateLimit('POST /v1/orders', { requests: 10, per: '1m' })
@@ -457,7 +467,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Answers requests with an error, of the one error shape. Nothing of them is done, unless with `after: true`: then only the answer is replaced.
+   * Answers requests with an error, of the one error shape. Nothing of them is done, unless with `after: true`: then only the answer is
+   * replaced.
    *
    * @throws TypeError, RangeError for bad arguments; Error when the engine is closed.
    * @example using busy = engine.fail('POST /v1/orders', { status: 503, times: 2, headers: { 'retry-after': '1' } })
@@ -467,8 +478,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Loses the connection of requests: `handle` rejects with an Error of code ECONNRESET, `fetch` with TypeError "fetch failed", and over HTTP the socket is
-   * reset. Nothing of them is done, unless with `after: true`: then only the answer is lost.
+   * Loses the connection of requests: `handle` rejects with an Error of code ECONNRESET, `fetch` with TypeError "fetch failed", and over
+   * HTTP the socket is reset. Nothing of them is done, unless with `after: true`: then only the answer is lost.
    *
    * @throws TypeError, RangeError for bad arguments; Error when the engine is closed.
    * @example using lost = engine.drop('POST /v1/orders', { after: true, times: 1 })
@@ -492,7 +503,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * The faults and gates in effect that no request has met, oldest first: a test that expects the failure which it has asked for asserts that there are none.
+   * The faults and gates in effect that no request has met, oldest first: a test that expects the failure which it has asked for asserts
+   * that there are none.
    *
    * @example assert.deepEqual(engine.pending(), [])
    */
@@ -501,8 +513,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * The faults and gates in effect, and those that are used up, oldest first, as plain data: how many requests each has met, and still meets. Those that were ended by
-   * a call are gone.
+   * The faults and gates in effect, and those that are used up, oldest first, as plain data: how many requests each has met, and still
+   * meets. Those that were ended by a call are gone.
    *
    * @example assert.equal(engine.faults[0].met, 2)
    */
@@ -511,7 +523,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Says which members cannot do their work here, and why: on a file that is too large to be reset, on a PostgreSQL database of others, without a log-in.
+   * Says which members cannot do their work here, and why: on a file that is too large to be reset, on a PostgreSQL database of others,
+   * without a log-in.
    *
    * @returns sentences by name; empty where all is possible
    * @throws Error when the engine is closed.
@@ -522,7 +535,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Takes a snapshot of the engine's world: data, IDs, clock, revoked tokens. Costs next to nothing while nothing has been written since the last one.
+   * Takes a snapshot of the engine's world: data, IDs, clock, revoked tokens. Costs next to nothing while nothing has been written since
+   * the last one.
    *
    * @throws Error when the engine is closed, or inside a write.
    * @example
@@ -534,11 +548,12 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Goes back to a snapshot, of this engine or of one with the same entities; or to the state before a request of the journal, which is kept from the time at which somebody
-   * first listens to `events`. Requests that still run are cut off: they reject with the code ECONNRESET and write nothing. Journal and faults stay.
+   * Goes back to a snapshot, of this engine or of one with the same entities; or to the state before a request of the journal, which is
+   * kept from the time at which somebody first listens to `events`. Requests that still run are cut off: they reject with the code
+   * ECONNRESET and write nothing. Journal and faults stay.
    *
-   * @throws TypeError for a value that is neither, or a snapshot of another model; RangeError for a request that the journal does not have; Error where the state before it is not
-   * kept, when the engine is closed, or inside a write.
+   * @throws TypeError for a value that is neither, or a snapshot of another model; RangeError for a request that the journal does not have;
+   * Error where the state before it is not kept, when the engine is closed, or inside a write.
    * @example
    * await engine.restore(before)
    * await engine.restore({ before: 7 })
@@ -548,8 +563,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Says which records two states differ in, whatever has happened in between: also by reset, restore and work past the engine. Both are copied, and all their rows read,
-   * 400,000 at most.
+   * Says which records two states differ in, whatever has happened in between: also by reset, restore and work past the engine. Both are
+   * copied, and all their rows read, 400,000 at most.
    *
    * @param before a snapshot, of this engine or of one with the same entities
    * @param after another one; default: the present state
@@ -570,10 +585,12 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Goes back to the state after `create` and its `seed` option (a fork: to the state in which it was forked): data, IDs, clock, revoked tokens, with
-   * an empty journal and without faults. Requests that still run are cut off: they reject with the code ECONNRESET and write nothing.
+   * Goes back to the state after `create` and its `seed` option (a fork: to the state in which it was forked): data, IDs, clock, revoked
+   * tokens, with an empty journal and without faults. Requests that still run are cut off: they reject with the code ECONNRESET and write
+   * nothing.
    *
-   * @throws Error when the engine is closed, inside a write, or when the database is a file that was larger than 64 MiB when it was first written to.
+   * @throws Error when the engine is closed, inside a write, or when the database is a file that was larger than 64 MiB when it was first
+   * written to.
    * @example afterEach(() => engine.reset())
    */
   async reset(): Promise<void> {
@@ -581,11 +598,12 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Begins a scenario: the state after `create`, with the named seed of the option `scenarios` in the place of the `seed` option. The journal is empty and
-   * there are no faults; requests that still run are cut off. The records are made when a scenario is first asked for, and copied from then on. `reset`
-   * goes back to the `seed` option.
+   * Begins a scenario: the state after `create`, with the named seed of the option `scenarios` in the place of the `seed` option. The
+   * journal is empty and there are no faults; requests that still run are cut off. The records are made when a scenario is first asked for,
+   * and copied from then on. `reset` goes back to the `seed` option.
    *
-   * @throws RangeError for an unknown name; as `seed` for records that the model refuses; Error when the engine is closed, or inside a write.
+   * @throws RangeError for an unknown name; as `seed` for records that the model refuses; Error when the engine is closed, or inside a
+   * write.
    * @example await engine.scenario('vip')
    */
   async scenario(name: string): Promise<void> {
@@ -598,8 +616,9 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Returns an independent engine, in memory, with a copy of the data, IDs, clock and tokens. The fork shares what has been compiled for the model, so that
-   * it costs little more than the copy. It starts without faults and with an empty journal. Close it when it is no longer needed.
+   * Returns an independent engine, in memory, with a copy of the data, IDs, clock and tokens. The fork shares what has been compiled for
+   * the model, so that it costs little more than the copy. It starts without faults and with an empty journal. Close it when it is no
+   * longer needed.
    *
    * @param snapshot the state that the fork begins with; default: the present state
    * @throws TypeError for a value that is not a snapshot, or that of another model; Error when the engine is closed, or inside a write.
@@ -615,8 +634,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Mints a token, for tests, for the user as stored at present. A later change of the password ends it. On PostgreSQL the user is read after the return; a
-   * server that cannot be asked is said where the token is used.
+   * Mints a token, for tests, for the user as stored at present. A later change of the password ends it. On PostgreSQL the user is read
+   * after the return; a server that cannot be asked is said where the token is used.
    *
    * @param user an entity, or the ID of one
    * @param options `ttl` in seconds; default: that of the module; a negative one gives a token that has expired
@@ -643,8 +662,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Ends the interceptions, waits for the requests that run, and closes the database. Idempotent. `handle` throws from now on. Delayed requests go on at
-   * once; requests that a gate still holds are lost, with a warning.
+   * Ends the interceptions, waits for the requests that run, and closes the database. Idempotent. `handle` throws from now on. Delayed
+   * requests go on at once; requests that a gate still holds are lost, with a warning.
    */
   close(): Promise<void> {
     return (this.#closing ??= this.#end())

@@ -1,4 +1,6 @@
-/** Open recording: makes an engine of the file that `engine.record` has written, in memory, with the data before the test and its journal. */
+/**
+ * Open recording: makes an engine of the file that `engine.record` has written, in memory, with the data before the test and its journal.
+ */
 import { readFile, stat } from 'node:fs/promises'
 import type { RestEngine } from './engine.ts'
 import type { EngineOptions } from './engine/pipeline/options.ts'

@@ -1,6 +1,6 @@
 /**
- * Show engine: where the variable `MIKRO_REST_WORKBENCH` names a port, the engines of this process are shown in a list there, each with its workbench. Without it nothing is
- * loaded for that.
+ * Show engine: where the variable `MIKRO_REST_WORKBENCH` names a port, the engines of this process are shown in a list there, each with its
+ * workbench. Without it nothing is loaded for that.
  */
 import type { WorldEngine } from './doors/server/controls/world-engine.ts'
 

@@ -1,4 +1,7 @@
-/** Try promises: runs a self-test in a fork of an engine, and gives a comparison with a backend what it needs to know. The modules that do it are loaded with the first one. */
+/**
+ * Try promises: runs a self-test in a fork of an engine, and gives a comparison with a backend what it needs to know. The modules that do
+ * it are loaded with the first one.
+ */
 import type { Fake } from './checks/drift/check.ts'
 import type { AnsweredRequest } from './checks/drift/replay.ts'
 import type { SelfTestOptions } from './checks/self-test/options.ts'

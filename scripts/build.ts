@@ -1,6 +1,7 @@
 /**
- * Builds dist/ for publication: the scripts (bundle.ts), and the types of the library, which are files as in lib/. `npm run build` runs it, and npm before it packs. With
- * `--no-check` the types are written without a check of lib/: for specs, beside which `npm run types` has checked it.
+ * Builds dist/ for publication: the scripts (bundle.ts), and the types of the library, which are files as in lib/. `npm run build` runs it,
+ * and npm before it packs. With `--no-check` the types are written without a check of lib/: for specs, beside which `npm run types` has
+ * checked it.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

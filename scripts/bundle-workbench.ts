@@ -1,6 +1,6 @@
 /**
- * Bundles the workbench for browsers: one file that the page loads first, one for each screen, and the style. The name of each file says what is in it. `npm run build` writes
- * them into dist/workbench/; a server in a clone makes them when it is first asked for one.
+ * Bundles the workbench for browsers: one file that the page loads first, one for each screen, and the style. The name of each file says
+ * what is in it. `npm run build` writes them into dist/workbench/; a server in a clone makes them when it is first asked for one.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'

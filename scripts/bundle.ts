@@ -1,6 +1,7 @@
 /**
- * Bundles the library and the command into few files, because each file costs Node a part of a millisecond. Dynamic imports are files of their own, loaded on demand.
- * Source maps lead back to the lines of lib/. Kysely is packed beside them, for quick starts. The build makes dist/ with it, and a run of the specs its command.
+ * Bundles the library and the command into few files, because each file costs Node a part of a millisecond. Dynamic imports are files of
+ * their own, loaded on demand. Source maps lead back to the lines of lib/. Kysely is packed beside them, for quick starts. The build makes
+ * dist/ with it, and a run of the specs its command.
  */
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

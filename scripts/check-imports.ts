@@ -1,7 +1,8 @@
 /**
- * Check the imports of lib/: between folders they go one way, types included. A file may import files of its own folder and of the folders that stand below
- * that in the table of ARCHITECTURE.md. Inside a folder no circle of imports is allowed. What the engine reaches by static imports stays below a bound. A head comment that begins with a name bears that of its file. A
- * type has one home, so that a name means one thing. Prints every offending line; exit code 1 when there is one.
+ * Check the imports of lib/: between folders they go one way, types included. A file may import files of its own folder and of the folders
+ * that stand below that in the table of ARCHITECTURE.md. Inside a folder no circle of imports is allowed. What the engine reaches by static
+ * imports stays below a bound. A head comment that begins with a name bears that of its file. A type has one home, so that a name means one
+ * thing. Prints every offending line; exit code 1 when there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -36,21 +37,24 @@ const DATABASES = ['databases/sqlite/', 'databases/postgres/']
 /** Folders outside that parts of lib/ may import: the command serves the sample model by default. */
 const OUTSIDE: Readonly<Record<string, string>> = { '../fixtures/': 'doors/cli/' }
 
-/** The files that may import lib/databases/sqlite. All others use the interfaces of lib/records/database. The command ejects models of SQLite files, which use `fileType`. */
+/**
+ * The files that may import lib/databases/sqlite. All others use the interfaces of lib/records/database. The command ejects models of
+ * SQLite files, which use `fileType`.
+ */
 const USERS_OF_SQLITE = ['databases/sqlite/', 'engine/pipeline/open-database.ts', 'doors/cli/eject', 'index.ts']
 
 /** The files that may import lib/databases/postgres. */
 const USERS_OF_POSTGRES = ['databases/postgres/', 'engine/pipeline/open-database.ts']
 
 /**
- * The lines of lib/ that `lib/engine.ts` reaches by static imports, types included, at most: what a reader of the engine may meet. What is used seldom is imported when it
- * is; an interface that is needed apart from its code has a file of its own.
+ * The lines of lib/ that `lib/engine.ts` reaches by static imports, types included, at most: what a reader of the engine may meet. What is
+ * used seldom is imported when it is; an interface that is needed apart from its code has a file of its own.
  */
-const REACHED_LINES = 30_500
+const REACHED_LINES = 30_700
 
 /**
- * What the command and the checks use of lib/ beside the public engine (`engine.ts`, `index.ts`, `doors/`), `foundation/` and each other: each with its reason. The lists may
- * get shorter: what is not used any more is a fault, too.
+ * What the command and the checks use of lib/ beside the public engine (`engine.ts`, `index.ts`, `doors/`), `foundation/` and each other:
+ * each with its reason. The lists may get shorter: what is not used any more is a fault, too.
  */
 const PAST_ENGINE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'doors/cli/': {

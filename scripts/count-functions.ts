@@ -1,6 +1,6 @@
 /**
- * Count functions: how many functions of `lib/`, in how many files, one request runs: warm, and by a cached plan. Counted by V8, which takes the
- * initialisers of a class's fields for a function each. No time is measured, so that a busy machine changes nothing.
+ * Count functions: how many functions of `lib/`, in how many files, one request runs: warm, and by a cached plan. Counted by V8, which
+ * takes the initialisers of a class's fields for a function each. No time is measured, so that a busy machine changes nothing.
  *
  *     npm run bench:functions
  *     npm run bench:functions -- --list patch          the functions of one case, by file, and how often each is called

@@ -1,6 +1,7 @@
 /**
- * Drops the comments of a bundle that stand in lines of their own: they are for those who read lib/, and what an editor shows is in the types. Takes a script and its source map as texts,
- * gives both. What begins like a comment inside of a text stays: the code must be the same without white space.
+ * Drops the comments of a bundle that stand in lines of their own: they are for those who read lib/, and what an editor shows is in the
+ * types. Takes a script and its source map as texts, gives both. What begins like a comment inside of a text stays: the code must be the
+ * same without white space.
  */
 import { transformSync } from 'esbuild'
 

@@ -1,7 +1,7 @@
 /**
- * Hunt: runs all specs with properties over and over, each round with a new seed and all runs, until the time is over: `npm run hunt -- --minutes 10`, ten by default.
- * Prints the seed of each round, and what fails with its smallest counterexample. Words select files by name; `--seed N` begins with that seed. Exit code 1 when
- * something has failed.
+ * Hunt: runs all specs with properties over and over, each round with a new seed and all runs, until the time is over: `npm run hunt --
+ * --minutes 10`, ten by default. Prints the seed of each round, and what fails with its smallest counterexample. Words select files by
+ * name; `--seed N` begins with that seed. Exit code 1 when something has failed.
  */
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'

@@ -1,6 +1,7 @@
 /**
- * Make pictures: makes the pictures that pages of docs show, in docs/pictures/ (`npm run pictures`, or with the names of some). Starts the workbench on the sample and on a recording of
- * it, and drives Chromium. Needs a Chromium: `CHROMIUM=/usr/bin/chromium`, else that of the path.
+ * Make pictures: makes the pictures that pages of docs show, in docs/pictures/ (`npm run pictures`, or with the names of some). Starts the
+ * workbench on the sample and on a recording of it, and drives Chromium. Needs a Chromium: `CHROMIUM=/usr/bin/chromium`, else that of the
+ * path.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcessByStdio } from 'node:child_process'

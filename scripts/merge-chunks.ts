@@ -1,7 +1,7 @@
 /**
- * Merges chunks that are always loaded together. A bundler makes a chunk of the modules that the same entries share, so each module that is loaded on
- * demand cuts what all others load into smaller files. Takes what esbuild says of its outputs and groups of entries; writes one file for each group in the
- * place of its chunks, and changes the imports of the others, line by line, so that their source maps stay true.
+ * Merges chunks that are always loaded together. A bundler makes a chunk of the modules that the same entries share, so each module that is
+ * loaded on demand cuts what all others load into smaller files. Takes what esbuild says of its outputs and groups of entries; writes one
+ * file for each group in the place of its chunks, and changes the imports of the others, line by line, so that their source maps stay true.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -28,8 +28,8 @@ function findClosure(outputs: Outputs, path: string, found = new Set<string>()):
 }
 
 /**
- * Assigns each chunk to the first group whose entries all load it. What a chunk imports is loaded wherever the chunk is, so imports lead to its own group or to
- * an earlier one.
+ * Assigns each chunk to the first group whose entries all load it. What a chunk imports is loaded wherever the chunk is, so imports lead to
+ * its own group or to an earlier one.
  */
 function assign(outputs: Outputs, groups: readonly Group[]): ReadonlyMap<string, readonly string[]> {
   const taken = new Set<string>()

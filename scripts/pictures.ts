@@ -1,6 +1,7 @@
 /**
- * Pictures: which pictures the pages of docs show, and how to come to what each of them shows. `npm run pictures` makes them; a spec compares the list with the pages. The data are those
- * of the sample, and all clocks stand still, so that a picture changes only when its screen does.
+ * Pictures: which pictures the pages of docs show, and how to come to what each of them shows. `npm run pictures` makes them; a spec
+ * compares the list with the pages. The data are those of the sample, and all clocks stand still, so that a picture changes only when its
+ * screen does.
  */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

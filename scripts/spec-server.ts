@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL server of a run of the specs: that of PGHOST and friends, or else one of the run's own, in a temporary folder, that ends with it. Gives what the
- * specs find in their environment. A run whose files need none starts and asks none.
+ * The PostgreSQL server of a run of the specs: that of PGHOST and friends, or else one of the run's own, in a temporary folder, that ends
+ * with it. Gives what the specs find in their environment. A run whose files need none starts and asks none.
  */
 import { startServer } from '../lib/doors/cli/private-server.ts'
 import { findPort } from '../spec/postgres/own-server.ts'

@@ -1,4 +1,7 @@
-/** Still clocks: clocks that show the same on every machine, for pictures: one that stands still, and one that goes on by a little whenever somebody looks. */
+/**
+ * Still clocks: clocks that show the same on every machine, for pictures: one that stands still, and one that goes on by a little whenever
+ * somebody looks.
+ */
 
 /** The time that pictures show. */
 export const TIME = '2026-01-31T12:00:00.000Z'

@@ -1,6 +1,6 @@
 /**
- * Thins a source map to lines: what stacks and breakpoints need of it. A bundler maps each word of a line; of those that stand on one line and come from one line, the first
- * is kept. Takes and gives a source map as text, without the names and the contents of the sources.
+ * Thins a source map to lines: what stacks and breakpoints need of it. A bundler maps each word of a line; of those that stand on one line
+ * and come from one line, the first is kept. Takes and gives a source map as text, without the names and the contents of the sources.
  */
 
 /** Numbers of a segment, each as the difference from the segment before: column, source, line and column in the source. */

@@ -4,8 +4,8 @@
 const NOISE = 0.1
 
 /**
- * The slope in log-log of the cost beyond that of the smallest input, over the input beyond the smallest: 0 when it does not grow, 1 when it grows as its
- * input does, 2 when it grows with its square. Fixed costs do not count. The points are in the order of their inputs.
+ * The slope in log-log of the cost beyond that of the smallest input, over the input beyond the smallest: 0 when it does not grow, 1 when
+ * it grows as its input does, 2 when it grows with its square. Fixed costs do not count. The points are in the order of their inputs.
  *
  * @throws RangeError with fewer than three points.
  */

@@ -1,14 +1,15 @@
 /**
- * Bench of growth: how the cost of a request grows with rows, the page, expanded relations, filters and the entities of the model, by the engine and by hand; how the
- * cost of nested bodies, replaced lists, seeds, JSON files, the journal and worlds grows with their size; and how the cost of creating an engine grows, beside MikroORM
- * with its schema. Takes about ten minutes.
+ * Bench of growth: how the cost of a request grows with rows, the page, expanded relations, filters and the entities of the model, by the
+ * engine and by hand; how the cost of nested bodies, replaced lists, seeds, JSON files, the journal and worlds grows with their size; and
+ * how the cost of creating an engine grows, beside MikroORM with its schema. Takes about ten minutes.
  *
  *     npm run bench:growth
  *     npm run bench:growth -- --rounds 1 rows page    one round, and only the growths whose name has one of the words
  *     npm run bench:growth -- --docs                  writes the tables into docs/benchmarks.md and the plots beside it, too
  *
- * Answers are compared first (`spec/bench/growth.spec.ts` does as well). Each growth and contender runs in a process of its own; every round begins with the
- * other contender. The figures are medians of the rounds. Growing faster than its input, and than what is beside it, is `over`.
+ * Answers are compared first (`spec/bench/growth.spec.ts` does as well). Each growth and contender runs in a process of its own; every
+ * round begins with the other contender. The figures are medians of the rounds. Growing faster than its input, and than what is beside it,
+ * is `over`.
  */
 import { fileURLToPath } from 'node:url'
 import { CONTENDERS } from '../contenders.ts'

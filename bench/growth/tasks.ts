@@ -1,6 +1,6 @@
 /**
- * The tasks of growth: what is not one reading request. Each is done by the engine, and by hand with the same effect. Takes a size, gives something that runs
- * again and again and says what it has left behind, which the specs compare.
+ * The tasks of growth: what is not one reading request. Each is done by the engine, and by hand with the same effect. Takes a size, gives
+ * something that runs again and again and says what it has left behind, which the specs compare.
  */
 import assert from 'node:assert/strict'
 import { defineEntity, p } from '@mikro-orm/sqlite'

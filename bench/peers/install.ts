@@ -1,6 +1,6 @@
 /**
- * Install: the packages of a peer, by npm, into a folder of its own outside the repository: in MIKRO_REST_CACHE, or in the folder for temporary files. Once
- * there, they stay there.
+ * Install: the packages of a peer, by npm, into a folder of its own outside the repository: in MIKRO_REST_CACHE, or in the folder for
+ * temporary files. Once there, they stay there.
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'

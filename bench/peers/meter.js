@@ -1,4 +1,5 @@
-// Loaded before a server: tells the bench, when it asks, how many microseconds of the processor the server has used so far, all its threads together.
+// Loaded before a server: tells the bench, when it asks, how many microseconds of the processor the server has used so far, all its threads
+// together.
 process.on('message', () => {
   const { user, system } = process.cpuUsage()
   process.send(user + system)

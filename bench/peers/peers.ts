@@ -1,6 +1,6 @@
 /**
- * Peers: a table of the other servers: the packages to install, the command that starts them, and their spelling of the requests. The requests are the same for
- * all: those that each can answer by its documented means.
+ * Peers: a table of the other servers: the packages to install, the command that starts them, and their spelling of the requests. The
+ * requests are the same for all: those that each can answer by its documented means.
  */
 import type { HttpRequest } from '../load.ts'
 import type { Size } from '../seed.ts'
@@ -198,7 +198,10 @@ export const PEERS: readonly Peer[] = [
   },
 ]
 
-/** The rows that all have: fewer sites than in `npm run bench`, for json-server 0.17 compares every site with every user when it deletes one. */
+/**
+ * The rows that all have: fewer sites than in `npm run bench`, for json-server 0.17 compares every site with every user when it deletes
+ * one.
+ */
 export const PEERS_SIZE: Size = { users: 10_000, sites: 20_000 }
 
 /** How many IDs the requests for one record, and those that change one, vary over. */

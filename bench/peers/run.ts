@@ -1,14 +1,14 @@
 /**
- * Bench of peers: the same operations over HTTP, by the engine and by others that serve data as a REST API, on the same rows. Takes about five minutes
- * when they are installed, which the first run does.
+ * Bench of peers: the same operations over HTTP, by the engine and by others that serve data as a REST API, on the same rows. Takes about
+ * five minutes when they are installed, which the first run does.
  *
  *     npm run bench:peers                            all
  *     npm run bench:peers -- --rounds 1 remult       one round, and only the peers whose name has one of the words (the engine always)
  *     npm run bench:peers -- --docs                  writes the tables into docs/benchmarks.md, too
  *
- * Each is a process of its own with data of its own; every round begins with another one. What they answer is checked first. The first table has requests
- * a second by a few connections, the second the microseconds of the processor that the server has spent on one, which what else the machine does changes
- * less. Who cannot be installed is named, with the reason.
+ * Each is a process of its own with data of its own; every round begins with another one. What they answer is checked first. The first
+ * table has requests a second by a few connections, the second the microseconds of the processor that the server has spent on one, which
+ * what else the machine does changes less. Who cannot be installed is named, with the reason.
  */
 import { AssertionError } from 'node:assert'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,7 +1,7 @@
 /**
- * The API of the trials, written by hand with `pg`: each request is one transaction, as those of the engine are; a reading of one statement needs none. In the usual
- * form each statement waits for the one before it, and rows are objects. In the other one statements have names, and those that need nothing of each other are
- * sent together.
+ * The API of the trials, written by hand with `pg`: each request is one transaction, as those of the engine are; a reading of one statement
+ * needs none. In the usual form each statement waits for the one before it, and rows are objects. In the other one statements have names,
+ * and those that need nothing of each other are sent together.
  */
 import { Pool } from 'pg'
 import type { PoolClient } from 'pg'

@@ -63,7 +63,8 @@ export async function openEngine(url: string, options: Pick<EngineOptions, 'jour
 }
 
 /**
- * Compares what contenders answer to the first calls of a trial with what the first one does: the engine byte by byte, JSON that others have made by its content.
+ * Compares what contenders answer to the first calls of a trial with what the first one does: the engine byte by byte, JSON that others
+ * have made by its content.
  *
  * @throws Error where they differ.
  */

@@ -1,6 +1,6 @@
 /**
- * The databases of the bench: on the server of the environment (PGHOST and friends), with the tables as MikroORM makes them, and the rows of `seed.ts`. They are
- * dropped at the end.
+ * The databases of the bench: on the server of the environment (PGHOST and friends), with the tables as MikroORM makes them, and the rows
+ * of `seed.ts`. They are dropped at the end.
  */
 import { Client } from 'pg'
 import { ownDatabase } from '../../spec/postgres/server-database.ts'

@@ -1,6 +1,7 @@
 /**
- * Processor: the time that the processor has spent on the calls of a contender, in this process and in its sessions on the server. What else the machine does
- * counts for little in that. The times of sessions stand in `/proc`, so the server must be on the same machine, and that a Linux.
+ * Processor: the time that the processor has spent on the calls of a contender, in this process and in its sessions on the server. What
+ * else the machine does counts for little in that. The times of sessions stand in `/proc`, so the server must be on the same machine, and
+ * that a Linux.
  */
 import { readFileSync } from 'node:fs'
 import { Client } from 'pg'
@@ -19,7 +20,8 @@ export class Processor implements AsyncDisposable {
   }
 
   /**
-   * Microseconds of the processor that work takes, garbage collection included; undefined where the sessions of the contender are on another machine.
+   * Microseconds of the processor that work takes, garbage collection included; undefined where the sessions of the contender are on
+   * another machine.
    *
    * @param name what its sessions are called: see `named`
    */

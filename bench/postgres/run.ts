@@ -1,6 +1,6 @@
 /**
- * Bench of PostgreSQL: how long the engine takes for an answer on a server, beside hand-written `pg` code for the same answer in the same form of transaction, and
- * beside other ways to write it. All take turns in one process, on one database. Takes about three minutes.
+ * Bench of PostgreSQL: how long the engine takes for an answer on a server, beside hand-written `pg` code for the same answer in the same
+ * form of transaction, and beside other ways to write it. All take turns in one process, on one database. Takes about three minutes.
  *
  *     npm run bench:postgres                              all trials
  *     npm run bench:postgres -- --rounds 5 record list    fewer rounds, and only trials whose name has one of the words

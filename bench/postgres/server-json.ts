@@ -1,6 +1,6 @@
 /**
- * Readings of the trials by statements as PostgREST writes them: one for a request, in which the server counts, joins the relations by `lateral`, and makes the JSON
- * text of all records, which is passed on as it is.
+ * Readings of the trials by statements as PostgREST writes them: one for a request, in which the server counts, joins the relations by
+ * `lateral`, and makes the JSON text of all records, which is passed on as it is.
  */
 import { Pool } from 'pg'
 import { envelope } from '../by-hand.ts'

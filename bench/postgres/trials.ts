@@ -51,7 +51,10 @@ export const WRITES: readonly PostgresTrial[] = [
   take('delete', 'deleteSite', 1.3),
 ]
 
-/** The same where an engine has made the database, and its journal has the rows that change: triggers note each of them there, which hand-written code does without. */
+/**
+ * The same where an engine has made the database, and its journal has the rows that change: triggers note each of them there, which
+ * hand-written code does without.
+ */
 export const NOTED_WRITES: readonly PostgresTrial[] = WRITES.map(trial => ({ ...trial, name: `${trial.name}, with the journal` }))
 
 /** On a million rows, in the time of hand-written code. */

@@ -1,5 +1,6 @@
 /**
- * Bench of the start: importing the published package, creating an API and answering once, beside bare MikroORM with the same entities; the memory that stays; and the command with a JSON file, beside json-server. Each trial is a process of its own; the contenders take turns.
+ * Bench of the start: importing the published package, creating an API and answering once, beside bare MikroORM with the same entities; the
+ * memory that stays; and the command with a JSON file, beside json-server. Each trial is a process of its own; the contenders take turns.
  * Builds the package first. Takes about three minutes.
  *
  *     npm run bench:start

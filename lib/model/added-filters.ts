@@ -1,6 +1,6 @@
 /**
- * Added filters: those that the application adds by `engine.orm.em.addFilter` while the engine runs. They hold for the requests that come after, as for what this
- * entity manager and its forks find.
+ * Added filters: those that the application adds by `engine.orm.em.addFilter` while the engine runs. They hold for the requests that come
+ * after, as for what this entity manager and its forks find.
  */
 
 /** A filter of MikroORM. */

@@ -362,9 +362,9 @@ function isRule(rule: unknown): rule is AccessRule {
 }
 
 /**
- * Returns the filters of MikroORM that are on by default, as scopes: those of the whole ORM, which MikroORM's configuration turns on unless they say otherwise, and
- * those of the entity that say `default: true`; and those that were added to the entity manager. Of several with one name that of the configuration holds, then the
- * added one, as in MikroORM.
+ * Returns the filters of MikroORM that are on by default, as scopes: those of the whole ORM, which MikroORM's configuration turns on unless
+ * they say otherwise, and those of the entity that say `default: true`; and those that were added to the entity manager. Of several with
+ * one name that of the configuration holds, then the added one, as in MikroORM.
  */
 function readOrmFilters(meta: EntityMetadata, orm: MikroORM, added: NamedFilters): ResourceRules['scopes'] {
   const active = (filters: object): [string, OrmFilter][] =>

@@ -7,7 +7,9 @@ import { fromProperty, toProperty } from '../foundation/values/scalar-type.ts'
 /** An entity, as MikroORM hands it out. */
 export type Entity = Record<string, unknown>
 
-/** The key as the entity manager takes it: the bare value of a single key, an array for a composite one, nested where a part is a relation. */
+/**
+ * The key as the entity manager takes it: the bare value of a single key, an array for a composite one, nested where a part is a relation.
+ */
 export function toPrimaryKey(resource: Resource, key: KeyValues): unknown {
   let position = 0
   const part = (of: Resource): unknown => {

@@ -44,7 +44,8 @@ export interface RequestEntityManager extends EntityManager {
    * @param sql `?` stands for a parameter
    * @param params their values, in order
    * @param method `all`: rows; `get`: the first row; `run`: what a write has done. Default: `all`
-   * @example const [row] = await ctx.em.execute<{ total: number }[]>('select sum(price) as total from orders where user_id = ?', [ctx.claims.sub])
+   * @example const [row] = await ctx.em.execute<{ total: number }[]>('select sum(price) as total from orders where user_id = ?',
+   * [ctx.claims.sub])
    */
   execute<T extends object = Record<string, unknown>[]>(sql: string, params?: unknown[], method?: 'all' | 'get' | 'run'): Promise<T>
 }
@@ -53,8 +54,9 @@ export interface RequestEntityManager extends EntityManager {
 export interface HookContext {
   readonly engine: EngineHandle
   /**
-   * Asks the engine, as the caller of this request and below its base and version; inside of a write it takes part in its transaction. A custom route that
-   * asks for its own path gets what is behind it. A rule that asks for what it decides about asks itself, unless it asks as the engine.
+   * Asks the engine, as the caller of this request and below its base and version; inside of a write it takes part in its transaction. A
+   * custom route that asks for its own path gets what is behind it. A rule that asks for what it decides about asks itself, unless it asks
+   * as the engine.
    *
    * @param path below the version: `/articles/7`; may carry its own `?query`
    * @param query as that of `engine.handle`
@@ -75,7 +77,9 @@ export interface HookContext {
   readonly version: string
   /** Plural name of the resource; undefined in a custom route. */
   readonly resource: string | undefined
-  /** The ID of the path, as text; undefined where it is not the ID of a record of `resource`: in `GET /users/1/posts` it is that of a user. */
+  /**
+   * The ID of the path, as text; undefined where it is not the ID of a record of `resource`: in `GET /users/1/posts` it is that of a user.
+   */
   readonly id: string | undefined
   /** The attribute of the path. */
   readonly attribute: string | undefined

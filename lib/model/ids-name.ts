@@ -1,4 +1,7 @@
-/** IDs name: the option `ids` gives the IDs of a relation a name of their own. Refuses it where a record does not show plain IDs of one resource. */
+/**
+ * IDs name: the option `ids` gives the IDs of a relation a name of their own. Refuses it where a record does not show plain IDs of one
+ * resource.
+ */
 import { isRelation } from './model.ts'
 import type { Attribute, RelationAttribute, ScalarAttribute } from './model.ts'
 
@@ -43,8 +46,8 @@ export function plainIds(relation: RelationAttribute): ScalarAttribute {
 }
 
 /**
- * Returns the attributes by their names, and the IDs of relations by theirs: as the relation under that name, with `idsOf`. Classes of one hierarchy may have
- * different attributes of one name; a name means the first.
+ * Returns the attributes by their names, and the IDs of relations by theirs: as the relation under that name, with `idsOf`. Classes of one
+ * hierarchy may have different attributes of one name; a name means the first.
  */
 export function indexAttributes(attributes: readonly Attribute[]): ReadonlyMap<string, Attribute> {
   const byName = new Map<string, Attribute>()

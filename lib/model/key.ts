@@ -1,8 +1,8 @@
 /**
- * Key: the ID of a record, in its three forms. As text in a path or a filter, as JSON in a body or a record, and as the values of the key's parts.
- * A composite key is its parts joined by `~`, each percent-encoded (RFC 3986 section 2.1, and `~` itself as %7E).
- * Where the option `key` puts another attribute in the place of the primary key, the ID of a client is the value of that one (`ShownKey`); rows are linked by the
- * primary key (`KeyValues`) nevertheless.
+ * Key: the ID of a record, in its three forms. As text in a path or a filter, as JSON in a body or a record, and as the values of the key's
+ * parts. A composite key is its parts joined by `~`, each percent-encoded (RFC 3986 section 2.1, and `~` itself as %7E). Where the option
+ * `key` puts another attribute in the place of the primary key, the ID of a client is the value of that one (`ShownKey`); rows are linked
+ * by the primary key (`KeyValues`) nevertheless.
  */
 import { withArticle } from '../foundation/base/article.ts'
 import { restError } from '../foundation/base/errors.ts'
@@ -162,7 +162,10 @@ export function idToSegment(key: RecordKey, resource: Resource): string {
   return joinKey(idValues(key).map((value, part) => formatScalar(value, parts[part]!.type)))
 }
 
-/** The value that stands for a record as text, by which those of one resource are told apart. It is made for each link of a body, so it is not encoded. */
+/**
+ * The value that stands for a record as text, by which those of one resource are told apart. It is made for each link of a body, so it is
+ * not encoded.
+ */
 export function shownText({ shown }: ShownKey, { shownKey }: Resource): string {
   return textOfPart(formatScalar(shown, shownKey!.part.type))
 }

@@ -1,6 +1,6 @@
 /**
- * Model: the frozen description of what is served. Plain data, made once by read-model.ts; every later stage reads this and never MikroORM's metadata.
- * Relations point at their target resource directly, so a dotted path is walked without look-ups by name.
+ * Model: the frozen description of what is served. Plain data, made once by read-model.ts; every later stage reads this and never
+ * MikroORM's metadata. Relations point at their target resource directly, so a dotted path is walked without look-ups by name.
  */
 import type { HookContext } from './hook-context.ts'
 import type { FillRule } from './resource-config.ts'
@@ -46,7 +46,7 @@ interface AttributeBase {
   readonly readOnly: boolean
   /** Must be given on create: neither nullable nor defaulted nor generated. */
   readonly required: boolean
-  /** The model cannot do without a value. As `required`, also of what clients may not write, and of an embedded object that is made when it is left out. */
+  /** The model needs a value: as `required`, also of what clients may not write, and of an embedded object that is made when left out. */
   readonly needed: boolean
   readonly filterable: boolean
   readonly sortable: boolean
@@ -57,7 +57,7 @@ interface AttributeBase {
   readonly schema?: ValueSchema
   /** What the engine gives to a new or a changed record, which clients may not. */
   readonly fill?: { readonly [mode in 'create' | 'update']?: FillRule }
-  /** Of a relation: the name of its IDs, where they have one of their own (`userId`); `idsOf`: the relation's, of what `byName` has under that. */
+  /** Of a relation: the name of its IDs where they have one of their own (`userId`); `idsOf`: the relation's, in `byName` under that. */
   readonly ids?: string | undefined
   readonly idsOf?: string
   /** In a hierarchy, the values of the discriminator of the classes that have the attribute; undefined: all of them. */
@@ -114,13 +114,22 @@ export interface ToOneAttribute extends AttributeBase {
   readonly owner: boolean
   /** Gives the key of what is linked, instead of a foreign key. Such a link is read only. */
   readonly formula?: Formula | undefined
-  /** The columns of the foreign key. Owner: here, in the order of the target's key parts. Inverse: in the target's table, in the order of our key parts. */
+  /**
+   * The columns of the foreign key. Owner: here, in the order of the target's key parts. Inverse: in the target's table, in the order of
+   * our key parts.
+   */
   readonly columns: readonly string[]
   /** The columns that the foreign key refers to, unless these are the primary key. Owner: of the target. Inverse: of this resource. */
   readonly targetKey: TargetKey | undefined
-  /** Columns of the foreign key beyond the key that it refers to, with those of the linked record: other attributes hold them, and must agree with it. */
+  /**
+   * Columns of the foreign key beyond the key that it refers to, with those of the linked record: other attributes hold them, and must
+   * agree with it.
+   */
   readonly beside?: readonly { readonly column: string; readonly referred: string }[] | undefined
-  /** The discriminator beside the foreign key, where that may refer to several entities: see `ToOneOfAttribute`. In the table of the foreign key. */
+  /**
+   * The discriminator beside the foreign key, where that may refer to several entities: see `ToOneOfAttribute`. In the table of the foreign
+   * key.
+   */
   readonly discriminator: Discriminator | undefined
   /** Where the foreign key is inside a JSON document, which is the one column then: in an embedded object that is stored as JSON. */
   readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
@@ -210,7 +219,7 @@ export interface ToManyAttribute extends AttributeBase {
         readonly owner: boolean
       }
   readonly otherSide: string | undefined
-  /** The condition, in MikroORM's own language, that records meet which are of the list, beside their link; undefined: all that are linked. */
+  /** The condition, in MikroORM's own language, that linked records meet which are of the list; undefined: all that are linked. */
   readonly where: object | undefined
   /** The model's order of the list: pairs of a dotted path and a direction. */
   readonly orderBy: readonly { readonly path: string; readonly descending: boolean }[]
@@ -304,7 +313,10 @@ export interface Resource {
   readonly keyNames: readonly string[]
   /** The unique attribute that takes the place of the key wherever clients meet one; undefined: they meet the key itself. */
   readonly shownKey: TargetKey | undefined
-  /** The columns of the default order: the key, or, without one, the column of the order in which rows were inserted. Empty where there is neither. */
+  /**
+   * The columns of the default order: the key, or, without one, the column of the order in which rows were inserted. Empty where there is
+   * neither.
+   */
   readonly order: readonly string[]
   /** The key is one integer that the database counts up. */
   readonly generatedKey: boolean

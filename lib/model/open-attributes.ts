@@ -1,6 +1,7 @@
 /**
- * Open attributes: what an open resource keeps that its model does not name. The values stand in one JSON property; each name that a request has added is an
- * attribute like any other, whose value may be any JSON. Rejects an option that is not of its form when the engine is created.
+ * Open attributes: what an open resource keeps that its model does not name. The values stand in one JSON property; each name that a
+ * request has added is an attribute like any other, whose value may be any JSON. Rejects an option that is not of its form when the engine
+ * is created.
  */
 import { checkNames, findNearest, formatHint } from '../foundation/base/suggest.ts'
 import type { Attribute, OpenAttributes, ScalarAttribute } from './model.ts'

@@ -1,7 +1,10 @@
 /** Owning links: the to-one attributes of a resource that hold their foreign key, wherever they stand in it. */
 import type { Attribute, EmbeddedAttribute, ToOneAttribute } from './model.ts'
 
-/** The to-one attributes that hold their foreign key, those to one of several resources and those inside embedded objects too, with the objects that they are in. */
+/**
+ * The to-one attributes that hold their foreign key, those to one of several resources and those inside embedded objects too, with the
+ * objects that they are in.
+ */
 export function owningLinks(attributes: readonly Attribute[], within: readonly EmbeddedAttribute[] = []): OwningLink[] {
   return attributes.flatMap(attribute => {
     if (attribute.kind === 'embedded') return owningLinks(attribute.attributes, [...within, attribute])

@@ -1,4 +1,7 @@
-/** Resource config: per-model customisation, as the application writes it. Typed from the entity; checked by name when the engine is created. */
+/**
+ * Resource config: per-model customisation, as the application writes it. Typed from the entity; checked by name when the engine is
+ * created.
+ */
 import type { EntityName, FilterQuery } from '@mikro-orm/core'
 import type { QueryValue } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
@@ -42,28 +45,32 @@ export interface AttributeRules<E, K extends PropertyName<E>> {
   /** Whether it can be sorted by its stored value. Default: true, but false when it is rendered. */
   readonly sortable?: boolean
   /**
-   * What the engine gives to a new record, or `{ create, update }` to a new and to a changed one: a value as a body would have it, `ctx => ctx.user.id`. A body that
-   * names the attribute is refused, as one that names a `readOnly` attribute.
+   * What the engine gives to a new record, or `{ create, update }` to a new and to a changed one: a value as a body would have it, `ctx =>
+   * ctx.user.id`. A body that names the attribute is refused, as one that names a `readOnly` attribute.
    */
   readonly fill?: FillRule | { readonly create?: FillRule; readonly update?: FillRule }
   /**
-   * Of a list of records that clients know by a `key`: an ID in a body that none of them has makes a record with that key, so `tags: ['new']` needs no `{ connect, create }`. The
-   * caller must be allowed to create one. Default: such an ID is refused.
+   * Of a list of records that clients know by a `key`: an ID in a body that none of them has makes a record with that key, so `tags:
+   * ['new']` needs no `{ connect, create }`. The caller must be allowed to create one. Default: such an ID is refused.
    */
   readonly create?: boolean
   /**
-   * Checks the values that bodies give, beyond the model: a Standard Schema (zod, valibot, arktype) or a function that gives `true`, or says what is wrong. Each of
-   * their issues is a field error `schema_refused`. Null is not asked about, and what a schema makes of a value is not taken.
+   * Checks the values that bodies give, beyond the model: a Standard Schema (zod, valibot, arktype) or a function that gives `true`, or
+   * says what is wrong. Each of their issues is a field error `schema_refused`. Null is not asked about, and what a schema makes of a value
+   * is not taken.
    */
   readonly schema?: StandardSchema | ((value: JsonOf<E[K]>, ctx: HookContext) => boolean | string | Promise<boolean | string>)
   /**
-   * Of a relation: a name for its IDs, such as `userId` for `user` or `tagIds` for `tags`. Records show them, and bodies, filters and sort keys take them, under
-   * this name; the relation itself is shown where it is expanded or at depth 2. Default: one name for both.
+   * Of a relation: a name for its IDs, such as `userId` for `user` or `tagIds` for `tags`. Records show them, and bodies, filters and sort
+   * keys take them, under this name; the relation itself is shown where it is expanded or at depth 2. Default: one name for both.
    */
   readonly ids?: string
 }
 
-/** A value that is bound to SQL, or a function that gives it to each request: `ctx => ctx.user?.id`. NULL where it gives nothing, and where nobody asks. */
+/**
+ * A value that is bound to SQL, or a function that gives it to each request: `ctx => ctx.user?.id`. NULL where it gives nothing, and where
+ * nobody asks.
+ */
 export type SqlParameter = {} | null | undefined | ((ctx: HookContext) => unknown)
 
 /** SQL with bound values: `?` stands for each. MikroORM's `raw('...', [...])` is one. */
@@ -126,14 +133,14 @@ export interface ResourceConfig<E> {
   /** Singular name. Default: the same as `name`. */
   readonly singular?: string
   /**
-   * The ID of the only record that clients know: the path of the resource is that of this record, so `GET /v1/profile` gives it, PUT and PATCH
-   * change it, `/v1/profile/name` is its attribute; POST and DELETE are not allowed.
+   * The ID of the only record that clients know: the path of the resource is that of this record, so `GET /v1/profile` gives it, PUT and
+   * PATCH change it, `/v1/profile/name` is its attribute; POST and DELETE are not allowed.
    */
   readonly single?: string | number
   /**
-   * A property whose value takes the place of the ID wherever clients meet one: in paths, links, relations, bodies, filters by relation, `seed`, `given`, the
-   * journal. It must be a plain value that is unique and never null. Foreign keys hold the primary key as before, which stays a plain attribute; a change may
-   * set another value. Default: the primary key.
+   * A property whose value takes the place of the ID wherever clients meet one: in paths, links, relations, bodies, filters by relation,
+   * `seed`, `given`, the journal. It must be a plain value that is unique and never null. Foreign keys hold the primary key as before,
+   * which stays a plain attribute; a change may set another value. Default: the primary key.
    */
   readonly key?: PropertyName<E>
   /** The versions that this applies to and the resource exists in. Default: all. */
@@ -147,20 +154,21 @@ export interface ResourceConfig<E> {
   /** Records on a page of a list that a request asks for without `limit`, at most `limits.maxLimit`. Default: `limits.defaultLimit`. */
   readonly limit?: number
   /**
-   * Filters of a list that a request asks for without any filter, as a query object or its text: `{ published: true, 'age>=': 18 }`. A request that names a filter of its own
-   * has that alone. `sort`, `limit` and `filter` hold for the list at the path of the resource, not for lists below a record. Default: none.
+   * Filters of a list that a request asks for without any filter, as a query object or its text: `{ published: true, 'age>=': 18 }`. A
+   * request that names a filter of its own has that alone. `sort`, `limit` and `filter` hold for the list at the path of the resource, not
+   * for lists below a record. Default: none.
    */
   readonly filter?: string | Readonly<Record<string, QueryValue | readonly QueryValue[]>>
   /**
-   * Parameters of lists of the resource: each gives a condition on its records, or nothing. Elsewhere they are unknown. One of the same name in the option `parameters`
-   * of the engine gives way: `{ tag: name => ({ tags: { name } }) }`. Default: none.
+   * Parameters of lists of the resource: each gives a condition on its records, or nothing. Elsewhere they are unknown. One of the same
+   * name in the option `parameters` of the engine gives way: `{ tag: name => ({ tags: { name } }) }`. Default: none.
    */
   readonly parameters?: Readonly<Record<string, ResourceParameter<NoInfer<E>>>>
   readonly attributes?: { readonly [K in PropertyName<E>]?: AttributeRules<E, K> }
   readonly computed?: Readonly<Record<string, ComputedAttribute | ComputedGroup>>
   /**
-   * Names that the model does not have are taken in bodies, and become attributes of the resource once they are written. A JSON property that can be null
-   * holds their values, and is not shown itself. Default: unknown names are refused.
+   * Names that the model does not have are taken in bodies, and become attributes of the resource once they are written. A JSON property
+   * that can be null holds their values, and is not shown itself. Default: unknown names are refused.
    */
   readonly open?: OpenOption
   /** Default: everybody may do everything. */
@@ -168,21 +176,22 @@ export interface ResourceConfig<E> {
   /** The rows that exist for the caller. */
   readonly scope?: (ctx: HookContext) => FilterQuery<E> | undefined | Promise<FilterQuery<E> | undefined>
   /**
-   * Of the rows that exist for the caller, those it may change, move, link away or delete: a condition, or whether it may write any. It holds for each row that a
-   * request touches, by whatever path, as it was and as it becomes, and for new rows; else the answer is 403 `forbidden`, and nothing is changed. A function that
-   * gives nothing allows nothing. Default: all rows that exist for the caller.
+   * Of the rows that exist for the caller, those it may change, move, link away or delete: a condition, or whether it may write any. It
+   * holds for each row that a request touches, by whatever path, as it was and as it becomes, and for new rows; else the answer is 403
+   * `forbidden`, and nothing is changed. A function that gives nothing allows nothing. Default: all rows that exist for the caller.
    */
   readonly write?: (ctx: HookContext) => WriteRule<NoInfer<E>> | Promise<WriteRule<NoInfer<E>>>
   /**
-   * Links between records and the user who asks, each with a path of its own: `{ favorite: 'favoritedBy' }` has POST of `/v1/articles/7/favorite` put the caller into the
-   * many-to-many list `favoritedBy` of the record, and DELETE take it out. The answer is the record. `{ favorite: { list: 'favoritedBy', shown: 'favorited' } }` adds an attribute
-   * that is true for records with the caller's mark. A caller may mark each record that it may read, and needs no right to change one. Default: none.
+   * Links between records and the user who asks, each with a path of its own: `{ favorite: 'favoritedBy' }` has POST of
+   * `/v1/articles/7/favorite` put the caller into the many-to-many list `favoritedBy` of the record, and DELETE take it out. The answer is
+   * the record. `{ favorite: { list: 'favoritedBy', shown: 'favorited' } }` adds an attribute that is true for records with the caller's
+   * mark. A caller may mark each record that it may read, and needs no right to change one. Default: none.
    */
   readonly marks?: Readonly<Record<string, PropertyName<E> | MarkOption<PropertyName<E>>>>
   /**
-   * Whether a write whose wrapper runs may begin anew, wrapper and all, where another one has got in its way: several times if need be, with `ctx` as it was at first.
-   * It is for wrappers that do nothing outside of the database, and for PostgreSQL, where writes run at the same time: without it such a write is 503 `database_busy`.
-   * Default: `false`.
+   * Whether a write whose wrapper runs may begin anew, wrapper and all, where another one has got in its way: several times if need be,
+   * with `ctx` as it was at first. It is for wrappers that do nothing outside of the database, and for PostgreSQL, where writes run at the
+   * same time: without it such a write is 503 `database_busy`. Default: `false`.
    */
   readonly repeatable?: boolean
   readonly list?: Wrapper
@@ -200,7 +209,8 @@ export interface ResourceDefinition {
 }
 
 /**
- * Customises one model. Where the model is read from the database, a text names its table: `resource('users', { attributes: { passwordHash: { private: true } } })`.
+ * Customises one model. Where the model is read from the database, a text names its table: `resource('users', { attributes: { passwordHash:
+ * { private: true } } })`.
  *
  * @example
  * const users = resource(User, {

@@ -1,4 +1,7 @@
-/** Resource rules: what the application says of a resource by `resource(Entity, { ... })`, apart from its attributes, as later stages read it. */
+/**
+ * Resource rules: what the application says of a resource by `resource(Entity, { ... })`, apart from its attributes, as later stages read
+ * it.
+ */
 import type { QueryValue } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
 

@@ -1,6 +1,7 @@
 /**
- * Seed rows: turns the records of a seed that the model was inferred from into rows of their tables, which are inserted without an entity for each: no code
- * of the application listens. Where a value does not fit, seed.ts inserts the whole seed record by record and reports what is wrong.
+ * Seed rows: turns the records of a seed that the model was inferred from into rows of their tables, which are inserted without an entity
+ * for each: no code of the application listens. Where a value does not fit, seed.ts inserts the whole seed record by record and reports
+ * what is wrong.
  */
 import type { TableRows } from './table-rows.ts'
 import { isRelation } from './model.ts'

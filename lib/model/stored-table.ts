@@ -1,6 +1,6 @@
 /**
- * Stored table: how the records of an entity are stored, as far as statements of the engine write them without MikroORM's unit of work. Plain data, read once
- * from MikroORM's metadata by metadata/read-stored-table.ts.
+ * Stored table: how the records of an entity are stored, as far as statements of the engine write them without MikroORM's unit of work.
+ * Plain data, read once from MikroORM's metadata by metadata/read-stored-table.ts.
  */
 
 import type { ScalarType } from '../foundation/values/scalar-type.ts'

@@ -1,4 +1,7 @@
-/** Value schema: how the application checks values beyond the model: by a Standard Schema (version 1, https://standardschema.dev), or by a function. */
+/**
+ * Value schema: how the application checks values beyond the model: by a Standard Schema (version 1, https://standardschema.dev), or by a
+ * function.
+ */
 import type { HookContext } from './hook-context.ts'
 
 /** What a Standard Schema says of a value that it refuses. */

@@ -1,4 +1,7 @@
-/** List of defects that `npm run defects` plants, one at a time: for each stage, database and wing at least one, among them those of transports and of files. */
+/**
+ * List of defects that `npm run defects` plants, one at a time: for each stage, database and wing at least one, among them those of
+ * transports and of files.
+ */
 
 export interface Defect {
   readonly name: string

@@ -1,7 +1,7 @@
 /**
- * Run defects: plants one at a time in a copy of the repository, runs the specs that should find it until the first fails, and prints which. What they do not find on
- * fewer targets is tried on every one: the suite then needs them. `npm run defects` takes words that select by name. Exit code 1 where a defect is not found
- * on fewer targets, or can be planted no more.
+ * Run defects: plants one at a time in a copy of the repository, runs the specs that should find it until the first fails, and prints
+ * which. What they do not find on fewer targets is tried on every one: the suite then needs them. `npm run defects` takes words that select
+ * by name. Exit code 1 where a defect is not found on fewer targets, or can be planted no more.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

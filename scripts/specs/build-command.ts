@@ -1,6 +1,6 @@
 /**
- * Builds the command for a run of specs, as it is published: a start of the bundled one costs a third of a start from the sources. It is made of the sources as they are
- * now, in a folder whose name says what is in it.
+ * Builds the command for a run of specs, as it is published: a start of the bundled one costs a third of a start from the sources. It is
+ * made of the sources as they are now, in a folder whose name says what is in it.
  */
 import { chmodSync, cpSync, globSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'

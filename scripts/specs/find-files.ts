@@ -5,7 +5,9 @@ import { resolve } from 'node:path'
 /** A hook at the top of a file runs for all tests of the process. The formatter lets nothing else begin in the first column. */
 const HOOK_AT_TOP = /^(?:before|after|beforeEach|afterEach)\(/
 
-/** A file that measures memory behind full collections, which cost what its process holds: it begins, in a process that holds nothing yet. */
+/**
+ * A file that measures memory behind full collections, which cost what its process holds: it begins, in a process that holds nothing yet.
+ */
 const COLLECTS = '--expose-gc'
 
 /** A file that fills databases in WebAssembly comes next: it takes twice the time in a process that holds what many files have left. */

@@ -1,6 +1,6 @@
 /**
- * Kept folders: what runs of specs make once of the sources and keep in node_modules/.cache, under a name that says what is in it. Runs beside each other, and copies of the
- * repository that share node_modules, may differ.
+ * Kept folders: what runs of specs make once of the sources and keep in node_modules/.cache, under a name that says what is in it. Runs
+ * beside each other, and copies of the repository that share node_modules, may differ.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'

@@ -13,7 +13,8 @@ export function processorTime(): number {
 function timeOfChildren(): number {
   if (process.platform !== 'linux') return 0
   const text = readFileSync('/proc/self/stat', 'utf8')
-  // The name of the process, in parentheses, may hold anything: fields are counted behind it. cutime and cstime are the 16th and 17th of all.
+  // The name of the process, in parentheses, may hold anything: fields are counted behind it. cutime and cstime are the 16th and 17th of
+  // all.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[13]) + Number(fields[14])) * MILLISECONDS_A_TICK
 }

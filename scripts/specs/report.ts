@@ -1,4 +1,7 @@
-/** Report of a worker, for `--test-reporter`: one line a file, each failure with its error, and the counts for the run that has started the worker. */
+/**
+ * Report of a worker, for `--test-reporter`: one line a file, each failure with its error, and the counts for the run that has started the
+ * worker.
+ */
 import { relative } from 'node:path'
 import type { EventData } from 'node:test'
 import type { TestEvent } from 'node:test/reporters'

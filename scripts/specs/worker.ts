@@ -1,6 +1,6 @@
 /**
- * Worker of a run of specs: one process, in which file after file is imported, as `run-specs.ts` hands them out. Behind the tests of each file stands one that looks
- * whether the file leaves the process as it was, for the files after it.
+ * Worker of a run of specs: one process, in which file after file is imported, as `run-specs.ts` hands them out. Behind the tests of each
+ * file stands one that looks whether the file leaves the process as it was, for the files after it.
  */
 import { it } from 'node:test'
 import { resolve } from 'node:path'

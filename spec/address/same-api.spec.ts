@@ -1,6 +1,6 @@
 /**
- * The law of addresses: an engine answers the same wherever it is. Each request is asked of a plain engine below `/v1`, and of one at another address by each way
- * in: the answers differ in the beginning of their paths alone.
+ * The law of addresses: an engine answers the same wherever it is. Each request is asked of a plain engine below `/v1`, and of one at
+ * another address by each way in: the answers differ in the beginning of their paths alone.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

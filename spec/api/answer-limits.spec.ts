@@ -1,4 +1,7 @@
-/** Limits of an answer: records of all levels and bytes, counted while the answer is made; a record that is shown in several places counts in each. */
+/**
+ * Limits of an answer: records of all levels and bytes, counted while the answer is made; a record that is shown in several places counts
+ * in each.
+ */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { after, before, describe, it } from 'node:test'

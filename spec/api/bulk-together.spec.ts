@@ -1,4 +1,7 @@
-/** POST of an array of plain records: they are written together, by a number of statements that hardly grows; what is refused is said as for records that are created one by one. */
+/**
+ * POST of an array of plain records: they are written together, by a number of statements that hardly grows; what is refused is said as for
+ * records that are created one by one.
+ */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { defineEntity, p, raw } from '@mikro-orm/core'

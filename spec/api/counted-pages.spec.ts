@@ -1,4 +1,7 @@
-/** Pages of large tables that are read and counted by one statement: the same records in the same order as in the whole list, and the same counts. */
+/**
+ * Pages of large tables that are read and counted by one statement: the same records in the same order as in the whole list, and the same
+ * counts.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'

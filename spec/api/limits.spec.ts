@@ -1,4 +1,6 @@
-/** Limits of a request: at each it is answered, over it is refused by name; and what no statement of the database can hold is refused, too. */
+/**
+ * Limits of a request: at each it is answered, over it is refused by name; and what no statement of the database can hold is refused, too.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'

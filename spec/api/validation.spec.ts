@@ -1,4 +1,6 @@
-/** Validation of bodies: every kind of value, all faults at once with their paths, keys, references, uniqueness, embedded objects, versions. */
+/**
+ * Validation of bodies: every kind of value, all faults at once with their paths, keys, references, uniqueness, embedded objects, versions.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'

@@ -1,6 +1,6 @@
 /**
- * What the compiler proves of `auth`: the properties of the log-in are those of the entity. Compiled with the other sources and never run; every
- * `@ts-expect-error` is a line that must not compile.
+ * What the compiler proves of `auth`: the properties of the log-in are those of the entity. Compiled with the other sources and never run;
+ * every `@ts-expect-error` is a line that must not compile.
  */
 import { defineEntity, p } from '@mikro-orm/core'
 import type { EntityName } from '@mikro-orm/core'

@@ -1,4 +1,6 @@
-/** `Accept` headers: weights, how specific a range is, and texts that are none. A model that does without the code checks random headers. */
+/**
+ * `Accept` headers: weights, how specific a range is, and texts that are none. A model that does without the code checks random headers.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'

@@ -15,7 +15,10 @@ interface Metric {
   readonly desc: string | undefined
 }
 
-/** Reads the header by its grammar (W3C Server Timing, section 4.1, with the tokens and quoted strings of RFC 9110 section 5.6), and by nothing of ours. */
+/**
+ * Reads the header by its grammar (W3C Server Timing, section 4.1, with the tokens and quoted strings of RFC 9110 section 5.6), and by
+ * nothing of ours.
+ */
 function parseServerTiming(text: string): Metric[] {
   let at = 0
   const take = (pattern: RegExp, what: string): string => {

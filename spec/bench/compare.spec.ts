@@ -1,4 +1,7 @@
-/** Comparing this tree with a commit, as a process: it runs, answers for what it cannot do, and leaves nothing behind. What it measures is noise here. */
+/**
+ * Comparing this tree with a commit, as a process: it runs, answers for what it cannot do, and leaves nothing behind. What it measures is
+ * noise here.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'

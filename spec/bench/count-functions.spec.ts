@@ -1,7 +1,8 @@
 /**
- * How many functions of `lib/`, in how many files, one warm request runs. Who changes a request reads what it runs, so each function on its way must do something
- * for it: what only hands on, looks for what is known already, or asks whether somebody listens, comes back one by one where nobody counts. The bounds are what
- * has been reached, and a little. Who needs more for a feature raises them in the same commit; `npm run bench:functions -- --list get` shows what runs.
+ * How many functions of `lib/`, in how many files, one warm request runs. Who changes a request reads what it runs, so each function on its
+ * way must do something for it: what only hands on, looks for what is known already, or asks whether somebody listens, comes back one by
+ * one where nobody counts. The bounds are what has been reached, and a little. Who needs more for a feature raises them in the same commit;
+ * `npm run bench:functions -- --list get` shows what runs.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

@@ -1,4 +1,7 @@
-/** The pace of a bench: times are brought to one pace, work is timed again where the pace has changed, and warm-up ends when nothing gets faster. */
+/**
+ * The pace of a bench: times are brought to one pace, work is timed again where the pace has changed, and warm-up ends when nothing gets
+ * faster.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { atOnePace, factors, pace, paced, steadySamples } from '../../bench/pace.ts'

@@ -1,4 +1,7 @@
-/** The servers of `npm run bench:peers` that need no package of others: what they answer is checked as the bench does it. No time is measured. */
+/**
+ * The servers of `npm run bench:peers` that need no package of others: what they answer is checked as the bench does it. No time is
+ * measured.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** What benches say: words are understood or refused, verdicts hold, and the README shows the figures of docs/benchmarks.md. No time is measured. */
+/**
+ * What benches say: words are understood or refused, verdicts hold, and the README shows the figures of docs/benchmarks.md. No time is
+ * measured.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { describe, it } from 'node:test'

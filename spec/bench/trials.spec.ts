@@ -1,4 +1,7 @@
-/** The trials of the benchmark: figures compare only where the answers are the same, so here is the proof that they are. No time is measured. */
+/**
+ * The trials of the benchmark: figures compare only where the answers are the same, so here is the proof that they are. No time is
+ * measured.
+ */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, it } from 'node:test'

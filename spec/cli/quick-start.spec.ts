@@ -1,4 +1,6 @@
-/** The quick start: Kysely in one file, for the command and for `node --import mikro-rest/quick-start`. Every case is a process of its own. */
+/**
+ * The quick start: Kysely in one file, for the command and for `node --import mikro-rest/quick-start`. Every case is a process of its own.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 /**
- * What the compiler writes and says of the typed client in the code of a user: helpers compile to declarations, against the package as it is built; types and
- * messages are short.
+ * What the compiler writes and says of the typed client in the code of a user: helpers compile to declarations, against the package as it
+ * is built; types and messages are short.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

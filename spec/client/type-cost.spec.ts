@@ -1,6 +1,6 @@
 /**
- * What the types of the client and of the names of resources cost the compiler, in instantiations of types, which are the same on every machine. With 3,450 an
- * entity a program of 100 entities takes three times as long as without a client.
+ * What the types of the client and of the names of resources cost the compiler, in instantiations of types, which are the same on every
+ * machine. With 3,450 an entity a program of 100 entities takes three times as long as without a client.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -95,7 +95,10 @@ describe('the compiler', { timeout: 600_000 }, () => {
     assert.ok(each <= limit, `${each} instantiations an entity: ${own} in all, ${without} without`)
   }
 
-  /** Each thousand instantiations take about three milliseconds of the processor. With 615,000 for 160 entities each costs less than 4,000, with what it costs without a client. */
+  /**
+   * Each thousand instantiations take about three milliseconds of the processor. With 615,000 for 160 entities each costs less than 4,000,
+   * with what it costs without a client.
+   */
   for (const [entities, calls, limit] of [
     [5, 5, 80_000],
     [200, 60, 330_000],

@@ -1,6 +1,6 @@
 /**
- * What the compiler proves of the typed client: names, operators, values and results follow from the entities. Compiled with the other sources and never run;
- * every `@ts-expect-error` is a line that must not compile.
+ * What the compiler proves of the typed client: names, operators, values and results follow from the entities. Compiled with the other
+ * sources and never run; every `@ts-expect-error` is a line that must not compile.
  */
 import { Collection, defineEntity, p } from '@mikro-orm/core'
 import type { Hidden, Ref } from '@mikro-orm/core'

@@ -7,7 +7,9 @@ import { LIBRARY } from '../helpers/command.ts'
 
 const APP = fileURLToPath(new URL('app', import.meta.url))
 
-/** Creates engines, with entities and by patterns, and prints the packages that were loaded, before and after the packages are asked for. */
+/**
+ * Creates engines, with entities and by patterns, and prints the packages that were loaded, before and after the packages are asked for.
+ */
 const SCRIPT = `
   import { registerHooks } from 'node:module'
   const met = []

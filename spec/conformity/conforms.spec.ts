@@ -1,4 +1,7 @@
-/** `engine.conforms` finds nothing in answers as they are, and what has been changed in them: exactly where ajv, which it knows nothing of, does. */
+/**
+ * `engine.conforms` finds nothing in answers as they are, and what has been changed in them: exactly where ajv, which it knows nothing of,
+ * does.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'

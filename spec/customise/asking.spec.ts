@@ -1,6 +1,7 @@
 /**
- * Asking: which rules a request asks. An access function or scope is the application's code, which may take its time, or fail for a caller that it was not
- * written for: a request asks only those that it comes upon, each once, and never takes the answer that another caller was given.
+ * Asking: which rules a request asks. An access function or scope is the application's code, which may take its time, or fail for a caller
+ * that it was not written for: a request asks only those that it comes upon, each once, and never takes the answer that another caller was
+ * given.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -1,4 +1,6 @@
-/** Computed attributes: SQL expressions that are returned, filtered and sorted by like stored ones, one by one, in groups, and behind flags. */
+/**
+ * Computed attributes: SQL expressions that are returned, filtered and sorted by like stored ones, one by one, in groups, and behind flags.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { raw } from '@mikro-orm/sqlite'

@@ -1,6 +1,7 @@
 /**
- * Conditions: a scope says in MikroORM's own language which rows exist, so it must find the rows that MikroORM itself finds. Each condition is given to
- * both (a copy to MikroORM, which changes what it is given). What differs by NULLs, nesting or negation would show or hide the wrong rows.
+ * Conditions: a scope says in MikroORM's own language which rows exist, so it must find the rows that MikroORM itself finds. Each condition
+ * is given to both (a copy to MikroORM, which changes what it is given). What differs by NULLs, nesting or negation would show or hide the
+ * wrong rows.
  */
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'

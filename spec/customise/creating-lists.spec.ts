@@ -1,4 +1,7 @@
-/** Lists that make their members: an ID in a body that no record has becomes the key of a new one (`attributes: { tags: { create: true } }`). */
+/**
+ * Lists that make their members: an ID in a body that no record has becomes the key of a new one (`attributes: { tags: { create: true }
+ * }`).
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'

@@ -1,4 +1,7 @@
-/** Envelopes of the application: templates of lists, records and deletions, bare answers, refusals, deletions without a body; for every way in, and for all that reads answers. */
+/**
+ * Envelopes of the application: templates of lists, records and deletions, bare answers, refusals, deletions without a body; for every way
+ * in, and for all that reads answers.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'

@@ -59,7 +59,10 @@ async function writesOf(engine: RestEngine, method: string, path: string, body?:
 }
 
 describeStores('the explained way of a write', store => {
-  /** Explains writes. On a server each of them is tried in a copy of the database, which takes a second: one of each kind tells that it is the same there. */
+  /**
+   * Explains writes. On a server each of them is tried in a copy of the database, which takes a second: one of each kind tells that it is
+   * the same there.
+   */
   async function assertWays(engine: RestEngine, all: readonly (readonly [string, string, unknown, readonly string[]])[]): Promise<void> {
     for (const [method, path, body, expected] of store.name === 'memory' ? all : all.slice(0, 1))
       assert.deepEqual(await writesOf(engine, method, path, body), expected, `${method} ${path}`)

@@ -1,4 +1,7 @@
-/** `em.flush` in the application's code: wherever MikroORM allows it, in the transaction of the request; where MikroORM refuses it, `onError` is told why. */
+/**
+ * `em.flush` in the application's code: wherever MikroORM allows it, in the transaction of the request; where MikroORM refuses it,
+ * `onError` is told why.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'

@@ -1,4 +1,6 @@
-/** The rule `ids`: the IDs of a relation under a name of their own are shown, taken, filtered and sorted by; the relation is beside them. */
+/**
+ * The rule `ids`: the IDs of a relation under a name of their own are shown, taken, filtered and sorted by; the relation is beside them.
+ */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { defineEntity, p, type EntitySchema } from '@mikro-orm/sqlite'

@@ -1,4 +1,7 @@
-/** The option `key`: a unique attribute takes the place of the ID wherever clients meet one. That nothing else differs is the matter of spec/property/keys.spec.ts. */
+/**
+ * The option `key`: a unique attribute takes the place of the ID wherever clients meet one. That nothing else differs is the matter of
+ * spec/property/keys.spec.ts.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** Marks: links between records and the user who asks, with paths of their own. Whoever may read a record may mark it, and changes nothing else by that. */
+/**
+ * Marks: links between records and the user who asks, with paths of their own. Whoever may read a record may mark it, and changes nothing
+ * else by that.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'

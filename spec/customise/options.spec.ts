@@ -1,4 +1,7 @@
-/** Every option of `resource` that is wrong is refused when the engine is created, with its place, and with the nearest name where one is misspelt. */
+/**
+ * Every option of `resource` that is wrong is refused when the engine is created, with its place, and with the nearest name where one is
+ * misspelt.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'

@@ -1,6 +1,7 @@
 /**
- * Probing: what a caller may not see cannot be inferred. Two requests that differ only in what is hidden must be answered alike: a private attribute
- * like a name that never was, a row out of scope like an ID that never was, a resource without access like one whose rows are other ones.
+ * Probing: what a caller may not see cannot be inferred. Two requests that differ only in what is hidden must be answered alike: a private
+ * attribute like a name that never was, a row out of scope like an ID that never was, a resource without access like one whose rows are
+ * other ones.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -1,6 +1,7 @@
 /**
- * Rights on what relations lead to: kind of relation x action denied x form of the request. A relation to what the caller may not see is unknown; to take
- * an orphan away needs `delete` of it, to move or unlink a record by its own foreign key `update` of it, to make one `create`.
+ * Rights on what relations lead to: kind of relation x action denied x form of the request. A relation to what the caller may not see is
+ * unknown; to take an orphan away needs `delete` of it, to move or unlink a record by its own foreign key `update` of it, to make one
+ * `create`.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * The matrix of rules: every kind of rule, in every place where it must hold. A row of a table is a place, a describe is a kind of rule, a test is a
- * cell. Item 2 (`banana`, of shop 1, with the tags 1 and 3 and the label 2) is the one that row rules hide.
+ * The matrix of rules: every kind of rule, in every place where it must hold. A row of a table is a place, a describe is a kind of rule, a
+ * test is a cell. Item 2 (`banana`, of shop 1, with the tags 1 and 3 and the label 2) is the one that row rules hide.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * What the compiler proves of `resource`: names and values of attributes follow from the entity. Compiled with the other sources and never run; every
- * `@ts-expect-error` is a line that must not compile.
+ * What the compiler proves of `resource`: names and values of attributes follow from the entity. Compiled with the other sources and never
+ * run; every `@ts-expect-error` is a line that must not compile.
  */
 import { defineEntity, p, raw } from '@mikro-orm/sqlite'
 import type { InferEntity, SqlEntityManager } from '@mikro-orm/sqlite'

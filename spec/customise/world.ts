@@ -1,6 +1,6 @@
 /**
- * The small world of the customisation specs: shops with items, tags on items, and a label for some of them. Item 2 (`banana`) is the one that the rules
- * of the specs hide; everything else is there to find out whether it shows.
+ * The small world of the customisation specs: shops with items, tags on items, and a label for some of them. Item 2 (`banana`) is the one
+ * that the rules of the specs hide; everything else is there to find out whether it shows.
  */
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'

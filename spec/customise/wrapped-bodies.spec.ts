@@ -1,4 +1,7 @@
-/** Bodies that come wrapped as answers are, by the option `envelope`: for every way in, in forms, sign-ups, the OpenAPI document, the typed client and the self-test. */
+/**
+ * Bodies that come wrapped as answers are, by the option `envelope`: for every way in, in forms, sign-ups, the OpenAPI document, the typed
+ * client and the self-test.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'

@@ -1,4 +1,7 @@
-/** The diagram of a model: every resource, attribute and relation that the OpenAPI document has, and nothing else; as a picture and as a text of Mermaid. */
+/**
+ * The diagram of a model: every resource, attribute and relation that the OpenAPI document has, and nothing else; as a picture and as a
+ * text of Mermaid.
+ */
 import assert from 'node:assert/strict'
 import { readFile, rm, writeFile, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** The docs page over HTTP: where it is, what it shows to whom, that its commands work, and that nothing of a model gets out of its place in the page. */
+/**
+ * The docs page over HTTP: where it is, what it shows to whom, that its commands work, and that nothing of a model gets out of its place in
+ * the page.
+ */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

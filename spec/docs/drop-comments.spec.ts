@@ -1,4 +1,7 @@
-/** The scripts of the package have no comments of their own lines, are the same code, and their source maps lead to the same lines as before. */
+/**
+ * The scripts of the package have no comments of their own lines, are the same code, and their source maps lead to the same lines as
+ * before.
+ */
 import assert from 'node:assert/strict'
 import { SourceMap } from 'node:module'
 import type { SourceMapPayload } from 'node:module'

@@ -1,6 +1,7 @@
 /**
- * The install lines of the docs, and those that the program prints, resolved by npm itself (its library, in one process, without a download of packages): in
- * an empty project, and in projects that have the newest version of MikroORM and the one before it. A line must not end in ERESOLVE anywhere.
+ * The install lines of the docs, and those that the program prints, resolved by npm itself (its library, in one process, without a download
+ * of packages): in an empty project, and in projects that have the newest version of MikroORM and the one before it. A line must not end in
+ * ERESOLVE anywhere.
  */
 import assert from 'node:assert/strict'
 import { execFile, execFileSync, spawnSync } from 'node:child_process'

@@ -1,4 +1,6 @@
-/** The build's merge of chunks: fewer files that do the same, on demand what was on demand, and stacks that name the lines of the source. */
+/**
+ * The build's merge of chunks: fewer files that do the same, on demand what was on demand, and stacks that name the lines of the source.
+ */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

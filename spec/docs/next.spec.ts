@@ -1,6 +1,6 @@
 /**
- * The guide for Next.js of docs/mounting.md: its files as they stand there. Their handlers are called by Node; with SPEC_NEXT=1 Next.js itself is installed (340 MB),
- * builds an app of them with its type check, and serves it.
+ * The guide for Next.js of docs/mounting.md: its files as they stand there. Their handlers are called by Node; with SPEC_NEXT=1 Next.js
+ * itself is installed (340 MB), builds an app of them with its type check, and serves it.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'

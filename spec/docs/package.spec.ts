@@ -302,7 +302,8 @@ describe('the package', { timeout: TIMEOUT }, () => {
     ]) {
       assert.ok(paths.includes(path), path)
     }
-    // On 26 November 2026 it has 4,411,000 bytes: PostgreSQL takes 165,000 of them, evolving 200,000, watching 70,000, the workbench 155,000, the docs 636,000.
+    // On 26 November 2026 it has 4,411,000 bytes: PostgreSQL takes 165,000 of them, evolving 200,000, watching 70,000, the workbench
+    // 155,000, the docs 636,000.
     assert.ok(packed.unpackedSize < 4_400_000, `${packed.unpackedSize} bytes`)
   })
 

@@ -1,4 +1,7 @@
-/** The pictures of the docs: each that a page shows is there and made by the script, each that the script makes is shown, and all of them are small. */
+/**
+ * The pictures of the docs: each that a page shows is there and made by the script, each that the script makes is shown, and all of them
+ * are small.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'

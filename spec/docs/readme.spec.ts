@@ -1,7 +1,8 @@
 /**
- * The examples of the README and of the pages in docs/, run as they stand there: every fenced block below `<!-- run -->`. JavaScript and TypeScript run as files of their
- * own, but in one process, in a project of `npm init -y` where `mikro-rest` is as it is published; the requests of shell blocks go, in the order of each page, to the sample model that `npm start` serves.
- * Blocks below `<!-- run configured -->` are for configured.spec.ts, the guides (`<!-- file ... -->`, `<!-- guide -->`) for package.spec.ts.
+ * The examples of the README and of the pages in docs/, run as they stand there: every fenced block below `<!-- run -->`. JavaScript and
+ * TypeScript run as files of their own, but in one process, in a project of `npm init -y` where `mikro-rest` is as it is published; the
+ * requests of shell blocks go, in the order of each page, to the sample model that `npm start` serves. Blocks below `<!-- run configured
+ * -->` are for configured.spec.ts, the guides (`<!-- file ... -->`, `<!-- guide -->`) for package.spec.ts.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -53,7 +54,7 @@ describe('README.md and docs/', () => {
   })
 
   it('begins with a page that is read at a sitting', () => {
-    assert.ok(texts.get('README.md')!.split('\n').length <= 160)
+    assert.ok(texts.get('README.md')!.split('\n').length <= 180)
   })
 
   it('lists every page', () => {

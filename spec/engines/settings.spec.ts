@@ -1,4 +1,7 @@
-/** What the variables of the environment may be that show the engines of a process, what a line of a stack says, and how lines of another process are read. */
+/**
+ * What the variables of the environment may be that show the engines of a process, what a line of a stack says, and how lines of another
+ * process are read.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { findPlace } from '../../lib/doors/engines/creation-place.ts'

@@ -1,4 +1,7 @@
-/** What stands in the way of evolving a file: others that hold it, rights, a disk that is full. The file stays as it was, and the error says why. */
+/**
+ * What stands in the way of evolving a file: others that hold it, rights, a disk that is full. The file stays as it was, and the error says
+ * why.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'

@@ -1,4 +1,6 @@
-/** `schema: 'evolve'` on SQLite files: rows keep their values while their table gets another form, all or nothing, after a copy of the file. */
+/**
+ * `schema: 'evolve'` on SQLite files: rows keep their values while their table gets another form, all or nothing, after a copy of the file.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'

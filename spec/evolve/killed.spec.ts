@@ -17,7 +17,10 @@ const SCRIPT = fileURLToPath(new URL('killed-process.ts', import.meta.url))
 const ROWS = 5000
 const KILLS = Number(process.env['EVOLVE_KILLS'] ?? 2)
 
-/** Runs the process, and kills it so many milliseconds after it has begun; undefined: never. Returns how long it took, and whether it was done. */
+/**
+ * Runs the process, and kills it so many milliseconds after it has begun; undefined: never. Returns how long it took, and whether it was
+ * done.
+ */
 async function run(database: unknown, killAfter?: number): Promise<{ took: number; isDone: boolean }> {
   const child = spawn(process.execPath, [SCRIPT, LIBRARY, JSON.stringify(database)], { stdio: ['ignore', 'pipe', 'pipe'] })
   let [out, errors] = ['', '']

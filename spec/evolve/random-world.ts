@@ -1,4 +1,7 @@
-/** A model that changes at random, with its rows, and what each row must be after each change: the law of `schema: 'evolve'`, written without the engine. */
+/**
+ * A model that changes at random, with its rows, and what each row must be after each change: the law of `schema: 'evolve'`, written
+ * without the engine.
+ */
 import * as fc from 'fast-check'
 import { defineEntity, p } from '@mikro-orm/core'
 import type { EngineOptions } from '../../lib/index.ts'

@@ -1,6 +1,6 @@
 /**
- * What axe finds in a page of a browser. Its small form is sent, and its findings alone come back: the rest of a report, all that is well with each element, takes longer to
- * carry over than to find.
+ * What axe finds in a page of a browser. Its small form is sent, and its findings alone come back: the rest of a report, all that is well
+ * with each element, takes longer to carry over than to find.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

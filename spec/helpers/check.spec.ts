@@ -36,7 +36,10 @@ describe('the seed of a property', () => {
   })
 })
 
-/** Checks a property that fails for each list, after a tenth of a second, and returns what is printed. The smallest counterexample takes 87 steps. */
+/**
+ * Checks a property that fails for each list, after a tenth of a second, and returns what is printed. The smallest counterexample takes 87
+ * steps.
+ */
 function fail(way: keyof typeof WAYS, shrink: string): string {
   const code = `
     import * as fc from 'fast-check'

@@ -2,11 +2,11 @@
  * Runs a fast-check property and prints its seed, on success too, so that any run can be repeated: `FC_SEED=<seed> FC_RUNS=<runs> node
  * --import tsx --test <file>`. The seed determines everything random in a property spec, the data sets of a batch included (`sample`).
  *
- * A run of all specs has `FC_SEED=usual` (scripts/run-specs.ts): the same seeds each time, so that what has passed before it lands does not fail after it. Who runs a
- * spec by itself tries another seed.
+ * A run of all specs has `FC_SEED=usual` (scripts/run-specs.ts): the same seeds each time, so that what has passed before it lands does not
+ * fail after it. Who runs a spec by itself tries another seed.
  *
- * A smaller counterexample is looked for during 20 seconds, or FC_SHRINK seconds: the first one comes at once with `FC_SHRINK=0`. The line that is printed has the
- * seed and the path of the smallest one that was found.
+ * A smaller counterexample is looked for during 20 seconds, or FC_SHRINK seconds: the first one comes at once with `FC_SHRINK=0`. The line
+ * that is printed has the seed and the path of the smallest one that was found.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary, IAsyncProperty, IProperty } from 'fast-check'
@@ -41,13 +41,19 @@ export function runs(usual: number): number {
   return readNumber('FC_RUNS') ?? usual
 }
 
-/** How often to run a property that costs much, before `check` takes its third: a sixth of the runs where all specs run, all of them by itself and in `npm run hunt`. */
+/**
+ * How often to run a property that costs much, before `check` takes its third: a sixth of the runs where all specs run, all of them by
+ * itself and in `npm run hunt`.
+ */
 export const costly = (all: number): number => (isUsual ? Math.ceil(all / 2) : all)
 
 /** Runs that are made where all specs run, whatever the third of them is. */
 const AT_LEAST = 6
 
-/** All specs together have the same seeds each time, so that more of the same runs find little: they make a third of them, and `npm run hunt` all. */
+/**
+ * All specs together have the same seeds each time, so that more of the same runs find little: they make a third of them, and `npm run
+ * hunt` all.
+ */
 const reduced = (all: number): number => (isUsual ? Math.max(Math.ceil(all / 3), Math.min(all, AT_LEAST)) : all)
 
 interface CheckOptions<T> {
@@ -76,8 +82,8 @@ export async function check<T>(property: IAsyncProperty<T> | IProperty<T>, optio
 }
 
 /**
- * Returns a plugin that ends the search for smaller counterexamples some time after the first one. The runs before that have any time: fast-check's own limit counts
- * from the first run, so that on a slow machine a property that holds would be tried less often, or fail.
+ * Returns a plugin that ends the search for smaller counterexamples some time after the first one. The runs before that have any time:
+ * fast-check's own limit counts from the first run, so that on a slow machine a property that holds would be tried less often, or fail.
  */
 function endShrinking<T>(milliseconds: number): fc.Plugin<T> {
   let end = Infinity

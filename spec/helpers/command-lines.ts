@@ -1,4 +1,7 @@
-/** Runs command lines one after another in this one process, and prints what each has written and its exit code, as JSON. `runAll` starts it. */
+/**
+ * Runs command lines one after another in this one process, and prints what each has written and its exit code, as JSON. `runAll` starts
+ * it.
+ */
 const [main = '', text = '[]'] = process.argv.slice(2)
 const command = (await import(main)) as { main(argv: readonly string[]): Promise<number> }
 

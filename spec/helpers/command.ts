@@ -44,7 +44,10 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** Runs command lines that end by themselves, in one process, which loads MikroORM once: most of a run is that. The first refusal or answer of each way has a process of its own elsewhere. */
+/**
+ * Runs command lines that end by themselves, in one process, which loads MikroORM once: most of a run is that. The first refusal or answer
+ * of each way has a process of its own elsewhere.
+ */
 export function runAll(folder: string, lines: readonly (readonly string[])[]): Ended[] {
   const { stdout, stderr, status } = spawnSync(process.execPath, argumentsOfAll(lines), { cwd: folder, env: ENV, encoding: 'utf8' })
   if (status !== 0) throw new Error(`The process of ${lines.length} command lines has ended with ${status}: ${stderr}`)

@@ -1,6 +1,6 @@
 /**
- * The declarations of the library, as the package has them: the compiler writes them once for all specs that compile the code of users. They follow from the text of lib/ alone,
- * which names their folder. `npm run types` says whether lib/ passes its checks.
+ * The declarations of the library, as the package has them: the compiler writes them once for all specs that compile the code of users.
+ * They follow from the text of lib/ alone, which names their folder. `npm run types` says whether lib/ passes its checks.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

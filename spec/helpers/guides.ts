@@ -1,6 +1,6 @@
 /**
- * Runs the guides of docs/testing.md for test runners, and those of docs/mounting.md, as a reader would: writes the files below `<!-- file NAME -->` into a project
- * of `npm init -y` where the package is installed, then runs the commands below `<!-- guide -->`.
+ * Runs the guides of docs/testing.md for test runners, and those of docs/mounting.md, as a reader would: writes the files below `<!-- file
+ * NAME -->` into a project of `npm init -y` where the package is installed, then runs the commands below `<!-- guide -->`.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
- * Measures what work takes on a machine that may do other things, which only ever add to it: the least of several rounds is nearest to the truth. Where that does not meet a
- * bound yet, more rounds follow, for some seconds; work that takes too long takes so in each round.
+ * Measures what work takes on a machine that may do other things, which only ever add to it: the least of several rounds is nearest to the
+ * truth. Where that does not meet a bound yet, more rounds follow, for some seconds; work that takes too long takes so in each round.
  */
 
 /** Rounds that are measured at most, and those that are not enough to give up. */

@@ -1,4 +1,7 @@
-/** Low thresholds: while they stand, small tables and short requests take the ways that large ones take. Engines must be made within, since plans are kept. */
+/**
+ * Low thresholds: while they stand, small tables and short requests take the ways that large ones take. Engines must be made within, since
+ * plans are kept.
+ */
 import { thresholds } from '../../lib/foundation/base/thresholds.ts'
 
 const LOW: typeof thresholds = {

@@ -143,7 +143,8 @@ function equalsText(item: Item, fold: boolean): (ending: Ending) => boolean {
 }
 
 /**
- * "A relation is filtered by ID (`user=3`, `user=null`); a list holds when any related record does (`tags=3`, [...]); `tags=null` means none."
+ * "A relation is filtered by ID (`user=3`, `user=null`); a list holds when any related record does (`tags=3`, [...]); `tags=null` means
+ * none."
  */
 function equalsRelated(target: Resource, item: Item): (ending: Ending) => boolean {
   if (item.null) return ending => ending.kind === 'related' && ending.rows.length === 0

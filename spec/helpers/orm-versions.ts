@@ -1,6 +1,7 @@
 /**
- * Runs the package with the oldest published version of MikroORM that it accepts, and with the one that npm installs by itself: one copy of MikroORM, types that fit, and the same answers. With
- * SPEC_ORM=every each published version is installed. The app is compiled where it is installed; in the package's own folder its spec checks the types.
+ * Runs the package with the oldest published version of MikroORM that it accepts, and with the one that npm installs by itself: one copy of
+ * MikroORM, types that fit, and the same answers. With SPEC_ORM=every each published version is installed. The app is compiled where it is
+ * installed; in the package's own folder its spec checks the types.
  */
 import assert from 'node:assert/strict'
 import { copyFile, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'

@@ -1,4 +1,7 @@
-/** Where the suite runs that runs now: tests of one process run one after another. It has a file of its own, since files that use a server are told by their imports. */
+/**
+ * Where the suite runs that runs now: tests of one process run one after another. It has a file of its own, since files that use a server
+ * are told by their imports.
+ */
 let server = false
 
 export const setOnServer = (is: boolean): void => {

@@ -1,4 +1,7 @@
-/** Watches the SQL of this process: every statement of better-sqlite3, and of PostgreSQL's client, during some work. Nothing else may run at the same time. */
+/**
+ * Watches the SQL of this process: every statement of better-sqlite3, and of PostgreSQL's client, during some work. Nothing else may run at
+ * the same time.
+ */
 import Database from 'better-sqlite3'
 import { Client } from 'pg'
 
@@ -26,7 +29,8 @@ export async function watchStatements<T>(work: () => Promise<T>): Promise<{ resu
   const originals = METHODS.map(name => [name, statements[name]] as const)
   for (const [name, original] of originals) {
     statements[name] = function (...parameters) {
-      // The engine reads the size of the database, the rows and the indexes of tables once a second, for any request; and the plan of a statement once.
+      // The engine reads the size of the database, the rows and the indexes of tables once a second, for any request; and the plan of a
+      // statement once.
       if (!LOOK_UPS.test(this.source)) sql.push(this.source)
       if (name === 'iterate') iterated.push(this.source)
       return original.apply(this, parameters)

@@ -1,6 +1,6 @@
 /**
- * One suite, several stores: engines that `createEngine` makes in it are in memory, and then, where a server answers, on PostgreSQL. Each of these has a schema of
- * its own, which is dropped after the test, or after the suite when no test has made it.
+ * One suite, several stores: engines that `createEngine` makes in it are in memory, and then, where a server answers, on PostgreSQL. Each
+ * of these has a schema of its own, which is dropped after the test, or after the suite when no test has made it.
  *
  * ```ts
  * describeStores('versions', store => {

@@ -1,7 +1,8 @@
 /**
- * One suite, several targets: every API spec runs by `engine.handle` in memory, and by HTTP over loopback on a PostgreSQL server, or on a file where none answers: both
- * doors and both databases, so that a rule which holds in one place only is found by the spec that states it. `call` answers alike for all of them. What depends on
- * how doors and stores meet runs on all: `everyTarget`. `SPEC_TARGETS=memory` leaves the first alone (`npm run quick`); `SPEC_TARGETS=every` gives all suites all.
+ * One suite, several targets: every API spec runs by `engine.handle` in memory, and by HTTP over loopback on a PostgreSQL server, or on a
+ * file where none answers: both doors and both databases, so that a rule which holds in one place only is found by the spec that states it.
+ * `call` answers alike for all of them. What depends on how doors and stores meet runs on all: `everyTarget`. `SPEC_TARGETS=memory` leaves
+ * the first alone (`npm run quick`); `SPEC_TARGETS=every` gives all suites all.
  *
  * ```ts
  * describeTargets('sorting', { entities }, target => {
@@ -94,8 +95,8 @@ export function describeTargets(name: string, options: TargetOptions, body: (tar
     const skip = store === 'postgres' && (except === undefined ? NO_SERVER : reasonOf(except))
     describe(`${name} [${targetName}]`, { skip }, () => {
       let running: Running | undefined
-      // In memory each test has a fork, which costs a tenth of an engine of its own. On a file and on a server all tests of the suite use one engine, and one server of
-      // HTTP, and it is reset before each: that costs a tenth of a file, a thirtieth of a schema.
+      // In memory each test has a fork, which costs a tenth of an engine of its own. On a file and on a server all tests of the suite use
+      // one engine, and one server of HTTP, and it is reset before each: that costs a tenth of a file, a thirtieth of a schema.
       let origin: RestEngine | undefined
       let shared: Running | undefined
       let schema: OwnSchema | undefined

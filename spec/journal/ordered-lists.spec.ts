@@ -1,4 +1,7 @@
-/** The changes of lists with an order of their own: `before` is the list as it was read before the request, whichever way of writing the request took. */
+/**
+ * The changes of lists with an order of their own: `before` is the list as it was read before the request, whichever way of writing the
+ * request took.
+ */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'

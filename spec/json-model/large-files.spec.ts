@@ -12,7 +12,9 @@ import { buildModel } from '../../lib/model/json-model/from-json.ts'
 import { Command } from '../helpers/command.ts'
 import { cpuOf, leastOf, threadTimeOf } from '../helpers/least.ts'
 
-/** A file with everything that is inferred from values: IDs of both types, relations to one and to many, odd IDs, names that lack a record. */
+/**
+ * A file with everything that is inferred from values: IDs of both types, relations to one and to many, odd IDs, names that lack a record.
+ */
 function writeData(posts: number): string {
   const users = Array.from({ length: posts / 10 }, (_, index) => ({ id: index + 1, name: `User ${index}`, age: index % 90 }))
   return JSON.stringify({

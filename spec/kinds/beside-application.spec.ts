@@ -1,4 +1,7 @@
-/** An application's own MikroORM in the process of an engine, with the same entity classes: before, beside and after the engine it does the same. */
+/**
+ * An application's own MikroORM in the process of an engine, with the same entity classes: before, beside and after the engine it does the
+ * same.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as core from '@mikro-orm/core'

@@ -1,4 +1,7 @@
-/** Functions of the model are called once for a request, also where the database refuses what statements write, and the unit of work does the write again. */
+/**
+ * Functions of the model are called once for a request, also where the database refuses what statements write, and the unit of work does
+ * the write again.
+ */
 import assert from 'node:assert/strict'
 import { beforeEach, it } from 'node:test'
 import { defineEntity, p, raw } from '@mikro-orm/sqlite'

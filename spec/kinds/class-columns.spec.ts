@@ -1,4 +1,7 @@
-/** Classes of one table that call a column by names of their own, or have lists of one name: each record is found, sorted and written by what its class has. */
+/**
+ * Classes of one table that call a column by names of their own, or have lists of one name: each record is found, sorted and written by
+ * what its class has.
+ */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'

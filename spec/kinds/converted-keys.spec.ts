@@ -1,4 +1,7 @@
-/** Keys of several parts of which one has a type that stores another value: the records that link such an owner are found, and lose their link. */
+/**
+ * Keys of several parts of which one has a type that stores another value: the records that link such an owner are found, and lose their
+ * link.
+ */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { defineEntity, p, Type } from '@mikro-orm/core'

@@ -1,4 +1,7 @@
-/** Custom types that pass more than one form of a value to the database: the engine stores and looks for the one that MikroORM stores of the property. */
+/**
+ * Custom types that pass more than one form of a value to the database: the engine stores and looks for the one that MikroORM stores of the
+ * property.
+ */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { EntitySchema, Type, defineEntity, p } from '@mikro-orm/core'

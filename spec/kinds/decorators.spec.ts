@@ -1,4 +1,6 @@
-/** Entities as decorated classes: ES decorators, and the legacy ones of TypeScript, which are called here as the compiler would call them. */
+/**
+ * Entities as decorated classes: ES decorators, and the legacy ones of TypeScript, which are called here as the compiler would call them.
+ */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Collection } from '@mikro-orm/core'

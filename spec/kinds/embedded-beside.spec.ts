@@ -1,4 +1,6 @@
-/** Relations inside embedded objects, beside and behind those of other kinds: by another key (targetKey), and to one of several entities. */
+/**
+ * Relations inside embedded objects, beside and behind those of other kinds: by another key (targetKey), and to one of several entities.
+ */
 import assert from 'node:assert/strict'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { it } from 'node:test'

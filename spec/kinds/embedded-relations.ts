@@ -1,4 +1,7 @@
-/** The same data three times: a person's places as relations of its own, inside embedded objects with columns, and inside objects that are stored as JSON. */
+/**
+ * The same data three times: a person's places as relations of its own, inside embedded objects with columns, and inside objects that are
+ * stored as JSON.
+ */
 import { defineEntity, p } from '@mikro-orm/sqlite'
 
 const id = p.integer().primary()

@@ -1,4 +1,7 @@
-/** One model with everything that a model can have, all together: served, listed at each depth, beside SQL for the same, made up, copied, and ejected. */
+/**
+ * One model with everything that a model can have, all together: served, listed at each depth, beside SQL for the same, made up, copied,
+ * and ejected.
+ */
 import assert from 'node:assert/strict'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** Lists of rare kinds: those of several entities whose owner has a key of two parts, and those through a pivot entity whose links may be empty. */
+/**
+ * Lists of rare kinds: those of several entities whose owner has a key of two parts, and those through a pivot entity whose links may be
+ * empty.
+ */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { defineEntity, p, type EntitySchema } from '@mikro-orm/sqlite'

@@ -1,4 +1,7 @@
-/** Every row of the reference's table of values: write, read, filter, sort, NULL, and a value that is none. A row that is added there has to be added here. */
+/**
+ * Every row of the reference's table of values: write, read, filter, sort, NULL, and a value that is none. A row that is added there has to
+ * be added here.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'

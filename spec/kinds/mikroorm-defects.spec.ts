@@ -1,6 +1,6 @@
 /**
- * Defects of MikroORM that lib/ corrects, each shown with MikroORM alone. A test that fails here says that MikroORM has mended one: then the file that its name names may go, or
- * a part of it.
+ * Defects of MikroORM that lib/ corrects, each shown with MikroORM alone. A test that fails here says that MikroORM has mended one: then
+ * the file that its name names may go, or a part of it.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -1,4 +1,7 @@
-/** Entities whose types MikroORM's TsMorphMetadataProvider reads from the source: what plain MikroORM makes of them is what the engine serves. */
+/**
+ * Entities whose types MikroORM's TsMorphMetadataProvider reads from the source: what plain MikroORM makes of them is what the engine
+ * serves.
+ */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Links by another unique attribute than the primary key (MikroORM's `targetKey`). In the API they are like any other: so the same requests, in the same
- * order, are put to an engine whose foreign keys hold primary keys, and all answers must be the same.
+ * Links by another unique attribute than the primary key (MikroORM's `targetKey`). In the API they are like any other: so the same
+ * requests, in the same order, are put to an engine whose foreign keys hold primary keys, and all answers must be the same.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,6 @@
-/** A to-one with `persist: false` shows what another column holds: neither it nor its other side can be written, and each refusal says so. */
+/**
+ * A to-one with `persist: false` shows what another column holds: neither it nor its other side can be written, and each refusal says so.
+ */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'

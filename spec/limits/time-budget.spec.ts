@@ -68,7 +68,8 @@ describe('a time budget', () => {
 
   for (const [path, query, what] of COSTLY) {
     it(`ends ${what}, and another client is answered right after`, async () => {
-      // On a machine that does other things the time may be over before the costly part begins: a round that names another one is not counted.
+      // On a machine that does other things the time may be over before the costly part begins: a round that names another one is not
+      // counted.
       let isNamed = true
       let detail = ''
       const ask = async (): Promise<void> => {

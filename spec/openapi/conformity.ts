@@ -1,6 +1,6 @@
 /**
- * Conformity: holds requests and answers against an OpenAPI document: the operation of a path, the status, the headers and the body. JSON Schema is judged by
- * ajv, which is loaded here alone.
+ * Conformity: holds requests and answers against an OpenAPI document: the operation of a path, the status, the headers and the body. JSON
+ * Schema is judged by ajv, which is loaded here alone.
  */
 import type { OpenApiDocument } from '../../lib/description/openapi/openapi-document.ts'
 

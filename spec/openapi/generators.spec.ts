@@ -1,6 +1,6 @@
 /**
- * Clients that others generate from the document: each is generated from that of the sample model, compiles with strict types, and its calls work over HTTP.
- * The generators are those of fixtures/generators, which has a TypeScript that they can call.
+ * Clients that others generate from the document: each is generated from that of the sample model, compiles with strict types, and its
+ * calls work over HTTP. The generators are those of fixtures/generators, which has a TypeScript that they can call.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'

@@ -1,4 +1,7 @@
-/** Size: a document says each thing once: plain attributes by one path of a resource, and what repeats by a reference; with `attributes: true` at each place. */
+/**
+ * Size: a document says each thing once: plain attributes by one path of a resource, and what repeats by a reference; with `attributes:
+ * true` at each place.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'

@@ -1,4 +1,7 @@
-/** Engines that descriptions are held against: the sample, as it is and configured, the library, and the model that was written for PostgreSQL. */
+/**
+ * Engines that descriptions are held against: the sample, as it is and configured, the library, and the model that was written for
+ * PostgreSQL.
+ */
 import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
 import { RestEngine } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
@@ -23,7 +26,10 @@ async function createShop(): Promise<RestEngine> {
   return engine
 }
 
-/** The configured sample without hashes of passwords, each of which takes 40 ms of a processor: hundreds of passwords are sent here, and nobody logs in. */
+/**
+ * The configured sample without hashes of passwords, each of which takes 40 ms of a processor: hundreds of passwords are sent here, and
+ * nobody logs in.
+ */
 const unhashed: EngineOptions = { ...configured, auth: { options: { ...configured.auth.options, hash: false } } }
 
 export const worlds: readonly World[] = [

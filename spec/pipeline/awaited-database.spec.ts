@@ -1,4 +1,7 @@
-/** The seam takes a database that answers later: readings send what needs nothing of each other in one message, and nothing relies on an answer at once. */
+/**
+ * The seam takes a database that answers later: readings send what needs nothing of each other in one message, and nothing relies on an
+ * answer at once.
+ */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -51,7 +54,10 @@ const QUERIES = [
 /** The statements of each message of a reading. */
 let messages: string[][] = []
 
-/** Passes on what a reading yields, and notes it. `all` runs every statement of a message, needed or not, as a database does that is sent all at once. */
+/**
+ * Passes on what a reading yields, and notes it. `all` runs every statement of a message, needed or not, as a database does that is sent
+ * all at once.
+ */
 function* noted<T>(reading: Reading<T>, all: boolean): Reading<T> {
   let step = reading.next()
   while (step.done !== true) {

@@ -1,8 +1,11 @@
-/** What statements say of those that follow is checked on every database, so that a mistake in a reading does not show on a server alone. */
+/**
+ * What statements say of those that follow is checked on every database, so that a mistake in a reading does not show on a server alone.
+ */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
-import type { Connection, Reading, ReadingStep } from '../../lib/records/database/dialect.ts'
+import type { Reading, ReadingStep } from '../../lib/records/database/dialect.ts'
+import type { Connection } from '../../lib/records/database/connection.ts'
 import { PostgresConnection } from '../../lib/databases/postgres/connection.ts'
 import { SqliteConnection } from '../../lib/databases/sqlite/connection.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'

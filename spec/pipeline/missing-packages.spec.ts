@@ -1,4 +1,7 @@
-/** Packages that a database needs and that are not installed: one line says which, and how to install them. Node is told that they are missing. */
+/**
+ * Packages that a database needs and that are not installed: one line says which, and how to install them. Node is told that they are
+ * missing.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { describe, it } from 'node:test'

@@ -1,4 +1,7 @@
-/** Snapshot, restore, reset and fork: the state of an engine's world is taken, brought back and copied, on real databases in memory and in files. */
+/**
+ * Snapshot, restore, reset and fork: the state of an engine's world is taken, brought back and copied, on real databases in memory and in
+ * files.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** Values that MikroORM's unit of work writes to PostgreSQL: they are bound, in no text of a statement, and mean what MikroORM's literals would. */
+/**
+ * Values that MikroORM's unit of work writes to PostgreSQL: they are bound, in no text of a statement, and mean what MikroORM's literals
+ * would.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p, raw } from '@mikro-orm/postgresql'

@@ -1,4 +1,7 @@
-/** What PostgreSQL cannot answer is 503 with Retry-After: no connection is free, one is ended in mid-request, the server restarts. Nothing acknowledged is lost. */
+/**
+ * What PostgreSQL cannot answer is 503 with Retry-After: no connection is free, one is ended in mid-request, the server restarts. Nothing
+ * acknowledged is lost.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,6 @@
-/** Several processes on one PostgreSQL database, behind a round-robin: what one of them has answered holds for all, also when one is killed. */
+/**
+ * Several processes on one PostgreSQL database, behind a round-robin: what one of them has answered holds for all, also when one is killed.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'

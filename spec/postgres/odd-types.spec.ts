@@ -1,4 +1,7 @@
-/** Columns of types that few tables have, in a PostgreSQL database that is served as it is: nothing that is asked or written is a failure of the server. */
+/**
+ * Columns of types that few tables have, in a PostgreSQL database that is served as it is: nothing that is asked or written is a failure of
+ * the server.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { RestEngine } from '../../lib/index.ts'

@@ -1,6 +1,7 @@
 /**
- * Planned writes against the unit of work, on PostgreSQL: two engines have the same model and get the same requests. In one of them a subscriber does nothing, so
- * that all of its writes go through MikroORM's unit of work; the other one writes by statements where it can. Answers, rows and journals are the same.
+ * Planned writes against the unit of work, on PostgreSQL: two engines have the same model and get the same requests. In one of them a
+ * subscriber does nothing, so that all of its writes go through MikroORM's unit of work; the other one writes by statements where it can.
+ * Answers, rows and journals are the same.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -21,7 +22,10 @@ import type { OwnSchema } from './server-database.ts'
 /** How many statements the engine has written rows with, by their first word. */
 const written = countWritten(RowWriter.prototype)
 
-/** Every row of every table as the server writes it. What a row holds does not depend on when its key was drawn: a write that was undone leaves a gap. */
+/**
+ * Every row of every table as the server writes it. What a row holds does not depend on when its key was drawn: a write that was undone
+ * leaves a gap.
+ */
 async function dump({ engine, schema: { run: ask, database } }: Side): Promise<unknown> {
   const lists = orderedLists(engine)
   const tables = await ask(

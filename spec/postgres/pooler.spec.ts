@@ -1,4 +1,7 @@
-/** Behind pgbouncer in transaction mode, with `prepare: false`: each transaction may have another connection, and shares it with other clients. */
+/**
+ * Behind pgbouncer in transaction mode, with `prepare: false`: each transaction may have another connection, and shares it with other
+ * clients.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

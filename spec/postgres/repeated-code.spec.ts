@@ -1,4 +1,7 @@
-/** Code of the application that writes at the same time on PostgreSQL: what may run again is never refused since another write got in its way. */
+/**
+ * Code of the application that writes at the same time on PostgreSQL: what may run again is never refused since another write got in its
+ * way.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/postgresql'

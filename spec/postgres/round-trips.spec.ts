@@ -1,4 +1,7 @@
-/** How often a write waits for a PostgreSQL server: what is asked of it together goes to it in one turn. Counted by a proxy between the engine and the server. */
+/**
+ * How often a write waits for a PostgreSQL server: what is asked of it together goes to it in one turn. Counted by a proxy between the
+ * engine and the server.
+ */
 import assert from 'node:assert/strict'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * Random models on SQLite and on PostgreSQL: the same requests, right and wrong ones, are answered by the same bytes: status, headers and body. What cannot be the
- * same (docs/postgresql.md) is not drawn.
+ * Random models on SQLite and on PostgreSQL: the same requests, right and wrong ones, are answered by the same bytes: status, headers and
+ * body. What cannot be the same (docs/postgresql.md) is not drawn.
  *
  * A long run by hand: `FC_SEED=7 FC_RUNS=500 npm run specs -- spec/postgres/same-models.spec.ts`.
  */

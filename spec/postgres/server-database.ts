@@ -1,6 +1,6 @@
 /**
- * Databases and schemas on the PostgreSQL server of the specs (PGHOST and friends; default: postgres@127.0.0.1), which are dropped at the end. Those of
- * a process that was killed are dropped by the next one.
+ * Databases and schemas on the PostgreSQL server of the specs (PGHOST and friends; default: postgres@127.0.0.1), which are dropped at the
+ * end. Those of a process that was killed are dropped by the next one.
  */
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'

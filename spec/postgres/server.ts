@@ -1,6 +1,6 @@
 /**
- * An engine whose readings the PostgreSQL server of the specs answers: the content of the engine's SQLite database is copied into a schema that MikroORM
- * makes.
+ * An engine whose readings the PostgreSQL server of the specs answers: the content of the engine's SQLite database is copied into a schema
+ * that MikroORM makes.
  */
 import { MikroORM, PostgreSqlDriver } from '@mikro-orm/postgresql'
 import { Client } from 'pg'

@@ -1,4 +1,7 @@
-/** An engine on PostgreSQL: it opens, creates what is missing, reads one state, writes beside others, and outlives the connections that it loses. */
+/**
+ * An engine on PostgreSQL: it opens, creates what is missing, reads one state, writes beside others, and outlives the connections that it
+ * loses.
+ */
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, it } from 'node:test'

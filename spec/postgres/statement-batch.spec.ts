@@ -1,4 +1,6 @@
-/** Statements that are sent in one message: their rows, their parameters, what a session keeps prepared, and what is left after an error. */
+/**
+ * Statements that are sent in one message: their rows, their parameters, what a session keeps prepared, and what is left after an error.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Pool } from 'pg'

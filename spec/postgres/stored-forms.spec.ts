@@ -1,4 +1,7 @@
-/** Values in PostgreSQL: letters without case, finer times than are shown, values that no column can hold, keys of several parts, and what statements say of NULL. */
+/**
+ * Values in PostgreSQL: letters without case, finer times than are shown, values that no column can hold, keys of several parts, and what
+ * statements say of NULL.
+ */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { after, before, describe, it } from 'node:test'

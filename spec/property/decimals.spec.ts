@@ -1,4 +1,6 @@
-/** Decimals with more digits than can be stored: in filters, against arithmetic with all digits; in bodies; and none in generated records. */
+/**
+ * Decimals with more digits than can be stored: in filters, against arithmetic with all digits; in bodies; and none in generated records.
+ */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'

@@ -1,6 +1,7 @@
 /**
- * The law of `schema: 'evolve'`: random models, random steps from one to the next, random rows. After each step every value that had a place is where it belongs, what
- * the model lacks is byte for byte as it was, foreign keys hold, and a second start finds nothing to do; a step that rows stand against changes nothing.
+ * The law of `schema: 'evolve'`: random models, random steps from one to the next, random rows. After each step every value that had a
+ * place is where it belongs, what the model lacks is byte for byte as it was, foreign keys hold, and a second start finds nothing to do; a
+ * step that rows stand against changes nothing.
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
- * Existing files: whatever is in a file, and whatever entities are put on it, all that was there is there afterwards: the text of its schema and every row,
- * value by value. A second start changes no byte, and neither does a creation that fails.
+ * Existing files: whatever is in a file, and whatever entities are put on it, all that was there is there afterwards: the text of its
+ * schema and every row, value by value. A second start changes no byte, and neither does a creation that fails.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Made-up records of random models: `given` of every resource succeeds whatever the model requires, gives the same records in equal worlds, and gives
- * nothing that the API itself would refuse: every record can be POSTed into an empty engine and reads the same there.
+ * Made-up records of random models: `given` of every resource succeeds whatever the model requires, gives the same records in equal worlds,
+ * and gives nothing that the API itself would refuse: every record can be POSTed into an empty engine and reads the same there.
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Hashed passwords: in whatever body, nested records included, the plain passwords of users are replaced and nothing else is. The oracle walks the body by the names of this
- * model. Hashes are short texts here: what is made of a password is the matter of other specs.
+ * Hashed passwords: in whatever body, nested records included, the plain passwords of users are replaced and nothing else is. The oracle
+ * walks the body by the names of this model. Hashes are short texts here: what is made of a password is the matter of other specs.
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * The journal against what a reader sees: the changes of a request are the difference between all records before it and after it; and no secret,
- * wherever it was planted, is in what the journal shows.
+ * The journal against what a reader sees: the changes of a request are the difference between all records before it and after it; and no
+ * secret, wherever it was planted, is in what the journal shows.
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'

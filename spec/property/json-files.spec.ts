@@ -1,6 +1,6 @@
 /**
- * JSON files: any data comes out as it went in, and a saved file is the old text with nothing but the changes in it. Compared with a model that is a
- * plain JavaScript object.
+ * JSON files: any data comes out as it went in, and a saved file is the old text with nothing but the changes in it. Compared with a model
+ * that is a plain JavaScript object.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'

@@ -1,7 +1,7 @@
 /**
- * Keys: an engine whose resources have another key answers, stores and records what one with the primary keys does, once the keys are translated: that one is the
- * independent model. So does one that has its answers and bodies in an envelope, fills in what bodies give to the other, and computes by the caller what the other knows
- * by itself. Written by statements and by the unit of work.
+ * Keys: an engine whose resources have another key answers, stores and records what one with the primary keys does, once the keys are
+ * translated: that one is the independent model. So does one that has its answers and bodies in an envelope, fills in what bodies give to
+ * the other, and computes by the caller what the other knows by itself. Written by statements and by the unit of work.
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'

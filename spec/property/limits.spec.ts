@@ -1,6 +1,6 @@
 /**
- * Limits: what a request may ask for. At a limit it is answered, just over it is refused by name, and whatever limits are met together, nothing is a
- * failure of the server. A list of many values is one parameter of its statement, and must find what a list of few finds.
+ * Limits: what a request may ask for. At a limit it is answered, just over it is refused by name, and whatever limits are met together,
+ * nothing is a failure of the server. A list of many values is one parameter of its statement, and must find what a list of few finds.
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'

@@ -1,6 +1,6 @@
 /**
- * Whole requests of lists: filters, order, page and view together against the oracle, on both sides of every threshold (lib/foundation/base/thresholds.ts). Small tables take
- * the ways of small ones, and those of large ones while the thresholds are low.
+ * Whole requests of lists: filters, order, page and view together against the oracle, on both sides of every threshold
+ * (lib/foundation/base/thresholds.ts). Small tables take the ways of small ones, and those of large ones while the thresholds are low.
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'

@@ -1,6 +1,6 @@
 /**
- * A model-based spec: random sequences of creates, changes, links, unlinks and deletes over the API, beside a model made of four Maps. After
- * each step the status is the model's and so is everything a reader sees, both sides of every relation included.
+ * A model-based spec: random sequences of creates, changes, links, unlinks and deletes over the API, beside a model made of four Maps.
+ * After each step the status is the model's and so is everything a reader sees, both sides of every relation included.
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'

@@ -1,6 +1,7 @@
 /**
- * The order of calls: whatever an engine has been asked before, by whomever, from outside or by itself (`given`, `seed`, log-in, `expect`, the journal),
- * a request is answered the same. Two engines are asked the same calls in two orders, each call on the same data, and must give the same answers.
+ * The order of calls: whatever an engine has been asked before, by whomever, from outside or by itself (`given`, `seed`, log-in, `expect`,
+ * the journal), a request is answered the same. Two engines are asked the same calls in two orders, each call on the same data, and must
+ * give the same answers.
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'

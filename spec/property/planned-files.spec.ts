@@ -1,7 +1,8 @@
 /**
- * Planned writes in files of others: a value is a change where it differs from what is shown, whatever a column holds, and whichever way writes it. Files as others
- * make them, with values of any type in any column, are served twice, as they are; in one of the engines a subscriber does nothing, so that all of its writes go
- * through MikroORM's unit of work. Both get the same requests. Answers, journals and whole files are the same.
+ * Planned writes in files of others: a value is a change where it differs from what is shown, whatever a column holds, and whichever way
+ * writes it. Files as others make them, with values of any type in any column, are served twice, as they are; in one of the engines a
+ * subscriber does nothing, so that all of its writes go through MikroORM's unit of work. Both get the same requests. Answers, journals and
+ * whole files are the same.
  *
  * A long run by hand: `FC_RUNS=2000 node --import tsx --test spec/property/planned-files.spec.ts`.
  */

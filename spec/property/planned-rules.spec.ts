@@ -1,6 +1,7 @@
 /**
- * Planned writes under rules: access functions, scopes and conditions beyond a link do not take a write out of a plan, and it is refused, hidden and answered as the
- * unit of work does it. Two engines have the same model and rules, and get the same requests of the same callers; in one of them a subscriber does nothing. See `Twins`.
+ * Planned writes under rules: access functions, scopes and conditions beyond a link do not take a write out of a plan, and it is refused,
+ * hidden and answered as the unit of work does it. Two engines have the same model and rules, and get the same requests of the same
+ * callers; in one of them a subscriber does nothing. See `Twins`.
  *
  * A long run by hand: `FC_RUNS=2000 node --import tsx --test spec/property/planned-rules.spec.ts`.
  */

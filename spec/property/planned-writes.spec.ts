@@ -1,6 +1,7 @@
 /**
- * Planned writes against the unit of work: two engines have the same model, and get the same requests. In one of them a subscriber does nothing, so that all
- * of its writes go through MikroORM's unit of work; the other one writes by statements where it can. Answers, rows and journals are the same.
+ * Planned writes against the unit of work: two engines have the same model, and get the same requests. In one of them a subscriber does
+ * nothing, so that all of its writes go through MikroORM's unit of work; the other one writes by statements where it can. Answers, rows and
+ * journals are the same.
  *
  * A long run by hand: `FC_RUNS=2000 node --import tsx --test spec/property/planned-writes.spec.ts`.
  */
@@ -62,7 +63,10 @@ const PLANNED_JSON: readonly Request[] = [
   { method: 'PUT', path: '/v1/parcels/2/stops', body: [{ city: 'b' }] },
 ]
 
-/** Whether the unit of work writes what it is asked to: a record of a hierarchy with a custom type for its key it takes for changed when others are written. */
+/**
+ * Whether the unit of work writes what it is asked to: a record of a hierarchy with a custom type for its key it takes for changed when
+ * others are written.
+ */
 function isWellWritten({ entities }: ModelShape): boolean {
   return entities.every(({ key, inheritance }) => inheritance === 'none' || !/^(?:slug|customPair)$/.test(key))
 }
@@ -99,7 +103,8 @@ function drawRequest(model: Model, random: Random): Request | undefined {
   const known = random.chance(8) ? row : random.pick([...model.world[node.resource.name]!])
   if (known === undefined) return undefined
   if (random.chance(5)) return appendRequest(model, known, random)
-  // MikroORM counts two changes of a record that loses the one that it links by a one-to-one; the database, which takes the link away, counts none.
+  // MikroORM counts two changes of a record that loses the one that it links by a one-to-one; the database, which takes the link away,
+  // counts none.
   const deletes = !model.nodes.some(({ inverses }) => inverses.some(({ kind: how, of }) => how === 'one' && of.versioned))
   const lists = [...model.inversesOf(model.nodeOf(known)).filter(({ kind }) => kind !== 'one'), ...model.listsOf(model.nodeOf(known))]
   return changeRequest(known, whole, random, deletes ? lists.flatMap(({ name: list }) => (list === '' ? [] : [list])) : undefined)

@@ -1,6 +1,7 @@
 /**
- * Random models: a few entities with random kinds of attributes, keys, relations and classes, and random rows. Whatever the model, the API agrees with
- * plain JavaScript (spec/helpers/oracle.ts), which knows nothing of lib/, on what is read, found, ordered and shown, and on what is written.
+ * Random models: a few entities with random kinds of attributes, keys, relations and classes, and random rows. Whatever the model, the API
+ * agrees with plain JavaScript (spec/helpers/oracle.ts), which knows nothing of lib/, on what is read, found, ordered and shown, and on
+ * what is written.
  *
  * A long run by hand: `FC_SEED=7 FC_RUNS=2000 node --import tsx --test spec/property/random-models.spec.ts`.
  */
@@ -84,7 +85,8 @@ describeStores('random models', store => {
         }
         if (path !== undefined) await introspected(model, path)
       }),
-      // The same models each time: not all is known that MikroORM mistakes in models so odd, and only a long run by another seed looks for more.
+      // The same models each time: not all is known that MikroORM mistakes in models so odd, and only a long run by another seed looks for
+      // more.
       { label: 'random models', runs: costly(12), usualSeed: 10 },
     ))
 

@@ -1,6 +1,7 @@
 /**
- * Scopes: with a random scope, no answer of any request contains, counts or depends on a record outside it. An engine with scopes on all rows must answer
- * every request as an engine without scopes does on the rows in scope alone. Which rows those are MikroORM tells, by the same conditions.
+ * Scopes: with a random scope, no answer of any request contains, counts or depends on a record outside it. An engine with scopes on all
+ * rows must answer every request as an engine without scopes does on the rows in scope alone. Which rows those are MikroORM tells, by the
+ * same conditions.
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'

@@ -1,6 +1,6 @@
 /**
- * Stored forms: whatever a column of a file holds, a PUT of the record as it is shown changes no byte of its row, and a filter for what is shown of a value finds
- * the record. For files that are served as they are, and for entities over such files.
+ * Stored forms: whatever a column of a file holds, a PUT of the record as it is shown changes no byte of its row, and a filter for what is
+ * shown of a value finds the record. For files that are served as they are, and for entities over such files.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

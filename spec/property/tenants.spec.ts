@@ -1,6 +1,6 @@
 /**
- * Tenants: whatever rows another tenant has, every request of a tenant, reading or writing, is answered the same, and the other one's rows stay as they are.
- * What the database itself shares is left out: values that are unique over all rows, and IDs that it counts.
+ * Tenants: whatever rows another tenant has, every request of a tenant, reading or writing, is answered the same, and the other one's rows
+ * stay as they are. What the database itself shares is left out: values that are unique over all rows, and IDs that it counts.
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
@@ -12,7 +12,10 @@ import type { EngineOptions, HookContext, RestEngine } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 
-/** What identifies rows: the primary key; or, where clients know them by another one, a number that takes the place of it, and a primary key that nobody sees. */
+/**
+ * What identifies rows: the primary key; or, where clients know them by another one, a number that takes the place of it, and a primary key
+ * that nobody sees.
+ */
 const BY_ID = { id: p.integer().primary() }
 const BY_NUMBER = { id: p.integer().primary().hidden(), number: p.integer().unique() }
 
@@ -193,7 +196,10 @@ function makePlain(): World {
   }
 }
 
-/** The same records, by a key of the application, with the tenant that the engine fills in, an attribute that depends on the caller, and an envelope. */
+/**
+ * The same records, by a key of the application, with the tenant that the engine fills in, an attribute that depends on the caller, and an
+ * envelope.
+ */
 function makeKeyed(): World {
   const { owned, Label } = defineModel(BY_NUMBER)
   const rules = {

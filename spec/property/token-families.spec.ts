@@ -1,6 +1,6 @@
 /**
- * Families of tokens: whatever is done in whatever order (log-ins, refreshes, log-outs, new passwords, time, snapshots), each token is taken or refused as a plain model of
- * them says: a refresh token is good for one time, and a second time ends its family.
+ * Families of tokens: whatever is done in whatever order (log-ins, refreshes, log-outs, new passwords, time, snapshots), each token is
+ * taken or refused as a plain model of them says: a refresh token is good for one time, and a second time ends its family.
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'

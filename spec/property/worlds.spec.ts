@@ -1,6 +1,6 @@
 /**
- * Worlds as a whole: random commands (create, change, delete, link, snapshot, restore, fork, reset, fail, hold and release, clock) on a family of engines,
- * against a model that is no more than maps in memory.
+ * Worlds as a whole: random commands (create, change, delete, link, snapshot, restore, fork, reset, fail, hold and release, clock) on a
+ * family of engines, against a model that is no more than maps in memory.
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'

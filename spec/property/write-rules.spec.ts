@@ -1,6 +1,6 @@
 /**
- * Rules for writing: no row outside of what a caller may write ever changes, as it was and as it becomes, whatever the request and whichever way it is written. The
- * rows are read and judged by SQL and functions of this spec.
+ * Rules for writing: no row outside of what a caller may write ever changes, as it was and as it becomes, whatever the request and
+ * whichever way it is written. The rows are read and judged by SQL and functions of this spec.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -1,6 +1,7 @@
 /**
- * The law of writes, over random models and random bodies, contradictory and impossible ones among them: after a write that is answered 200 a GET says what the
- * answer said, and the record has what the body asked for; a write that is answered with an error has changed nothing in any table.
+ * The law of writes, over random models and random bodies, contradictory and impossible ones among them: after a write that is answered 200
+ * a GET says what the answer said, and the record has what the body asked for; a write that is answered with an error has changed nothing
+ * in any table.
  *
  * A long run by hand: `FC_SEED=7 FC_RUNS=2000 node --import tsx --test spec/property/written.spec.ts`.
  */

@@ -1,4 +1,7 @@
-/** Forms as bodies, with the option `forms`: texts are typed by the model, brackets nest; files are refused; without the option nothing changes. */
+/**
+ * Forms as bodies, with the option `forms`: texts are typed by the model, brackets nest; files are refused; without the option nothing
+ * changes.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,7 @@
-/** The listener in NestJS, with the real packages: as a middleware of the application and of a module, with each of Nest's body parsers, beside controllers. */
+/**
+ * The listener in NestJS, with the real packages: as a middleware of the application and of a module, with each of Nest's body parsers,
+ * beside controllers.
+ */
 import assert from 'node:assert/strict'
 import type { Server } from 'node:http'
 import { createRequire } from 'node:module'

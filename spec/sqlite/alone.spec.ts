@@ -1,4 +1,7 @@
-/** When a planned write begins a transaction in the database: in memory not before it writes, and not at all where one statement is all of it. */
+/**
+ * When a planned write begins a transaction in the database: in memory not before it writes, and not at all where one statement is all of
+ * it.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

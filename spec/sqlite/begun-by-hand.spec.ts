@@ -1,4 +1,7 @@
-/** Transactions that the application begins by hand: nothing tells what belongs to them, so whoever asks the engine meanwhile waits, and not for ever. */
+/**
+ * Transactions that the application begins by hand: nothing tells what belongs to them, so whoever asks the engine meanwhile waits, and not
+ * for ever.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'

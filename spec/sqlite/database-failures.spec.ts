@@ -1,4 +1,7 @@
-/** Failures of the database at run time: locks of other processes, a full disk, a file that is damaged or taken away. Real ones, all of them. */
+/**
+ * Failures of the database at run time: locks of other processes, a full disk, a file that is damaged or taken away. Real ones, all of
+ * them.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'

@@ -58,7 +58,8 @@ describe('faults', () => {
     const value = await work
     return { value, ms: performance.now() - started }
   }
-  // Timers count from the beginning of a turn of the event loop: where the process is held up within it, as under load, one is early by as much.
+  // Timers count from the beginning of a turn of the event loop: where the process is held up within it, as under load, one is early by as
+  // much.
   const assertTook = (ms: number, least: number): void => assert.ok(ms >= least / 2, `took ${ms} ms, not ${least}`)
   const lost = { code: 'ECONNRESET' }
 

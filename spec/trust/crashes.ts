@@ -1,4 +1,7 @@
-/** Kills a server on a file, or on a PostgreSQL database, with SIGKILL amid writes, and checks that every acknowledged write is complete after the restart. */
+/**
+ * Kills a server on a file, or on a PostgreSQL database, with SIGKILL amid writes, and checks that every acknowledged write is complete
+ * after the restart.
+ */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** Places: where the engines of a check keep their data. Those on a PostgreSQL server are databases of their own, which are dropped at the end. */
+/**
+ * Places: where the engines of a check keep their data. Those on a PostgreSQL server are databases of their own, which are dropped at the
+ * end.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,6 +1,7 @@
 /**
- * The workbench in headless Chromium, for specs. A page that is opened here is watched until its end: nothing may be complained of in the console, nothing asked elsewhere, no
- * list asked for of more than 50 records, and nothing may violate its policy; at the end axe finds no flaw at all, and nothing runs out of the page sideways.
+ * The workbench in headless Chromium, for specs. A page that is opened here is watched until its end: nothing may be complained of in the
+ * console, nothing asked elsewhere, no list asked for of more than 50 records, and nothing may violate its policy; at the end axe finds no
+ * flaw at all, and nothing runs out of the page sideways.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -1,4 +1,7 @@
-/** The workbench's console in headless Chromium: a request with completion, its answer, whether that is as described, what it runs; and the control that judges answers. */
+/**
+ * The workbench's console in headless Chromium: a request with completion, its answer, whether that is as described, what it runs; and the
+ * control that judges answers.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Browser } from '@playwright/test'

@@ -1,4 +1,7 @@
-/** Requests that the workbench copies as tests for Vitest and Playwright: each text is run as it stands, by the runner itself, and fails where the data are others. */
+/**
+ * Requests that the workbench copies as tests for Vitest and Playwright: each text is run as it stands, by the runner itself, and fails
+ * where the data are others.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'

@@ -1,4 +1,6 @@
-/** What the workbench copies: each text is run as it stands, on data as they were before its request, and must do what the request has done. */
+/**
+ * What the workbench copies: each text is run as it stands, on data as they were before its request, and must do what the request has done.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'

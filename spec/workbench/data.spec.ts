@@ -1,4 +1,6 @@
-/** The workbench's screen of data, in headless Chromium: on the sample, wide, narrow and dark, by keyboard, and on models of other kinds. */
+/**
+ * The workbench's screen of data, in headless Chromium: on the sample, wide, narrow and dark, by keyboard, and on models of other kinds.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Browser, Page } from '@playwright/test'

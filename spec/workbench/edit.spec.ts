@@ -1,4 +1,7 @@
-/** Writing in the workbench, in headless Chromium: in cells, in the panel of a record, by keyboard; what is refused stands where it was written. */
+/**
+ * Writing in the workbench, in headless Chromium: in cells, in the panel of a record, by keyboard; what is refused stands where it was
+ * written.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { runInNewContext } from 'node:vm'

@@ -1,4 +1,7 @@
-/** The workbench on much: a table of a million rows, which says what index it lacks, and a model of 300 tables, in which one finds a resource by its name. */
+/**
+ * The workbench on much: a table of a million rows, which says what index it lacks, and a model of 300 tables, in which one finds a
+ * resource by its name.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Browser } from '@playwright/test'

@@ -1,4 +1,7 @@
-/** The workbench's screen of worlds and faults: what its buttons do, in headless Chromium, and that the lines of code beside them do the same. */
+/**
+ * The workbench's screen of worlds and faults: what its buttons do, in headless Chromium, and that the lines of code beside them do the
+ * same.
+ */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { Browser, Page } from '@playwright/test'

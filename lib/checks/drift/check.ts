@@ -1,6 +1,6 @@
 /**
- * Check: sends the real backend the requests that a fake has answered, and reports where the two differ. It sends GET alone, unless writes are asked for. Throws
- * TypeError for options that are unknown or not of their form.
+ * Check: sends the real backend the requests that a fake has answered, and reports where the two differ. It sends GET alone, unless writes
+ * are asked for. Throws TypeError for options that are unknown or not of their form.
  */
 import { idNames } from '../../model/key.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'

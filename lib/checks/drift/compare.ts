@@ -1,6 +1,6 @@
 /**
- * Compare: finds where an answer of the real backend differs from what the fake says to the same request. Shapes and behaviour are compared, never the values of
- * records: those differ between any two backends.
+ * Compare: finds where an answer of the real backend differs from what the fake says to the same request. Shapes and behaviour are
+ * compared, never the values of records: those differ between any two backends.
  */
 import type { Resource } from '../../model/model.ts'
 import { findMeaning } from '../self-test/filter-meaning.ts'

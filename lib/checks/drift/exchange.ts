@@ -1,6 +1,6 @@
 /**
- * Exchange: sends requests to the real backend, and reads its answers, which are not trusted: bound in bytes and time, and from the host alone that was named. Gives
- * an answer, or a sentence on why there is none to compare.
+ * Exchange: sends requests to the real backend, and reads its answers, which are not trusted: bound in bytes and time, and from the host
+ * alone that was named. Gives an answer, or a sentence on why there is none to compare.
  */
 import type { RealAnswer } from './compare.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Own form: answers of a backend whose envelope the fake has by the option `envelope`, in the engine's own form, which is what a comparison reads. Takes a body and the
- * place of its request; what is of another form stays as it is.
+ * Own form: answers of a backend whose envelope the fake has by the option `envelope`, in the engine's own form, which is what a comparison
+ * reads. Takes a body and the place of its request; what is of another form stays as it is.
  */
 import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
 import type { RequestPlace } from './replay.ts'

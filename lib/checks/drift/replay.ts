@@ -1,6 +1,6 @@
 /**
- * Replay: turns requests that a fake has answered into requests for the real backend. IDs and values differ between the two, so those of the fake are replaced by
- * some that the real backend shows. Gives each form of request once.
+ * Replay: turns requests that a fake has answered into requests for the real backend. IDs and values differ between the two, so those of
+ * the fake are replaced by some that the real backend shows. Gives each form of request once.
  */
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { formatRoot } from '../../records/request/address.ts'

@@ -49,7 +49,10 @@ export interface DriftReport {
 const MAX_DIFFERENCES = 1000
 const MAX_LENGTH = 500
 
-/** Returns a text that a terminal shows as it is: what the other side sends may hold characters that move the cursor, or turn the direction of the text. */
+/**
+ * Returns a text that a terminal shows as it is: what the other side sends may hold characters that move the cursor, or turn the direction
+ * of the text.
+ */
 export function printable(text: string): string {
   const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text
   return cut.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, each => `\\u{${each.codePointAt(0)!.toString(16)}}`)

@@ -1,6 +1,6 @@
 /**
- * Bodies: generated bodies of POST and PUT. Those that make records are completed as `engine.given` completes them; relations link records that exist, or make
- * new ones. A wrong body is a good one with one mistake, which the OpenAPI document refuses, too.
+ * Bodies: generated bodies of POST and PUT. Those that make records are completed as `engine.given` completes them; relations link records
+ * that exist, or make new ones. A wrong body is a good one with one mistake, which the OpenAPI document refuses, too.
  */
 import { shownName } from '../../model/ids-name.ts'
 import type { DescribedOperation } from '../../description/conformity/held-answer.ts'
@@ -131,7 +131,10 @@ export function listWrongBodies(good: Record<string, unknown>, operation: Descri
   ]
 }
 
-/** Types of the application alone know which values they take, and so does a wrapper that stores another value of what is hidden: the hash of a password. */
+/**
+ * Types of the application alone know which values they take, and so does a wrapper that stores another value of what is hidden: the hash
+ * of a password.
+ */
 function isJudged(attribute: Attribute, { rules }: Resource): boolean {
   if (attribute.hidden && rules.wrappers.create !== undefined) return false
   return attribute.kind !== 'scalar' || (attribute.type.kind !== 'custom' && attribute.type.loose !== true)

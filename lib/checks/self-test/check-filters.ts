@@ -1,6 +1,6 @@
 /**
- * Check filters: that a filter and its complement split a list, that each record is in the right part, and that counts agree. Values are those of records, so
- * that each filter finds something.
+ * Check filters: that a filter and its complement split a list, that each record is in the right part, and that counts agree. Values are
+ * those of records, so that each filter finds something.
  */
 import { findMeaning } from './filter-meaning.ts'
 import type { Random } from '../../engine/testing/random.ts'

@@ -1,4 +1,7 @@
-/** Check records: that a record, its attributes and what it links read alike in a list, by their own paths, by HEAD, and with less or more of them shown. */
+/**
+ * Check records: that a record, its attributes and what it links read alike in a list, by their own paths, by HEAD, and with less or more
+ * of them shown.
+ */
 import type { Attribute } from '../../model/model.ts'
 import { isRelation, isValue } from '../../model/model.ts'
 import type { Random } from '../../engine/testing/random.ts'

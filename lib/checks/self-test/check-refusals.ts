@@ -1,4 +1,6 @@
-/** Check refusals: that wrong parameters, paths and methods of a resource are refused, as the reference says, whatever the application adds. */
+/**
+ * Check refusals: that wrong parameters, paths and methods of a resource are refused, as the reference says, whatever the application adds.
+ */
 import { WRITE_METHODS } from '../../foundation/base/http-methods.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'

@@ -1,6 +1,7 @@
 /**
- * Check routes: that the index, the description and custom routes of the application are answered as the document describes them. A custom route is sent the
- * key of no record and an empty body, since only its handler knows what it takes: it must answer, with a refusal if need be.
+ * Check routes: that the index, the description and custom routes of the application are answered as the document describes them. A custom
+ * route is sent the key of no record and an empty body, since only its handler knows what it takes: it must answer, with a refusal if need
+ * be.
  */
 import type { Probe } from './probe.ts'
 import type { Case } from './probe.ts'

@@ -1,6 +1,6 @@
 /**
- * Check writes: that what is created and changed reads back, what is deleted is gone, and what is wrong is refused and leaves nothing behind. The world is
- * brought back to its beginning before each case, so that its requests repeat what failed.
+ * Check writes: that what is created and changed reads back, what is deleted is gone, and what is wrong is refused and leaves nothing
+ * behind. The world is brought back to its beginning before each case, so that its requests repeat what failed.
  */
 import type { Random } from '../../engine/testing/random.ts'
 import { listWrongBodies, makeBody, makeChange } from './bodies.ts'

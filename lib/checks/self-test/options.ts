@@ -9,7 +9,10 @@ export interface SelfTestOptions {
   readonly runs?: number
   /** Headers of every request, such as `authorization`. Default: where the log-in is on, the token of the first user. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Attributes that the application changes on purpose when they are written, as `users.email`: they are not compared with what was sent. Default: none. */
+  /**
+   * Attributes that the application changes on purpose when they are written, as `users.email`: they are not compared with what was sent.
+   * Default: none.
+   */
   readonly ignore?: readonly string[]
   /** Milliseconds after which the test ends; what is left then is reported as not tried. Default: 60,000. */
   readonly timeout?: number

@@ -1,6 +1,6 @@
 /**
- * Probe: sends the requests of a self-test and records what fails. Every answer is held against the OpenAPI document. A case is a row of requests that belong
- * together: a failure names all of them, since they repeat it. Throws OutOfTime when the time of the test is over.
+ * Probe: sends the requests of a self-test and records what fails. Every answer is held against the OpenAPI document. A case is a row of
+ * requests that belong together: a failure names all of them, since they repeat it. Throws OutOfTime when the time of the test is over.
  */
 import type { RestResponse } from '../../foundation/base/response.ts'
 import type { HandleContext } from '../../engine/pipeline/handle.ts'

@@ -1,6 +1,6 @@
 /**
- * Self-test: tries the promises of an API with generated requests, good and bad, in a world of its own, and reports what failed. Takes the world; gives a
- * report. The same seed, data and clock give the same requests.
+ * Self-test: tries the promises of an API with generated requests, good and bad, in a world of its own, and reports what failed. Takes the
+ * world; gives a report. The same seed, data and clock give the same requests.
  */
 import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
 import { listVersions } from '../../records/request/address.ts'

@@ -1,6 +1,6 @@
 /**
- * Subject: a resource of a version that is tested: its paths, its operations in the OpenAPI document, and the records that it has at the beginning. Gives paths
- * with their queries, for all checks.
+ * Subject: a resource of a version that is tested: its paths, its operations in the OpenAPI document, and the records that it has at the
+ * beginning. Gives paths with their queries, for all checks.
  */
 import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
 import { idNames } from '../../model/key.ts'

@@ -1,6 +1,6 @@
 /**
- * Values: compares values of attributes as the API shows them: with what was sent, with each other, and with the text of a filter. Knows the forms that a value
- * may be sent in, not the database.
+ * Values: compares values of attributes as the API shows them: with what was sent, with each other, and with the text of a filter. Knows
+ * the forms that a value may be sent in, not the database.
  */
 import { idNames } from '../../model/key.ts'
 import type { Attribute, Resource } from '../../model/model.ts'

@@ -1,4 +1,7 @@
-/** Find renames: which column that the model lacks may be which column that the database lacks, by place, type and name. They are only asked about, never taken. */
+/**
+ * Find renames: which column that the model lacks may be which column that the database lacks, by place, type and name. They are only asked
+ * about, never taken.
+ */
 import leven from 'leven'
 import { words } from '../../model/resource-names.ts'
 

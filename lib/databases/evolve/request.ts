@@ -1,6 +1,6 @@
 /**
- * Request: the options `fill` and `renamed`, with their names resolved to tables, columns and stored values. Refuses names that no entity or property has, and
- * values that are not of their property's type.
+ * Request: the options `fill` and `renamed`, with their names resolved to tables, columns and stored values. Refuses names that no entity
+ * or property has, and values that are not of their property's type.
  */
 import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'

@@ -1,6 +1,6 @@
 /**
- * Makes MikroORM entities of the tables of a database, and resource names where the defaults do not fit. Names are those of the database in the
- * API's spelling. Equal names are distinguished by a rule, and in the end by a number.
+ * Makes MikroORM entities of the tables of a database, and resource names where the defaults do not fit. Names are those of the database in
+ * the API's spelling. Equal names are distinguished by a rule, and in the end by a number.
  */
 import { EntitySchema } from '@mikro-orm/core'
 import { camelCase, camelPlural, camelSingular, words } from '../../model/resource-names.ts'
@@ -130,7 +130,10 @@ function buildLinkProperty(link: Link, drafts: ReadonlyMap<string, EntityDraft>)
   }
 }
 
-/** Suggests names of a link, best first: its column without `Id` or the name of the column that it refers to, the common words of its columns, the table. */
+/**
+ * Suggests names of a link, best first: its column without `Id` or the name of the column that it refers to, the common words of its
+ * columns, the table.
+ */
 function suggestLinkNames({ columns, table }: ForeignKey, referred?: string): string[] {
   const [column = ''] = columns
   const target = camelSingular(table)
@@ -246,7 +249,10 @@ function buildSchema(draft: EntityDraft, classNames: Set<string>): EntitySchema 
   } as never)
 }
 
-/** Names the table of an entity. MikroORM never writes to a read-only table, so that the name of one that it cannot take only has to be unique. */
+/**
+ * Names the table of an entity. MikroORM never writes to a read-only table, so that the name of one that it cannot take only has to be
+ * unique.
+ */
 function nameTable(table: Table, className: string): object {
   const { id, name, schema, readOnly } = table
   if (!isWritable({ ...table, readOnly: false })) return { tableName: `(${className})`, comment: id, readonly: true }

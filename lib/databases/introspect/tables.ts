@@ -1,4 +1,7 @@
-/** Tables: the tables and views of a database as plain data, as far as relations and names need them. What a column holds is known to its database alone. */
+/**
+ * Tables: the tables and views of a database as plain data, as far as relations and names need them. What a column holds is known to its
+ * database alone.
+ */
 
 /** A column of a table or view. */
 export interface Column {
@@ -48,7 +51,10 @@ export interface TableMapping {
   readonly key: readonly string[] | undefined
   /** Returns the property of a column that is not part of a link. */
   describe(column: Column): object
-  /** Whether a foreign key to a unique column can be a relation: both columns compare as they are, and no row is known to link what is not there. Default: no. */
+  /**
+   * Whether a foreign key to a unique column can be a relation: both columns compare as they are, and no row is known to link what is not
+   * there. Default: no.
+   */
   takesUnique?(foreignKey: ForeignKey, target: Table): boolean
   /** The query that reads a table without a key. */
   readonly query: string

@@ -1,6 +1,6 @@
 /**
- * Correct metadata: what MikroORM has discovered of the entities, corrected where MikroORM would write or read it wrongly, whatever the database; and the notes on
- * properties that are taken for texts or left out.
+ * Correct metadata: what MikroORM has discovered of the entities, corrected where MikroORM would write or read it wrongly, whatever the
+ * database; and the notes on properties that are taken for texts or left out.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/base/notes.ts'
@@ -30,8 +30,8 @@ export function correctMetadata(orm: MikroORM): void {
 }
 
 /**
- * MikroORM compares a Date by its time only where the type of its property is called so. One that is named by its column (`datetime`, `timestamptz`) would be a change of
- * each record that is loaded, where the database holds a number.
+ * MikroORM compares a Date by its time only where the type of its property is called so. One that is named by its column (`datetime`,
+ * `timestamptz`) would be a change of each record that is loaded, where the database holds a number.
  */
 function nameDates(orm: MikroORM): void {
   for (const { props } of orm.getMetadata())
@@ -71,8 +71,8 @@ function describeName(type: string): string {
 }
 
 /**
- * What MikroORM does not find out of pivot tables: the column of the order, for the classes that inherit a list; and it gives the other side of a list the
- * table of any list to the same entity whose property has the same name; and that members may be of a class below.
+ * What MikroORM does not find out of pivot tables: the column of the order, for the classes that inherit a list; and it gives the other
+ * side of a list the table of any list to the same entity whose property has the same name; and that members may be of a class below.
  */
 function findPivots(orm: MikroORM): void {
   const lists = [...orm.getMetadata()].flatMap(({ properties }) => Object.values(properties).filter(({ kind }) => kind === 'm:n'))
@@ -90,7 +90,8 @@ function findPivots(orm: MikroORM): void {
     const { pivotEntity, pivotTable, fixedOrder, fixedOrderColumn } = owner
     Object.assign(prop, { pivotEntity, pivotTable, fixedOrder, fixedOrderColumn })
   }
-  // Members of a list to a class of one table may be of a class below, which the join of the list would leave out: whom it links is right in any case.
+  // Members of a list to a class of one table may be of a class below, which the join of the list would leave out: whom it links is right
+  // in any case.
   for (const prop of new Set(lists.flatMap(({ pivotEntity }) => orm.getMetadata().find(pivotEntity)?.relations ?? []))) {
     const { targetMeta } = prop
     if (targetMeta?.root.inheritanceType !== 'sti') continue
@@ -99,8 +100,8 @@ function findPivots(orm: MikroORM): void {
 }
 
 /**
- * Once a record is deleted, MikroORM takes it out of the loaded entities that link it: the next flush would insert it again. Of a class that inherits it finds
- * neither the links to a class above, nor entities that link it, which it keeps under the class at the top.
+ * Once a record is deleted, MikroORM takes it out of the loaded entities that link it: the next flush would insert it again. Of a class
+ * that inherits it finds neither the links to a class above, nor entities that link it, which it keeps under the class at the top.
  */
 function findReferrers(orm: MikroORM): void {
   const all = [...orm.getMetadata()]
@@ -123,7 +124,8 @@ function leaveInherited(orm: MikroORM): void {
     const isOwn = ({ properties }: { properties?: unknown }): boolean => [properties ?? []].flat().every(name => own.has(name as string))
     meta.indexes = meta.indexes.filter(isOwn)
     meta.uniques = meta.uniques.filter(isOwn)
-    // It would also look for the columns of an inherited formula in the wrong table. Loaded only when asked for, it is in no way of writing.
+    // It would also look for the columns of an inherited formula in the wrong table. Loaded only when asked for, it is in no way of
+    // writing.
     for (const prop of meta.props) if (prop.formula !== undefined && !own.has(prop.name)) prop.lazy = true
   }
 }

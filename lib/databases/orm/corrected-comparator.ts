@@ -1,6 +1,6 @@
 /**
- * Corrected comparator: what the comparator of one instance of MikroORM does otherwise. It is corrected before MikroORM writes its functions into the classes of the
- * entities, by which it looks records up.
+ * Corrected comparator: what the comparator of one instance of MikroORM does otherwise. It is corrected before MikroORM writes its
+ * functions into the classes of the entities, by which it looks records up.
  */
 import { EntityComparator } from '@mikro-orm/core'
 import type { EntityMetadata } from '@mikro-orm/core'

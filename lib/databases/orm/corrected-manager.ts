@@ -1,6 +1,7 @@
 /**
- * Corrected manager: the entity managers of engines, whose factories make entities as the engine needs them, and which tell of the filters that are added to them.
- * MikroORM has no option for a factory. The classes of MikroORM stay as they are: an application may use them in the same process.
+ * Corrected manager: the entity managers of engines, whose factories make entities as the engine needs them, and which tell of the filters
+ * that are added to them. MikroORM has no option for a factory. The classes of MikroORM stay as they are: an application may use them in
+ * the same process.
  */
 import { EntityFactory } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata } from '@mikro-orm/core'
@@ -56,7 +57,8 @@ function extend(base: ManagerClass): ManagerClass {
       super.addFilter(...given)
       const [filter] = given as unknown as [OrmFilter & { readonly name: string }]
       const { filters } = this.config.get('driverOptions') as unknown as OrmBase
-      // One of another entity manager is for what that finds, and within a request or a transaction of the application's MikroORM adds it there.
+      // One of another entity manager is for what that finds, and within a request or a transaction of the application's MikroORM adds it
+      // there.
       if (this.global && this.getContext(false) === this) filters?.add(filter.name, filter)
     }
   }

@@ -1,7 +1,7 @@
 /**
- * Date keys: MikroORM stores a loaded record whose key is a time under the text of `Date.toString()`, in whole seconds, and looks it up by the text of ISO 8601. It does not
- * find the record, makes another entity for each link to it, and puts that in the place of the changed one: the change is lost. The corrected serializer stores the
- * record under the text of ISO 8601.
+ * Date keys: MikroORM stores a loaded record whose key is a time under the text of `Date.toString()`, in whole seconds, and looks it up by
+ * the text of ISO 8601. It does not find the record, makes another entity for each link to it, and puts that in the place of the changed
+ * one: the change is lost. The corrected serializer stores the record under the text of ISO 8601.
  */
 import type { EntityMetadata } from '@mikro-orm/core'
 

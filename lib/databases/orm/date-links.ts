@@ -1,6 +1,7 @@
 /**
- * Date links: links to records whose key is a time. The driver gives the key as a text or a number, which MikroORM reads as a time in the record itself alone: to it each loaded
- * link would differ from the key of its record, and each flush would write the record again, and count its version.
+ * Date links: links to records whose key is a time. The driver gives the key as a text or a number, which MikroORM reads as a time in the
+ * record itself alone: to it each loaded link would differ from the key of its record, and each flush would write the record again, and
+ * count its version.
  */
 import { ReferenceKind } from '@mikro-orm/core'
 import type { EntityProperty, MikroORM } from '@mikro-orm/core'

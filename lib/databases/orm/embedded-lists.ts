@@ -1,6 +1,6 @@
 /**
- * Makes the embedded objects that the constructor of an entity takes. MikroORM 7.2 makes one object of a whole list, so that creating the entity fails, and gives
- * an object no more than its own constructor takes.
+ * Makes the embedded objects that the constructor of an entity takes. MikroORM 7.2 makes one object of a whole list, so that creating the
+ * entity fails, and gives an object no more than its own constructor takes.
  */
 import type { EntityFactory, EntityMetadata, EntityProperty } from '@mikro-orm/core'
 

@@ -1,7 +1,7 @@
 /**
- * Grouped rows: inserts and updates rows together only where they leave the same columns to the database. MikroORM asks for what the first row leaves out and gives the
- * others NULL: a generated key would not come back, and a default of the database would not be used. Where classes of one table have a column by two names, the
- * rows of the second one would lose it.
+ * Grouped rows: inserts and updates rows together only where they leave the same columns to the database. MikroORM asks for what the first
+ * row leaves out and gives the others NULL: a generated key would not come back, and a default of the database would not be used. Where
+ * classes of one table have a column by two names, the rows of the second one would lose it.
  */
 import type { EntityDictionary, EntityMetadata, FilterQuery, QueryResult } from '@mikro-orm/core'
 

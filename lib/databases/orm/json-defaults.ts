@@ -1,6 +1,6 @@
 /**
- * JSON defaults: what properties of JSON have for a default, as SQL that the database takes. MikroORM writes an object as `[object Object]`, a text as it is, also one
- * with a quote, and numbers and booleans without quotes.
+ * JSON defaults: what properties of JSON have for a default, as SQL that the database takes. MikroORM writes an object as `[object
+ * Object]`, a text as it is, also one with a quote, and numbers and booleans without quotes.
  */
 import { JsonType, isRaw } from '@mikro-orm/core'
 import type { MikroORM } from '@mikro-orm/core'
@@ -9,7 +9,8 @@ import { literal } from '../sql/sql.ts'
 /**
  * Corrects the defaults before the schema is made. Those that a property gives in SQL (`defaultRaw`) stay.
  *
- * @param takesJsonAlone whether a column of JSON refuses what is none. Where it does not, a number is stored as such, and a text that is no JSON as it is.
+ * @param takesJsonAlone whether a column of JSON refuses what is none. Where it does not, a number is stored as such, and a text that is no
+ * JSON as it is.
  */
 export function quoteJsonDefaults(orm: MikroORM, takesJsonAlone: boolean): void {
   for (const meta of orm.getMetadata()) {

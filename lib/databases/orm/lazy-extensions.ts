@@ -1,6 +1,7 @@
 /**
- * Lazy extensions: `engine.orm.seeder`, `.migrator` and `.entityGenerator` are there where their packages are, which are loaded when one is first asked for. MikroORM itself
- * would load each at the start, and only by its asynchronous one. Throws Error in one line for a package that is not installed.
+ * Lazy extensions: `engine.orm.seeder`, `.migrator` and `.entityGenerator` are there where their packages are, which are loaded when one is
+ * first asked for. MikroORM itself would load each at the start, and only by its asynchronous one. Throws Error in one line for a package
+ * that is not installed.
  */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -22,7 +23,10 @@ const PACKAGES = {
 
 type ExtensionName = keyof typeof PACKAGES
 
-/** Returns the extensions of an application, and behind them those that it does not name. MikroORM knows them by their names, and looks for no others. */
+/**
+ * Returns the extensions of an application, and behind them those that it does not name. MikroORM knows them by their names, and looks for
+ * no others.
+ */
 export function withLazyExtensions(given: Extensions = []): Extensions {
   const names = new Set(given.map(each => (each as { readonly name?: string }).name))
   const missing = (Object.keys(PACKAGES) as ExtensionName[]).filter(name => !names.has(name))

@@ -1,6 +1,6 @@
 /**
- * Metadata cache: off unless the application turns it on. A provider that reads types from sources (`TsMorphMetadataProvider`) would keep them in a folder, which the
- * application's own MikroORM reads, and needs MikroORM's asynchronous start for it.
+ * Metadata cache: off unless the application turns it on. A provider that reads types from sources (`TsMorphMetadataProvider`) would keep
+ * them in a folder, which the application's own MikroORM reads, and needs MikroORM's asynchronous start for it.
  */
 import type { Options } from '@mikro-orm/core'
 

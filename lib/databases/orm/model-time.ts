@@ -61,7 +61,10 @@ function findClock(em: EntityManager): Clock | undefined {
   return clock === undefined || clock.isSystem ? undefined : clock
 }
 
-/** Lets `onCreate` and `onUpdate` follow the clock of the calling engine, and gives a write that is done again the values that they have given. */
+/**
+ * Lets `onCreate` and `onUpdate` follow the clock of the calling engine, and gives a write that is done again the values that they have
+ * given.
+ */
 export function followClock(orm: MikroORM): void {
   for (const meta of orm.getMetadata()) {
     for (const prop of meta.props) {

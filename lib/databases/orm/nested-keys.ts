@@ -3,8 +3,8 @@ import { EntityIdentifier, Utils } from '@mikro-orm/core'
 import type { Dictionary, EntityProperty } from '@mikro-orm/core'
 
 /**
- * Puts the keys in place that the database has made for records which were inserted before. MikroORM does so in a key, and in a key of which another one
- * is a part, but no deeper.
+ * Puts the keys in place that the database has made for records which were inserted before. MikroORM does so in a key, and in a key of
+ * which another one is a part, but no deeper.
  */
 export function resolveKeys(row: Dictionary): void {
   for (const name in row) {
@@ -21,7 +21,10 @@ export function flattenKeys(holder: Dictionary, isKey: (name: string) => boolean
   }
 }
 
-/** Whether the property holds the key of another record; that of one of several entities has its discriminator before it, as MikroORM splits it. */
+/**
+ * Whether the property holds the key of another record; that of one of several entities has its discriminator before it, as MikroORM splits
+ * it.
+ */
 export function isLink(prop: EntityProperty | undefined): boolean {
   return prop?.joinColumns !== undefined && prop.polymorphic !== true
 }

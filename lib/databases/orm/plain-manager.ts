@@ -1,4 +1,7 @@
-/** Plain manager: whether nobody hears of the statements that an entity manager runs, nor takes part in its writes, so that the engine may write by its own. */
+/**
+ * Plain manager: whether nobody hears of the statements that an entity manager runs, nor takes part in its writes, so that the engine may
+ * write by its own.
+ */
 import { DefaultLogger, SimpleLogger } from '@mikro-orm/core'
 import type { Configuration, EntityManager, LoggingOptions } from '@mikro-orm/core'
 import { correctedManager } from './corrected-manager.ts'

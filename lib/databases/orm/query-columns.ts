@@ -1,7 +1,7 @@
 /**
- * Query columns: what a virtual entity's expression and a view give, beside what the entity declares. A query builder of MikroORM's names a relation after its
- * column (`author_id`), where the entity may say `author`: MikroORM leaves such a property out, in the API it is null, with a note. Columns that are called as
- * properties (`full_name as fullName`) are theirs, as in MikroORM.
+ * Query columns: what a virtual entity's expression and a view give, beside what the entity declares. A query builder of MikroORM's names a
+ * relation after its column (`author_id`), where the entity may say `author`: MikroORM leaves such a property out, in the API it is null,
+ * with a note. Columns that are called as properties (`full_name as fullName`) are theirs, as in MikroORM.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/base/notes.ts'

@@ -1,6 +1,6 @@
 /**
- * Reads foreign keys to one column that is not the primary key (`referencedColumnNames: ['code']`) as links by that key (`targetKey`). MikroORM gives such a
- * link the type of the primary key, and writes the primary key into it.
+ * Reads foreign keys to one column that is not the primary key (`referencedColumnNames: ['code']`) as links by that key (`targetKey`).
+ * MikroORM gives such a link the type of the primary key, and writes the primary key into it.
  */
 import { EntitySchema } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, NamingStrategy, Options, Platform } from '@mikro-orm/core'

@@ -1,6 +1,6 @@
 /**
- * Run migrations: brings a database up to date by the application's own migrations, which `@mikro-orm/migrations` runs on the engine's connection. Throws Error in one line for
- * an application that has none, and for one that fails.
+ * Run migrations: brings a database up to date by the application's own migrations, which `@mikro-orm/migrations` runs on the engine's
+ * connection. Throws Error in one line for an application that has none, and for one that fails.
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'

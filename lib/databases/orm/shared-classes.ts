@@ -1,6 +1,7 @@
 /**
- * Shared classes: entities that an application's own MikroORM uses beside the engine. MikroORM writes its metadata, its platform and its functions into the prototypes
- * of the classes, so that the instance made last would decide for both. Here the application's stay where they are, and the entities that the engine makes have the engine's.
+ * Shared classes: entities that an application's own MikroORM uses beside the engine. MikroORM writes its metadata, its platform and its
+ * functions into the prototypes of the classes, so that the instance made last would decide for both. Here the application's stay where
+ * they are, and the entities that the engine makes have the engine's.
  */
 import type { Configuration, EntityMetadata, MetadataStorage, MikroORM } from '@mikro-orm/core'
 
@@ -78,7 +79,8 @@ function tellApart(prototype: object, name: PropertyKey, ours: PropertyDescripto
   return {
     configurable: true,
     enumerable: theirs?.enumerable ?? false,
-    // MikroORM gives attributes a setter alone, and would keep a getter beside it. Any other it would wrap, as it does with those of an application.
+    // MikroORM gives attributes a setter alone, and would keep a getter beside it. Any other it would wrap, as it does with those of an
+    // application.
     ...(isSetter(ours) && (theirs === undefined || isSetter(theirs)) ? {} : { get: Object.assign(get, { __guarded: true }) }),
     set(this: object, value: unknown) {
       const found = find(this)

@@ -1,6 +1,6 @@
 /**
- * Sibling columns: classes of one table that have one property name each with a type or a column of its own. MikroORM lists a column twice where siblings share
- * it, and does not know the column of every class, so that its inserts fail or lose the value.
+ * Sibling columns: classes of one table that have one property name each with a type or a column of its own. MikroORM lists a column twice
+ * where siblings share it, and does not know the column of every class, so that its inserts fail or lose the value.
  */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 

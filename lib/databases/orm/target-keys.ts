@@ -55,8 +55,8 @@ function correctComparisons(comparator: Comparator, links: KeyLinks): void {
 }
 
 /**
- * Compares without links that are as they were. The key of such a link is compared among the values of a record already. MikroORM adds it to the changes even without a
- * change, and would so update every loaded record with such a link.
+ * Compares without links that are as they were. The key of such a link is compared among the values of a record already. MikroORM adds it
+ * to the changes even without a change, and would so update every loaded record with such a link.
  */
 function withoutUnchanged(compare: Compare, own: readonly EntityProperty[]): Compare {
   const names = new Set<PropertyKey>(own.map(({ name: each }) => each))

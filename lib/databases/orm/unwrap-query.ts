@@ -1,4 +1,7 @@
-/** Unwraps what MikroORM and applications give a connection to run: a text, a fragment of `raw()` or a query builder, with values by position or by name. */
+/**
+ * Unwraps what MikroORM and applications give a connection to run: a text, a fragment of `raw()` or a query builder, with values by
+ * position or by name.
+ */
 import { isRaw, raw } from '@mikro-orm/core'
 import type { RawQueryFragment } from '@mikro-orm/core'
 

@@ -1,6 +1,6 @@
 /**
- * Connection: an open PostgreSQL database behind the interface of lib/records/database/. It puts together what runs work on it: the sessions, readings, units of work, and
- * the MikroORM instance that has the sessions lent.
+ * Connection: an open PostgreSQL database behind the interface of lib/records/database/. It puts together what runs work on it: the
+ * sessions, readings, units of work, and the MikroORM instance that has the sessions lent.
  */
 import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
@@ -9,7 +9,8 @@ import type { Clock } from '../../foundation/base/clock.ts'
 import type { RunStatement, Traces } from '../../foundation/base/trace.ts'
 import type { PoolClient } from 'pg'
 import type { ChangeRecorder, ChangeSink, Watched } from '../../records/database/changes.ts'
-import type { BehindWrite, Connection, Dialect, Reading, RowsWritten, Statement, WrittenPlace } from '../../records/database/dialect.ts'
+import type { Dialect, Reading, Statement } from '../../records/database/dialect.ts'
+import type { BehindWrite, Connection, RowsWritten, WrittenPlace } from '../../records/database/connection.ts'
 import type { Repeatable } from '../../records/database/repeatable.ts'
 import type { StatementsExplained, UnindexedLink } from '../../records/database/explained-statements.ts'
 import { AddedFilters } from '../../model/added-filters.ts'

@@ -1,4 +1,7 @@
-/** Dialect: what the stages ask of PostgreSQL without a connection: how plans compile, how values become parameters, and what its errors mean. */
+/**
+ * Dialect: what the stages ask of PostgreSQL without a connection: how plans compile, how values become parameters, and what its errors
+ * mean.
+ */
 import type { Dialect } from '../../records/database/dialect.ts'
 import {
   compileColumns,

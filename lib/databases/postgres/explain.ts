@@ -1,4 +1,7 @@
-/** Explain: shows what statements have done: their query plans, as EXPLAIN gives them, and missing indexes. The statements are planned with their values, and not run again. */
+/**
+ * Explain: shows what statements have done: their query plans, as EXPLAIN gives them, and missing indexes. The statements are planned with
+ * their values, and not run again.
+ */
 import type { PoolClient } from 'pg'
 import type { RunStatement } from '../../foundation/base/trace.ts'
 import type { IndexAdvice, PlanStep, StatementsExplained } from '../../records/database/explained-statements.ts'
@@ -52,7 +55,10 @@ async function readFacts(session: PoolClient, table: string): Promise<TableFacts
   return { rows: Number(rows), indexes: found.flatMap(([definition]) => (definition === null ? [] : [definition as string])) }
 }
 
-/** Has the server look at a table that it has not seen since most of its rows came, as it does by itself some time later: else it would plan for another one. */
+/**
+ * Has the server look at a table that it has not seen since most of its rows came, as it does by itself some time later: else it would plan
+ * for another one.
+ */
 async function measure(session: PoolClient, table: string, rows: number): Promise<void> {
   const [[isOld] = []] = await ask(
     session,

@@ -1,7 +1,8 @@
 /**
- * Index advice: finds indexes that would spare a statement the scan or the sort of a large table, by its query plan. They are on what the statement compares and
- * sorts by, exactly as it says that: an index on a text serves an order by code point only if it has that collation, and an order with NULL first only if it has
- * them first. No index is created to find out: where the planner expects to need much of a table, none is advised.
+ * Index advice: finds indexes that would spare a statement the scan or the sort of a large table, by its query plan. They are on what the
+ * statement compares and sorts by, exactly as it says that: an index on a text serves an order by code point only if it has that collation,
+ * and an order with NULL first only if it has them first. No index is created to find out: where the planner expects to need much of a
+ * table, none is advised.
  */
 import type { IndexAdvice, IndexColumn } from '../../records/database/explained-statements.ts'
 import type { OrderPart, UsedTable } from '../sql/sql-text.ts'

@@ -1,6 +1,7 @@
 /**
- * Log-in tables: what a database needs so that all processes that serve it agree on log-ins. They are made where an engine with log-in opens the database for writing,
- * since that asks for them; nothing else of an existing database is touched. In a database that an engine has made, a trigger notes users who are removed.
+ * Log-in tables: what a database needs so that all processes that serve it agree on log-ins. They are made where an engine with log-in
+ * opens the database for writing, since that asks for them; nothing else of an existing database is touched. In a database that an engine
+ * has made, a trigger notes users who are removed.
  */
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'

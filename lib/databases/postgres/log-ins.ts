@@ -1,6 +1,7 @@
 /**
- * Log-ins: keeps ended tokens, removed users and failed log-ins in tables, for all processes that serve a database. What it writes is written at once, whatever becomes
- * of the transaction that it is asked in. Throws RestError (database_busy) for a server that cannot be reached.
+ * Log-ins: keeps ended tokens, removed users and failed log-ins in tables, for all processes that serve a database. What it writes is
+ * written at once, whatever becomes of the transaction that it is asked in. Throws RestError (database_busy) for a server that cannot be
+ * reached.
  */
 import type { Reading, Row } from '../../records/database/dialect.ts'
 import type { LogInAttempts, LogInOutcome, LogInStore, LogInWindow, StoredToken, TokenState } from '../../records/database/log-in-store.ts'

@@ -1,11 +1,11 @@
 /**
- * Plain transactions: runs work that writes by statements of the engine's own in transactions (REPEATABLE READ) without an entity manager. `begin` is sent together
- * with the first statement.
+ * Plain transactions: runs work that writes by statements of the engine's own in transactions (REPEATABLE READ) without an entity manager.
+ * `begin` is sent together with the first statement.
  */
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { PoolClient } from 'pg'
-import type { WrittenPlace } from '../../records/database/dialect.ts'
+import type { WrittenPlace } from '../../records/database/connection.ts'
 import type { OrmHost } from './orm/lent-dialect.ts'
 import { commit } from './server/commit.ts'
 import { isLost } from './server/errors.ts'
@@ -28,7 +28,8 @@ export class PlainTransactions {
   /**
    * Runs work in a transaction of its own. A session that was lost before it began is replaced.
    *
-   * @param turn the record whose writes in other processes are to wait; a function says, when there is a session, that the write is to wait for its own turn
+   * @param turn the record whose writes in other processes are to wait; a function says, when there is a session, that the write is to wait
+   * for its own turn
    * @throws Crowded in that case
    */
   async run<T>(work: () => Awaitable<T>, end: RequestAbort | undefined, turn: WrittenPlace | (() => boolean)): Promise<T> {

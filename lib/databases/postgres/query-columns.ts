@@ -1,4 +1,7 @@
-/** Finds the columns of views and of the expressions of virtual entities, in the open transaction of a session, and leaves out of the entities what these do not give. */
+/**
+ * Finds the columns of views and of the expressions of virtual entities, in the open transaction of a session, and leaves out of the
+ * entities what these do not give.
+ */
 import type { EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
 import type { Notes } from '../../foundation/base/notes.ts'

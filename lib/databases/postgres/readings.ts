@@ -1,6 +1,7 @@
 /**
- * Readings: runs the statements of reading work. The statements of a batch are sent together. All statements of a reading see one state of the data: a reading that
- * is one statement runs alone, any other one in a transaction that only reads (REPEATABLE READ). A reading inside a write runs in the transaction of that.
+ * Readings: runs the statements of reading work. The statements of a batch are sent together. All statements of a reading see one state of
+ * the data: a reading that is one statement runs alone, any other one in a transaction that only reads (REPEATABLE READ). A reading inside
+ * a write runs in the transaction of that.
  */
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
@@ -112,7 +113,10 @@ export class Readings {
     }
   }
 
-  /** Whether a batch is a page that showed its count itself the last time: to count beside it may take as long as to find it, and is mostly in vain. */
+  /**
+   * Whether a batch is a page that showed its count itself the last time: to count beside it may take as long as to find it, and is mostly
+   * in vain.
+   */
   #isUncounted([page, count]: Batch): boolean {
     return count?.isNeeded !== undefined && this.#few.has(page!.statement)
   }
@@ -130,7 +134,10 @@ export class Readings {
     return isNeeded ? [...found, ...(await this.#runBatch([count], session, end))] : [...found, NO_ROWS]
   }
 
-  /** Reads in an open transaction. A reading that somebody has left behind in it goes on alone, from its beginning, when the transaction has ended. */
+  /**
+   * Reads in an open transaction. A reading that somebody has left behind in it goes on alone, from its beginning, when the transaction has
+   * ended.
+   */
   async #readInside<T>(reading: () => Reading<T>, { started, batch, behind }: BegunInside<T>, transaction: OpenTransaction): Promise<T> {
     this.#transactions.checkTime()
     let sent = batch

@@ -1,7 +1,11 @@
-/** Row writer: runs the statements by which the engine writes rows without MikroORM's unit of work, on the session of the transaction that the caller runs in. */
+/**
+ * Row writer: runs the statements by which the engine writes rows without MikroORM's unit of work, on the session of the transaction that
+ * the caller runs in.
+ */
 import { EntityManager } from '@mikro-orm/postgresql'
 import type { MikroORM } from '@mikro-orm/core'
-import type { BehindWrite, RowsWritten, Statement } from '../../records/database/dialect.ts'
+import type { Statement } from '../../records/database/dialect.ts'
+import type { BehindWrite, RowsWritten } from '../../records/database/connection.ts'
 import { ManagerCheck } from '../orm/plain-manager.ts'
 import type { OrmHost } from './orm/lent-dialect.ts'
 

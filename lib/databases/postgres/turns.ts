@@ -1,11 +1,11 @@
 /**
- * Turns: writes of one record that would get in each other's way run one after another. In this process they wait for each other; those of other processes are kept
- * apart by an advisory lock of the server.
+ * Turns: writes of one record that would get in each other's way run one after another. In this process they wait for each other; those of
+ * other processes are kept apart by an advisory lock of the server.
  */
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import { Lock } from '../../foundation/base/lock.ts'
-import type { WrittenPlace } from '../../records/database/dialect.ts'
+import type { WrittenPlace } from '../../records/database/connection.ts'
 import { conflicting } from './server/errors.ts'
 import { isLent } from './server/lent-settings.ts'
 import { ask } from './server/sessions.ts'
@@ -70,7 +70,10 @@ function nameOf({ resource = '', id = '' }: WrittenPlace): string {
   return JSON.stringify([resource, id])
 }
 
-/** Lets what follows on a session wait while another process writes a record. Where that takes too long, the writes may meet. Behind a pooler a session would keep no lock. */
+/**
+ * Lets what follows on a session wait while another process writes a record. Where that takes too long, the writes may meet. Behind a
+ * pooler a session would keep no lock.
+ */
 export function holdPlace(session: PoolClient, place: WrittenPlace): void {
   askFor('pg_advisory_lock', session, place)
 }

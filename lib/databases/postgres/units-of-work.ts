@@ -1,6 +1,6 @@
 /**
- * Units of work: runs writes in transactions of their own (REPEATABLE READ), as many at a time as there are sessions. A write that gets in the way of another one
- * is repeated where no code of the application's runs in it.
+ * Units of work: runs writes in transactions of their own (REPEATABLE READ), as many at a time as there are sessions. A write that gets in
+ * the way of another one is repeated where no code of the application's runs in it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { IsolationLevel, TransactionContext } from '@mikro-orm/core'
@@ -8,7 +8,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import { RestError, restError } from '../../foundation/base/errors.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { WrittenPlace } from '../../records/database/dialect.ts'
+import type { WrittenPlace } from '../../records/database/connection.ts'
 import type { Repeatable } from '../../records/database/repeatable.ts'
 import { rememberManager } from '../orm/target-keys.ts'
 import { runsForeignCode } from '../orm/user-hooks.ts'
@@ -69,8 +69,8 @@ export class UnitsOfWork {
   }
 
   /**
-   * Runs a transaction, again where another one got in its way and that may be. Writes that have met run one after another from then on, and with them whatever comes
-   * to the same record meanwhile; those of a record that cannot be repeated do so from the beginning.
+   * Runs a transaction, again where another one got in its way and that may be. Writes that have met run one after another from then on,
+   * and with them whatever comes to the same record meanwhile; those of a record that cannot be repeated do so from the beginning.
    */
   async #repeat<T>(
     run: (turn: WrittenPlace | undefined) => Promise<T>,
@@ -102,7 +102,8 @@ export class UnitsOfWork {
     try {
       return await this.#run(transaction, {}, work)
     } catch (error) {
-      // An inner request has met another write. The code that asked got a 503 for it, so the error itself is thrown here: the whole may begin anew.
+      // An inner request has met another write. The code that asked got a 503 for it, so the error itself is thrown here: the whole may
+      // begin anew.
       if (transaction.conflict !== undefined && error instanceof RestError && error.code === 'database_busy') throw transaction.conflict
       // The connection was lost before the transaction began: the next one is a new one.
       if (transaction.session !== undefined || error instanceof RestError || !isLost(error)) throw error

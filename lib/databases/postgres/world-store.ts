@@ -1,6 +1,6 @@
 /**
- * World store: takes the content of a database as a position in its change log, goes back to one, and copies the database for forks. Refuses in one line for a
- * database that no engine has made.
+ * World store: takes the content of a database as a position in its change log, goes back to one, and copies the database for forks.
+ * Refuses in one line for a database that no engine has made.
  */
 import type { PoolClient } from 'pg'
 import { restError } from '../../foundation/base/errors.ts'
@@ -168,7 +168,10 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     }
   }
 
-  /** The entries behind a position are about to go: images that need them get another form, and copies of the log have less in common with it. */
+  /**
+   * The entries behind a position are about to go: images that need them get another form, and copies of the log have less in common with
+   * it.
+   */
   async #detachBehind(session: PoolClient, log: ChangeLog, position: number): Promise<void> {
     for (const each of this.#images) {
       const image = each.deref()

@@ -1,7 +1,7 @@
 /**
- * Compile counted: one statement gives the rows of a page with the number of all rows that meet its conditions behind each, where these are few. The rows
- * are gone through once, where a page and its count go through them twice; and they are found before they are sorted: a database that has them in order by an
- * index goes through all of that to find few.
+ * Compile counted: one statement gives the rows of a page with the number of all rows that meet its conditions behind each, where these are
+ * few. The rows are gone through once, where a page and its count go through them twice; and they are found before they are sorted: a
+ * database that has them in order by an index goes through all of that to find few.
  */
 import type { Statement } from '../../records/database/dialect.ts'
 import type { ReadPlan } from '../../records/plan/read-plan.ts'

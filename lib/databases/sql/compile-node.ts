@@ -1,6 +1,6 @@
 /**
- * Compile node: the columns that are read of its records, the function that makes a record of a row, and a statement for each relation that is shown, which
- * has a node of its own.
+ * Compile node: the columns that are read of its records, the function that makes a record of a row, and a statement for each relation that
+ * is shown, which has a node of its own.
  */
 import { idParts } from '../../model/key.ts'
 import { putInside } from '../../foundation/base/json.ts'
@@ -120,7 +120,10 @@ function fieldExpression(field: Field, context: NodeContext): string {
   }
 }
 
-/** The ID of the record of one of several entities, with the name of which; or nothing yet, where each of the entities is read by a statement of its own. */
+/**
+ * The ID of the record of one of several entities, with the name of which; or nothing yet, where each of the entities is read by a
+ * statement of its own.
+ */
 function oneOfExpression({ attribute, shown }: Field & { kind: 'oneOf' }, context: NodeContext): string {
   const { scope, select, source, children } = context
   let expression = 'null'
@@ -154,7 +157,10 @@ function referenceExpression(attribute: ToOneAttribute, { scope, select, source 
   return keyExpression(columns, idParts(attribute.target), select, source)
 }
 
-/** All stored plain attributes of a record, private ones too: what renderers may look at. Getters are given the keys of what the record links as well. */
+/**
+ * All stored plain attributes of a record, private ones too: what renderers may look at. Getters are given the keys of what the record
+ * links as well.
+ */
 function stored(scope: FromClause, select: Select): Builder {
   const source = new BuilderSource()
   const context: NodeContext = { scope, select, source, children: [] }

@@ -48,8 +48,8 @@ function compileKeyOrder({ resource: { key, order } }: ReadPlan, root: FromClaus
 }
 
 /**
- * The same rows by way of their keys: the database then passes over an index where it would pass over rows, and sorts keys where it would sort rows. By the key
- * alone there is nothing to win; and a key of another kind may be NULL in some databases, which no comparison finds.
+ * The same rows by way of their keys: the database then passes over an index where it would pass over rows, and sorts keys where it would
+ * sort rows. By the key alone there is nothing to win; and a key of another kind may be NULL in some databases, which no comparison finds.
  */
 function compileLateLookUp(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
   const { resource } = plan

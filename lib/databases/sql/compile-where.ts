@@ -9,8 +9,8 @@ import { name, sql, tableName, tuple, withLiterals } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /**
- * Whether a condition is about the records of a list. With such filters alone all records are asked. Another filter may leave few, and whether it does
- * only the data knows: then to ask each of those is the safe way.
+ * Whether a condition is about the records of a list. With such filters alone all records are asked. Another filter may leave few, and
+ * whether it does only the data knows: then to ask each of those is the safe way.
  */
 function isAboutList(part: Condition): boolean {
   switch (part.kind) {

@@ -1,4 +1,7 @@
-/** Compile write: the statements that write one row of a table. All names are of the model; values are parameters in the order of the columns. */
+/**
+ * Compile write: the statements that write one row of a table. All names are of the model; values are parameters in the order of the
+ * columns.
+ */
 import type { Statement } from '../../records/database/dialect.ts'
 import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import type { Flavour } from './flavour.ts'

@@ -9,8 +9,8 @@ import { join, joinEvenly, literal, sql, text, tuple } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /**
- * A condition as SQL. `wide` says that all records are asked: then the owners of the list's records that meet a condition are found once, for all of them
- * (`in`), and else record by record (`exists`), by the index on the link.
+ * A condition as SQL. `wide` says that all records are asked: then the owners of the list's records that meet a condition are found once,
+ * for all of them (`in`), and else record by record (`exists`), by the index on the link.
  */
 export function condition(node: Condition, scope: FromClause, wide = false): Sql {
   const { flavour } = scope.tables

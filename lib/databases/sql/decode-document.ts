@@ -1,10 +1,15 @@
-/** Decode document: what stands in a JSON document to its JSON form, and the forms of single values that databases share. A value that does not fit its type is shown as it is. */
+/**
+ * Decode document: what stands in a JSON document to its JSON form, and the forms of single values that databases share. A value that does
+ * not fit its type is shown as it is.
+ */
 import { formatIso, parseLenientDatetime } from '../../foundation/values/iso-time.ts'
 import { isValue } from '../../model/model.ts'
 import type { EmbeddedAttribute, InnerAttribute, ScalarAttribute } from '../../model/model.ts'
 import type { Field } from '../../records/plan/read-plan.ts'
 
-/** A date-time is a number of milliseconds, or a text: a default such as current_timestamp, or another program. Without an offset it is UTC. */
+/**
+ * A date-time is a number of milliseconds, or a text: a default such as current_timestamp, or another program. Without an offset it is UTC.
+ */
 export function decodeDatetime(value: unknown): unknown {
   if (typeof value === 'number') return formatIso(value)
   const time = typeof value === 'string' ? parseLenientDatetime(value) : undefined

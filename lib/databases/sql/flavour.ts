@@ -1,6 +1,7 @@
 /**
- * Flavour: what the compiler of `databases/sql/` asks of the SQL of one database. Tables, joins, lists, scopes and order are compiled here for all databases; how a value
- * is stored, compared, sorted and decoded is what a flavour says. Its functions are called when a plan is compiled, never for a request or a row.
+ * Flavour: what the compiler of `databases/sql/` asks of the SQL of one database. Tables, joins, lists, scopes and order are compiled here
+ * for all databases; how a value is stored, compared, sorted and decoded is what a flavour says. Its functions are called when a plan is
+ * compiled, never for a request or a row.
  */
 import type { Binding } from '../../records/database/binding.ts'
 import type { Statement, Visit } from '../../records/database/dialect.ts'
@@ -24,16 +25,16 @@ export interface ColumnScope {
 /** The SQL that one database writes in its own way. */
 export interface Flavour {
   /**
-   * Makes the statement of a whole text. The text has `?` for each parameter, in the order of its bindings; a database that wants numbers or casts writes them
-   * here.
+   * Makes the statement of a whole text. The text has `?` for each parameter, in the order of its bindings; a database that wants numbers
+   * or casts writes them here.
    *
    * @param visits the tables whose rows it may go through, for an estimate
    * @param about see `Costs`
    */
   readonly finish: (whole: Sql, visits: readonly Visit[], about: string) => Statement
   /**
-   * Returns what stands in front of the conditions of a table, so that the statement can be ended while it runs; an empty text where the server ends statements
-   * itself.
+   * Returns what stands in front of the conditions of a table, so that the statement can be ended while it runs; an empty text where the
+   * server ends statements itself.
    *
    * @param column a column of the key, as an expression
    * @param isInteger whether the column holds integers
@@ -66,7 +67,8 @@ export interface Flavour {
   readonly like: (node: Condition & { readonly kind: 'like' }, columns: ColumnScope) => Sql
 
   /**
-   * Returns the condition that a column, which may be NULL, holds another value than a parameter, which may be NULL too. Texts differ by their characters.
+   * Returns the condition that a column, which may be NULL, holds another value than a parameter, which may be NULL too. Texts differ by
+   * their characters.
    *
    * @param type undefined where it is not known
    */

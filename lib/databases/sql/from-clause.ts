@@ -1,6 +1,7 @@
 /**
- * From clause: one table of a SELECT with the to-one relations joined to it as they are needed. A left join of a to-one never multiplies rows.
- * Lists are never joined to rows that are shown or counted; inside a subquery that takes a minimum or a distinct count they may be (`joinList`).
+ * From clause: one table of a SELECT with the to-one relations joined to it as they are needed. A left join of a to-one never multiplies
+ * rows. Lists are never joined to rows that are shown or counted; inside a subquery that takes a minimum or a distinct count they may be
+ * (`joinList`).
  */
 import { referredParts, findTargetKey } from '../../model/model.ts'
 import type { Discriminator, KeyPart, RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
@@ -16,7 +17,9 @@ export const NO_SCOPES: ScopeLookup = () => undefined
 
 /** What the tables of one statement share: their aliases, and which rows of each resource exist. */
 export class Tables {
-  /** Finds links to records that have gone in what is remembered of those, as in the image of a row; undefined where none are remembered. */
+  /**
+   * Finds links to records that have gone in what is remembered of those, as in the image of a row; undefined where none are remembered.
+   */
   recall: Recall | undefined
   readonly flavour: Flavour
   /** What a statement goes through, where it can be run with looks at the clock; undefined where it cannot. */
@@ -54,7 +57,9 @@ export class Tables {
     return conjunction(text(`${alias}.${name(hierarchy.column)} in (${values})`), this.#inScope(resource, alias))
   }
 
-  /** The condition that a row of a list meets, as far as the row itself shows: it exists for the caller, and meets the list's own condition. */
+  /**
+   * The condition that a row of a list meets, as far as the row itself shows: it exists for the caller, and meets the list's own condition.
+   */
   listed(list: ToManyAttribute, alias: string): Sql | undefined {
     const { target } = list
     const [existing, meets] = [this.existing(target, alias), this.meets(list, alias)]
@@ -88,7 +93,10 @@ export class Tables {
   }
 }
 
-/** What a resource reads its rows from, as it stands in a FROM clause: its table, or a subquery, which the database merges with the query around it. */
+/**
+ * What a resource reads its rows from, as it stands in a FROM clause: its table, or a subquery, which the database merges with the query
+ * around it.
+ */
 export function formatTable({ table, source }: Resource): string {
   if (source.kind === 'table') return tableName(table)
   if (source.kind === 'query') return `(${source.sql})`
@@ -209,8 +217,8 @@ export class FromClause implements ColumnScope {
       this.joins.push(sql`left join ${formatTable(relation.target)} as ${alias} on ${on}`)
       return alias
     }
-    // A foreign key to a record that does not exist for the caller is not a link: then the joined record's own key counts. So it does where another key links, and
-    // where no constraint ensures that there is such a record.
+    // A foreign key to a record that does not exist for the caller is not a link: then the joined record's own key counts. So it does where
+    // another key links, and where no constraint ensures that there is such a record.
     const isKept = relation.targetKey === undefined && relation.discriminator === undefined && relation.formula === undefined
     const isSure = !this.tables.isScoped(relation.target) && isKept
     const key = isSure ? foreign : undefined
@@ -280,7 +288,10 @@ export function startList(
   return list
 }
 
-/** Whether only the members themselves show if they are of the list: where some may not exist for the caller, and where no foreign key keeps them. */
+/**
+ * Whether only the members themselves show if they are of the list: where some may not exist for the caller, and where no foreign key keeps
+ * them.
+ */
 function mustJoin({ target, via, where }: ToManyAttribute, tables: Tables): boolean {
   return where !== undefined || tables.isScoped(target) || (via.kind === 'pivot' && via.discriminator !== undefined)
 }
@@ -296,7 +307,10 @@ interface ListStart {
   readonly visit: Visit
 }
 
-/** The table that a list starts from: the target's own, or the pivot table, which knows the target's key and joins the target only when needed. */
+/**
+ * The table that a list starts from: the target's own, or the pivot table, which knows the target's key and joins the target only when
+ * needed.
+ */
 function openList(relation: ToManyAttribute, from: FromClause | undefined, tables: Tables, joins: Sql[], isFiltered = false): OpenList {
   const { target, via } = relation
   const alias = tables.next()

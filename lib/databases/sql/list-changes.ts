@@ -1,5 +1,6 @@
 /**
- * List changes: rows of pivot tables that came and went, as what they mean: the IDs in the list of a record, before and after, in the order of the list.
+ * List changes: rows of pivot tables that came and went, as what they mean: the IDs in the list of a record, before and after, in the order
+ * of the list.
  */
 import type { ChangeSink, ChangedList, RowChange, WatchedList } from '../../records/database/changes.ts'
 import type { Builder, CompiledRead, Dialect, Reading, Row } from '../../records/database/dialect.ts'
@@ -270,8 +271,8 @@ function undo({ compiled, inserted, target, row }: LinkChange, { ids, places }: 
 }
 
 /**
- * Returns the IDs of a list in its order. Members whose place nothing shows any more, since their records are gone, stand where their keys say; at the end of a
- * list with an order of its own.
+ * Returns the IDs of a list in its order. Members whose place nothing shows any more, since their records are gone, stand where their keys
+ * say; at the end of a list with an order of its own.
  */
 function inOrder({ ids, places }: ListState, { attribute }: WatchedList): unknown[] {
   const { target, orderBy, via } = attribute

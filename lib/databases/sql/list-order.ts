@@ -1,6 +1,7 @@
 /**
- * List order: finds the place that a member of a many-to-many list had which has left it. A list with a column of its own for that is in the order of the column;
- * one with an order of the model is in that of its members. Undefined for any other: its IDs are in the order of the key, which they show themselves.
+ * List order: finds the place that a member of a many-to-many list had which has left it. A list with a column of its own for that is in
+ * the order of the column; one with an order of the model is in that of its members. Undefined for any other: its IDs are in the order of
+ * the key, which they show themselves.
  */
 import type { WatchedList } from '../../records/database/changes.ts'
 import type { Builder, Statement } from '../../records/database/dialect.ts'

@@ -90,7 +90,10 @@ function memberName({ table, key }: Resource): string {
   return `${table}.${key[0]!.column}`
 }
 
-/** The ID that clients know a record by which a column of another row holds the primary key of, as a trigger sees it; undefined where that is the primary key. */
+/**
+ * The ID that clients know a record by which a column of another row holds the primary key of, as a trigger sees it; undefined where that
+ * is the primary key.
+ */
 export function compileShownLink(
   target: Resource,
   link: string,

@@ -31,7 +31,10 @@ export function addKey(columns: readonly string[], parts: readonly KeyPart[], se
   return columns.map((column, index) => select.add(selected(text(column), isText(parts[index]!), flavour)))
 }
 
-/** The ID that a to-one links where it stands in the target's table alone: on an inverse side, and where another key links. At most one row has it. */
+/**
+ * The ID that a to-one links where it stands in the target's table alone: on an inverse side, and where another key links. At most one row
+ * has it.
+ */
 export function keyThere(attribute: ToOneAttribute, scope: FromClause): Sql[] {
   const { owner, columns, targetKey, target } = attribute
   const alias = scope.tables.next()

@@ -35,7 +35,10 @@ export class Select {
     this.tables = tables
   }
 
-  /** From now on the statement can be run with looks at the clock, as it goes through the rows of a scope; `all` says that these may be all that there are. */
+  /**
+   * From now on the statement can be run with looks at the clock, as it goes through the rows of a scope; `all` says that these may be all
+   * that there are.
+   */
   watch(scope: FromClause, all: boolean): void {
     const { resource } = scope
     const [key] = scope.key

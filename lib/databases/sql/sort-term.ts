@@ -104,8 +104,8 @@ function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
 const PLAIN_KEYS: ReadonlySet<string> = new Set(['integer', 'bigint', 'string', 'uuid'])
 
 /**
- * Whether a count comes upon a list of the same record again for many of the records that are asked: behind a to-one, or a list that shares its records with
- * others. Then it is worked out for all of them together.
+ * Whether a count comes upon a list of the same record again for many of the records that are asked: behind a to-one, or a list that shares
+ * its records with others. Then it is worked out for all of them together.
  */
 function comesBack({ hops, attribute, classes }: SortTerm, { resource }: FromClause): boolean {
   if (attribute !== undefined || classes !== undefined) return false

@@ -1,6 +1,6 @@
 /**
- * Change triggers: temporary triggers, which exist for one connection only and never in a file, hand every changed row to a function of the recorder, as the
- * expressions that the reading stages select.
+ * Change triggers: temporary triggers, which exist for one connection only and never in a file, hand every changed row to a function of the
+ * recorder, as the expressions that the reading stages select.
  */
 import type Database from 'better-sqlite3'
 import type { Watched, WatchedTable } from '../../records/database/changes.ts'

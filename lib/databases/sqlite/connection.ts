@@ -1,6 +1,6 @@
 /**
- * Connection: the open SQLite database behind the interface of lib/records/database/. It puts together what runs work on it: the content, the lock and its
- * transactions, readings, units of work, and the MikroORM instance that shares the handle.
+ * Connection: the open SQLite database behind the interface of lib/records/database/. It puts together what runs work on it: the content,
+ * the lock and its transactions, readings, units of work, and the MikroORM instance that shares the handle.
  */
 import { SqlEntityManager } from '@mikro-orm/sqlite'
 import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
@@ -11,7 +11,8 @@ import type { RunStatement, Traces } from '../../foundation/base/trace.ts'
 import type { ChangeRecorder, ChangeSink, Watched } from '../../records/database/changes.ts'
 import { AddedFilters } from '../../model/added-filters.ts'
 import type { TableRows } from '../../model/table-rows.ts'
-import type { BehindWrite, Connection, Reading, Statement, RowsWritten } from '../../records/database/dialect.ts'
+import type { Reading, Statement } from '../../records/database/dialect.ts'
+import type { BehindWrite, Connection, RowsWritten } from '../../records/database/connection.ts'
 import type { StatementsExplained, UnindexedLink } from '../../records/database/explained-statements.ts'
 import type { Resource } from '../../model/model.ts'
 import type { LinkColumn, StoredTable } from '../../model/stored-table.ts'

@@ -1,6 +1,6 @@
 /**
- * Content: what the database holds at present: the open handle, the image of it, the baseline that `reset` goes back to, and the highest keys and the clock,
- * which go with the data and not with the handle.
+ * Content: what the database holds at present: the open handle, the image of it, the baseline that `reset` goes back to, and the highest
+ * keys and the clock, which go with the data and not with the handle.
  */
 import Database from 'better-sqlite3'
 import type { Clock } from '../../foundation/base/clock.ts'
@@ -80,7 +80,10 @@ export class Content {
     clock.whenMoved(() => (this.mayLag = true))
   }
 
-  /** Gives SQL the time of the clock, before a statement, where it may lag. Not before that differs from the system's: SQLite's own functions are faster. */
+  /**
+   * Gives SQL the time of the clock, before a statement, where it may lag. Not before that differs from the system's: SQLite's own
+   * functions are faster.
+   */
   followClock(): void {
     const clock = this.#clock
     if (clock?.isSystem === false) this.handle.followTime(() => clock.now())

@@ -1,4 +1,7 @@
-/** Errors: what SQLite's errors mean for a write: a broken constraint, a refusal of the schema's own, or a database that cannot do anything at present. */
+/**
+ * Errors: what SQLite's errors mean for a write: a broken constraint, a refusal of the schema's own, or a database that cannot do anything
+ * at present.
+ */
 import type { DatabaseFailure } from '../../records/database/dialect.ts'
 
 /** What SQLite does not do to views, to columns that are generated, and to tables that it keeps itself. */
@@ -6,8 +9,8 @@ const UNWRITABLE =
   /^(?:cannot modify .+ because it is a view|cannot (?:INSERT into|UPDATE) generated column .+|table .+ may not be modified)$/
 
 /**
- * What SQLite says where a trigger refuses, a strict table cannot store a value, a foreign key of the schema leads nowhere, a trigger or an index needs
- * what only the program of the file has, or an entity stands on what cannot be written to.
+ * What SQLite says where a trigger refuses, a strict table cannot store a value, a foreign key of the schema leads nowhere, a trigger or an
+ * index needs what only the program of the file has, or an entity stands on what cannot be written to.
  */
 export function refusal(error: Error): string | undefined {
   const { code = '', message } = error as { code?: string; message: string }

@@ -1,4 +1,7 @@
-/** ORM host: lends the open database of the engine to MikroORM, with the lock, the clock, the counted keys and the observers that go with it. */
+/**
+ * ORM host: lends the open database of the engine to MikroORM, with the lock, the clock, the counted keys and the observers that go with
+ * it.
+ */
 import type { Transaction } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'

@@ -1,6 +1,7 @@
 /**
- * Readings: runs the statements of reading work, at once where nobody has to be waited for. Nothing is awaited between the statements of one reading, so they
- * all see one state of the data. Statements that may take long are run with looks at the clock, and let quick ones of others pass.
+ * Readings: runs the statements of reading work, at once where nobody has to be waited for. Nothing is awaited between the statements of
+ * one reading, so they all see one state of the data. Statements that may take long are run with looks at the clock, and let quick ones of
+ * others pass.
  */
 import { setImmediate as immediate } from 'node:timers/promises'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
@@ -108,8 +109,8 @@ export class Readings {
   }
 
   /**
-   * After a statement that took long, other costly ones wait until the requests that have come meanwhile are there, and the engine knows which clients have
-   * gone: quick requests are answered in between, and those of clients that have gone are not done.
+   * After a statement that took long, other costly ones wait until the requests that have come meanwhile are there, and the engine knows
+   * which clients have gone: quick requests are answered in between, and those of clients that have gone are not done.
    */
   async #readInTurn<T>(reading: () => Reading<T>, end: RequestAbort): Promise<T> {
     const before = this.#turn

@@ -1,6 +1,7 @@
 /**
- * Recorder: reports every row that changes, whoever changes it: the unit of work, a native query, SQL of a hook, or SQLite itself (on delete cascade, set
- * null). Triggers hand the rows over. Nothing is reported before its transaction has committed, and nothing at all of what is rolled back.
+ * Recorder: reports every row that changes, whoever changes it: the unit of work, a native query, SQL of a hook, or SQLite itself (on
+ * delete cascade, set null). Triggers hand the rows over. Nothing is reported before its transaction has committed, and nothing at all of
+ * what is rolled back.
  */
 import type Database from 'better-sqlite3'
 import type { ChangeRecorder, ChangeSink, RowChange, RowImage, Watched, WatchedTable } from '../../records/database/changes.ts'
@@ -92,7 +93,10 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.#watched = watched
   }
 
-  /** Makes the triggers, if anybody wants to know of changes. Must be called before a statement that may write, best outside of a transaction. */
+  /**
+   * Makes the triggers, if anybody wants to know of changes. Must be called before a statement that may write, best outside of a
+   * transaction.
+   */
   prepare(): void {
     const db = this.#content.handle.db
     if (this.#installed === db || (this.watchers.size === 0 && this.#current() === undefined)) return
@@ -117,7 +121,10 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.#installedInside = db.inTransaction
   }
 
-  /** Takes the triggers away before a statement that changes the schema, which they might stand in the way of; they come back with the next write. */
+  /**
+   * Takes the triggers away before a statement that changes the schema, which they might stand in the way of; they come back with the next
+   * write.
+   */
   beforeSchemaChange(): void {
     const db = this.#content.handle.db
     if (this.#known.has(db)) dropTriggers(db)

@@ -1,11 +1,12 @@
 /**
- * Row writer: writes rows without MikroORM's unit of work. It runs the statements, and begins and ends their transactions, on the open database itself, with all that goes
- * with a write: the place of the file, the recorder of changed rows, traces.
+ * Row writer: writes rows without MikroORM's unit of work. It runs the statements, and begins and ends their transactions, on the open
+ * database itself, with all that goes with a write: the place of the file, the recorder of changed rows, traces.
  */
 import type Database from 'better-sqlite3'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { BehindWrite, Statement, RowsWritten } from '../../records/database/dialect.ts'
+import type { Statement } from '../../records/database/dialect.ts'
+import type { BehindWrite, RowsWritten } from '../../records/database/connection.ts'
 import type { StoredTable } from '../../model/stored-table.ts'
 import type { Content } from './content.ts'
 import { whenFree } from './database/busy.ts'

@@ -1,6 +1,6 @@
 /**
- * Scrub: takes the secrets out of a copy of a database, so that it may be kept in a file that others see: values of secret columns, tokens in texts, and what SQLite
- * has written down of values elsewhere. Nothing else of it changes.
+ * Scrub: takes the secrets out of a copy of a database, so that it may be kept in a file that others see: values of secret columns, tokens
+ * in texts, and what SQLite has written down of values elsewhere. Nothing else of it changes.
  */
 import Database from 'better-sqlite3'
 import type { StoredSecrets } from '../../records/database/world-store.ts'

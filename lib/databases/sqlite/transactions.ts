@@ -1,7 +1,7 @@
 /**
- * Transactions: who may use the one connection of the database, and which transaction a piece of asynchronous work runs in. One lock is shared by MikroORM's
- * transactions and the engine's reads; `foundation/base/surroundings.ts` knows the open transaction, so that a hook may call the engine in its own write without waiting
- * for itself.
+ * Transactions: who may use the one connection of the database, and which transaction a piece of asynchronous work runs in. One lock is
+ * shared by MikroORM's transactions and the engine's reads; `foundation/base/surroundings.ts` knows the open transaction, so that a hook
+ * may call the engine in its own write without waiting for itself.
  */
 import type { Transaction } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
@@ -64,7 +64,10 @@ export class Transactions {
     return this.#current.runAtOnce(transaction, work)
   }
 
-  /** Begins the transaction that the caller runs in, before a statement: see `OpenTransaction.begin`. Refuses where the time of the request is over. */
+  /**
+   * Begins the transaction that the caller runs in, before a statement: see `OpenTransaction.begin`. Refuses where the time of the request
+   * is over.
+   */
   begin(isLast = false): void {
     const { current } = this
     current?.begin?.(isLast)

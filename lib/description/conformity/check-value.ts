@@ -1,6 +1,6 @@
 /**
- * Check value: checks a value against a schema: the keywords of JSON Schema (draft 2020-12) that the documents of this package use, with faults in plain words. A keyword
- * that it does not know is an error, so that none is left out silently.
+ * Check value: checks a value against a schema: the keywords of JSON Schema (draft 2020-12) that the documents of this package use, with
+ * faults in plain words. A keyword that it does not know is an error, so that none is left out silently.
  */
 import type { Schema } from '../openapi/schema.ts'
 

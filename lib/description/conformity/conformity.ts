@@ -1,6 +1,7 @@
 /**
- * Conformity: holds answers against an OpenAPI document of this package. Takes a request by method and path, and its answer; gives the faults in plain words:
- * an operation or status that is not described, a header or body that is not as described. It judges the answer, not the request.
+ * Conformity: holds answers against an OpenAPI document of this package. Takes a request by method and path, and its answer; gives the
+ * faults in plain words: an operation or status that is not described, a header or body that is not as described. It judges the answer, not
+ * the request.
  */
 import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
 import type { OpenApiDocument } from '../openapi/openapi-document.ts'

@@ -1,6 +1,6 @@
 /**
- * Columns: which box of a diagram stands in which column, and in what order. A box stands left of the boxes that refer to it, as far as columns of an even
- * height allow. A model that is one long chain fills columns from top to bottom instead.
+ * Columns: which box of a diagram stands in which column, and in what order. A box stands left of the boxes that refer to it, as far as
+ * columns of an even height allow. A model that is one long chain fills columns from top to bottom instead.
  */
 
 /** A box that is to be placed. */

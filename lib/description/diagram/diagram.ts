@@ -1,6 +1,6 @@
 /**
- * Diagram: the resources of a version with their attributes, and the relations between them, as plain data. It has what the OpenAPI document of the version has:
- * nothing that is hidden, and nothing that the rules forbid to everybody.
+ * Diagram: the resources of a version with their attributes, and the relations between them, as plain data. It has what the OpenAPI
+ * document of the version has: nothing that is hidden, and nothing that the rules forbid to everybody.
  */
 import { idNames } from '../../model/key.ts'
 import type { Attribute, InnerAttribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'

@@ -1,6 +1,6 @@
 /**
- * Layout: the place of each box and each line of a diagram. Boxes stand in columns and never overlap. A line that passes a column has a place of its own there,
- * between the boxes, so that it crosses none.
+ * Layout: the place of each box and each line of a diagram. Boxes stand in columns and never overlap. A line that passes a column has a
+ * place of its own there, between the boxes, so that it crosses none.
  */
 import { BOX_GAP, arrangeColumns, average } from './columns.ts'
 import type { Diagram } from './diagram-parts.ts'
@@ -45,7 +45,10 @@ export interface Line {
   readonly relation: DiagramRelation
   readonly start: LineEnd
   readonly end: LineEnd
-  /** Points between both ends: the ends of the stretches at columns. In one column: where the line leaves, two that bend it, and where it comes back. */
+  /**
+   * Points between both ends: the ends of the stretches at columns. In one column: where the line leaves, two that bend it, and where it
+   * comes back.
+   */
   readonly points: readonly Point[]
 }
 
@@ -228,7 +231,10 @@ function gapAfter(slot: RouteSlot, next: RouteSlot | undefined): number {
   return slot.box === undefined && next?.box === undefined ? 4 : BOX_GAP / (slot.box === undefined || next?.box === undefined ? 2 : 1)
 }
 
-/** Places the slots of a column below each other, with the least sum of squares of what they are off their wanted places (isotonic regression). */
+/**
+ * Places the slots of a column below each other, with the least sum of squares of what they are off their wanted places (isotonic
+ * regression).
+ */
 function stack(column: readonly RouteSlot[], want: (slot: RouteSlot) => number): void {
   let offset = 0
   const offsets = column.map((slot, index) => {

@@ -1,6 +1,6 @@
 /**
- * Described API: an OpenAPI document as the docs page reads it: resources with their operations, attributes, filters and examples. The page shows nothing
- * that the document does not have.
+ * Described API: an OpenAPI document as the docs page reads it: resources with their operations, attributes, filters and examples. The page
+ * shows nothing that the document does not have.
  */
 import type { JsonObject } from '../../foundation/base/json.ts'
 import type { TemplateNames } from '../../foundation/base/template-tree.ts'

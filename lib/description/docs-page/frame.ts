@@ -1,4 +1,7 @@
-/** Frame: what all docs pages have in common: head, title, links to versions and the workbench. It loads files below the path of the page alone. */
+/**
+ * Frame: what all docs pages have in common: head, title, links to versions and the workbench. It loads files below the path of the page
+ * alone.
+ */
 import { escapeText } from '../diagram/svg.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
 

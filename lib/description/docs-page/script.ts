@@ -1,4 +1,7 @@
-/** Script: what the docs page does in the browser: buttons that copy commands, and the log-in. All else is there without it. The token stays in the session of the tab. */
+/**
+ * Script: what the docs page does in the browser: buttons that copy commands, and the log-in. All else is there without it. The token stays
+ * in the session of the tab.
+ */
 export const SCRIPT = `'use strict'
 const KEY = 'mikro-rest token of ' + new URL('.', document.currentScript.src).pathname
 const readToken = () => sessionStorage.getItem(KEY) ?? undefined

@@ -158,7 +158,9 @@ export class Answers {
     )
   }
 
-  /** What a POST to a list of another gives: the new record, or the one that has the list, where the body is the ID of one that is linked. */
+  /**
+   * What a POST to a list of another gives: the new record, or the one that has the list, where the body is the ID of one that is linked.
+   */
   appended(resource: Resource, owner: Resource, links: Schema): Schema {
     const [made, changed] = [this.created(resource, links), this.record(owner)]
     if (made['$ref'] === changed['$ref']) return made

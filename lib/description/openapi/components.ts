@@ -1,4 +1,7 @@
-/** Components: the parts of a document that have a name. Each is made once, when it is first referred to; a name that is taken gets a number. */
+/**
+ * Components: the parts of a document that have a name. Each is made once, when it is first referred to; a name that is taken gets a
+ * number.
+ */
 import type { Schema } from './schema.ts'
 
 type Section = 'schemas' | 'parameters' | 'requestBodies' | 'responses' | 'headers'

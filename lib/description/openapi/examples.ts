@@ -1,6 +1,6 @@
 /**
- * Examples: a record of each resource as answers show it, and a body that creates one like it. They have only what everybody may read: no hidden or private
- * attributes, no resource with rules or scopes and no link to one, and no values that functions of the application make.
+ * Examples: a record of each resource as answers show it, and a body that creates one like it. They have only what everybody may read: no
+ * hidden or private attributes, no resource with rules or scopes and no link to one, and no values that functions of the application make.
  */
 import { shownName } from '../../model/ids-name.ts'
 import type { Attribute, Resource, ScalarAttribute } from '../../model/model.ts'
@@ -85,7 +85,10 @@ function isShownInBody(attribute: Attribute, { keyNames, version }: Resource): b
   return attribute !== version && attribute.kind === 'scalar' && attribute.source.kind === 'column' && attribute.type.codec === undefined
 }
 
-/** One attribute of each unique set, which must have another value than the example: the key, where clients give it, and the last plain one of each. */
+/**
+ * One attribute of each unique set, which must have another value than the example: the key, where clients give it, and the last plain one
+ * of each.
+ */
 function freshNames(resource: Resource): ReadonlySet<string> {
   const sets = [...resource.uniques, ...(isKeyGiven(resource) ? [resource.keyNames] : [])]
   return new Set(

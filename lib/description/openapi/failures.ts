@@ -40,8 +40,8 @@ export class Failures {
   }
 
   /**
-   * Returns the answers of these statuses, by status, and those that any request may get: all of them, or those that say something about the operation, and for
-   * the others `default`.
+   * Returns the answers of these statuses, by status, and those that any request may get: all of them, or those that say something about
+   * the operation, and for the others `default`.
    *
    * @param always those that are listed in any case
    */

@@ -1,6 +1,6 @@
 /**
- * Filter parameters: the filters of a list as parameters, each named without the `=` that ends its operator: generated clients add that, and encode the rest.
- * Own attributes, and those behind so many to-one relations as the options say.
+ * Filter parameters: the filters of a list as parameters, each named without the `=` that ends its operator: generated clients add that,
+ * and encode the rest. Own attributes, and those behind so many to-one relations as the options say.
  */
 import { idNames } from '../../model/key.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'

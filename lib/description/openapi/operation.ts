@@ -57,7 +57,9 @@ export type Method = (typeof METHODS)[number]
 /** Statuses that a body may get. */
 export const OF_BODY = [413, 415, 422]
 
-/** The conditions of a change and the statuses that it may get: a record that shows no version meets or fails a condition whatever its tag. */
+/**
+ * The conditions of a change and the statuses that it may get: a record that shows no version meets or fails a condition whatever its tag.
+ */
 export function changeOf(
   { options, parameters }: Pick<Describers, 'options' | 'parameters'>,
   ...resources: readonly Resource[]

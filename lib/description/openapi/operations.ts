@@ -327,7 +327,10 @@ function isRestricted({ resource: { rules }, action }: ReturnType<typeof findAct
   return typeof rules.access[action] === 'function' || rules.scopes.length > 0
 }
 
-/** Whether rules of the application may refuse a row that a write touches, which may be one of any resource, or a new one lack what it is given. */
+/**
+ * Whether rules of the application may refuse a row that a write touches, which may be one of any resource, or a new one lack what it is
+ * given.
+ */
 function mayRefuseRows({ resources }: Model): boolean {
   return resources.some(
     ({ rules, attributes }) => rules.write !== undefined || attributes.some(({ fill, needed }) => fill?.create !== undefined && needed),

@@ -1,4 +1,7 @@
-/** Parameters: those of requests for records, apart from filters: reserved ones under the application's names, flags, custom parameters, headers. */
+/**
+ * Parameters: those of requests for records, apart from filters: reserved ones under the application's names, flags, custom parameters,
+ * headers.
+ */
 import { idNames } from '../../model/key.ts'
 import { withArticle } from '../../foundation/base/article.ts'
 import type { Resource } from '../../model/model.ts'

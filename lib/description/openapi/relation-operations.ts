@@ -1,4 +1,7 @@
-/** Relation operations: what the path of a relation takes and answers: of a list, of a link to one record, and of one to records of several resources. */
+/**
+ * Relation operations: what the path of a relation takes and answers: of a list, of a link to one record, and of one to records of several
+ * resources.
+ */
 import type { RelationAttribute, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import { branchesFor } from '../../records/plan/visibility.ts'
 import { pascalCase } from './components.ts'

@@ -1,6 +1,6 @@
 /**
- * Shorten: makes a document short: takes out what only people read, and puts a component that is named by few in their place where that is the shorter text.
- * Takes and gives plain JSON; what it is given stays as it is.
+ * Shorten: makes a document short: takes out what only people read, and puts a component that is named by few in their place where that is
+ * the shorter text. Takes and gives plain JSON; what it is given stays as it is.
  */
 import { isObject } from '../../foundation/base/json.ts'
 import type { OpenApiDocument } from './openapi-document.ts'

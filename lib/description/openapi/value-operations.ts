@@ -1,6 +1,6 @@
 /**
- * Value operations: what the paths of plain attributes take and answer: each by itself, or all of a resource by one path with the name of the attribute as a
- * parameter.
+ * Value operations: what the paths of plain attributes take and answer: each by itself, or all of a resource by one path with the name of
+ * the attribute as a parameter.
  */
 import type { Attribute, Resource } from '../../model/model.ts'
 import { isIds } from '../../model/ids-name.ts'

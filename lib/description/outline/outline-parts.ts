@@ -31,7 +31,10 @@ export interface OutlinedAttribute {
 export interface OutlinedDeletion {
   /** Their resource, by its plural name. */
   readonly resource: string
-  /** The path of theirs that refers to the deleted record: a filter of the resource finds them. Undefined where only the list of the record does. */
+  /**
+   * The path of theirs that refers to the deleted record: a filter of the resource finds them. Undefined where only the list of the record
+   * does.
+   */
   readonly by?: string
   /** The list or link of the deleted record, where no filter finds them. */
   readonly attribute?: string

@@ -1,6 +1,6 @@
 /**
- * Outline: a version as the workbench needs it: resources with their attributes, what may be done with them, and the names of parameters. A tenth of an OpenAPI document. It
- * has what that document has: nothing that is hidden, and nothing that the rules forbid to everybody.
+ * Outline: a version as the workbench needs it: resources with their attributes, what may be done with them, and the names of parameters. A
+ * tenth of an OpenAPI document. It has what that document has: nothing that is hidden, and nothing that the rules forbid to everybody.
  */
 import { shownName } from '../../model/ids-name.ts'
 import { idNames } from '../../model/key.ts'

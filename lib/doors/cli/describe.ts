@@ -1,4 +1,7 @@
-/** Describe: writes the OpenAPI document, or the diagram of the model, of what would be served. Replaces only files of their kind, because FILE and OUT are easily mistaken. */
+/**
+ * Describe: writes the OpenAPI document, or the diagram of the model, of what would be served. Replaces only files of their kind, because
+ * FILE and OUT are easily mistaken.
+ */
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import { readFile, writeFile } from 'node:fs/promises'
 import type { RestEngine } from '../../engine.ts'

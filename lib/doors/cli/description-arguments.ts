@@ -1,4 +1,7 @@
-/** Description arguments: checks what goes with `--openapi` and `--diagram`, which write a description and end. Every mistake is a usage error (exit code 2). */
+/**
+ * Description arguments: checks what goes with `--openapi` and `--diagram`, which write a description and end. Every mistake is a usage
+ * error (exit code 2).
+ */
 import { CommandError } from './command-error.ts'
 
 export interface DescriptionArguments {

@@ -1,6 +1,7 @@
 /**
- * Eject entity: what MikroORM knows of it as the text of a module, with `defineEntity` and the builders of `p`. Only what differs from MikroORM's
- * defaults is written. A part that cannot be written as code is refused, by entity and property; eject.ts proves that the rest means the same.
+ * Eject entity: what MikroORM knows of it as the text of a module, with `defineEntity` and the builders of `p`. Only what differs from
+ * MikroORM's defaults is written. A part that cannot be written as code is refused, by entity and property; eject.ts proves that the rest
+ * means the same.
  */
 import { Cascade, UnderscoreNamingStrategy } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'

@@ -1,6 +1,6 @@
 /**
- * The columns of a SQLite file that `--eject` leaves out: those that no code can be written for, or whose code would not serve the same. The rest of the file
- * is ejected. Keys, and columns that relations and unique sets need, are never left out.
+ * The columns of a SQLite file that `--eject` leaves out: those that no code can be written for, or whose code would not serve the same.
+ * The rest of the file is ejected. Keys, and columns that relations and unique sets need, are never left out.
  */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
@@ -9,7 +9,10 @@ export class LeftOut {
   readonly #isFromFile: boolean
   readonly #notes = new Map<string, string>()
 
-  /** @param isFromFile whether the model was read from a SQLite file. Of any other model the tables are made of the code, so nothing is left out. */
+  /**
+   * @param isFromFile whether the model was read from a SQLite file. Of any other model the tables are made of the code, so nothing is left
+   * out.
+   */
   constructor(isFromFile: boolean) {
     this.#isFromFile = isFromFile
   }

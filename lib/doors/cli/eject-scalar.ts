@@ -1,5 +1,6 @@
 /**
- * Eject scalar: ejects the type of a scalar property: the builder of `p` that reads and writes its column in the same form, or `fileType` where no builder does.
+ * Eject scalar: ejects the type of a scalar property: the builder of `p` that reads and writes its column in the same form, or `fileType`
+ * where no builder does.
  */
 import {
   ArrayType,
@@ -75,8 +76,8 @@ export function declareReaders(code: string): string[] {
 }
 
 /**
- * The builder of a column of a SQLite file: the one that a model would have for it, if that reads and writes it in the same form; else the type as it was
- * read from the file.
+ * The builder of a column of a SQLite file: the one that a model would have for it, if that reads and writes it in the same form; else the
+ * type as it was read from the file.
  */
 function fileBuilder({ scalar, isRowid }: FileType, isQuery: boolean): readonly LinkedSource[] {
   const { kind, items, collated } = scalar

@@ -1,7 +1,7 @@
 /**
  * Eject: writes the served model as code: a module for every entity, a module of engine options, and the files of a project. The result is
- * loaded and compared with the served model before the command ends. A difference is an error, or a column that is left out with a note, where the model was read
- * from the database.
+ * loaded and compared with the served model before the command ends. A difference is an error, or a column that is left out with a note,
+ * where the model was read from the database.
  */
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import { readDatabase } from '../../engine/pipeline/database-option.ts'
@@ -304,8 +304,8 @@ function writeReadme(title: string, isServer: boolean): string {
 }
 
 /**
- * Loads the written project and compares it with the served one: the tables, and the model that the API is derived from. Columns that would not be the same are
- * left out where that is possible; then the project must be written again, and it returns false.
+ * Loads the written project and compares it with the served one: the tables, and the model that the API is derived from. Columns that would
+ * not be the same are left out where that is possible; then the project must be written again, and it returns false.
  */
 async function proveSame(engine: RestEngine, { options }: LoadedSource, root: string, leftOut: LeftOut): Promise<boolean> {
   const written = (await importModule(join(root, 'index.ts')))['default'] as EngineOptions

@@ -1,4 +1,7 @@
-/** Evolve arguments: the options of the command line that change the tables of a database, and `diff`, which shows what they would do. Every mistake is a usage error (exit code 2). */
+/**
+ * Evolve arguments: the options of the command line that change the tables of a database, and `diff`, which shows what they would do. Every
+ * mistake is a usage error (exit code 2).
+ */
 import { CommandError } from './command-error.ts'
 
 export interface EvolveArguments {

@@ -1,6 +1,6 @@
 /**
- * Evolve: shows what `schema: 'evolve'` would change in a database, and asks about names at a terminal. Takes the options of an engine; gives them with the names
- * that were confirmed.
+ * Evolve: shows what `schema: 'evolve'` would change in a database, and asks about names at a terminal. Takes the options of an engine;
+ * gives them with the names that were confirmed.
  */
 import { createInterface } from 'node:readline/promises'
 import { rehearse } from '../../engine/pipeline/rehearse.ts'

@@ -1,6 +1,6 @@
 /**
- * Hide: makes attributes of any model hidden, as `hidden: true` of an entity does, by their names on the command line. Refuses a name that no table has, before
- * anything is written.
+ * Hide: makes attributes of any model hidden, as `hidden: true` of an entity does, by their names on the command line. Refuses a name that
+ * no table has, before anything is written.
  */
 import type { EntityMetadata } from '@mikro-orm/core'
 import type { EngineOptions } from '../../engine/pipeline/options.ts'

@@ -1,6 +1,6 @@
 /**
- * JSON document: the text of a JSON file and the IDs of the records in it. Takes what has become of records, and gives the text in which they are so. Every part
- * that has not changed keeps its characters.
+ * JSON document: the text of a JSON file and the IDs of the records in it. Takes what has become of records, and gives the text in which
+ * they are so. Every part that has not changed keeps its characters.
  */
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
 import { readValue } from '../../model/json-model/infer-values.ts'

@@ -37,7 +37,10 @@ interface ArrayEdit {
   readonly items: Item[]
 }
 
-/** A JSON text of collections, the value of each an array of objects, or one object, which is its only record. It remembers where its records stand. */
+/**
+ * A JSON text of collections, the value of each an array of objects, or one object, which is its only record. It remembers where its
+ * records stand.
+ */
 export class EditedText {
   #text: string
   readonly #style: Style

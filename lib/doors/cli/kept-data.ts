@@ -1,6 +1,6 @@
 /**
- * Kept data: with `--watch` the data of a module that is served from memory outlives a restart, in a file of the watching process, as far as the new model allows it.
- * Where it does not, or the seed is another one, the data begins anew, and a line says why.
+ * Kept data: with `--watch` the data of a module that is served from memory outlives a restart, in a file of the watching process, as far
+ * as the new model allows it. Where it does not, or the seed is another one, the data begins anew, and a line says why.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

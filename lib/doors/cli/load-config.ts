@@ -1,6 +1,6 @@
 /**
- * Load config: makes engine options of what a module exports where that is the config of an application's MikroORM, `mikro-orm.config.ts` most often. Throws CommandError for a
- * project of another MikroORM.
+ * Load config: makes engine options of what a module exports where that is the config of an application's MikroORM, `mikro-orm.config.ts`
+ * most often. Throws CommandError for a project of another MikroORM.
  */
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'

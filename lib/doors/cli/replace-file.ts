@@ -1,4 +1,7 @@
-/** Replace file: writes the new content into a temporary file that then takes the place of the old one, so that any reader, also after a crash, finds one of both as a whole. */
+/**
+ * Replace file: writes the new content into a temporary file that then takes the place of the old one, so that any reader, also after a
+ * crash, finds one of both as a whole.
+ */
 import { createHash } from 'node:crypto'
 import { open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'

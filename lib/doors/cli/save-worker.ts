@@ -1,6 +1,7 @@
 /**
- * Save worker: the thread that holds the text of a JSON file, changes it and writes it, while the thread of the command answers requests. It is asked for one save at a
- * time, and says when that is done. A save that fails is made with the next one: the text that it would have written is kept.
+ * Save worker: the thread that holds the text of a JSON file, changes it and writes it, while the thread of the command answers requests.
+ * It is asked for one save at a time, and says when that is done. A save that fails is made with the next one: the text that it would have
+ * written is kept.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { CommandError, oneLine } from './command-error.ts'

@@ -1,6 +1,7 @@
 /**
- * Save: writes the changes of clients back to the JSON file. It hears which rows change, reads these alone, and hands them to a thread of its own (save-worker.ts),
- * which holds the text of the file. So a save costs the thread that answers what has changed, whatever the size of the file.
+ * Save: writes the changes of clients back to the JSON file. It hears which rows change, reads these alone, and hands them to a thread of
+ * its own (save-worker.ts), which holds the text of the file. So a save costs the thread that answers what has changed, whatever the size
+ * of the file.
  */
 import { rmSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
@@ -180,7 +181,10 @@ export class Saver {
   }
 }
 
-/** Returns the address of the worker: beside this file, and in the built package in the place of its source, wherever a bundler has put this file. */
+/**
+ * Returns the address of the worker: beside this file, and in the built package in the place of its source, wherever a bundler has put this
+ * file.
+ */
 function findWorker(): URL {
   const own = import.meta.url
   if (own.endsWith('.ts')) return new URL('./save-worker.ts', own)

@@ -1,6 +1,6 @@
 /**
- * Syntax fault: finds the module in which Node has met a mistake of syntax, which its error does not name, and whether that module is CommonJS where it is written
- * as an ES module.
+ * Syntax fault: finds the module in which Node has met a mistake of syntax, which its error does not name, and whether that module is
+ * CommonJS where it is written as an ES module.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

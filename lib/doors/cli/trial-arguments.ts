@@ -1,4 +1,7 @@
-/** Trial arguments: the options of the command line that try an API: `--self-test`, `--check`, and what goes with them. Every mistake is a usage error (exit code 2). */
+/**
+ * Trial arguments: the options of the command line that try an API: `--self-test`, `--check`, and what goes with them. Every mistake is a
+ * usage error (exit code 2).
+ */
 import { CommandError } from './command-error.ts'
 
 export interface TrialArguments {

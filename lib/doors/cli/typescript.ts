@@ -1,6 +1,7 @@
 /**
- * TypeScript: lets Node load the TypeScript of a project, by what the project has for it. Classes whose decorators take their types from the compiler (`emitDecoratorMetadata`)
- * need a compiler that writes these types, as those do which MikroORM's own command looks for; anything else goes through tsx.
+ * TypeScript: lets Node load the TypeScript of a project, by what the project has for it. Classes whose decorators take their types from
+ * the compiler (`emitDecoratorMetadata`) need a compiler that writes these types, as those do which MikroORM's own command looks for;
+ * anything else goes through tsx.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -49,7 +49,10 @@ export async function watch(argv: readonly string[], args: CommandArguments): Pr
   return code
 }
 
-/** Returns why the data of a JSON file cannot be served as it stands, as while an editor writes it; undefined where it can, and for other files. */
+/**
+ * Returns why the data of a JSON file cannot be served as it stands, as while an editor writes it; undefined where it can, and for other
+ * files.
+ */
 async function checkData(path: string, { file, seed, strict, open, id }: CommandArguments): Promise<string | undefined> {
   const name = [file, seed].find(each => each !== undefined && resolve(each) === path)
   if (name === undefined || isModule(name)) return undefined

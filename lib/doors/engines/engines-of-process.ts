@@ -1,5 +1,6 @@
 /**
- * Engines of process: the engines of this process that are shown, and their way into the list. Nothing of it keeps the process, apart from engines that wait at their end.
+ * Engines of process: the engines of this process that are shown, and their way into the list. Nothing of it keeps the process, apart from
+ * engines that wait at their end.
  */
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import type { WorldEngine } from '../server/controls/world-engine.ts'

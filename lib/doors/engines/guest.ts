@@ -1,6 +1,6 @@
 /**
- * Guest: a process that tells another one, which has the port, of its engines. It speaks by a bare socket: whatever the tests have put in the place of `fetch` and `node:http`
- * does not see it.
+ * Guest: a process that tells another one, which has the port, of its engines. It speaks by a bare socket: whatever the tests have put in
+ * the place of `fetch` and `node:http` does not see it.
  */
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * Host: the process that has the port: shows the list of the engines of all processes, as a page, on the loopback address alone. Pages of other sites reach it as little as a workbench.
- * Each answer is short, and nothing of it keeps the process.
+ * Host: the process that has the port: shows the list of the engines of all processes, as a page, on the loopback address alone. Pages of
+ * other sites reach it as little as a workbench. Each answer is short, and nothing of it keeps the process.
  */
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'

@@ -1,4 +1,7 @@
-/** List page: the engines of the processes that run, as a page that is up to date. It goes on where one process ends and another one takes the port. */
+/**
+ * List page: the engines of the processes that run, as a page that is up to date. It goes on where one process ends and another one takes
+ * the port.
+ */
 
 export const LIST_PAGE = `<!doctype html>
 <html lang="en">

@@ -1,6 +1,6 @@
 /**
- * Meeting: how the processes of a test run come to one list. Who gets the port is the host, the others are its guests. When the host ends, one of the guests takes the port, and the
- * others go to that one.
+ * Meeting: how the processes of a test run come to one list. Who gets the port is the host, the others are its guests. When the host ends,
+ * one of the guests takes the port, and the others go to that one.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Guest } from './guest.ts'

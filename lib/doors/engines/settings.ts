@@ -1,4 +1,7 @@
-/** Settings: what the environment says of engines that are shown while their process runs: `MIKRO_REST_WORKBENCH`, a port, and `MIKRO_REST_WORKBENCH_WAIT`. */
+/**
+ * Settings: what the environment says of engines that are shown while their process runs: `MIKRO_REST_WORKBENCH`, a port, and
+ * `MIKRO_REST_WORKBENCH_WAIT`.
+ */
 
 /** Which engines wait at their end until the reader lets them go. */
 export type Waiting = 'none' | 'all' | 'failed'

@@ -1,6 +1,6 @@
 /**
- * Shown engine: an engine in the list of those that can be looked at. Its workbench has a server of its own, on a free port of the loopback address, which is begun when somebody
- * first opens it. At its end it waits until it is let go, where that is asked for.
+ * Shown engine: an engine in the list of those that can be looked at. Its workbench has a server of its own, on a free port of the loopback
+ * address, which is begun when somebody first opens it. At its end it waits until it is let go, where that is asked for.
  */
 import { once } from 'node:events'
 import type { Server } from 'node:http'

@@ -1,4 +1,7 @@
-/** State: what a process tells of its engines, and what it is told, as lines of JSON. A line is from another process: it is read within bounds. */
+/**
+ * State: what a process tells of its engines, and what it is told, as lines of JSON. A line is from another process: it is read within
+ * bounds.
+ */
 import { StringDecoder } from 'node:string_decoder'
 import { isObject } from '../../foundation/base/json.ts'
 import type { EngineFacts } from './shown-engine.ts'

@@ -19,8 +19,9 @@ export interface EngineContext {
 export type EngineTest = (context: EngineContext) => unknown
 
 /**
- * Returns a function that gives the work of a test an engine of its own: a fork of one that is made for the first test. Requests to the origins of `intercept` go to it, also
- * where tests run at the same time. Faults that no request has met are reported, and a failed test leaves a recording, which `npx mikro-rest FILE` opens.
+ * Returns a function that gives the work of a test an engine of its own: a fork of one that is made for the first test. Requests to the
+ * origins of `intercept` go to it, also where tests run at the same time. Faults that no request has met are reported, and a failed test
+ * leaves a recording, which `npx mikro-rest FILE` opens.
  *
  * @param source options of `RestEngine.create`, an engine, or a function that gives either
  * @throws TypeError for options that are unknown or not of their form.

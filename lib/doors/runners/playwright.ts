@@ -1,4 +1,7 @@
-/** Playwright: a fixture of Playwright that is an engine of the test's own, to which pages send their requests. The entry `mikro-rest/playwright`. */
+/**
+ * Playwright: a fixture of Playwright that is an engine of the test's own, to which pages send their requests. The entry
+ * `mikro-rest/playwright`.
+ */
 import type { TestType } from '@playwright/test'
 import type { RestEngine } from '../../engine.ts'
 import { TestWorlds, describeOutcome } from './world-of-test.ts'
@@ -36,9 +39,9 @@ interface TestInfo {
 }
 
 /**
- * Extends the `test` of Playwright by the fixture `engine`: each test has an engine of its own, a fork of one that is made for the first test of a worker. Requests that pages send
- * to the origins of `intercept` are answered by it, without a server. Faults that no request has met are reported as annotations, and a failed test has a recording among its
- * attachments, which `npx mikro-rest FILE` opens.
+ * Extends the `test` of Playwright by the fixture `engine`: each test has an engine of its own, a fork of one that is made for the first
+ * test of a worker. Requests that pages send to the origins of `intercept` are answered by it, without a server. Faults that no request has
+ * met are reported as annotations, and a failed test has a recording among its attachments, which `npx mikro-rest FILE` opens.
  *
  * @param source options of `RestEngine.create`, an engine, or a function that gives either
  * @throws TypeError for options that are unknown or not of their form.

@@ -16,8 +16,9 @@ interface Task {
 }
 
 /**
- * Extends the `test` of Vitest by the fixture `engine`: each test has an engine of its own, a fork of one that is made for the first test. Requests to the origins of `intercept`
- * go to it, also in tests that do not name it. Faults that no request has met are reported, and a failed test leaves a recording, which `npx mikro-rest FILE` opens.
+ * Extends the `test` of Vitest by the fixture `engine`: each test has an engine of its own, a fork of one that is made for the first test.
+ * Requests to the origins of `intercept` go to it, also in tests that do not name it. Faults that no request has met are reported, and a
+ * failed test leaves a recording, which `npx mikro-rest FILE` opens.
  *
  * @param source options of `RestEngine.create`, an engine, or a function that gives either
  * @throws TypeError for options that are unknown or not of their form.

@@ -1,6 +1,6 @@
 /**
- * World of test: what the fixtures for test runners have in common. Each test has a fork of one engine; when it is over, faults that no request has met are reported, and
- * a failed test leaves a recording. Throws TypeError for options that are unknown or not of their form.
+ * World of test: what the fixtures for test runners have in common. Each test has a fork of one engine; when it is over, faults that no
+ * request has met are reported, and a failed test leaves a recording. Throws TypeError for options that are unknown or not of their form.
  */
 import { basename, join } from 'node:path'
 import { RestEngine } from '../../engine.ts'

@@ -1,7 +1,7 @@
 /**
- * CORS: which response headers let a page of another origin read the answers, and the answer to a preflight request (Fetch standard,
- * "CORS protocol"). Cookies and other credentials go along only where the server says so, for origins that it names: tokens travel in the Authorization header,
- * which needs none.
+ * CORS: which response headers let a page of another origin read the answers, and the answer to a preflight request (Fetch standard, "CORS
+ * protocol"). Cookies and other credentials go along only where the server says so, for origins that it names: tokens travel in the
+ * Authorization header, which needs none.
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 

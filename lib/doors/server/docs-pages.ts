@@ -1,7 +1,7 @@
 /**
- * Docs pages: answers `/docs` and what is below it, for browsers. A page shows what the OpenAPI document of its version says to the caller, which it asks the engine for; a caller
- * who gets none is asked to log in. No page loads anything from another host, and none has a script or a style in itself.
- * Refuses with method_not_allowed, path_unknown, version_unknown and parameter_invalid.
+ * Docs pages: answers `/docs` and what is below it, for browsers. A page shows what the OpenAPI document of its version says to the caller,
+ * which it asks the engine for; a caller who gets none is asked to log in. No page loads anything from another host, and none has a script
+ * or a style in itself. Refuses with method_not_allowed, path_unknown, version_unknown and parameter_invalid.
  */
 import type { Diagram } from '../../description/diagram/diagram-parts.ts'
 import type { PageFrame } from '../../description/docs-page/frame.ts'

@@ -17,8 +17,8 @@ export class HttpConnection {
   }
 
   /**
-   * Whether a request may begin at once; it is running then. Else one in front of it must be answered first: what writes waits for all of them, what reads
-   * for those that write. So a client that does not wait for answers sees its own writes.
+   * Whether a request may begin at once; it is running then. Else one in front of it must be answered first: what writes waits for all of
+   * them, what reads for those that write. So a client that does not wait for answers sees its own writes.
    */
   take(writes: boolean): boolean {
     if (this.#waiting.length > 0 || !this.#mayBegin(writes)) return false

@@ -1,6 +1,6 @@
 /**
- * HTTP: a `node:http` server that stands on the request listener. Knows what only a socket has: the order of the requests of a connection, connections that
- * are kept or closed, and what is not HTTP.
+ * HTTP: a `node:http` server that stands on the request listener. Knows what only a socket has: the order of the requests of a connection,
+ * connections that are kept or closed, and what is not HTTP.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -15,10 +15,11 @@ import type { WorldEngine } from './controls/world-engine.ts'
 import { findInternals, internalsOf } from '../../engine/pipeline/internals.ts'
 
 /**
- * A `node:http` server that answers every request with the engine. `listen` is yours to call, and closing the server leaves the engine open.
- * `close` lets requests in flight finish and drops the connections that have none.
+ * A `node:http` server that answers every request with the engine. `listen` is yours to call, and closing the server leaves the engine
+ * open. `close` lets requests in flight finish and drops the connections that have none.
  *
- * @throws TypeError for what is not an engine, an unknown option, a `cors` entry that is not an origin, or an `allowedHosts` entry that is not a name; RangeError for a delay that cannot be.
+ * @throws TypeError for what is not an engine, an unknown option, a `cors` entry that is not an origin, or an `allowedHosts` entry that is
+ * not a name; RangeError for a delay that cannot be.
  * @example
  * const server = createServer(engine, { cors: 'http://localhost:5173' }).listen(3000, '127.0.0.1')
  */

@@ -1,7 +1,7 @@
 /**
- * JSON body: the one rule for request bodies, whichever transport they come through.
- * Takes the request's headers and its chunks as they arrive; gives the JSON value, or undefined for an empty body, or a FormBody where forms are taken.
- * Refuses with body_too_large while the bytes are counted, and with media_type_unsupported or json_malformed at the end.
+ * JSON body: the one rule for request bodies, whichever transport they come through. Takes the request's headers and its chunks as they
+ * arrive; gives the JSON value, or undefined for an empty body, or a FormBody where forms are taken. Refuses with body_too_large while the
+ * bytes are counted, and with media_type_unsupported or json_malformed at the end.
  */
 import { restError } from '../../foundation/base/errors.ts'
 import { QUERY_TYPES } from '../../foundation/base/http-methods.ts'
@@ -155,8 +155,8 @@ function writeForm(value: unknown): string {
 const HOW = 'send JSON with the header "Content-Type: application/json"'
 
 /**
- * Refuses what does not say that it is JSON. A page of any site may send a body of no type, or of a form's, to a server that has not agreed to it; one of a
- * JSON type only after a preflight (Fetch standard, "CORS-safelisted request-header").
+ * Refuses what does not say that it is JSON. A page of any site may send a body of no type, or of a form's, to a server that has not agreed
+ * to it; one of a JSON type only after a preflight (Fetch standard, "CORS-safelisted request-header").
  */
 function checkMediaType(headers: BodyHeaders): void {
   checkEncoding(headers)
@@ -213,8 +213,8 @@ function readJson(bytes: Uint8Array): unknown {
 const MAY_OVERFLOW = /[eE]\+?\d{3}|\d{200}/
 
 /**
- * JSON.parse makes Infinity of a number beyond the range, which is not a JSON value any more. RFC 8259 section 6 lets a parser limit the range. Goes without
- * recursion: a body may be nested deeper than the stack is.
+ * JSON.parse makes Infinity of a number beyond the range, which is not a JSON value any more. RFC 8259 section 6 lets a parser limit the
+ * range. Goes without recursion: a body may be nested deeper than the stack is.
  */
 function refuseInfinity(value: unknown): void {
   const open: { readonly name: string; readonly value: unknown }[] = [{ name: '', value }]

@@ -15,8 +15,8 @@ export interface Listener {
 }
 
 /**
- * Makes a request listener that answers with the engine, for the server of another app. The path at which the app mounts it is the base: links carry it. A body
- * that a parser in front of it has read is taken from `request.body`.
+ * Makes a request listener that answers with the engine, for the server of another app. The path at which the app mounts it is the base:
+ * links carry it. A body that a parser in front of it has read is taken from `request.body`.
  *
  * @throws TypeError for an unknown option, and for what `createServer` refuses; RangeError for a delay that cannot be.
  * @example app.use('/api', listener(engine))

@@ -1,6 +1,6 @@
 /**
- * Mount: where an app has put a listener. Express, Connect and Vite cut the path at which a middleware is mounted from the URL of a request, and keep the whole
- * beside it. Takes such a request; gives its whole target, and the base below which the engine is.
+ * Mount: where an app has put a listener. Express, Connect and Vite cut the path at which a middleware is mounted from the URL of a
+ * request, and keep the whole beside it. Takes such a request; gives its whole target, and the base below which the engine is.
  */
 import type { IncomingMessage } from 'node:http'
 import { findTargetBelow } from '../../records/request/address.ts'
@@ -23,7 +23,8 @@ interface MountedAddress {
 }
 
 /**
- * Returns the address of a request. A mount path takes the place of the engine's base; where the app has cut off the whole path, the base of the listener is all of it.
+ * Returns the address of a request. A mount path takes the place of the engine's base; where the app has cut off the whole path, the base
+ * of the listener is all of it.
  *
  * @param own the base of the listener, which follows the mount path
  * @param base that of the engine

@@ -1,7 +1,7 @@
 /**
- * Origin guard: which requests a server takes, by where they come from. A server on a loopback address is open to every page that a browser on this
- * machine shows: a page whose name has been pointed to 127.0.0.1 (DNS rebinding) reads it, and any page may send it what needs no preflight.
- * Takes the headers of a request; refuses with request_malformed, host_not_allowed and origin_not_allowed.
+ * Origin guard: which requests a server takes, by where they come from. A server on a loopback address is open to every page that a browser
+ * on this machine shows: a page whose name has been pointed to 127.0.0.1 (DNS rebinding) reads it, and any page may send it what needs no
+ * preflight. Takes the headers of a request; refuses with request_malformed, host_not_allowed and origin_not_allowed.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { AddressInfo, BlockList } from 'node:net'
@@ -9,7 +9,10 @@ import { builtin } from '../../foundation/base/builtins.ts'
 import type { Cors } from './cors.ts'
 import { restError } from '../../foundation/base/errors.ts'
 
-/** Names that a server answers to beside the local ones: one, several (`.example.test` stands for a name and all below it), or `true` for all. */
+/**
+ * Names that a server answers to beside the local ones: one, several (`.example.test` stands for a name and all below it), or `true` for
+ * all.
+ */
 export type AllowedHosts = string | readonly string[] | true
 
 /** The addresses that only this machine reaches; made for the first server. */
@@ -128,7 +131,10 @@ function readHost({ rawHeaders, httpVersion }: IncomingMessage): string | undefi
   return host
 }
 
-/** The name in a `Host` header: lower case, without port, brackets and the dot that ends a full name. Undefined for what is not of that form. */
+/**
+ * The name in a `Host` header: lower case, without port, brackets and the dot that ends a full name. Undefined for what is not of that
+ * form.
+ */
 function parseHostName(host: string): string | undefined {
   const match = HOST.exec(host)
   return (match?.[1] ?? match?.[2]?.replace(/\.$/, ''))?.toLowerCase()

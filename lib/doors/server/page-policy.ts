@@ -1,4 +1,7 @@
-/** Page policy: the headers of pages for browsers: they load nothing from another host, run no script and no style in themselves, and stand in no frame. */
+/**
+ * Page policy: the headers of pages for browsers: they load nothing from another host, run no script and no style in themselves, and stand
+ * in no frame.
+ */
 
 const POLICY = [
   `default-src 'none'`,

@@ -1,6 +1,6 @@
 /**
- * Pages: what of a server is for readers: the docs page, where nothing of the engine is in its place, and the way of a browser that opens the address itself: to the workbench,
- * else to the docs page. They say more than the index.
+ * Pages: what of a server is for readers: the docs page, where nothing of the engine is in its place, and the way of a browser that opens
+ * the address itself: to the workbench, else to the docs page. They say more than the index.
  */
 import type { LazyClient } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'

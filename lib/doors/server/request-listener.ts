@@ -1,6 +1,6 @@
 /**
- * Request listener: answers the requests that come to a `node:http` server, its own or that of an app. Reads the request target and the body, asks the engine,
- * writes the answer with one `end`. Passes on what is not the engine's, where it was asked to.
+ * Request listener: answers the requests that come to a `node:http` server, its own or that of an app. Reads the request target and the
+ * body, asks the engine, writes the answer with one `end`. Passes on what is not the engine's, where it was asked to.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -227,7 +227,10 @@ export class RequestListener {
     return status
   }
 
-  /** The request has been answered: a database that says nothing of it, such as a file that another process holds locked, must not end the server. */
+  /**
+   * The request has been answered: a database that says nothing of it, such as a file that another process holds locked, must not end the
+   * server.
+   */
   #explain(request: MountedRequest): Awaitable<Explanation | undefined> {
     const fail = (error: unknown): undefined => {
       warn(error)
@@ -377,8 +380,8 @@ export class RequestListener {
 }
 
 /**
- * The engine answers every fault of a client itself; it throws when it has been closed under a server that still runs, and when a test has the connection
- * lost.
+ * The engine answers every fault of a client itself; it throws when it has been closed under a server that still runs, and when a test has
+ * the connection lost.
  */
 function failed(cause: unknown): never {
   throw isEngineClosed(cause) ? restError('server_closed', 'The engine is closed.', { cause }) : cause

@@ -12,49 +12,52 @@ export interface ServerOptions {
   /** The path before the version. Default: that of the engine. */
   base?: string
   /**
-   * Origins whose pages may read the answers and, on a loopback address, write: one, several, or `true` for all. Default: none, so that browsers keep other
-   * origins out.
+   * Origins whose pages may read the answers and, on a loopback address, write: one, several, or `true` for all. Default: none, so that
+   * browsers keep other origins out.
    */
   cors?: CorsOrigins
   /**
-   * Let pages of these origins send cookies and other credentials of the user (`fetch(url, { credentials: 'include' })`), and read the answers to such requests. The
-   * origins must be named: `true` and `'*'` are refused. Default: false.
+   * Let pages of these origins send cookies and other credentials of the user (`fetch(url, { credentials: 'include' })`), and read the
+   * answers to such requests. The origins must be named: `true` and `'*'` are refused. Default: false.
    */
   corsCredentials?: boolean
   /**
-   * Names that requests may have as `Host` beside the local ones: one, several (`.example.test` stands for a name and all below it), or `true` for all. Without
-   * the option, a server on a loopback address answers to local names alone, and one on another address to all.
+   * Names that requests may have as `Host` beside the local ones: one, several (`.example.test` stands for a name and all below it), or
+   * `true` for all. Without the option, a server on a loopback address answers to local names alone, and one on another address to all.
    */
   allowedHosts?: AllowedHosts
   /**
-   * Answer `/docs` with a page for browsers: the model as a diagram, attributes, filters, and `curl` commands. A resource or a custom route of that path comes before
-   * it. Default: false.
+   * Answer `/docs` with a page for browsers: the model as a diagram, attributes, filters, and `curl` commands. A resource or a custom route
+   * of that path comes before it. Default: false.
    */
   docs?: boolean
   /**
-   * Answer GET and HEAD of paths that are not the API's with the files of this folder, for a front end beside the API: `index.html` for a folder, and for the paths
-   * of a single-page app that a browser opens. Default: none.
+   * Answer GET and HEAD of paths that are not the API's with the files of this folder, for a front end beside the API: `index.html` for a
+   * folder, and for the paths of a single-page app that a browser opens. Default: none.
    */
   static?: string
   /** Answer POST, PUT, PATCH and DELETE with 405, apart from logging in and out. Default: false. */
   readOnly?: boolean
   /**
-   * Delay every request by this many milliseconds, whichever world answers it; not those of test controls. Unlike `engine.delay` it outlasts a reset, and it
-   * ends when the server is closed. Default: 0.
+   * Delay every request by this many milliseconds, whichever world answers it; not those of test controls. Unlike `engine.delay` it
+   * outlasts a reset, and it ends when the server is closed. Default: 0.
    */
   delay?: number
   /**
-   * Let other processes reset, seed, fail and hold by `/_test/...` routes, and have worlds of their own by the header or cookie `X-World`. Default: false.
-   * For tests only: whoever reaches the server may do all that, without a token.
+   * Let other processes reset, seed, fail and hold by `/_test/...` routes, and have worlds of their own by the header or cookie `X-World`.
+   * Default: false. For tests only: whoever reaches the server may do all that, without a token.
    */
   testControls?: boolean | TestControlOptions
   /**
-   * Answer `/_ui` with the workbench, a page to look at data, requests and worlds, and lead browsers there that open the address itself. It implies `testControls`, and is for
-   * tests and trying as they are: whoever reaches the server may do all that, without a token. `title` is what the page calls that which is served; default: its database.
-   * Default: false.
+   * Answer `/_ui` with the workbench, a page to look at data, requests and worlds, and lead browsers there that open the address itself. It
+   * implies `testControls`, and is for tests and trying as they are: whoever reaches the server may do all that, without a token. `title`
+   * is what the page calls that which is served; default: its database. Default: false.
    */
   workbench?: boolean | { readonly title?: string }
-  /** Tell `onRequest` what each request has run: statements, query plans and missing indexes. It is worked out when the answer is out. Default: false. */
+  /**
+   * Tell `onRequest` what each request has run: statements, query plans and missing indexes. It is worked out when the answer is out.
+   * Default: false.
+   */
   explain?: boolean
   /**
    * Called when an answer has been handed to the socket; not called for a client that hung up before, or a connection that a test has lost.
@@ -73,8 +76,8 @@ export interface ShownWorkbench {
 /** The options of `listener`. */
 export interface ListenerOptions extends Omit<ServerOptions, 'static'> {
   /**
-   * Hand on to `next` what is not the engine's: what is not below the base, or there neither a version nor, without versions, a resource, nor a custom route or a
-   * test control. Default: false, so that it is answered with 404.
+   * Hand on to `next` what is not the engine's: what is not below the base, or there neither a version nor, without versions, a resource,
+   * nor a custom route or a test control. Default: false, so that it is answered with 404.
    */
   fallthrough?: boolean
 }

@@ -1,7 +1,7 @@
 /**
- * Static files: answers with the files of a folder, for a front end that stands beside the API. Takes the path of a GET or HEAD and its headers; gives the file, the
- * `index.html` of a folder, a redirect to the path of a folder, or the page of an app whose paths are its own; nothing where there is no such file. No path leads out of the
- * folder, neither by dots, however they are encoded, nor by a link.
+ * Static files: answers with the files of a folder, for a front end that stands beside the API. Takes the path of a GET or HEAD and its
+ * headers; gives the file, the `index.html` of a folder, a redirect to the path of a folder, or the page of an app whose paths are its own;
+ * nothing where there is no such file. No path leads out of the folder, neither by dots, however they are encoded, nor by a link.
  */
 import { createReadStream, realpathSync, statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
@@ -57,7 +57,9 @@ export class StaticFiles {
     return { status: 301, headers: { location: `${path}/${query === undefined ? '' : `?${query}`}`, 'cache-control': 'no-cache' } }
   }
 
-  /** The page of an app that has paths of its own: a browser that opens or reloads one gets the page at the top, not what looks like a file. */
+  /**
+   * The page of an app that has paths of its own: a browser that opens or reloads one gets the page at the top, not what looks like a file.
+   */
   async #findPage(segments: readonly string[], headers: FileHeaders): Promise<TransportResponse | undefined> {
     if (!acceptsHtml(headers.accept) || segments.at(-1)?.includes('.') === true) return undefined
     const index = await this.#look(INDEX)
@@ -87,7 +89,10 @@ export function acceptsHtml(accept: string | undefined): boolean {
   return accept !== undefined && /(?:^|,)\s*text\/html\s*(?:[;,]|$)/i.test(accept)
 }
 
-/** Returns the decoded segments of a path; undefined for one that names no file. Names with a dot first (`.git`, `.env`) are not served, but for `.well-known`. */
+/**
+ * Returns the decoded segments of a path; undefined for one that names no file. Names with a dot first (`.git`, `.env`) are not served, but
+ * for `.well-known`.
+ */
 function readSegments(path: string): string[] | undefined {
   if (!path.startsWith('/') || path.includes('//')) return undefined
   let segments: string[]

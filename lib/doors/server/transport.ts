@@ -1,6 +1,6 @@
 /**
- * Transport: the interface of the engine that the transports (http.ts, fetch.ts, intercept/) call, and the parsing of request targets that they share.
- * It is an interface of its own, so that transports stand below the engine that they serve.
+ * Transport: the interface of the engine that the transports (http.ts, fetch.ts, intercept/) call, and the parsing of request targets that
+ * they share. It is an interface of its own, so that transports stand below the engine that they serve.
  */
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { LazyClient } from '../../foundation/base/abort.ts'
@@ -31,7 +31,10 @@ export interface TransportEngine {
   readonly limits: { readonly maxBodyBytes: number }
   /** Whether a form may stand for JSON. */
   readonly takesForms: boolean
-  /** Answers as `handle` does, for a sender that a transport has made: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */
+  /**
+   * Answers as `handle` does, for a sender that a transport has made: returns an answer that waits for nothing at once, and throws what
+   * `handle` rejects with.
+   */
   ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient | WholeSender): Awaitable<TransportResponse>
   /** Returns the answer to an error of the transport. */
   respondError(error: unknown): TransportResponse
@@ -40,8 +43,8 @@ export interface TransportEngine {
 }
 
 /**
- * Returns a request target as the engine takes it: path and raw query. The absolute form (`http://host/v1/users?a=b`) loses scheme and authority;
- * nothing is decoded, percent-encoding is judged by the engine.
+ * Returns a request target as the engine takes it: path and raw query. The absolute form (`http://host/v1/users?a=b`) loses scheme and
+ * authority; nothing is decoded, percent-encoding is judged by the engine.
  */
 export function originForm(target: string): string {
   if (target.startsWith('/')) return target
@@ -59,8 +62,8 @@ export interface WrittenResponse {
 }
 
 /**
- * Writes the body of an answer as a text. A body that cannot be written (a text longer than any may be, a value that has no JSON form) is answered with a 500 that
- * is reported: nothing that is thrown while an answer is written may end a process.
+ * Writes the body of an answer as a text. A body that cannot be written (a text longer than any may be, a value that has no JSON form) is
+ * answered with a 500 that is reported: nothing that is thrown while an answer is written may end a process.
  */
 export function written(engine: TransportEngine, answer: TransportResponse, request: ReceivedRequest): WrittenResponse {
   const { status, headers, body } = answer

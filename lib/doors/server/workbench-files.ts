@@ -1,6 +1,6 @@
 /**
- * Workbench files: the scripts and the style of the workbench. The published package brings them, in `dist/workbench/`; in a clone they are bundled from the source when one is
- * first asked for, and kept.
+ * Workbench files: the scripts and the style of the workbench. The published package brings them, in `dist/workbench/`; in a clone they are
+ * bundled from the source when one is first asked for, and kept.
  */
 import { readFile, readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'

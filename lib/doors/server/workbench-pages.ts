@@ -1,7 +1,8 @@
 /**
- * Workbench pages: answers `/_ui` and what is below it: the page, its files, the outline, the diagram and the docs of a version, and how many records lists have. Takes a request whose origin the guard
- * has checked as that of a test control. No page loads anything from another host, and none has a script or a style in itself.
- * Refuses with method_not_allowed, path_unknown, version_unknown and body_invalid.
+ * Workbench pages: answers `/_ui` and what is below it: the page, its files, the outline, the diagram and the docs of a version, and how
+ * many records lists have. Takes a request whose origin the guard has checked as that of a test control. No page loads anything from
+ * another host, and none has a script or a style in itself. Refuses with method_not_allowed, path_unknown, version_unknown and
+ * body_invalid.
  */
 import type { Diagram } from '../../description/diagram/diagram-parts.ts'
 import { drawDiagram, escapeText } from '../../description/diagram/svg.ts'
@@ -61,8 +62,8 @@ const READS = 'GET, HEAD, OPTIONS'
 const MAX_COUNTS = 500
 const SAFE = { ...PAGE_POLICY, 'cross-origin-opener-policy': 'same-origin' }
 /**
- * The header of the workbench. `look`: a GET is only for the eyes of its user. `plain`: a request as an app would send it. Either is answered in the engine's own form, whatever the
- * option `envelope` says: the page knows this one alone.
+ * The header of the workbench. `look`: a GET is only for the eyes of its user. `plain`: a request as an app would send it. Either is
+ * answered in the engine's own form, whatever the option `envelope` says: the page knows this one alone.
  */
 const HEADER = 'x-workbench'
 

@@ -1,4 +1,7 @@
-/** Auth options: what the application gives `auth({ … })`, checked and completed with defaults. Unknown names are refused with the nearest known one. */
+/**
+ * Auth options: what the application gives `auth({ … })`, checked and completed with defaults. Unknown names are refused with the nearest
+ * known one.
+ */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { readCookie } from './cookies.ts'
 import { readSessionPaths } from '../../records/request/session-paths.ts'

@@ -1,6 +1,6 @@
 /**
- * Auth: the optional authentication module: the check of the token of every request, the tokens of users, and what is kept of them. Its routes stand in session-routes.ts.
- * Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked.
+ * Auth: the optional authentication module: the check of the token of every request, the tokens of users, and what is kept of them. Its
+ * routes stand in session-routes.ts. Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked.
  */
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
@@ -93,7 +93,10 @@ export class TokenAuthentication implements Authentication {
     this.#header = new RegExp(`^(?:${schemes.map(escapeRegExp).join('|')}) +(\\S+) *$`, 'i')
   }
 
-  /** The state for a snapshot: the revoked tokens, the failed log-ins, and when users were removed, as far as the database does not keep them. */
+  /**
+   * The state for a snapshot: the revoked tokens, the failed log-ins, and when users were removed, as far as the database does not keep
+   * them.
+   */
   get state(): AuthState {
     return { revoked: this.tokens.revoked, failures: this.#throttle.state, removals: this.#removals.state }
   }

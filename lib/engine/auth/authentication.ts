@@ -30,7 +30,10 @@ export interface AuthState {
 
 /** The authentication module of an engine. */
 export interface Authentication {
-  /** The state for a snapshot: the revoked tokens, the failed log-ins, and when users were removed, as far as the database does not keep them. */
+  /**
+   * The state for a snapshot: the revoked tokens, the failed log-ins, and when users were removed, as far as the database does not keep
+   * them.
+   */
   readonly state: AuthState
   /** The table of the users. */
   readonly table: string

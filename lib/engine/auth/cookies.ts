@@ -1,6 +1,7 @@
 /**
- * Cookies: tokens in cookies (RFC 6265bis), for the option `cookie`: how they are written, read and removed, and which requests may use them: a browser sends them with the
- * requests of any page, so what writes must come from a page of the server. Refuses with origin_not_allowed.
+ * Cookies: tokens in cookies (RFC 6265bis), for the option `cookie`: how they are written, read and removed, and which requests may use
+ * them: a browser sends them with the requests of any page, so what writes must come from a page of the server. Refuses with
+ * origin_not_allowed.
  */
 import { restError } from '../../foundation/base/errors.ts'
 import { READ_METHODS } from '../../foundation/base/http-methods.ts'
@@ -93,7 +94,8 @@ function findCookie(header: string | undefined, name: string): string | undefine
 }
 
 /**
- * Refuses a request that writes, by a cookie, for a page of another origin. A browser says where a request comes from, and no page can make it say otherwise.
+ * Refuses a request that writes, by a cookie, for a page of another origin. A browser says where a request comes from, and no page can make
+ * it say otherwise.
  *
  * @param mayBeSilent whether a request that says nothing of it is taken: one that is no browser's, and whose cookies do not count
  */

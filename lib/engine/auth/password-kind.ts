@@ -1,6 +1,6 @@
 /**
- * Password kind: decides whether the engine hashes the passwords that it is sent, for the option `hash`. By default it does where the property is hidden, unless
- * something else may: then a note says so. Refuses a column that cannot hold a hash.
+ * Password kind: decides whether the engine hashes the passwords that it is sent, for the option `hash`. By default it does where the
+ * property is hidden, unless something else may: then a note says so. Refuses a column that cannot hold a hash.
  */
 import { CharacterType, StringType, TextType } from '@mikro-orm/core'
 import type { EntityMetadata, EntityName, EntityProperty, EventSubscriber, MikroORM } from '@mikro-orm/core'

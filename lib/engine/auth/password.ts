@@ -38,7 +38,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether a text is a hash of this kind, of a cost that can be borne: one that a client sends must not decide how much memory a log-in takes.
+ * Whether a text is a hash of this kind, of a cost that can be borne: one that a client sends must not decide how much memory a log-in
+ * takes.
  */
 export function isPasswordHash(text: string): boolean {
   return readHash(text) !== undefined

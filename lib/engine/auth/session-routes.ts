@@ -1,6 +1,6 @@
 /**
- * Session routes: log-in, log-out, sign-up and the user of the token, as custom routes at the paths that the option `paths` says. What they do to the
- * record of a user is a request to its resource, by the rules of that.
+ * Session routes: log-in, log-out, sign-up and the user of the token, as custom routes at the paths that the option `paths` says. What they
+ * do to the record of a user is a request to its resource, by the rules of that.
  */
 import { RestError, restError } from '../../foundation/base/errors.ts'
 import type { FieldError } from '../../foundation/base/errors.ts'

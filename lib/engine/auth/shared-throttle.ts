@@ -1,5 +1,6 @@
 /**
- * Shared throttle: throttles log-ins by what a database keeps of them, so that failures count over all processes that serve it. Refuses with login_throttled.
+ * Shared throttle: throttles log-ins by what a database keeps of them, so that failures count over all processes that serve it. Refuses
+ * with login_throttled.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { builtin } from '../../foundation/base/builtins.ts'
@@ -10,7 +11,9 @@ import { FAILURE_WINDOW_MS, MAX_FAILURES, throttled } from './throttle.ts'
 /** The bits of an attempt's ID below its time, which are random. */
 const RANDOM_BITS = 20n
 
-/** Milliseconds that a log-in waits for others that are being checked: longer than a check takes, since the process of one may have ended. */
+/**
+ * Milliseconds that a log-in waits for others that are being checked: longer than a check takes, since the process of one may have ended.
+ */
 const PATIENCE_MS = 10_000
 const PAUSE_MS = 25
 

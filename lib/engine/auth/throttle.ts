@@ -40,8 +40,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Runs a check of credentials, and remembers when it finds nothing. A running check counts as a failure until it has ended: an identifier cannot be tried
-   * more often by trying at the same time.
+   * Runs a check of credentials, and remembers when it finds nothing. A running check counts as a failure until it has ended: an identifier
+   * cannot be tried more often by trying at the same time.
    */
   async run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
     // The client must not decide how much memory a failure takes.

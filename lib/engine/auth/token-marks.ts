@@ -1,6 +1,6 @@
 /**
- * Token marks: the marks of tokens that were made before the state of their user was known, since a database answers by promises only. They are remembered here, for an
- * engine and its forks, and kept in the database for other processes.
+ * Token marks: the marks of tokens that were made before the state of their user was known, since a database answers by promises only. They
+ * are remembered here, for an engine and its forks, and kept in the database for other processes.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogInStore, TokenState } from '../../records/database/log-in-store.ts'

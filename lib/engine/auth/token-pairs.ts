@@ -1,6 +1,7 @@
 /**
- * Token pairs: the tokens of one log-in. With the option `refresh` it begins a family: a token, and a refresh token that is taken once for another pair. The family ends
- * with the log-out, and where a refresh token comes a second time: one of the two who have it has stolen it (RFC 9700 section 4.14.2).
+ * Token pairs: the tokens of one log-in. With the option `refresh` it begins a family: a token, and a refresh token that is taken once for
+ * another pair. The family ends with the log-out, and where a refresh token comes a second time: one of the two who have it has stolen it
+ * (RFC 9700 section 4.14.2).
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { Claims } from '../../model/hook-context.ts'

@@ -1,6 +1,7 @@
 /**
- * Choose config: takes the one config out of what a `mikro-orm.config` exports, by the rules of MikroORM's own command: an object, a list of them by `contextName`, a
- * function of that name, or a promise. Throws TypeError for what is none of these, and for a context that is not there, or there twice.
+ * Choose config: takes the one config out of what a `mikro-orm.config` exports, by the rules of MikroORM's own command: an object, a list
+ * of them by `contextName`, a function of that name, or a promise. Throws TypeError for what is none of these, and for a context that is
+ * not there, or there twice.
  */
 import type { Options } from '@mikro-orm/core'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'

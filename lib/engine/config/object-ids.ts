@@ -1,4 +1,7 @@
-/** Object IDs: MongoDB makes the keys of its documents itself. Elsewhere the engine makes them, as strings of the same form, in the order in which they are made. */
+/**
+ * Object IDs: MongoDB makes the keys of its documents itself. Elsewhere the engine makes them, as strings of the same form, in the order in
+ * which they are made.
+ */
 import { randomBytes } from 'node:crypto'
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 

@@ -1,6 +1,6 @@
 /**
- * Own connection: finds the database of a config, its SQLite file or PostgreSQL server, as the option `database` would name it. A config of another driver is served in
- * memory, with a note. Throws TypeError for a connection that a URL cannot describe.
+ * Own connection: finds the database of a config, its SQLite file or PostgreSQL server, as the option `database` would name it. A config of
+ * another driver is served in memory, with a note. Throws TypeError for a connection that a URL cannot describe.
  */
 import { isPglite } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'

@@ -1,6 +1,7 @@
 /**
- * Read config: makes options of an engine of those that name the config of an application's MikroORM. What the application has said holds, but for the connection, which is
- * the engine's. Throws TypeError for what is no config, and for what the engine cannot take. The config and its classes stay as they are.
+ * Read config: makes options of an engine of those that name the config of an application's MikroORM. What the application has said holds,
+ * but for the connection, which is the engine's. Throws TypeError for what is no config, and for what the engine cannot take. The config
+ * and its classes stay as they are.
  */
 import { Utils } from '@mikro-orm/core'
 import type { Options } from '@mikro-orm/core'

@@ -1,6 +1,6 @@
 /**
- * Taken options: which options of a config go on to the MikroORM of the engine, and which have no meaning there: each of these gets a note. The objects of the config are
- * copied where MikroORM writes into them.
+ * Taken options: which options of a config go on to the MikroORM of the engine, and which have no meaning there: each of these gets a note.
+ * The objects of the config are copied where MikroORM writes into them.
  */
 import type { Options } from '@mikro-orm/core'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'

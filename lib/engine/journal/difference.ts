@@ -1,5 +1,8 @@
-/** Difference: which records two states of a world differ in, in the form of the journal. Reads all rows of both, whatever has happened in between. */
-import type { Connection } from '../../records/database/dialect.ts'
+/**
+ * Difference: which records two states of a world differ in, in the form of the journal. Reads all rows of both, whatever has happened in
+ * between.
+ */
+import type { Connection } from '../../records/database/connection.ts'
 import type { Resource, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { Watched, WatchedTable } from '../../records/database/changes.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'

@@ -52,8 +52,8 @@ export interface Explanation {
   /** Whether all plans came from the engine's cache. Undefined when none was needed. */
   readonly cached: boolean | undefined
   /**
-   * By which way the request has written, and why: `by statements of a plan`, or `by MikroORM's unit of work, since …`. Empty for one that writes nothing; a bulk may have
-   * gone several ways.
+   * By which way the request has written, and why: `by statements of a plan`, or `by MikroORM's unit of work, since …`. Empty for one that
+   * writes nothing; a bulk may have gone several ways.
    */
   readonly writes: readonly string[]
   /** In the order of their execution. */

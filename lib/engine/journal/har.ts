@@ -1,6 +1,6 @@
 /**
- * HAR: the journal as an HTTP Archive 1.2, which network panels of browsers and tools for HTTP open. Headers and cookies are empty, since the journal has none; what
- * HAR has no member for stands in members that begin with "_".
+ * HAR: the journal as an HTTP Archive 1.2, which network panels of browsers and tools for HTTP open. Headers and cookies are empty, since
+ * the journal has none; what HAR has no member for stands in members that begin with "_".
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'

@@ -3,7 +3,10 @@ import type { Change } from './changes.ts'
 
 /** A request in the journal. It holds no token and no password: `[secret]` stands in their place. */
 export interface JournalEntry {
-  /** Its number: 1 for the first request that the engine has answered, and one more for each after it, whatever has been cleared or reset since. */
+  /**
+   * Its number: 1 for the first request that the engine has answered, and one more for each after it, whatever has been cleared or reset
+   * since.
+   */
   readonly id: number
   /** When it came, by `engine.clock`: ISO 8601, UTC. */
   readonly at: string

@@ -11,7 +11,9 @@ import type { EntryParts } from './create-entry.ts'
 import type { JournalEntry } from './journal-entry.ts'
 import { JournalRecord, MAX_BYTES } from './journal-record.ts'
 
-/** Limit of the bodies that are kept: records of all levels. Bodies that outlive a collection make the heap grow: 10,000 records double it. */
+/**
+ * Limit of the bodies that are kept: records of all levels. Bodies that outlive a collection make the heap grow: 10,000 records double it.
+ */
 const MAX_RECORDS = 3000
 /** Characters of a query above which it is dropped together with the bodies. */
 const LONG_QUERY = 1000

@@ -1,5 +1,6 @@
 /**
- * Answer failure: whatever a stage throws becomes the one error body. Reports what is a fault of the server, and hides from the client what it is.
+ * Answer failure: whatever a stage throws becomes the one error body. Reports what is a fault of the server, and hides from the client what
+ * it is.
  */
 import { AskedError, RestError, restError } from '../../foundation/base/errors.ts'
 import { findReason, reportFailure } from '../../foundation/base/report-failure.ts'
@@ -56,8 +57,8 @@ export function answerFailure(error: unknown, arrival: FailedArrival, parts: Fai
 }
 
 /**
- * Whether nobody else reports a failure: that of an inner request has been reported with it. Only that it met another write is left to the request around it, which may
- * begin anew.
+ * Whether nobody else reports a failure: that of an inner request has been reported with it. Only that it met another write is left to the
+ * request around it, which may begin anew.
  */
 function isToReport(error: unknown, { context }: FailedArrival, { body }: RestResponse): boolean {
   const isBusy = (body as { readonly code?: unknown } | undefined)?.code === 'database_busy'

@@ -52,7 +52,9 @@ interface TokenParts {
   readonly recorder: ChangeRecorder
 }
 
-/** Revokes the tokens of a user as soon as their record is deleted, by whatever deletes it. A database that keeps log-ins sees to it itself. */
+/**
+ * Revokes the tokens of a user as soon as their record is deleted, by whatever deletes it. A database that keeps log-ins sees to it itself.
+ */
 export function revokeTokensOfRemovedUsers({ authentication, recorder, database }: TokenParts): void {
   if (authentication === undefined || database.logIns?.mayWrite === true) return
   const { table } = authentication

@@ -1,6 +1,7 @@
 /**
- * Bulk: makes a record of each member of an array that is posted, all of them or none, in one transaction. Each member goes through the stages of a
- * request of its own, so that rules, scopes and wrappers see one record; where there are none of these, plain records are written together. Refuses with body_invalid, and with the errors of all members by their index.
+ * Bulk: makes a record of each member of an array that is posted, all of them or none, in one transaction. Each member goes through the
+ * stages of a request of its own, so that rules, scopes and wrappers see one record; where there are none of these, plain records are
+ * written together. Refuses with body_invalid, and with the errors of all members by their index.
  */
 import type { Resource } from '../../model/model.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
@@ -34,7 +35,10 @@ export function findBulkResource({ method, body }: Pick<Request, 'method' | 'bod
   return findListedResource(target)
 }
 
-/** Makes the records, and returns them as they are answered. A wrapper that refuses one without throwing refuses all of them with its answer. */
+/**
+ * Makes the records, and returns them as they are answered. A wrapper that refuses one without throwing refuses all of them with its
+ * answer.
+ */
 export async function createEach(bodies: readonly unknown[], parts: BulkParts): Promise<readonly unknown[] | RestResponse> {
   const { limits, end, transaction } = parts
   if (bodies.length === 0) throw restError('body_invalid', 'The array must have at least one record.')

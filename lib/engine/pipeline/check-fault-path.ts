@@ -1,6 +1,6 @@
 /**
- * Check fault path: refuses a pattern that can match no path of the engine, since its version or its resource is unknown: a test that waits for a failure which
- * never comes would pass for the wrong reason. Whatever a star leaves open is taken.
+ * Check fault path: refuses a pattern that can match no path of the engine, since its version or its resource is unknown: a test that waits
+ * for a failure which never comes would pass for the wrong reason. Whatever a star leaves open is taken.
  */
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { findPathBelow, NO_VERSION } from '../../records/request/address.ts'

@@ -1,4 +1,7 @@
-/** Check options: checks what `RestEngine.create` is given, and completes it with defaults. Unknown names are refused with the nearest known one. It is loaded where an engine is made. */
+/**
+ * Check options: checks what `RestEngine.create` is given, and completes it with defaults. Unknown names are refused with the nearest known
+ * one. It is loaded where an engine is made.
+ */
 import type { Options as OrmOptions } from '@mikro-orm/core'
 import { printFailure } from '../../foundation/base/report-failure.ts'
 import { DEFAULT_LIMITS } from '../../foundation/base/limits.ts'
@@ -205,7 +208,10 @@ function checkForms(options: CheckedOptions): void {
   }
 }
 
-/** @throws TypeError for options of MikroORM that are the engine's own, and for those with which a request would not read or write what is stored. */
+/**
+ * @throws TypeError for options of MikroORM that are the engine's own, and for those with which a request would not read or write what is
+ * stored.
+ */
 function checkOrm(orm: Partial<OrmOptions>): void {
   for (const name of OWN_ORM_OPTIONS) {
     if (name in orm)

@@ -1,7 +1,7 @@
 /**
- * Conditional: gives the answers of GET and HEAD their entity tags, and answers with 304 where `If-None-Match` names the tag (RFC 9110 section 13.1.2).
- * By default the tag is that of a record's version, and only an answer whose every value changes the version with it becomes a 304: a 304 never hides a
- * change. With the option `etag: 'answer'` each answer has a tag of its content.
+ * Conditional: gives the answers of GET and HEAD their entity tags, and answers with 304 where `If-None-Match` names the tag (RFC 9110
+ * section 13.1.2). By default the tag is that of a record's version, and only an answer whose every value changes the version with it
+ * becomes a 304: a 304 never hides a change. With the option `etag: 'answer'` each answer has a tag of its content.
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'

@@ -1,4 +1,6 @@
-/** Create shared state: makes of the options and the metadata what an engine shares with its forks. It is loaded where an engine is made. */
+/**
+ * Create shared state: makes of the options and the metadata what an engine shares with its forks. It is loaded where an engine is made.
+ */
 import type { MikroORM } from '@mikro-orm/core'
 import { listWatched } from '../journal/changes.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'

@@ -1,4 +1,7 @@
-/** Database option: checks the option `database`, and tells a PostgreSQL database from a file. Throws TypeError and RangeError for what is neither. */
+/**
+ * Database option: checks the option `database`, and tells a PostgreSQL database from a file. Throws TypeError and RangeError for what is
+ * neither.
+ */
 import { fileURLToPath } from 'node:url'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isPglite } from '../../records/database/describe-database.ts'
@@ -81,7 +84,10 @@ function checkNumber(database: ServerDatabase, name: 'poolSize' | 'statementTime
     throw new RangeError(`RestEngine.create: "database.${name}" must be an integer of ${least} or more, got ${JSON.stringify(value)}.`)
 }
 
-/** Reads a URL, which may name schemas, and say that a pooler stands between: `?schema=sales,people&prepare=false`. The server knows no such parameters. */
+/**
+ * Reads a URL, which may name schemas, and say that a pooler stands between: `?schema=sales,people&prepare=false`. The server knows no such
+ * parameters.
+ */
 function readUrl(given: string): ServerDatabase {
   // libpq takes a list of hosts; the driver `pg` does not.
   if (/^[a-z]+:\/\/(?:[^/?#]*@)?[^@/?#]*,/i.test(given))

@@ -1,6 +1,6 @@
 /**
- * Descriptions: the OpenAPI documents of an engine. Each is made when it is asked for, with examples from the records that are there then, and made anew only
- * when those have changed. The modules that make them are loaded with the first one.
+ * Descriptions: the OpenAPI documents of an engine. Each is made when it is asked for, with examples from the records that are there then,
+ * and made anew only when those have changed. The modules that make them are loaded with the first one.
  */
 import type { AnswerCheck } from '../../description/conformity/held-answer.ts'
 import type { HookContext } from '../../model/hook-context.ts'
@@ -22,26 +22,29 @@ export interface OpenApiOptions {
   /** Version of OpenAPI. Default: `'3.1'`. */
   readonly openapi?: '3.1' | '3.2'
   /**
-   * Summaries, descriptions, examples, headers, patterns, the single statuses of refusals, and the parameters of paths below a record. Default: false, since
-   * clients that are generated need none of it: refusals are one answer `4XX` then.
+   * Summaries, descriptions, examples, headers, patterns, the single statuses of refusals, and the parameters of paths below a record.
+   * Default: false, since clients that are generated need none of it: refusals are one answer `4XX` then.
    */
   readonly details?: boolean
   /**
-   * Says all at each place, with all details: every plain attribute has a path of its own, every operation lists each status that it may answer with, and each filter says what
-   * its operator means. Default: false, since the document is several times as large then.
+   * Says all at each place, with all details: every plain attribute has a path of its own, every operation lists each status that it may
+   * answer with, and each filter says what its operator means. Default: false, since the document is several times as large then.
    */
   readonly attributes?: boolean
   /**
-   * Which filters every list names as parameters: how many to-one relations they walk (0: own attributes alone), or `'none'`. Default: the lists of resources name
-   * their own attributes, those of relations none; with `attributes: true` 1. Requests take all others, too.
+   * Which filters every list names as parameters: how many to-one relations they walk (0: own attributes alone), or `'none'`. Default: the
+   * lists of resources name their own attributes, those of relations none; with `attributes: true` 1. Requests take all others, too.
    */
   readonly filters?: number | 'none'
   /**
-   * Schemas of records require nothing, so that they hold for answers that `attributes` or `depth=0` cut down, too. Default: false, so that clients that are
-   * generated know what is always there.
+   * Schemas of records require nothing, so that they hold for answers that `attributes` or `depth=0` cut down, too. Default: false, so that
+   * clients that are generated know what is always there.
    */
   readonly sparse?: boolean
-  /** POST takes arrays as well, and answers them with lists. Default: false, so that clients that are generated know which of both an answer is. */
+  /**
+   * POST takes arrays as well, and answers them with lists. Default: false, so that clients that are generated know which of both an answer
+   * is.
+   */
   readonly bulk?: boolean
   /** Title of the API. Default: `'REST API'`. */
   readonly title?: string
@@ -149,7 +152,8 @@ export class Descriptions {
   }
 
   /**
-   * Returns what holds answers of a version against its document, which has no examples and lists no filters for this. Engines with the same model share it.
+   * Returns what holds answers of a version against its document, which has no examples and lists no filters for this. Engines with the
+   * same model share it.
    *
    * @param sparse for answers that a request has cut down
    */

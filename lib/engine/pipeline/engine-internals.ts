@@ -1,4 +1,7 @@
-/** Engine internals: what the rest of the library asks of an engine, and its users do not: the doors, the checks and the command. See internals.ts. */
+/**
+ * Engine internals: what the rest of the library asks of an engine, and its users do not: the doors, the checks and the command. See
+ * internals.ts.
+ */
 import type { HandleContext } from './handle.ts'
 import { copyWorld } from './assemble.ts'
 import type { Composition, EngineParts } from './assemble.ts'

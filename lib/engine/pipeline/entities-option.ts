@@ -29,7 +29,10 @@ export function checkEntities(entities: unknown): void {
   )
 }
 
-/** Whether a value is made by defineEntity or EntitySchema, maybe of another copy of MikroORM. MikroORM takes other objects for abstract entities. */
+/**
+ * Whether a value is made by defineEntity or EntitySchema, maybe of another copy of MikroORM. MikroORM takes other objects for abstract
+ * entities.
+ */
 function isSchema(entity: unknown): boolean {
   return typeof entity === 'object' && entity !== null && 'meta' in entity && typeof entity.meta === 'object'
 }

@@ -1,4 +1,7 @@
-/** Evolve option: checks `fill`, `renamed` and `drop`, and makes of them what a database is told. Throws TypeError for what is not of its form or goes with another `schema`. */
+/**
+ * Evolve option: checks `fill`, `renamed` and `drop`, and makes of them what a database is told. Throws TypeError for what is not of its
+ * form or goes with another `schema`.
+ */
 import type { Evolving } from '../../records/database/evolving.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 

@@ -17,8 +17,8 @@ interface ExampleReader {
 }
 
 /**
- * Returns a record of each resource that anybody may read without a token: the first by its key, which is kept once it has been found. Views and virtual entities have none,
- * since nobody knows what reading them takes.
+ * Returns a record of each resource that anybody may read without a token: the first by its key, which is kept once it has been found.
+ * Views and virtual entities have none, since nobody knows what reading them takes.
  *
  * @param kept those that have been looked for; undefined: none was found
  */

@@ -1,9 +1,9 @@
 /**
- * First seed: sows the option `seed` when an engine is created. Records go into empty tables, a seeder runs on an empty database: a file is started more than once, and its
- * records would come again each time.
+ * First seed: sows the option `seed` when an engine is created. Records go into empty tables, a seeder runs on an empty database: a file is
+ * started more than once, and its records would come again each time.
  */
 import type { Notes } from '../../foundation/base/notes.ts'
-import type { Connection } from '../../records/database/dialect.ts'
+import type { Connection } from '../../records/database/connection.ts'
 import { isSeeder, listSeeds } from '../../model/seeds.ts'
 import type { Seed, Seeds } from '../../model/seeds.ts'
 import { hashedSeed } from '../../records/write/hash-passwords.ts'

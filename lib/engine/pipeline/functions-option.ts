@@ -1,4 +1,7 @@
-/** Functions option: checks the option `functions`, which SQL of a SQLite file calls. Throws TypeError for what is no function, and for databases that have their own. */
+/**
+ * Functions option: checks the option `functions`, which SQL of a SQLite file calls. Throws TypeError for what is no function, and for
+ * databases that have their own.
+ */
 import type { ServerDatabase, SqlFunctions } from '../../records/database/world-store.ts'
 
 export function checkFunctions({

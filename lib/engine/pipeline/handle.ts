@@ -111,7 +111,9 @@ export function handle(arrival: Arrival, parts: StageParts): Awaitable<RestRespo
   return runCoroutine(passStages(arrival, parts))
 }
 
-/** The stages of a request, from its arrival to its answer. Each takes what those before it have proved; `wait` waits where a stage must. */
+/**
+ * The stages of a request, from its arrival to its answer. Each takes what those before it have proved; `wait` waits where a stage must.
+ */
 function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestResponse> {
   const { trace } = arrival
   const { routes, authentication } = parts
@@ -368,7 +370,9 @@ function refuseWrite(request: Request, parts: StageParts): void {
   if (WRITE_METHODS.includes(request.method) && !isSession(request, parts)) throw readOnlyError(request.method, listMethods(request, parts))
 }
 
-/** The methods that a path takes; undefined where nothing is there, or where the application's look-up fails: a write is refused there, too. */
+/**
+ * The methods that a path takes; undefined where nothing is there, or where the application's look-up fails: a write is refused there, too.
+ */
 function listMethods(request: Request, { options, model, served, routes }: StageParts): readonly string[] | undefined {
   try {
     const version = findVersion(request, options.versions, model)

@@ -1,6 +1,6 @@
 /**
- * Hold answer: takes a request and its answer, in the form of `handle` or of `fetch`, and holds the answer against the document of its version. Gives the faults
- * in plain words. Throws TypeError for what is neither.
+ * Hold answer: takes a request and its answer, in the form of `handle` or of `fetch`, and holds the answer against the document of its
+ * version. Gives the faults in plain words. Throws TypeError for what is neither.
  */
 import type { HeldAnswer } from '../../description/conformity/held-answer.ts'
 import type { Resource } from '../../model/model.ts'

@@ -1,6 +1,6 @@
 /**
- * Internals: finds what the rest of the library asks of an engine (engine-internals.ts). It is kept beside the engine, which so has no member that is not public, at
- * run time either. It loads nothing: the command refuses a wrong command line without the engine.
+ * Internals: finds what the rest of the library asks of an engine (engine-internals.ts). It is kept beside the engine, which so has no
+ * member that is not public, at run time either. It loads nothing: the command refuses a wrong command line without the engine.
  */
 import type { EngineInternals } from './engine-internals.ts'
 

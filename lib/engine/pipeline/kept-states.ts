@@ -1,6 +1,7 @@
 /**
- * Kept states: the state of the world before each request that may write, for going back to it. A state is a copy of the data, or a position in the log of a server, so they are
- * kept only while somebody looks. Of a request that reads none is kept: that before it is the one before the next write, where nothing has changed in between.
+ * Kept states: the state of the world before each request that may write, for going back to it. A state is a copy of the data, or a
+ * position in the log of a server, so they are kept only while somebody looks. Of a request that reads none is kept: that before it is the
+ * one before the next write, where nothing has changed in between.
  */
 import type { ChangeRecorder } from '../../records/database/changes.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'

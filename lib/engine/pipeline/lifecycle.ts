@@ -1,6 +1,6 @@
 /**
- * Lifecycle: how long an engine answers. It counts the running requests, so that closing can wait for them. When the data is replaced, a new generation
- * begins and the requests of the old one are aborted, so that they cannot write into data they have not seen.
+ * Lifecycle: how long an engine answers. It counts the running requests, so that closing can wait for them. When the data is replaced, a
+ * new generation begins and the requests of the old one are aborted, so that they cannot write into data they have not seen.
  */
 import { connectionLost, engineClosed } from '../../foundation/base/errors.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Locate: between the ID in a path and the row that is written. Where clients know another key than the primary one (`Resource.shownKey`), the row is looked for before
- * a write; refuses with record_not_found. Reading needs none of this: its statements find the row themselves.
+ * Locate: between the ID in a path and the row that is written. Where clients know another key than the primary one (`Resource.shownKey`),
+ * the row is looked for before a write; refuses with record_not_found. Reading needs none of this: its statements find the row themselves.
  */
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
@@ -8,7 +8,7 @@ import { idFromJson, idToJson, idToSegment, isShownKey } from '../../model/key.t
 import type { KeyValues, RecordKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { notFound } from '../../records/access/resolve-path.ts'
-import type { Connection } from '../../records/database/dialect.ts'
+import type { Connection } from '../../records/database/connection.ts'
 import { findId, findRowKey } from '../../records/read/row-keys.ts'
 import type { Written } from '../../records/write/written.ts'
 

@@ -1,6 +1,7 @@
 /**
- * Member: one record of a list attribute, by a path of its own: `/v1/users/1/posts/2`. Reading gives the record, and DELETE removes it, as DELETE of the list does with all
- * that meet its filters. Refuses with record_not_found a record that is not in the list, or does not exist for the caller.
+ * Member: one record of a list attribute, by a path of its own: `/v1/users/1/posts/2`. Reading gives the record, and DELETE removes it, as
+ * DELETE of the list does with all that meet its filters. Refuses with record_not_found a record that is not in the list, or does not exist
+ * for the caller.
  */
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
@@ -14,7 +15,7 @@ import type { Target } from '../../records/access/resolve-path.ts'
 import { isOpen, onlyRecord, retryWithRules } from '../../records/plan/visibility.ts'
 import { NO_PARAMETERS } from '../../records/request/query-string.ts'
 import type { Reader, View } from '../../records/read/reader.ts'
-import type { Connection } from '../../records/database/dialect.ts'
+import type { Connection } from '../../records/database/connection.ts'
 import type { Writer } from '../../records/write/writer.ts'
 import { findRowKey } from '../../records/read/row-keys.ts'
 import { locate } from './locate.ts'

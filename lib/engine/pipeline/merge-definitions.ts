@@ -1,6 +1,6 @@
 /**
- * Merge definitions: those of the application with those that the database itself gives, which are names of resources. Finds the entity of a definition that
- * names a table by a text.
+ * Merge definitions: those of the application with those that the database itself gives, which are names of resources. Finds the entity of
+ * a definition that names a table by a text.
  */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'

@@ -1,4 +1,7 @@
-/** Note secrets: names the attributes of a database without a model, or of a JSON file, that look like secrets and are shown, and says how to hide them. */
+/**
+ * Note secrets: names the attributes of a database without a model, or of a JSON file, that look like secrets and are shown, and says how
+ * to hide them.
+ */
 import type { Notes } from '../../foundation/base/notes.ts'
 import type { ScalarKind } from '../../foundation/values/scalar-type.ts'
 import type { Model, Resource } from '../../model/model.ts'

@@ -1,6 +1,6 @@
 /**
- * Open database: the one place where the option `database` decides which kind of database serves an engine. Its implementation is loaded with the first
- * engine, MikroORM's driver included: importing the library alone costs little.
+ * Open database: the one place where the option `database` decides which kind of database serves an engine. Its implementation is loaded
+ * with the first engine, MikroORM's driver included: importing the library alone costs little.
  */
 import { PGLITE, isPglite } from '../../records/database/describe-database.ts'
 import { formatInstall } from '../../records/database/install-line.ts'

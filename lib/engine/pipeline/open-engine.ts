@@ -1,4 +1,7 @@
-/** Open engine: opens the database of a new engine and begins its life. It is loaded where an engine is made. Throws TypeError, RangeError and Error for options and models that cannot be served. */
+/**
+ * Open engine: opens the database of a new engine and begins its life. It is loaded where an engine is made. Throws TypeError, RangeError
+ * and Error for options and models that cannot be served.
+ */
 import { chain, runCoroutine } from '../../foundation/base/awaitable.ts'
 import { requireNode } from '../../foundation/base/node-version.ts'
 import { Notes } from '../../foundation/base/notes.ts'

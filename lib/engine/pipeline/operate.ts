@@ -1,13 +1,13 @@
 /**
- * Operate: what each method does to each kind of target: which reading or writing it is, which envelope answers it, and the application's wrapper around it.
- * Takes a resolved and checked request; gives the response.
+ * Operate: what each method does to each kind of target: which reading or writing it is, which envelope answers it, and the application's
+ * wrapper around it. Takes a resolved and checked request; gives the response.
  */
 import type { EntityManager } from '@mikro-orm/core'
 import type { ResourceAction } from '../../records/access/actions.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { CustomParameter, ModelRules } from '../../records/access/access-rules.ts'
-import type { Connection, WrittenPlace } from '../../records/database/dialect.ts'
+import type { Connection, WrittenPlace } from '../../records/database/connection.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Wrapper } from '../../model/hook-context.ts'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
@@ -201,7 +201,10 @@ async function wrapped(wrapper: Wrapper, work: OperationWork, operation: Operati
   return services.transaction(attempt, view.end, about && findPlace(about.resource))
 }
 
-/** Returns the place of writes that may run again with what their wrappers do: that of all writes of the resource; undefined where they may not. */
+/**
+ * Returns the place of writes that may run again with what their wrappers do: that of all writes of the resource; undefined where they may
+ * not.
+ */
 export function findPlace({ plural, rules }: Resource): WrittenPlace | undefined {
   return rules.repeatable ? { resource: plural, id: undefined } : undefined
 }

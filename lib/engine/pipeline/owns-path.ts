@@ -6,8 +6,8 @@ import { describeReserved } from '../../records/request/reserved-paths.ts'
 import type { StageParts } from './handle.ts'
 
 /**
- * Returns whether a path is the engine's: that of a version and all below it; without versions, that of a resource, of what stands beside the resources, or of a
- * custom route; and the index.
+ * Returns whether a path is the engine's: that of a version and all below it; without versions, that of a resource, of what stands beside
+ * the resources, or of a custom route; and the index.
  *
  * @param target path below the base; may carry a query
  * @param hasBase whether there is a base: without one the root is that of the app

@@ -1,11 +1,14 @@
-/** Read versions: makes the model of each version of the metadata of MikroORM and the options, and checks what only the database can tell. It is loaded where an engine is made. */
+/**
+ * Read versions: makes the model of each version of the metadata of MikroORM and the options, and checks what only the database can tell.
+ * It is loaded where an engine is made.
+ */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { findRules } from '../../records/access/access-rules.ts'
 import type { CustomParameter } from '../../records/access/access-rules.ts'
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
-import type { Connection } from '../../records/database/dialect.ts'
+import type { Connection } from '../../records/database/connection.ts'
 import { readListDefaults } from '../../records/access/list-defaults.ts'
 import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
 import { requireConditions } from '../../records/access/list-condition.ts'
@@ -165,7 +168,10 @@ function checkVocabulary({ names, reserved, flags, own }: Vocabulary): void {
   }
 }
 
-/** Whether the default paths lead somewhere: those of `expand`, and of the orders of lists. A resource without such a path needs no plan yet. */
+/**
+ * Whether the default paths lead somewhere: those of `expand`, and of the orders of lists. A resource without such a path needs no plan
+ * yet.
+ */
 function checkDefaultPaths(model: Model, vocabulary: Vocabulary, { limits }: CheckedOptions): void {
   const visibility = { ...EVERYTHING, flags: model.flags }
   const orders = model.entities.some(({ attributes }) => attributes.some(hasOrder))

@@ -1,6 +1,7 @@
 /**
- * Record request: what stands around the stages (handle.ts) and changes nothing of them. From the outside to the inside: the trace measures where the
- * time goes, the journal notes what was sent and what was answered, and injected faults do to a request on its way what a test has asked for.
+ * Record request: what stands around the stages (handle.ts) and changes nothing of them. From the outside to the inside: the trace measures
+ * where the time goes, the journal notes what was sent and what was answered, and injected faults do to a request on its way what a test
+ * has asked for.
  */
 import { LazyClient } from '../../foundation/base/abort.ts'
 import { FormBody } from '../../foundation/base/form-body.ts'
@@ -11,7 +12,7 @@ import { SERVER_TIMING, formatServerTiming } from '../../foundation/base/server-
 import { Trace, summarizeTimes } from '../../foundation/base/trace.ts'
 import type { RunStatement, Traces } from '../../foundation/base/trace.ts'
 import { Surroundings } from '../../foundation/base/surroundings.ts'
-import type { Connection } from '../../records/database/dialect.ts'
+import type { Connection } from '../../records/database/connection.ts'
 import { NO_FILTERS } from '../../model/added-filters.ts'
 import type { Explanation } from '../journal/explanation.ts'
 import { maskRecord } from '../journal/create-entry.ts'

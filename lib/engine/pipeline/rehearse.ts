@@ -1,6 +1,6 @@
 /**
- * Rehearse: what `schema: 'evolve'` would change, without changing it. A SQLite file is evolved as a copy in a folder that goes away, a server in a transaction that
- * is taken back. And what makes tables anew.
+ * Rehearse: what `schema: 'evolve'` would change, without changing it. A SQLite file is evolved as a copy in a folder that goes away, a
+ * server in a transaction that is taken back. And what makes tables anew.
  */
 import { Notes } from '../../foundation/base/notes.ts'
 import { EvolveError, Rehearsed } from '../../records/database/evolving.ts'

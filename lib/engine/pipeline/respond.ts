@@ -72,7 +72,10 @@ export function respondList({ resource, page, range, parameters, vocabulary, pat
   })
 }
 
-/** Queries of other pages: what stands before the number of the page, or of the record where it begins, and what behind. A query that comes again is split once. */
+/**
+ * Queries of other pages: what stands before the number of the page, or of the record where it begins, and what behind. A query that comes
+ * again is split once.
+ */
 const queriesOfPages = new WeakMap<Parameters, readonly [string, string]>()
 
 /** Splits a query where it says which page it asks for: every other parameter is as it was sent. */
@@ -107,7 +110,10 @@ export function respondRecord(resource: Resource, record: JsonRecord | null, tim
 const shown = new WeakMap<Resource, Builder>()
 const done = new WeakMap<Resource, Builder>()
 
-/** Returns the function that makes the body of a record. It is generated: a literal with a name that differs by resource costs as much as a good part of the reading. */
+/**
+ * Returns the function that makes the body of a record. It is generated: a literal with a name that differs by resource costs as much as a
+ * good part of the reading.
+ */
 function envelopeOf(resource: Resource, envelopes: typeof shown): Builder {
   let build = envelopes.get(resource)
   if (build === undefined) {

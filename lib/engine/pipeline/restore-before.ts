@@ -1,4 +1,7 @@
-/** Restore before: goes back to the state that a request of the journal has met. Throws TypeError, RangeError for what names none, and Error in one line where the state is not known. */
+/**
+ * Restore before: goes back to the state that a request of the journal has met. Throws TypeError, RangeError for what names none, and Error
+ * in one line where the state is not known.
+ */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'

@@ -1,6 +1,6 @@
 /**
- * Scenarios: named seeds. The state of each is made when it is first asked for, of the database as it was before the seed, and kept as a snapshot that
- * forks share. Throws RangeError for an unknown name, TypeError and RestError for records that the model refuses.
+ * Scenarios: named seeds. The state of each is made when it is first asked for, of the database as it was before the seed, and kept as a
+ * snapshot that forks share. Throws RangeError for an unknown name, TypeError and RestError for records that the model refuses.
  */
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { checkSeeds } from '../../model/seeds.ts'

@@ -1,9 +1,10 @@
 /**
- * Served versions: what answers the requests of one engine at present. The model grows when a request adds names to an open resource, and gets other rules when the
- * application adds a filter to the entity manager: the versions are compiled with them, and take the place of the old ones in one step. A request goes on with the version that it began with.
+ * Served versions: what answers the requests of one engine at present. The model grows when a request adds names to an open resource, and
+ * gets other rules when the application adds a filter to the entity manager: the versions are compiled with them, and take the place of the
+ * old ones in one step. A request goes on with the version that it began with.
  */
 import type { Clock } from '../../foundation/base/clock.ts'
-import type { Connection } from '../../records/database/dialect.ts'
+import type { Connection } from '../../records/database/connection.ts'
 import type { Model } from '../../model/model.ts'
 import { NOTHING_LEARNED, addLearned } from '../../model/open-attributes.ts'
 import type { LearnedNames } from '../../model/open-attributes.ts'

@@ -1,6 +1,7 @@
 /**
- * Set mark: puts the user who asks into a list of a record, or takes it out, at a path of its own: `/v1/articles/7/favorite` (`ResourceConfig.marks`). Needs no right but to read the
- * record. Answers with the record; refuses with token_missing who has not logged in, and with record_not_found a record that does not exist for the caller.
+ * Set mark: puts the user who asks into a list of a record, or takes it out, at a path of its own: `/v1/articles/7/favorite`
+ * (`ResourceConfig.marks`). Needs no right but to read the record. Answers with the record; refuses with token_missing who has not logged
+ * in, and with record_not_found a record that does not exist for the caller.
  */
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
@@ -10,7 +11,7 @@ import { formatIso } from '../../foundation/values/iso-time.ts'
 import { requireLogIn } from '../../records/access/access-rules.ts'
 import { notFound } from '../../records/access/resolve-path.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
-import type { Connection } from '../../records/database/dialect.ts'
+import type { Connection } from '../../records/database/connection.ts'
 import { idToJson, keyFromText } from '../../model/key.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
 import { findId } from '../../records/read/row-keys.ts'

@@ -1,7 +1,7 @@
 /**
- * Shape answer: the last step of a request from outside, where the application wants another envelope than the engine's own. What is asked inside of a request
- * keeps the engine's form, which the stages themselves read. Takes an answer and the names of resources; gives the same with another body. Without the option
- * there is nothing of it.
+ * Shape answer: the last step of a request from outside, where the application wants another envelope than the engine's own. What is asked
+ * inside of a request keeps the engine's form, which the stages themselves read. Takes an answer and the names of resources; gives the same
+ * with another body. Without the option there is nothing of it.
  */
 import { LazyClient } from '../../foundation/base/abort.ts'
 import { isObject, assertJson } from '../../foundation/base/json.ts'

@@ -21,8 +21,8 @@ export interface PreparedParts {
 
 export interface SharedState extends PreparedParts {
   /**
-   * Returns the versions with the names that requests have added to open resources, and the filters that the application has added. The same ones give the same
-   * versions, of which some are kept.
+   * Returns the versions with the names that requests have added to open resources, and the filters that the application has added. The
+   * same ones give the same versions, of which some are kept.
    */
   readonly compile: (learned: LearnedNames, filters: NamedFilters) => ReadonlyMap<string, CompiledVersion>
   readonly watched: Watched

@@ -42,8 +42,8 @@ export function findSnapshotName(snapshot: Snapshot): string | undefined {
 }
 
 /**
- * The state of an engine at one moment, as `engine.snapshot()` gives it and `engine.restore(snapshot)` takes it. It never changes, and can be restored any
- * number of times, also by forks of the engine.
+ * The state of an engine at one moment, as `engine.snapshot()` gives it and `engine.restore(snapshot)` takes it. It never changes, and can
+ * be restored any number of times, also by forks of the engine.
  */
 export class Snapshot {
   readonly #contents: SnapshotContents

@@ -1,6 +1,6 @@
 /**
- * Stream list: answers the records of all pages in another form than the JSON envelope. The first page is read before the answer begins, so that all
- * refusals are answered as ever; each other one when what was written before has been taken, so that only one page is in memory.
+ * Stream list: answers the records of all pages in another form than the JSON envelope. The first page is read before the answer begins, so
+ * that all refusals are answered as ever; each other one when what was written before has been taken, so that only one page is in memory.
  */
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'

@@ -1,7 +1,10 @@
-/** Versions: what each version is served with: its model, which an engine shares with its forks, and the reader and writer that work on one database. */
+/**
+ * Versions: what each version is served with: its model, which an engine shares with its forks, and the reader and writer that work on one
+ * database.
+ */
 import type { CustomParameter, ModelRules } from '../../records/access/access-rules.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
-import type { Connection } from '../../records/database/dialect.ts'
+import type { Connection } from '../../records/database/connection.ts'
 import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
 import type { Model } from '../../model/model.ts'
 import type { Services } from './operate.ts'

@@ -1,6 +1,6 @@
 /**
- * World: the data, the clock, the log-ins, the seeds and the learned names of one engine as a whole. Takes snapshots, goes back to them, and copies them for forks.
- * Throws TypeError for a snapshot of another model, and Error when the engine is closed.
+ * World: the data, the clock, the log-ins, the seeds and the learned names of one engine as a whole. Takes snapshots, goes back to them,
+ * and copies them for forks. Throws TypeError for a snapshot of another model, and Error when the engine is closed.
  */
 import type { Authentication } from '../auth/authentication.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
@@ -36,7 +36,10 @@ export class World {
   readonly #parts: WorldParts
   /** The state that `reset` goes back to, beside the data. */
   readonly #origin: WorldState
-  /** The snapshot that the present test has begun with, and the last request before it; undefined: `#origin`, and the data that `reset` goes back to. */
+  /**
+   * The snapshot that the present test has begun with, and the last request before it; undefined: `#origin`, and the data that `reset` goes
+   * back to.
+   */
   #begun: { readonly snapshot: Snapshot; readonly last: number } | undefined
 
   /** @param state begins with this state; default: that of the parts */
@@ -46,7 +49,10 @@ export class World {
     this.#origin = this.#state()
   }
 
-  /** Returns the state that the present test has begun with: the latest restored, reset or made one; and the ID of the last request before it. */
+  /**
+   * Returns the state that the present test has begun with: the latest restored, reset or made one; and the ID of the last request before
+   * it.
+   */
   async beginning(): Promise<SnapshotContents & { readonly last: number }> {
     const { life, shared, store } = this.#parts
     life.assertOpen()

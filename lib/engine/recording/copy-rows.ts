@@ -1,6 +1,6 @@
 /**
- * Copy rows: writes the rows of a server to a file of SQLite, for a recording: by way of the API, whose values no database knows. What is hidden is not read; where a row must have it, a
- * value stands in for it. Returns why it could not be done, as a clause.
+ * Copy rows: writes the rows of a server to a file of SQLite, for a recording: by way of the API, whose values no database knows. What is
+ * hidden is not read; where a row must have it, a value stands in for it. Returns why it could not be done, as a clause.
  */
 import { shownName } from '../../model/ids-name.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'

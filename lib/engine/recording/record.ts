@@ -1,4 +1,7 @@
-/** Record: gathers what a recording of a failed test holds, and writes it to a file. Throws TypeError for options that are not of their form, and errors of the file system. */
+/**
+ * Record: gathers what a recording of a failed test holds, and writes it to a file. Throws TypeError for options that are not of their
+ * form, and errors of the file system.
+ */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { checkNames } from '../../foundation/base/suggest.ts'

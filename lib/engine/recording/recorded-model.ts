@@ -1,6 +1,7 @@
 /**
- * Recorded model: the entities of an engine as plain data, and entities made of such data. Code does not go into a file: hooks, rules, computed attributes and types of
- * the application are left out, and named in notes. What is read comes from a file of somebody: names become parts of generated code and SQL, so they are checked.
+ * Recorded model: the entities of an engine as plain data, and entities made of such data. Code does not go into a file: hooks, rules,
+ * computed attributes and types of the application are left out, and named in notes. What is read comes from a file of somebody: names
+ * become parts of generated code and SQL, so they are checked.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { isObject } from '../../foundation/base/json.ts'

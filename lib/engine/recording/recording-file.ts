@@ -1,6 +1,6 @@
 /**
- * Recording file: what a recording looks like on disk. A line with the version, a line with the lengths of the two parts, then the parts, compressed: the facts as JSON,
- * and the data as a SQLite file. A file is somebody's: it is read within bounds, and refused in one line.
+ * Recording file: what a recording looks like on disk. A line with the version, a line with the lengths of the two parts, then the parts,
+ * compressed: the facts as JSON, and the data as a SQLite file. A file is somebody's: it is read within bounds, and refused in one line.
  */
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { isObject } from '../../foundation/base/json.ts'

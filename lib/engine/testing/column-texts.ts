@@ -1,4 +1,7 @@
-/** Column texts: values for columns that hold texts of one form, by the type of the column: an address, an interval, a number that is shown as a text. */
+/**
+ * Column texts: values for columns that hold texts of one form, by the type of the column: an address, an interval, a number that is shown
+ * as a text.
+ */
 import type { Random } from './random.ts'
 
 type Make = (random: Random) => string

@@ -1,6 +1,7 @@
 /**
- * Events: tells listeners what happens to an engine: requests, and what tests do to its world. A listener takes events when it likes, and has those that it has
- * not taken in a queue of its own. Where that is full the oldest leave it, and `lost` says how many: nobody holds the engine up.
+ * Events: tells listeners what happens to an engine: requests, and what tests do to its world. A listener takes events when it likes, and
+ * has those that it has not taken in a queue of its own. Where that is full the oldest leave it, and `lost` says how many: nobody holds the
+ * engine up.
  */
 import type { Clock } from '../../foundation/base/clock.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'

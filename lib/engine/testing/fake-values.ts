@@ -1,6 +1,6 @@
 /**
- * Fake values: made-up JSON values for an attribute, from its type and its name: first one that reads well, then others in case it is taken already.
- * Knows nothing of records and databases.
+ * Fake values: made-up JSON values for an attribute, from its type and its name: first one that reads well, then others in case it is taken
+ * already. Knows nothing of records and databases.
  */
 import { DAY_MS } from '../../foundation/base/clock.ts'
 import { findColumnTexts } from './column-texts.ts'

@@ -1,6 +1,6 @@
 /**
- * Faker text: texts that look like what an attribute is called, from `@faker-js/faker` where that is installed (an optional peer dependency). It is
- * imported when it is first asked for, in English only, as an instance of our own: that of the caller keeps its seed.
+ * Faker text: texts that look like what an attribute is called, from `@faker-js/faker` where that is installed (an optional peer
+ * dependency). It is imported when it is first asked for, in English only, as an instance of our own: that of the caller keeps its seed.
  */
 import type { Faker } from '@faker-js/faker'
 import type { Random } from './random.ts'

@@ -1,6 +1,7 @@
 /**
- * Fault injection: delays, failures, lost connections, rate limits, and gates that hold requests on their way to the engine. Knows nothing of the engine, whose answer
- * comes as a function. Rejects with fault_injected, rate_limited, or the error of the test; a lost connection is an error of code ECONNRESET.
+ * Fault injection: delays, failures, lost connections, rate limits, and gates that hold requests on their way to the engine. Knows nothing
+ * of the engine, whose answer comes as a function. Rejects with fault_injected, rate_limited, or the error of the test; a lost connection
+ * is an error of code ECONNRESET.
  */
 import type { Clock } from '../../foundation/base/clock.ts'
 import { connectionLost, restError } from '../../foundation/base/errors.ts'

@@ -22,8 +22,8 @@ export interface FaultRequest {
 }
 
 /**
- * Which requests are meant: `'POST /v1/orders'`, in which `*` stands for any run of characters and the method may be left out (`'/v1/*'`, `'*'`); GET means
- * HEAD, too. The base may be left out. Or a function of the request.
+ * Which requests are meant: `'POST /v1/orders'`, in which `*` stands for any run of characters and the method may be left out (`'/v1/*'`,
+ * `'*'`); GET means HEAD, too. The base may be left out. Or a function of the request.
  */
 export type RequestMatch = string | ((request: FaultRequest) => unknown)
 

@@ -1,10 +1,11 @@
 /**
- * Fill drafts: makes up the values of the slots of record drafts. Values of a unique set are drawn until they are free, among the rows that exist and among
- * the drafts. Rejects an attribute whose type takes none of the values that can be made up.
+ * Fill drafts: makes up the values of the slots of record drafts. Values of a unique set are drawn until they are free, among the rows that
+ * exist and among the drafts. Rejects an attribute whose type takes none of the values that can be made up.
  */
 import { restError } from '../../foundation/base/errors.ts'
 import type { RestError } from '../../foundation/base/errors.ts'
-import type { Connection, Statement } from '../../records/database/dialect.ts'
+import type { Statement } from '../../records/database/dialect.ts'
+import type { Connection } from '../../records/database/connection.ts'
 import { keyFromJson } from '../../model/key.ts'
 import type { Attribute, Resource, ScalarAttribute } from '../../model/model.ts'
 import { planRows } from '../../records/write/plan-rows.ts'
@@ -35,8 +36,9 @@ function isSlot(part: DraftPart): boolean {
 }
 
 /**
- * Returns the unique sets of a record whose values another one could have. A set with a NULL conflicts with nothing, and a set with a parent that is made for
- * the record cannot be shared. An attribute that is left out (a default of the model) is left out of its set: the others are made up to be unique without it.
+ * Returns the unique sets of a record whose values another one could have. A set with a NULL conflicts with nothing, and a set with a
+ * parent that is made for the record cannot be shared. An attribute that is left out (a default of the model) is left out of its set: the
+ * others are made up to be unique without it.
  */
 function findUniqueSets(draft: RecordDraft): UniqueSet[] {
   const { resource } = draft

@@ -1,6 +1,9 @@
 /** Given options: what `engine.given` is called with, and what it gives. */
 
-/** Attributes as in a body of POST that are not made up. An object in a relation is completed too, an ID links, a number in a list makes that many records. */
+/**
+ * Attributes as in a body of POST that are not made up. An object in a relation is completed too, an ID links, a number in a list makes
+ * that many records.
+ */
 export type Overrides = Readonly<Record<string, unknown>>
 
 /** Options of `engine.given` and `engine.given.many`. */
@@ -26,7 +29,8 @@ export interface GiveMethods<Name extends string> {
    *
    * @param name of the resource, singular or plural
    * @returns the record as the API shows it
-   * @throws RestError when the overrides, or the made-up values, are refused by the model; nothing is inserted then. TypeError, RangeError for options that are not of their form.
+   * @throws RestError when the overrides, or the made-up values, are refused by the model; nothing is inserted then. TypeError, RangeError
+   * for options that are not of their form.
    * @example const order = await engine.given('order', { customer: { vip: true }, items: 3 }, { seed: 7 })
    */
   one(name: Name, overrides?: Overrides, options?: GivenOptions): Promise<GivenRecord>

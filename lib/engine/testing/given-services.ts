@@ -2,7 +2,7 @@
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { Model, Resource } from '../../model/model.ts'
-import type { Connection } from '../../records/database/dialect.ts'
+import type { Connection } from '../../records/database/connection.ts'
 import type { Reader } from '../../records/read/reader.ts'
 import type { PasswordHashes } from '../../records/write/hash-passwords.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Latency: delays as a real backend has them, of a log-normal distribution that two percentiles describe. The same seed gives the same delays.
- * Throws TypeError and RangeError for a profile that is not of its form.
+ * Latency: delays as a real backend has them, of a log-normal distribution that two percentiles describe. The same seed gives the same
+ * delays. Throws TypeError and RangeError for a profile that is not of its form.
  */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { MAX_DELAY } from './fault-options.ts'

@@ -1,7 +1,7 @@
 /**
- * Make records: inserts minimal valid graphs of records for `engine.given`. Values that the model needs and the caller leaves out are made up, parents included. The graph is
- * inserted like a seed, in one transaction, and read back as the API shows it. The same seed and the same data give the same records.
- * Rejects with body_invalid, validation_failed, unique_conflict.
+ * Make records: inserts minimal valid graphs of records for `engine.given`. Values that the model needs and the caller leaves out are made
+ * up, parents included. The graph is inserted like a seed, in one transaction, and read back as the API shows it. The same seed and the
+ * same data give the same records. Rejects with body_invalid, validation_failed, unique_conflict.
  */
 import { CheckConstraintViolationException } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/core'
@@ -134,7 +134,10 @@ function findLeftOut(error: unknown, drafts: RecordDrafts): ScalarAttribute[] {
   )
 }
 
-/** Returns the error of a broken CHECK, of which the model knows nothing, with the made-up values that it may be about. Other errors stay as they are. */
+/**
+ * Returns the error of a broken CHECK, of which the model knows nothing, with the made-up values that it may be about. Other errors stay as
+ * they are.
+ */
 function describeBrokenCheck(error: unknown, drafts: RecordDrafts, dialect: Dialect): unknown {
   if (!(error instanceof RestError) || !(error.cause instanceof CheckConstraintViolationException)) return error
   const text = dialect.brokenCheck(error.cause) ?? ''
@@ -154,7 +157,9 @@ function describeBrokenCheck(error: unknown, drafts: RecordDrafts, dialect: Dial
   return restError('validation_failed', `given: ${error.message} ${errors[0]!.detail}`, { errors, cause: error.cause })
 }
 
-/** Returns the error of a broken foreign key with the links that have a default, which no record may have. Other errors stay as they are. */
+/**
+ * Returns the error of a broken foreign key with the links that have a default, which no record may have. Other errors stay as they are.
+ */
 function describeMissingDefault(error: unknown, { all }: RecordDrafts): unknown {
   if (!(error instanceof RestError) || error.code !== 'owner_required') return error
   const places = all.flatMap(({ resource, body, path, implied }) =>

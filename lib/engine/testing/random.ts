@@ -1,7 +1,7 @@
 /**
- * Random: repeatable chance. A stream of numbers is named by a text, so that each value has a stream of its own: giving one value leaves the others as
- * they were. The generator is sfc32 (Chris Doty-Humphrey, PractRand, public domain), its 128 bits of state the first 16 bytes of the SHA-256 of the
- * name. Only 32-bit integer arithmetic and one division: the same bits on every machine and every version of Node.
+ * Random: repeatable chance. A stream of numbers is named by a text, so that each value has a stream of its own: giving one value leaves
+ * the others as they were. The generator is sfc32 (Chris Doty-Humphrey, PractRand, public domain), its 128 bits of state the first 16 bytes
+ * of the SHA-256 of the name. Only 32-bit integer arithmetic and one division: the same bits on every machine and every version of Node.
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 

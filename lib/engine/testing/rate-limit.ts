@@ -1,6 +1,6 @@
 /**
- * Rate limit: a token bucket. It is full at first and holds as many requests as are allowed in the time; it fills evenly by the clock of the engine.
- * Refuses with rate_limited.
+ * Rate limit: a token bucket. It is full at first and holds as many requests as are allowed in the time; it fills evenly by the clock of
+ * the engine. Refuses with rate_limited.
  */
 import { parseDuration } from '../../foundation/base/clock.ts'
 import type { Clock } from '../../foundation/base/clock.ts'

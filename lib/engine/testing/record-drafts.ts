@@ -1,6 +1,6 @@
 /**
- * Record drafts: completes what a caller gives to the structure of a graph. A draft stands for each record that is to be inserted, parents included; its slots
- * are the attributes whose values are still to be made up. Rejects relations that need each other in a circle.
+ * Record drafts: completes what a caller gives to the structure of a graph. A draft stands for each record that is to be inserted, parents
+ * included; its slots are the attributes whose values are still to be made up. Rejects relations that need each other in a circle.
  */
 import { isIds } from '../../model/ids-name.ts'
 import { restError } from '../../foundation/base/errors.ts'
@@ -182,7 +182,9 @@ export class RecordDrafts {
     }
   }
 
-  /** Returns an embedded object with slots for the values that it needs. Of several classes it has the one that it names, else the first. */
+  /**
+   * Returns an embedded object with slots for the values that it needs. Of several classes it has the one that it names, else the first.
+   */
   #complete(attribute: EmbeddedAttribute, value: object | undefined, site: Site): Record<string, unknown> {
     const { name, variants, attributes } = attribute
     const holder: Record<string, unknown> = { ...value }

@@ -1,6 +1,6 @@
 /**
- * Shared keys: drafts whose foreign keys share a column with another attribute, such as a tenant that is part of every key. All of them must say the same, so
- * the value of one follows from the other, and a parent that is linked twice is created once.
+ * Shared keys: drafts whose foreign keys share a column with another attribute, such as a tenant that is part of every key. All of them
+ * must say the same, so the value of one follows from the other, and a parent that is linked twice is created once.
  */
 import { joinKey, keyFromJson } from '../../model/key.ts'
 import { tableColumns } from '../../model/model.ts'
@@ -43,7 +43,10 @@ function isHolder(attribute: Attribute): attribute is ScalarAttribute | ToOneAtt
   return attribute.kind === 'toOne' && attribute.owner && [attribute.formula, attribute.targetKey, attribute.document].every(each => !each)
 }
 
-/** Returns the attributes on both sides of what a foreign key refers to beside the primary key, where each is one column: they must say the same. */
+/**
+ * Returns the attributes on both sides of what a foreign key refers to beside the primary key, where each is one column: they must say the
+ * same.
+ */
 function findBeside(
   { attributes }: Resource,
   { beside = [], target }: ToOneAttribute,
@@ -72,7 +75,10 @@ function findKeyPart(resource: Resource, part: number): { attribute: ScalarAttri
 export class SharedKeys {
   readonly #byBody = new Map<object, RecordDraft>()
 
-  /** Adds a draft, whose attributes are still to be completed; sets the values that follow from what the caller gives, or from the place of the record. */
+  /**
+   * Adds a draft, whose attributes are still to be completed; sets the values that follow from what the caller gives, or from the place of
+   * the record.
+   */
   add(draft: RecordDraft): void {
     this.#byBody.set(draft.body, draft)
     const { body, implied } = draft
@@ -194,7 +200,10 @@ export class SharedKeys {
   }
 }
 
-/** Returns the JSON form of a part of the key that a caller gives, by an ID or in an object that has it; the object of a new record whose key is not given. */
+/**
+ * Returns the JSON form of a part of the key that a caller gives, by an ID or in an object that has it; the object of a new record whose
+ * key is not given.
+ */
 function readGiven(value: unknown, target: Resource, part: number): unknown {
   if (value === undefined || value === null) return undefined
   if (isObject(value)) {

@@ -35,7 +35,10 @@ const NONE: Preference = Object.freeze({ weight: 0, isNamed: false })
 /** The media type of JSON, as `Accept` headers name it. */
 export const JSON_MEDIA: MediaType = { name: 'application/json', parameters: { charset: 'utf-8' } }
 
-/** Whether a header asks for nothing but the standard form of answers: no header, or one that most clients send. No other header is parsed for JSON. */
+/**
+ * Whether a header asks for nothing but the standard form of answers: no header, or one that most clients send. No other header is parsed
+ * for JSON.
+ */
 export function asksForJson(header: string | undefined): boolean {
   return header === undefined || header === '*/*' || header === 'application/json'
 }
@@ -65,7 +68,10 @@ export class Accept {
 
 const SAME_TYPE = 2
 
-/** Returns how exactly a range names a type: 0 for any type, 1 for a part of it, more for the type with each parameter; -1 when it does not include it. */
+/**
+ * Returns how exactly a range names a type: 0 for any type, 1 for a part of it, more for the type with each parameter; -1 when it does not
+ * include it.
+ */
 function measure({ name, parameters }: MediaRange, type: MediaType): number {
   if (name !== type.name) {
     if (name === '*/*') return 0

@@ -1,6 +1,6 @@
 /**
- * Awaitable values, and coroutines that wait for them in straight code. A value that is there already is worked on at once: a turn of the queue of promises
- * costs as much as reading a record does.
+ * Awaitable values, and coroutines that wait for them in straight code. A value that is there already is worked on at once: a turn of the
+ * queue of promises costs as much as reading a record does.
  */
 
 import { keepSurroundings } from './surroundings.ts'
@@ -19,7 +19,8 @@ export type Coroutine<T> = Generator<Promise<unknown>, T>
 /**
  * Waits inside a coroutine: `const value = yield* wait(awaitable)`.
  *
- * Gives iterators of its own, each of which is its own result: a generator for each value would cost more than the work between two of them.
+ * Gives iterators of its own, each of which is its own result: a generator for each value would cost more than the work between two of
+ * them.
  */
 export function wait<T>(value: Awaitable<T>): Iterable<Promise<unknown>, T> {
   return value instanceof Promise ? new Pending(value) : new Ready(value)

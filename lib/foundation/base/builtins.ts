@@ -1,6 +1,6 @@
 /**
- * Builtins: modules of Node that many processes with an engine never need. `node:http` and `node:crypto` take longer to load than all files of this
- * library, so each is loaded when a function first uses it.
+ * Builtins: modules of Node that many processes with an engine never need. `node:http` and `node:crypto` take longer to load than all files
+ * of this library, so each is loaded when a function first uses it.
  */
 
 /** A function that loads a module when it is first called. */

@@ -1,6 +1,6 @@
 /**
- * Envelope template: the form of answers that the application wants, compiled: it makes bodies of the parts of an answer, and reads the parts of a body again.
- * Refuses with TypeError what is no template, and parts that there are not.
+ * Envelope template: the form of answers that the application wants, compiled: it makes bodies of the parts of an answer, and reads the
+ * parts of a body again. Refuses with TypeError what is no template, and parts that there are not.
  */
 import { findNearest, formatHint } from './suggest.ts'
 import { HOLES, nameKeys, readTemplate } from './template-tree.ts'

@@ -1,6 +1,7 @@
 /**
- * Form body: the fields of a form, nested by the brackets of their names: `address[city]`, `tags[]`, `sites[0][name]`. Knows no model: all values are texts. Takes pairs
- * of a name and a text; refuses with body_invalid names that cannot be read, and those that contradict each other.
+ * Form body: the fields of a form, nested by the brackets of their names: `address[city]`, `tags[]`, `sites[0][name]`. Knows no model: all
+ * values are texts. Takes pairs of a name and a text; refuses with body_invalid names that cannot be read, and those that contradict each
+ * other.
  */
 import { restError } from './errors.ts'
 

@@ -1,6 +1,7 @@
 /**
  * Checks that headers can be sent. Headers of the application are checked where they are given, because a server that writes them could
- * only break off. The rules are those of `node:http`, which is not loaded for them: the typed client refuses with the same errors in browsers.
+ * only break off. The rules are those of `node:http`, which is not loaded for them: the typed client refuses with the same errors in
+ * browsers.
  */
 
 /** A token (RFC 9110 section 5.6.2). */

@@ -1,6 +1,6 @@
 /**
- * HTTP methods: those that the paths of resources take, as one table; custom routes may take others. Refuses with method_not_allowed what would write to an
- * engine or a server that is read-only.
+ * HTTP methods: those that the paths of resources take, as one table; custom routes may take others. Refuses with method_not_allowed what
+ * would write to an engine or a server that is read-only.
  */
 import { restError } from './errors.ts'
 import type { RestError } from './errors.ts'

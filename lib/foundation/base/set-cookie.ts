@@ -1,6 +1,6 @@
 /**
- * Set-Cookie: the one header that cannot be a list (RFC 6265bis section 3.2). An answer of the engine has one text for each header, in which several cookies are
- * joined by `, `, as `Headers.get` of fetch has them; transports send each by itself.
+ * Set-Cookie: the one header that cannot be a list (RFC 6265bis section 3.2). An answer of the engine has one text for each header, in
+ * which several cookies are joined by `, `, as `Headers.get` of fetch has them; transports send each by itself.
  */
 
 /** What stands between two cookies, and not in a date: a comma before the name of another one. */

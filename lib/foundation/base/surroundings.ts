@@ -1,7 +1,7 @@
 /**
- * Surroundings: what the work that runs belongs to, such as a request or a transaction, whatever it calls and waits for. All of a process are in one
- * AsyncLocalStorage: Node copies the entries of all storages that an asynchronous context has ever seen each time that one is entered, so with one for each engine
- * a process with hundreds of forks would spend its time on that.
+ * Surroundings: what the work that runs belongs to, such as a request or a transaction, whatever it calls and waits for. All of a process
+ * are in one AsyncLocalStorage: Node copies the entries of all storages that an asynchronous context has ever seen each time that one is
+ * entered, so with one for each engine a process with hundreds of forks would spend its time on that.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
@@ -31,8 +31,8 @@ export class Surroundings<T extends object | true> {
   }
 
   /**
-   * Runs work such that all that it calls finds the value, without the cost of an asynchronous context. What the work leaves to be done later does not find the value, unless it
-   * begins within `keepSurroundings`.
+   * Runs work such that all that it calls finds the value, without the cost of an asynchronous context. What the work leaves to be done
+   * later does not find the value, unless it begins within `keepSurroundings`.
    */
   runAtOnce<Result>(value: T, work: () => Result): Result {
     const before = now

@@ -1,6 +1,6 @@
 /**
- * Template tree: templates of answers as trees of keys and parts, and how a body is read by one, though the names of its resource need not be known. Stands by itself,
- * since the typed client of browsers needs no more.
+ * Template tree: templates of answers as trees of keys and parts, and how a body is read by one, though the names of its resource need not
+ * be known. Stands by itself, since the typed client of browsers needs no more.
  */
 
 /** A part of an answer with a list. */

@@ -1,6 +1,6 @@
 /**
- * Text stream: the body of an answer that is made while it is sent, piece by piece, each only when the one before has been taken. It can be read once.
- * A whole text is one that is there already, and is not JSON.
+ * Text stream: the body of an answer that is made while it is sent, piece by piece, each only when the one before has been taken. It can be
+ * read once. A whole text is one that is there already, and is not JSON.
  */
 export class TextStream implements AsyncIterable<string> {
   readonly #pieces: AsyncGenerator<string, void, undefined>

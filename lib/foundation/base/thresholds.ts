@@ -1,6 +1,7 @@
 /**
- * Thresholds: the sizes from which on the same answer is found in another way. What is read is the same on both sides of each; only the time differs. Specs lower
- * them (spec/helpers/low-thresholds.ts), so that small tables and short requests take both ways; nothing else changes them.
+ * Thresholds: the sizes from which on the same answer is found in another way. What is read is the same on both sides of each; only the
+ * time differs. Specs lower them (spec/helpers/low-thresholds.ts), so that small tables and short requests take both ways; nothing else
+ * changes them.
  */
 export const thresholds = {
   /** Rows of a table from which on a page may be read and counted by one statement: two statements on fewer take no longer. */

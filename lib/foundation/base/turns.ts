@@ -1,4 +1,7 @@
-/** Turns: long work that never waits gives the event loop a turn now and then, so that others may hang up, time out or ask to wait meanwhile. */
+/**
+ * Turns: long work that never waits gives the event loop a turn now and then, so that others may hang up, time out or ask to wait
+ * meanwhile.
+ */
 import { setImmediate } from 'node:timers/promises'
 
 /** Milliseconds of work without a turn of the event loop. */

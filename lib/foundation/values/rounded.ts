@@ -4,8 +4,8 @@ const bits = new BigInt64Array(1)
 const double = new Float64Array(bits.buffer)
 
 /**
- * The least double that is shown as a decimal of at least the given one (`low`), or the greatest that is shown as one of at most that (`high`). Where the given
- * one has no more digits than are shown, these are the ends of what is shown as it.
+ * The least double that is shown as a decimal of at least the given one (`low`), or the greatest that is shown as one of at most that
+ * (`high`). Where the given one has no more digits than are shown, these are the ends of what is shown as it.
  *
  * @param text digits, with a sign and a point or without
  */

@@ -64,7 +64,10 @@ export interface ScalarType {
   readonly items?: readonly (string | number)[]
   /** For arrays and custom types. */
   readonly codec?: Codec
-  /** The type of the column, where that is not the usual one of the kind (`inet` for a text): a database with strict types compares it in a form of its own. */
+  /**
+   * The type of the column, where that is not the usual one of the kind (`inet` for a text): a database with strict types compares it in a
+   * form of its own.
+   */
   readonly column?: string
   /**
    * Whether the type was read from a file, which may hold any value. Values of another type are shown as they are; entities hold stored

@@ -96,8 +96,8 @@ export interface ResourceClient<P> {
   ): Promise<ShownRecord<P, 1, K & RelationName<P>>[K & keyof ShownRecord<P, 1, K & RelationName<P>>]>
 
   /**
-   * Sets one attribute (PUT), and gives its record. For a relation to one record an ID links, null unlinks, an object changes the linked record; for a list
-   * of records an array of IDs and objects replaces the list.
+   * Sets one attribute (PUT), and gives its record. For a relation to one record an ID links, null unlinks, an object changes the linked
+   * record; for a list of records an array of IDs and objects replaces the list.
    */
   setAttribute<const K extends VisibleName<P>>(id: Id, attribute: K, value: BodyValue<P[K]>, options?: CallOptions): Promise<ShownRecord<P>>
 
@@ -157,7 +157,10 @@ export interface ClientMethods<M extends ClientEntities> {
   me(options?: CallOptions): Promise<Readonly<Record<string, any>>>
   /** Changes the record of the token's user; gives it, and a client that stays logged in where the password has changed. */
   updateMe(body: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<OwnChange<M>>
-  /** Takes the refresh token of the log-in that has given this client, or that of the browser's cookie, for new tokens; gives a client with them. It works once. */
+  /**
+   * Takes the refresh token of the log-in that has given this client, or that of the browser's cookie, for new tokens; gives a client with
+   * them. It works once.
+   */
   refresh(options?: CallOptions): Promise<Client<M>>
   /** Ends the token of this client. */
   logout(options?: CallOptions): Promise<void>

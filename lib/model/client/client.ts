@@ -1,6 +1,6 @@
 /**
- * Client: the typed client of an API that an engine serves, or that a server serves like one. Its types come from the entities, without generated code; at run
- * time it needs their names alone. It imports nothing of Node, so that it runs in browsers.
+ * Client: the typed client of an API that an engine serves, or that a server serves like one. Its types come from the entities, without
+ * generated code; at run time it needs their names alone. It imports nothing of Node, so that it runs in browsers.
  */
 import { checkNames, findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { CallOptions, Client, ClientEntities, ClientMethods } from './client-types.ts'
@@ -16,15 +16,18 @@ import type { Call, ClientTarget, Transport } from './transport.ts'
 /** What `client` takes beside target and entities. */
 export interface ClientOptions {
   /**
-   * The version that paths begin with; null for an API without versions. Default: the first of an engine, none where it has none; `'v1'` for a URL or a
-   * `fetch` function.
+   * The version that paths begin with; null for an API without versions. Default: the first of an engine, none where it has none; `'v1'`
+   * for a URL or a `fetch` function.
    */
   readonly version?: string | null
   /** Origin, and path in front of the version, for a `fetch` function. Default: `'http://localhost'`. */
   readonly url?: string | URL
   /** Headers of every call. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Where the API logs in and out, below the version, as the option `paths` of `auth` says it: `{ login: 'users/login', me: 'user' }`. Default: `login`, `logout`. */
+  /**
+   * Where the API logs in and out, below the version, as the option `paths` of `auth` says it: `{ login: 'users/login', me: 'user' }`.
+   * Default: `login`, `logout`.
+   */
   readonly paths?: SessionCallPaths
   /** The form of the answers, where the API has the option `envelope`: the same templates. Default: the engine's own form. */
   readonly envelope?: EnvelopeTemplates
@@ -35,13 +38,16 @@ export interface ClientOptions {
 const OPTIONS = ['version', 'url', 'headers', 'paths', 'envelope', 'token']
 
 /**
- * Makes a typed client. Names, operators and values of queries, bodies and records follow from the entities; a filter that is misspelt does not compile.
+ * Makes a typed client. Names, operators and values of queries, bodies and records follow from the entities; a filter that is misspelt does
+ * not compile.
  *
  * @param target an engine, the URL of a server (with the path in front of the version), or a function like `fetch`
- * @param entities the entities by the names of their resources in paths; left out where types alone are imported: `client<{ users: typeof User }>(url)`
- * @returns the calls for each resource by its name, and `login`, `logout`, `refresh`, `signUp`, `me`, `updateMe`, `withToken`, `withHeaders`
- * @throws TypeError for a wrong target, an unknown option, and a resource with the name of a method of the client. A call throws a `RestError` with
- * `status`, `code` and `errors` when the server refuses it, and the error of `fetch` when no answer comes.
+ * @param entities the entities by the names of their resources in paths; left out where types alone are imported: `client<{ users: typeof
+ * User }>(url)`
+ * @returns the calls for each resource by its name, and `login`, `logout`, `refresh`, `signUp`, `me`, `updateMe`, `withToken`,
+ * `withHeaders`
+ * @throws TypeError for a wrong target, an unknown option, and a resource with the name of a method of the client. A call throws a
+ * `RestError` with `status`, `code` and `errors` when the server refuses it, and the error of `fetch` when no answer comes.
  * @example
  * const api = client(engine, { users: User, sites: Site })
  * const { items, count } = await api.users.list({ 'age>=': 18, 'name~=': 'a*', sort: 'age.desc', limit: 20 })

@@ -1,6 +1,6 @@
 /**
- * Entity types: the attributes of an entity as the compiler knows them, for the typed client. They come from `defineEntity`, whose entities carry the builders
- * of their properties; of a class they come from the types of its members, as far as these say.
+ * Entity types: the attributes of an entity as the compiler knows them, for the typed client. They come from `defineEntity`, whose entities
+ * carry the builders of their properties; of a class they come from the types of its members, as far as these say.
  *
  * The cost for the compiler grows with the number of entities alone, since no type here follows relations further than is asked.
  */
@@ -21,7 +21,8 @@ export type ClientEntity = { readonly '~entity': unknown } | (abstract new (...a
 export type Id = number | string | bigint
 
 /**
- * An entity whose relations have names of their own for their IDs, as `resource(Post, { attributes: { user: { ids: 'userId' } } })` gives them.
+ * An entity whose relations have names of their own for their IDs, as `resource(Post, { attributes: { user: { ids: 'userId' } } })` gives
+ * them.
  *
  * @example
  * const api = client(engine, { posts: Post as WithIds<typeof Post, { user: 'userId' }> })
@@ -29,7 +30,8 @@ export type Id = number | string | bigint
 export type WithIds<S, I extends Readonly<Record<string, string>>> = S & { readonly '~ids': I }
 
 /**
- * An entity whose relations lead to resources with another key, as `resource(User, { key: 'name' })` gives it to users: each relation with the property that it shows.
+ * An entity whose relations lead to resources with another key, as `resource(User, { key: 'name' })` gives it to users: each relation with
+ * the property that it shows.
  *
  * @example
  * const api = client(engine, { articles: Article as WithKeys<typeof Article, { author: 'name'; tags: 'name' }> })

@@ -1,4 +1,7 @@
-/** JSON body: writes a value as JSON has it: dates in ISO 8601, bigints as strings, bytes in base64; members that are undefined are left out. */
+/**
+ * JSON body: writes a value as JSON has it: dates in ISO 8601, bigints as strings, bytes in base64; members that are undefined are left
+ * out.
+ */
 
 /** @throws TypeError for a function or a symbol, and for an invalid date. */
 export function toJson(value: unknown): unknown {

@@ -1,6 +1,6 @@
 /**
- * Query text: writes a query of the typed client as the text of a URL. Takes filters by their name with operator, the reserved parameters, and under `$` parameters
- * that are sent as they are. Refuses values without a text form, and empty lists, which no filter can express.
+ * Query text: writes a query of the typed client as the text of a URL. Takes filters by their name with operator, the reserved parameters,
+ * and under `$` parameters that are sent as they are. Refuses values without a text form, and empty lists, which no filter can express.
  */
 import type { FreeParameters } from './query-names.ts'
 
@@ -11,8 +11,8 @@ export type QueryRecord = Readonly<Record<string, unknown>>
 const ANGLE = /[<>]$/
 
 /**
- * Writes a text such that filters find it as it is: `*`, `,`, `\` and the word `null` lose their meaning. The texts of an array need it not: there all but `*` stands
- * for itself.
+ * Writes a text such that filters find it as it is: `*`, `,`, `\` and the word `null` lose their meaning. The texts of an array need it
+ * not: there all but `*` stands for itself.
  *
  * @example await api.users.list({ name: literal('Smith, *') })
  */

@@ -1,6 +1,6 @@
 /**
- * Query types: the filters and other parameters of a request, by its entity. Names are checked up to one relation away, so that the number of
- * names grows with the attributes alone. Deeper paths go through `$`.
+ * Query types: the filters and other parameters of a request, by its entity. Names are checked up to one relation away, so that the number
+ * of names grows with the attributes alone. Deeper paths go through `$`.
  */
 import type { Id, IsNullable, KindIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
 import type { FilterSign, FreeParameters, OrderSign, ReservedOfClient } from './query-names.ts'
@@ -54,7 +54,9 @@ type PathFilters<P> = {
     : never
 }
 
-/** All filters of a list, by name with operator. What a filter does not find is found with `!=`, or with `!` in front of its name below `$`. */
+/**
+ * All filters of a list, by name with operator. What a filter does not find is found with `!=`, or with `!` in front of its name below `$`.
+ */
 export type Filters<P> = Flat<OwnFilters<P> & PathFilters<P>>
 
 type SortPath<P> = PlainName<P> | RelationName<P> | { [K in PathName<P>]: `${K}.${PlainName<PropertiesOf<ValueIn<P[K]>>>}` }[PathName<P>]
@@ -83,8 +85,8 @@ export interface PageQuery<D extends Depth, X extends string, A extends string> 
 }
 
 /**
- * Filters and sort keys; and the number of the page, from 1, where the engine has `parameters: { page: 'page' }`, unless the record has an attribute of this
- * name.
+ * Filters and sort keys; and the number of the page, from 1, where the engine has `parameters: { page: 'page' }`, unless the record has an
+ * attribute of this name.
  */
 export type Search<P> = Filters<P> & Flat<{ readonly sort?: SortKey<P> | readonly SortKey<P>[] }> & PageNumber<P>
 

@@ -1,6 +1,6 @@
 /**
- * Read shaped: those of an API with the option `envelope`, by the same templates. Takes the body and headers of an answer, and what the call asks for; gives the
- * members of the engine's own form, as far as the answer has them.
+ * Read shaped: those of an API with the option `envelope`, by the same templates. Takes the body and headers of an answer, and what the
+ * call asks for; gives the members of the engine's own form, as far as the answer has them.
  */
 import type { EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
 import { HOLES, readTemplate, toTree } from '../../foundation/base/template-tree.ts'
@@ -34,7 +34,10 @@ export function createReader(envelope: EnvelopeTemplates): ReadShaped {
   return (answer, asked) => readBy(templates, answer, asked)
 }
 
-/** Wraps the record of a body as answers are; undefined where they are not, or where it takes the singular name of a resource, which the client does not know. */
+/**
+ * Wraps the record of a body as answers are; undefined where they are not, or where it takes the singular name of a resource, which the
+ * client does not know.
+ */
 export function createWrapper({ record }: EnvelopeTemplates): ((record: unknown) => unknown) | undefined {
   const path = typeof record === 'object' ? findRecord(toTree(record)) : undefined
   if (path === undefined || path.some(key => key.match(HOLES) !== null)) return undefined

@@ -35,7 +35,10 @@ type SelectableName<P> =
         : `${K}.${VisibleName<PropertiesOf<ValueIn<P[K]>>>}` | `${K}.${string}.${string}`
     }[VisibleName<P>]
 
-/** A record as an answer shows it. A condition that always holds makes it known by its members where all arguments are known, and by its name elsewhere. */
+/**
+ * A record as an answer shows it. A condition that always holds makes it known by its members where all arguments are known, and by its
+ * name elsewhere.
+ */
 export type ShownRecord<P, D extends Depth = 1, X extends string = never, A extends string = never> = [P, D, X, A] extends [
   unknown,
   unknown,
@@ -131,8 +134,8 @@ type RecordLink<P> = IsUnion<ValueIn<P>> extends true ? { type: string; id: Id }
 type IsUnion<E, Whole = E> = E extends unknown ? ([Whole] extends [E] ? false : true) : never
 
 /**
- * What a body may have. Which attributes must be given is the model's matter, and that of hooks, so all are optional: what lacks is refused with 422
- * `validation_failed`.
+ * What a body may have. Which attributes must be given is the model's matter, and that of hooks, so all are optional: what lacks is refused
+ * with 422 `validation_failed`.
  */
 export type RecordBody<P> = P extends unknown ? { readonly [K in WritableName<P>]?: BodyValue<P[K]> } : never
 

@@ -1,12 +1,13 @@
 /**
- * Resource names: the names by which an engine knows the resource of an entity, for the compiler: those of `defineEntity`, as long as the engine gives no others.
+ * Resource names: the names by which an engine knows the resource of an entity, for the compiler: those of `defineEntity`, as long as the
+ * engine gives no others.
  *
  * English plurals have exceptions. A word that may be one makes any text a name, so that no right name is refused.
  */
 
 /**
- * The names of the resources of entities: plural and singular, in snake_case, kebab-case and camelCase. Any text for entities whose name the compiler does not
- * know, or whose plural it cannot know.
+ * The names of the resources of entities: plural and singular, in snake_case, kebab-case and camelCase. Any text for entities whose name
+ * the compiler does not know, or whose plural it cannot know.
  *
  * @example const engine: RestEngine<ResourceNames<typeof User | typeof Post>> = await RestEngine.create({ entities: [User, Post] })
  */

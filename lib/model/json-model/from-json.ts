@@ -30,21 +30,22 @@ export interface JsonModel {
 }
 
 /**
- * Makes a model of plain data, the way `node bin/serve.js data.json` does: an array of objects is a collection, an object a single record: `GET /v1/profile`.
+ * Makes a model of plain data, the way `node bin/serve.js data.json` does: an array of objects is a collection, an object a single record:
+ * `GET /v1/profile`.
  *
- * - `id` is the key: integers or texts; or else `_id`, `Id`, `ID` or `uuid`, or the key that `options.id` says. Without any, records are numbered from 1.
- *   New records get the next integer, or a random UUID.
+ * - `id` is the key: integers or texts; or else `_id`, `Id`, `ID` or `uuid`, or the key that `options.id` says. Without any, records are
+ *   numbered from 1. New records get the next integer, or a random UUID.
  * - An attribute is an integer, a number, a text, a boolean, or else JSON; it can be null when a record leaves it out or has null there.
- * - `userId`, `user_id` or `idUser` is the ID of the relation `user` when there is a collection `users` (or `user`) and all values are IDs of its records, which
- *   get the other side: `posts`. `tagIds` and `tag_ids`, arrays of IDs, are those of the list `tags`. So are `adminUserId`, `user: 1` and `tags: [1]`. Keys stay
- *   as they are: `userId` is shown, taken, filtered and sorted by, and `user` is beside it for paths, `expand`, depth 2 and nested bodies.
+ * - `userId`, `user_id` or `idUser` is the ID of the relation `user` when there is a collection `users` (or `user`) and all values are IDs
+ *   of its records, which get the other side: `posts`. `tagIds` and `tag_ids`, arrays of IDs, are those of the list `tags`. So are
+ *   `adminUserId`, `user: 1` and `tags: [1]`. Keys stay as they are: `userId` is shown, taken, filtered and sorted by, and `user` is beside
+ *   it for paths, `expand`, depth 2 and nested bodies.
  * - An empty list gets the attributes of its first new record. With `options.open` every record may bring new ones.
  * - Odd data, such as two records with one ID, is served as well as possible, with a note; `options.strict` refuses it.
  *
  * @throws TypeError for data that cannot be served, which names the collection and the record.
- * @example
- * const engine = await RestEngine.create({ ...fromJson({ users: [{ id: 1, name: 'Ann' }], posts: [{ id: 1, title: 'Hello', userId: 1 }] }) })
- * await engine.handle('GET', '/v1/posts?user.name=Ann')
+ * @example const engine = await RestEngine.create({ ...fromJson({ users: [{ id: 1, name: 'Ann' }], posts: [{ id: 1, title: 'Hello', userId:
+ * 1 }] }) }) await engine.handle('GET', '/v1/posts?user.name=Ann')
  */
 export function fromJson(data: JsonData, options: FromJsonOptions = {}): JsonModel {
   checkNames(options, ['strict', 'id', 'open'], 'fromJson')
@@ -62,8 +63,8 @@ export interface FromJsonOptions {
   /** The key that identifies records, in the collections that have it. Default: `id`, or else `_id`, `Id`, `ID` or `uuid`. */
   readonly id?: string
   /**
-   * Whether requests may give records attributes that the data does not have. Such an attribute may hold any JSON value; in other records it is null.
-   * Default: `false`, so that unknown attributes are refused; the first record of an empty list adds its own in any case.
+   * Whether requests may give records attributes that the data does not have. Such an attribute may hold any JSON value; in other records
+   * it is null. Default: `false`, so that unknown attributes are refused; the first record of an empty list adds its own in any case.
    */
   readonly open?: boolean
 }
@@ -305,7 +306,9 @@ function findFreeName(name: string, taken: ReadonlySet<string>): string {
   return free
 }
 
-/** Returns the column of a property in MikroORM's default naming, in lower case: names of columns that differ in case alone are one name. */
+/**
+ * Returns the column of a property in MikroORM's default naming, in lower case: names of columns that differ in case alone are one name.
+ */
 function findColumnName(property: string, stored: InferredProperty['stored']): string {
   const words = property.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase()
   return stored === 'key' ? `${words}_id` : words

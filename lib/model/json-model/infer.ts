@@ -30,7 +30,10 @@ export interface InferOptions {
 
 // Keys that describe the file itself, for editors.
 const ABOUT_FILE = new Set(['$schema'])
-/** How many attributes records may have: as many as SQLite allows columns in a table, without those of a generated ID and of the names that requests add. */
+/**
+ * How many attributes records may have: as many as SQLite allows columns in a table, without those of a generated ID and of the names that
+ * requests add.
+ */
 const MAX_ATTRIBUTES = 1998
 
 /** Names that a class cannot have: global names that the code of a model may use, and a table that MikroORM cannot make. */
@@ -80,7 +83,10 @@ export function infer(data: unknown, where: string, options: InferOptions = {}):
   return drafts
 }
 
-/** Whether an object seems to hold records by their IDs, as exports of key-value stores do: the keys look like IDs, or the values like records of one kind. */
+/**
+ * Whether an object seems to hold records by their IDs, as exports of key-value stores do: the keys look like IDs, or the values like
+ * records of one kind.
+ */
 function isKeyed(holder: JsonObject): boolean {
   const entries = Object.entries(holder)
   if (entries.length < 2 || !entries.every(([, record]) => isObject(record))) return false

@@ -1,6 +1,6 @@
 /**
- * Custom type codec: a mapped type of MikroORM (`Type`, `ArrayType`) as a Codec. The value of a body or a filter is handed to the type, and taken only when the
- * type makes of it what can be stored and read back: nothing is stored that would read as something else.
+ * Custom type codec: a mapped type of MikroORM (`Type`, `ArrayType`) as a Codec. The value of a body or a filter is handed to the type, and
+ * taken only when the type makes of it what can be stored and read back: nothing is stored that would read as something else.
  */
 import { BigIntType, Type } from '@mikro-orm/core'
 import type { ArrayType, EntityProperty, Platform } from '@mikro-orm/core'
@@ -48,7 +48,10 @@ function asRead(stored: unknown, runtime: string, platform: Platform): unknown {
   return runtime === 'boolean' && typeof stored === 'number' ? stored !== 0 : stored
 }
 
-/** Returns the codec of a custom type. Every error of the type's own code means that the value is not of the type; any other error is thrown on. */
+/**
+ * Returns the codec of a custom type. Every error of the type's own code means that the value is not of the type; any other error is thrown
+ * on.
+ */
 export function customCodec(prop: EntityProperty, platform: Platform): Codec {
   const type = prop.customType as unknown as Type<unknown, unknown>
   const runtime = type.compareAsType()
@@ -125,8 +128,8 @@ function storeCandidate(candidate: unknown, json: unknown, forms: TypeForms, exa
 }
 
 /**
- * Returns what MikroORM stores of the value that the property has. A type of dates may pass any text to the database, where the date itself is stored as
- * `2026-01-31`: the text would be another key, and the filter by it would find nothing.
+ * Returns what MikroORM stores of the value that the property has. A type of dates may pass any text to the database, where the date itself
+ * is stored as `2026-01-31`: the text would be another key, and the filter by it would find nothing.
  */
 function storeProperty(
   property: unknown,

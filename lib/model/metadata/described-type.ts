@@ -1,4 +1,7 @@
-/** Described type: the type of a column that the database itself describes to the model, where MikroORM's own types do not say what the column holds. */
+/**
+ * Described type: the type of a column that the database itself describes to the model, where MikroORM's own types do not say what the
+ * column holds.
+ */
 import { Type } from '@mikro-orm/core'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 

@@ -1,6 +1,7 @@
 /**
- * Eager cycles: relations that MikroORM loads with their records (`eager`), and that lead back to where they began. With records that link each other in a
- * circle such a load never ends, and clients can make such records. So the engine loads records of these entities without what they link.
+ * Eager cycles: relations that MikroORM loads with their records (`eager`), and that lead back to where they began. With records that link
+ * each other in a circle such a load never ends, and clients can make such records. So the engine loads records of these entities without
+ * what they link.
  */
 import { Utils, helper } from '@mikro-orm/core'
 import type { Collection, EntityManager, EntityMetadata, EntityName } from '@mikro-orm/core'
@@ -37,7 +38,9 @@ export async function findAll(name: EntityName, where: object, em: EntityManager
   return found
 }
 
-/** The first record that meets a condition, as `em.findOne` gives it; in a circle without what it links, which only `em.find` can leave out. */
+/**
+ * The first record that meets a condition, as `em.findOne` gives it; in a circle without what it links, which only `em.find` can leave out.
+ */
 export async function findFirst(name: EntityName, where: object, em: EntityManager): Promise<object | undefined> {
   const found = isInEagerCircle(em.getMetadata().get(name))
     ? ((await em.find(name, where, { ...ALONE, limit: 1 })) as unknown as object[])[0]
@@ -47,8 +50,8 @@ export async function findFirst(name: EntityName, where: object, em: EntityManag
 }
 
 /**
- * Loads the members of a many-to-many list, all that are linked: as `Collection.init` does, which would load with the owner what it links, too, and which cannot
- * load a list with a condition of its own (`where`).
+ * Loads the members of a many-to-many list, all that are linked: as `Collection.init` does, which would load with the owner what it links,
+ * too, and which cannot load a list with a condition of its own (`where`).
  */
 export async function loadList(list: Collection<object>, em: EntityManager): Promise<void> {
   const { owner, property } = list
@@ -56,7 +59,8 @@ export async function loadList(list: Collection<object>, em: EntityManager): Pro
   const isAlone =
     property.where !== undefined || isInEagerCircle(em.getMetadata().get(owner.constructor as never)) || isInEagerCircle(target)
   if (!isAlone) {
-    // A refresh would note the rows as the driver gives them, such as a number in JSON, and the next flush would write members that nobody has changed.
+    // A refresh would note the rows as the driver gives them, such as a number in JSON, and the next flush would write members that nobody
+    // has changed.
     await list.init({ filters: false, refresh: false })
     for (const member of list.getItems()) correctNotedLinks(member, em)
     return

@@ -2,7 +2,10 @@
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { isPlainKey, isOneTable } from './read-stored-table.ts'
 
-/** Returns why the unit of work writes all records of an entity, as the rest of "since …"; undefined where nothing of the entity alone says so. */
+/**
+ * Returns why the unit of work writes all records of an entity, as the rest of "since …"; undefined where nothing of the entity alone says
+ * so.
+ */
 export function explainStoredTable(meta: EntityMetadata): string | undefined {
   const { className } = meta
   const hooks = Object.entries(meta.hooks).flatMap(([hook, list]) => (list.length > 0 ? [hook] : []))

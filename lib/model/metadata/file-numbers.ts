@@ -1,6 +1,7 @@
 /**
- * File numbers: the number attributes of a database in a file, which other programs may write too. Takes an attribute, gives it with a type that says what its
- * column may hold. SQLite keeps a column to its declared type only where it can: integers have 64 bits, and texts may stand among them.
+ * File numbers: the number attributes of a database in a file, which other programs may write too. Takes an attribute, gives it with a type
+ * that says what its column may hold. SQLite keeps a column to its declared type only where it can: integers have 64 bits, and texts may
+ * stand among them.
  */
 import type { Attribute, InnerAttribute } from '../model.ts'
 

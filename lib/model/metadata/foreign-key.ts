@@ -56,7 +56,10 @@ export function readBeside(meta: EntityMetadata, prop: EntityProperty): ToOneAtt
   return Object.freeze(beside)
 }
 
-/** Returns the value that marks a polymorphic foreign key as one to this entity, or to one that it inherits from. Undefined for other foreign keys. */
+/**
+ * Returns the value that marks a polymorphic foreign key as one to this entity, or to one that it inherits from. Undefined for other
+ * foreign keys.
+ */
 export function findDiscriminator(target: EntityMetadata, prop: EntityProperty): Discriminator | undefined {
   if (prop.polymorphic !== true) return undefined
   const values = Object.entries(prop.discriminatorMap as Record<string, unknown>)
@@ -67,7 +70,10 @@ export function findDiscriminator(target: EntityMetadata, prop: EntityProperty):
   throw unsupported(target, undefined, `"${prop.name}", which it is the other side of, does not link it`)
 }
 
-/** Returns the attribute that a foreign key refers to instead of the primary key (MikroORM's `targetKey`). Undefined for one to the primary key. */
+/**
+ * Returns the attribute that a foreign key refers to instead of the primary key (MikroORM's `targetKey`). Undefined for one to the primary
+ * key.
+ */
 export function readTargetKey(meta: EntityMetadata, prop: EntityProperty): TargetKey | undefined {
   if (prop.targetKey === undefined) return undefined
   const target = prop.targetMeta!

@@ -13,7 +13,9 @@ export function serializerRender(meta: EntityMetadata, prop: EntityProperty, typ
   return json => shown(serializer(propertyOfJson(json, type)), place)
 }
 
-/** Returns the result of MikroORM's `serializer` for a relation or an embedded object, made from the IDs or records that the record shows. */
+/**
+ * Returns the result of MikroORM's `serializer` for a relation or an embedded object, made from the IDs or records that the record shows.
+ */
 export function relationRender(meta: EntityMetadata, prop: EntityProperty): Renderer {
   const serializer = prop.serializer!
   const place = `the serializer of ${meta.className}.${prop.name}`
@@ -89,7 +91,10 @@ class ListLike extends Array<unknown> {
   }
 }
 
-/** The first thing that a getter reads and that it is not given: a list, an inverse side, or more than the key of a linked entity. Tried on an object of samples. */
+/**
+ * The first thing that a getter reads and that it is not given: a list, an inverse side, or more than the key of a linked entity. Tried on
+ * an object of samples.
+ */
 export function unreadableIn(meta: EntityMetadata, prop: EntityProperty): string | undefined {
   let found: string | undefined
   const linked = (path: string, target: EntityMetadata | undefined): object => {

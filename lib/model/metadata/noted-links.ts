@@ -1,10 +1,16 @@
-/** Noted links: what MikroORM holds to be stored of a link of an entity. It takes a link that it has noted in another form than that of the property for changed. */
+/**
+ * Noted links: what MikroORM holds to be stored of a link of an entity. It takes a link that it has noted in another form than that of the
+ * property for changed.
+ */
 import { Reference, ReferenceKind, Utils } from '@mikro-orm/core'
 import type { EntityManager, EntityProperty } from '@mikro-orm/core'
 
 type Noted = Record<string, unknown>
 
-/** Corrects what MikroORM notes of the links of a loaded record, and of those to it, so that the next flush does not write a record that nobody has changed. */
+/**
+ * Corrects what MikroORM notes of the links of a loaded record, and of those to it, so that the next flush does not write a record that
+ * nobody has changed.
+ */
 export function correctNotedLinks(entity: object, em: EntityManager): void {
   for (const property of em.getMetadata(entity.constructor).relations) {
     if (property.kind === ReferenceKind.ONE_TO_ONE && !property.owner) correctOtherSide(entity, property, em)
@@ -13,8 +19,8 @@ export function correctNotedLinks(entity: object, em: EntityManager): void {
 }
 
 /**
- * Corrects the record that links a loaded one by a one-to-one. MikroORM makes an entity of it, too, and notes its key and its link as the properties hold them,
- * not as they are stored, such as a bigint or a date-time.
+ * Corrects the record that links a loaded one by a one-to-one. MikroORM makes an entity of it, too, and notes its key and its link as the
+ * properties hold them, not as they are stored, such as a bigint or a date-time.
  */
 function correctOtherSide(entity: object, { name, mappedBy, targetMeta }: EntityProperty, em: EntityManager): void {
   const other: unknown = Reference.unwrapReference((entity as Record<string, object | undefined>)[name] as object)

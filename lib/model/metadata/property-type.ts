@@ -31,8 +31,8 @@ export function isGetter(prop: EntityProperty): boolean {
 const RUNTIME_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'bigint', 'object', 'Date', 'Buffer'])
 
 /**
- * Whether nothing says what the values of the property are: the compiler emits `Object` for `string | null` and `Reference` for `Ref<string>`, and the type
- * may be named as none that MikroORM knows (`ObjectId`). MikroORM stores it as text.
+ * Whether nothing says what the values of the property are: the compiler emits `Object` for `string | null` and `Reference` for
+ * `Ref<string>`, and the type may be named as none that MikroORM knows (`ObjectId`). MikroORM stores it as text.
  */
 export function isUnnamed(prop: EntityProperty): boolean {
   const { type, runtimeType, customType } = prop
@@ -42,8 +42,8 @@ export function isUnnamed(prop: EntityProperty): boolean {
 }
 
 /**
- * MikroORM goes by the type of the column, of which it may know nothing (`citext`, an enum of the database), where the property is declared as a text. Read from the
- * source (`TsMorphMetadataProvider`), an enum has the name of its type (`Kind`): its values say what they are.
+ * MikroORM goes by the type of the column, of which it may know nothing (`citext`, an enum of the database), where the property is declared
+ * as a text. Read from the source (`TsMorphMetadataProvider`), an enum has the name of its type (`Kind`): its values say what they are.
  */
 function findRuntimeType(prop: EntityProperty): string {
   const { runtimeType, type, columnTypes } = prop

@@ -1,4 +1,7 @@
-/** Reads what attributes of every kind have in common, and describes the place of a property: its public name, declaration and JSON document. */
+/**
+ * Reads what attributes of every kind have in common, and describes the place of a property: its public name, declaration and JSON
+ * document.
+ */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { Resource } from '../model.ts'
 
@@ -17,13 +20,18 @@ export interface PropertyContext {
   readonly prop: EntityProperty
   /** The public name. */
   readonly name: string
-  /** The declaration by the embeddable: MikroORM marks every child of a nullable object as nullable. Outside of objects the property itself. */
+  /**
+   * The declaration by the embeddable: MikroORM marks every child of a nullable object as nullable. Outside of objects the property itself.
+   */
   readonly declared: EntityProperty
   /** Undefined for a property that has columns of its own. */
   readonly document: DocumentPath | undefined
 }
 
-/** Whether a list has members of several entities, each in a table of its own. Such a list has no one resource; the other sides of its members are served. */
+/**
+ * Whether a list has members of several entities, each in a table of its own. Such a list has no one resource; the other sides of its
+ * members are served.
+ */
 export function isMixedList(prop: EntityProperty): boolean {
   return prop.kind === 'm:n' && prop.polymorphTargets !== undefined
 }

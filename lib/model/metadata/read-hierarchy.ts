@@ -1,6 +1,7 @@
 /**
- * Read hierarchy: entities that inherit from each other, in one table (STI) or in a table each (TPT), and entities that are queries (virtual ones).
- * Used by read-model.ts alone. A record of a class shows the attributes of its own class, whatever resource it is read through.
+ * Read hierarchy: entities that inherit from each other, in one table (STI) or in a table each (TPT), and entities that are queries
+ * (virtual ones). Used by read-model.ts alone. A record of a class shows the attributes of its own class, whatever resource it is read
+ * through.
  */
 import { indexAttributes } from '../ids-name.ts'
 import type { EntityManager, EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
@@ -92,7 +93,9 @@ function listColumns(prop: EntityProperty): readonly string[] {
   return stored ? (prop.fieldNames ?? []) : []
 }
 
-/** The tables that a record of a class is made of: its own, those of its ancestors, and those of its descendants where it is one of them. */
+/**
+ * The tables that a record of a class is made of: its own, those of its ancestors, and those of its descendants where it is one of them.
+ */
 function joinedTables(meta: EntityMetadata, all: readonly EntityMetadata[]): TableSource {
   const key = (of: EntityMetadata): string[] => of.getPrimaryProps().flatMap(prop => prop.fieldNames)
   const own = (of: EntityMetadata): string[] => {

@@ -1,6 +1,7 @@
 /**
- * Read marks: the links between records and the user who asks that the option `marks` gives paths of their own. Takes the attributes of a resource and the option; gives the
- * lists by the names of the marks, and an attribute that says whether the caller has set one. Refuses with TypeError what is no such list.
+ * Read marks: the links between records and the user who asks that the option `marks` gives paths of their own. Takes the attributes of a
+ * resource and the option; gives the lists by the names of the marks, and an attribute that says whether the caller has set one. Refuses
+ * with TypeError what is no such list.
  */
 import { isObject } from '../../foundation/base/json.ts'
 import { checkNames, formatHint, findNearest } from '../../foundation/base/suggest.ts'

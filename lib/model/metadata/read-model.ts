@@ -36,8 +36,8 @@ import type { ResourceConfig, ResourceDefinition } from '../resource-config.ts'
 /**
  * The model of one version.
  *
- * @throws Error when an entity or a property cannot be served, or when two resources would have one name; TypeError, RangeError when a definition is
- * not of its form.
+ * @throws Error when an entity or a property cannot be served, or when two resources would have one name; TypeError, RangeError when a
+ * definition is not of its form.
  */
 export function readModel(
   orm: MikroORM,
@@ -137,7 +137,10 @@ function withPivot(attribute: Attribute, meta: EntityMetadata, orm: MikroORM): A
   })
 }
 
-/** Adds to each resource the links that may refer to its records. A link to a class may refer to any class of its hierarchy: they share one set of keys. */
+/**
+ * Adds to each resource the links that may refer to its records. A link to a class may refer to any class of its hierarchy: they share one
+ * set of keys.
+ */
 function addReferrers(all: readonly Resource[]): void {
   const byRoot = Map.groupBy(all, findHierarchyRoot)
   for (const resource of all) {
@@ -388,8 +391,8 @@ function fill(
 }
 
 /**
- * The root of a hierarchy in one table has the properties of all classes, and so has an abstract class in the middle; the root of one in several tables a
- * property for which class a row is of.
+ * The root of a hierarchy in one table has the properties of all classes, and so has an abstract class in the middle; the root of one in
+ * several tables a property for which class a row is of.
  */
 function isOfDescendant(meta: EntityMetadata, prop: EntityMetadata['props'][number]): boolean {
   const hasAll = meta.root === meta || (meta.root.inheritanceType === 'sti' && meta.discriminatorValue === undefined)

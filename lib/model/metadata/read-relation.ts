@@ -76,7 +76,10 @@ function isUnstored({ targetMeta, mappedBy }: EntityProperty): boolean {
   return targetMeta!.properties[mappedBy as never]?.persist === false
 }
 
-/** Reads a to-one whose key an SQL expression gives: a formula, or the newest of a list (`through`). It has no foreign key, and is read-only. */
+/**
+ * Reads a to-one whose key an SQL expression gives: a formula, or the newest of a list (`through`). It has no foreign key, and is
+ * read-only.
+ */
 function readFormulaLink(context: PropertyContext, target: Resource): ToOneAttribute {
   const { meta, prop } = context
   if (target.key.length !== 1) throw unsupported(meta, prop.name, 'a relation by a formula must be to an entity whose key is one column')

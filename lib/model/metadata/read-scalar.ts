@@ -73,7 +73,10 @@ function readSource({ meta, prop, document }: PropertyContext): Source {
   }
 }
 
-/** Whether the constructor of the class gives the property a value (`createdAt = new Date()`). MikroORM takes only constant ones for defaults. */
+/**
+ * Whether the constructor of the class gives the property a value (`createdAt = new Date()`). MikroORM takes only constant ones for
+ * defaults.
+ */
 export function isInitialised(meta: EntityMetadata, prop: EntityProperty): boolean {
   try {
     const entity = new (meta.class as unknown as new () => Record<string, unknown>)()

@@ -1,6 +1,7 @@
 /**
- * Reads how the records of an entity are stored, for statements that write them without MikroORM's unit of work. Whatever of an entity such statements cannot
- * say is left out, and the unit of work writes it: code of the application that looks at entities, classes in several tables, values that SQL converts.
+ * Reads how the records of an entity are stored, for statements that write them without MikroORM's unit of work. Whatever of an entity such
+ * statements cannot say is left out, and the unit of work writes it: code of the application that looks at entities, classes in several
+ * tables, values that SQL converts.
  */
 import { BigIntType, Cascade, Collection, DecimalType, JsonType, UuidType, isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MikroORM, Platform, Type } from '@mikro-orm/core'
@@ -92,7 +93,9 @@ function listLinkParts(meta: EntityMetadata, prop: EntityProperty): StoredKeyPar
   return parts.map((part, index) => ({ prop: part.prop, column: columns[index]! }))
 }
 
-/** Whether a record of the entity is one row of one table: of its own, or of one of several classes none of which inherits from this one. */
+/**
+ * Whether a record of the entity is one row of one table: of its own, or of one of several classes none of which inherits from this one.
+ */
 export function isOneTable(meta: EntityMetadata): boolean {
   const inheritance = meta.root.inheritanceType
   return (
@@ -165,7 +168,10 @@ function findShared(meta: EntityMetadata): ReadonlySet<string> {
   return new Set(all.filter((column, index) => all.indexOf(column) < index))
 }
 
-/** Reads the properties inside embedded objects that stand in columns of their own, by column: of objects that no code of the application makes or looks at. */
+/**
+ * Reads the properties inside embedded objects that stand in columns of their own, by column: of objects that no code of the application
+ * makes or looks at.
+ */
 function readInside(meta: EntityMetadata, shared: ReadonlySet<string>, platform: Platform): Map<string, StoredProperty> {
   const inside = new Map<string, StoredProperty>()
   for (const prop of meta.props) {

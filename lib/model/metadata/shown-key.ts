@@ -1,6 +1,7 @@
 /**
- * Shown key: the option `key` puts a unique attribute in the place of the primary key wherever clients meet one. Rejects, when the engine is created, an attribute
- * that does not name each record by a plain value, and a resource whose primary key clients would still meet elsewhere.
+ * Shown key: the option `key` puts a unique attribute in the place of the primary key wherever clients meet one. Rejects, when the engine
+ * is created, an attribute that does not name each record by a plain value, and a resource whose primary key clients would still meet
+ * elsewhere.
  */
 import { withArticle } from '../../foundation/base/article.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'

@@ -1,6 +1,6 @@
 /**
- * Stored form: what the engine reads and writes in the column of a custom type. MikroORM hands the type what the driver of the database makes of that, and
- * gives the driver what the type returns. SQLite has numbers, texts and bytes; a server sends all values as texts.
+ * Stored form: what the engine reads and writes in the column of a custom type. MikroORM hands the type what the driver of the database
+ * makes of that, and gives the driver what the type returns. SQLite has numbers, texts and bytes; a server sends all values as texts.
  */
 import type { EntityProperty, Platform } from '@mikro-orm/core'
 import type { ScalarValue } from '../../foundation/values/scalar-type.ts'

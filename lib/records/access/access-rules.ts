@@ -1,7 +1,7 @@
 /**
- * Access rules: decides what exists for the caller, and which actions are allowed. Calls the application's access rules and scopes, each once a request and
- * only when something depends on it, and reads custom parameters.
- * Refuses with forbidden, or token_missing where a log-in would help.
+ * Access rules: decides what exists for the caller, and which actions are allowed. Calls the application's access rules and scopes, each
+ * once a request and only when something depends on it, and reads custom parameters. Refuses with forbidden, or token_missing where a
+ * log-in would help.
  */
 import type { ResourceAction } from './actions.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
@@ -298,8 +298,8 @@ export function requireLogIn({ plural }: Resource, action: Action, { logsIn, cla
 }
 
 /**
- * Refuses a request that the rules do not allow. A relation to a resource that the caller may not see is not part of any path: 404. The owner is judged first, since
- * it is what the path names.
+ * Refuses a request that the rules do not allow. A relation to a resource that the caller may not see is not part of any path: 404. The
+ * owner is judged first, since it is what the path names.
  */
 export function authorizeRequest(
   target: Target,

@@ -14,8 +14,8 @@ export interface ResourceAction {
 }
 
 /**
- * The actions that a request takes: the first is what it is about (its wrappers run), all must be allowed. A list or record behind an attribute counts
- * as one of its own resource, for which the owner must be readable as well.
+ * The actions that a request takes: the first is what it is about (its wrappers run), all must be allowed. A list or record behind an
+ * attribute counts as one of its own resource, for which the owner must be readable as well.
  *
  * @param body that of the request: the ID of a record, which a POST to a list links, or anything else
  */

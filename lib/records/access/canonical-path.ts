@@ -1,6 +1,7 @@
 /**
- * Canonical path: with the option `canonicalPaths` a request must spell its path as links do, so that code in front of the engine that looks at paths sees what the
- * engine sees. Refuses with path_unknown what names a resource, an ID or an attribute in another way: in the singular, or with characters that need no percent sign.
+ * Canonical path: with the option `canonicalPaths` a request must spell its path as links do, so that code in front of the engine that
+ * looks at paths sees what the engine sees. Refuses with path_unknown what names a resource, an ID or an attribute in another way: in the
+ * singular, or with characters that need no percent sign.
  */
 import { restError } from '../../foundation/base/errors.ts'
 import { idToSegment } from '../../model/key.ts'

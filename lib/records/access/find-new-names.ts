@@ -1,4 +1,7 @@
-/** Find new names: the names in the body of a write that the model does not have, and that open resources take. Reads the body alone; validation judges it. */
+/**
+ * Find new names: the names in the body of a write that the model does not have, and that open resources take. Reads the body alone;
+ * validation judges it.
+ */
 import { isObject } from '../../foundation/base/json.ts'
 import { addLearned, takesName } from '../../model/open-attributes.ts'
 import { NOTHING_LEARNED } from '../../model/open-attributes.ts'
@@ -7,7 +10,10 @@ import { listTargets } from '../../model/model.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import type { Target } from './resolve-path.ts'
 
-/** Returns the names that a body would add to the resource of its path and to those of the records nested in it; undefined when there are none. */
+/**
+ * Returns the names that a body would add to the resource of its path and to those of the records nested in it; undefined when there are
+ * none.
+ */
 export function findNewNames(body: unknown, target: Target): LearnedNames | undefined {
   const found = new Map<string, Set<string>>()
   if (target.kind === 'collection' || target.kind === 'record') {

@@ -1,7 +1,8 @@
 /**
- * List defaults: the sort, the limit and the filter of a request that names none, as the application gives them for a resource. They hold for the resource's own list:
- * not for lists below a record, nor for what is shown within other records. Takes the application's words and the vocabulary; gives parsed parameters.
- * Refuses with TypeError and RangeError, when the engine is created, what no request could ask for.
+ * List defaults: the sort, the limit and the filter of a request that names none, as the application gives them for a resource. They hold
+ * for the resource's own list: not for lists below a record, nor for what is shown within other records. Takes the application's words and
+ * the vocabulary; gives parsed parameters. Refuses with TypeError and RangeError, when the engine is created, what no request could ask
+ * for.
  */
 import { isReading } from '../../foundation/base/http-methods.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
@@ -29,7 +30,8 @@ export type DefaultsOfLists = ReadonlyMap<Resource, ListDefaults>
 /**
  * Reads the defaults of the resources that have some.
  *
- * @throws TypeError, RangeError for a sort or a filter that requests could not name, or that some callers could not, and for a limit above the maximum
+ * @throws TypeError, RangeError for a sort or a filter that requests could not name, or that some callers could not, and for a limit above
+ * the maximum
  */
 export function readListDefaults(resources: readonly Resource[], vocabulary: Vocabulary, limits: Limits): DefaultsOfLists {
   return new Map(

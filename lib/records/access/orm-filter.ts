@@ -1,8 +1,8 @@
 /**
- * ORM filter: a condition in MikroORM's own language (FilterQuery), as scopes, entity filters and custom parameters give it, becomes a Condition.
- * Names are properties of the entity; comparisons have SQL's meaning, as they have in MikroORM: NULL is neither equal nor unequal to anything, and
- * neither is what lies behind an empty link.
- * Refuses with a plain Error what cannot be translated: that is a mistake of the application's code.
+ * ORM filter: a condition in MikroORM's own language (FilterQuery), as scopes, entity filters and custom parameters give it, becomes a
+ * Condition. Names are properties of the entity; comparisons have SQL's meaning, as they have in MikroORM: NULL is neither equal nor
+ * unequal to anything, and neither is what lies behind an empty link. Refuses with a plain Error what cannot be translated: that is a
+ * mistake of the application's code.
  */
 import { Reference } from '@mikro-orm/core'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
@@ -26,7 +26,10 @@ export class FilterQueryReader {
   /** The form of the condition without its values, as a cache key. */
   shape = ''
 
-  /** @param of the resource whose scope is read; undefined for custom parameters; 'model' for what is the same for everybody, whose values go with the condition */
+  /**
+   * @param of the resource whose scope is read; undefined for custom parameters; 'model' for what is the same for everybody, whose values
+   * go with the condition
+   */
   constructor(of: Resource | 'model' | undefined) {
     this.#isOfModel = of === 'model'
     this.#of = of === 'model' ? undefined : of

@@ -1,6 +1,6 @@
 /**
- * Resolve path: the names in a path become a Target in the model.
- * Takes path segments; refuses with version_unknown, resource_unknown, record_not_found (an ID that cannot be one), attribute_not_found, path_unknown.
+ * Resolve path: the names in a path become a Target in the model. Takes path segments; refuses with version_unknown, resource_unknown,
+ * record_not_found (an ID that cannot be one), attribute_not_found, path_unknown.
  */
 import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
 import { RestError, restError } from '../../foundation/base/errors.ts'
@@ -249,7 +249,8 @@ export function allowedMethods(target: Target): readonly HttpMethod[] {
 }
 
 /**
- * Gives the methods that a path takes, custom routes included. Refuses another: 405, or 400 where it is the kind of the attribute that rules it out.
+ * Gives the methods that a path takes, custom routes included. Refuses another: 405, or 400 where it is the kind of the attribute that
+ * rules it out.
  *
  * @param own methods of custom routes of the same path
  */

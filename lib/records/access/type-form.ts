@@ -1,6 +1,7 @@
 /**
- * Type form: the texts of a form become the JSON body that they mean, by the model. Takes the form and the target of the request; a text that is no value of
- * its attribute stays a text, which is refused where bodies are. Refuses with body_invalid a form where the body is a bare value.
+ * Type form: the texts of a form become the JSON body that they mean, by the model. Takes the form and the target of the request; a text
+ * that is no value of its attribute stays a text, which is refused where bodies are. Refuses with body_invalid a form where the body is a
+ * bare value.
  */
 import { restError } from '../../foundation/base/errors.ts'
 import { itemsOf, plainField } from '../../foundation/base/form-body.ts'

@@ -1,6 +1,7 @@
 /**
- * Unwrap body: where answers wrap their records by the option `envelope`, bodies of records may come wrapped in the same way: `{ "article": { "title": "Hello" } }`.
- * Takes a body, or a form, and the resource of its record; gives the record. Refuses with body_invalid a plain record where it could be taken for a wrapped one.
+ * Unwrap body: where answers wrap their records by the option `envelope`, bodies of records may come wrapped in the same way: `{ "article":
+ * { "title": "Hello" } }`. Takes a body, or a form, and the resource of its record; gives the record. Refuses with body_invalid a plain
+ * record where it could be taken for a wrapped one.
  */
 import { restError } from '../../foundation/base/errors.ts'
 import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'

@@ -47,7 +47,9 @@ export interface Arguments {
   readonly misfits?: Misfits | undefined
 }
 
-/** What a value is refused with, should no record hold it: a file may hold a text in a column of numbers, which is shown, and found by that. */
+/**
+ * What a value is refused with, should no record hold it: a file may hold a text in a column of numbers, which is shown, and found by that.
+ */
 export interface Misfits {
   refusal?: Error
 }
@@ -116,7 +118,10 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
   }
 }
 
-/** A function gives a value of its own to each request, such as the ID of its user. Where there is no request, there is none that depends on it. */
+/**
+ * A function gives a value of its own to each request, such as the ID of its user. Where there is no request, there is none that depends on
+ * it.
+ */
 type ValueOfRequest = (ctx: HookContext | undefined) => unknown
 
 function askForValue(value: ValueOfRequest, ctx: HookContext | undefined): unknown {
@@ -209,8 +214,8 @@ function filterParameter(binding: Binding & { from: 'filter' }, { filters, misfi
 }
 
 /**
- * Whether a value that is not of the type may still be what a column of the record holds. Of several values a wrong one is rather a mistake, and a path
- * may end in attributes of several types.
+ * Whether a value that is not of the type may still be what a column of the record holds. Of several values a wrong one is rather a
+ * mistake, and a path may end in attributes of several types.
  */
 function mayBeMisfit({ operator, negated, paths, values }: RawFilter, { codec }: ScalarType): boolean {
   return operator === '=' && !negated && paths.length === 1 && !paths[0]!.includes('.') && values.length === 1 && codec === undefined

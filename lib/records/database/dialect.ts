@@ -1,26 +1,20 @@
 /**
- * Dialect: the interface between the stages and a database. Everything that is particular to one database (SQL text, value codecs, running, transactions)
- * stands behind these types; lib/databases/sqlite/ and lib/databases/postgres/ are the implementations. A connection may answer at once or with a promise.
+ * Dialect: the interface between the stages and a database. Everything that is particular to one database (SQL text, value codecs, running,
+ * transactions) stands behind these types; lib/databases/sqlite/ and lib/databases/postgres/ are the implementations. A connection may
+ * answer at once or with a promise.
  */
-import type { Repeatable } from './repeatable.ts'
-import type { TableRows } from '../../model/table-rows.ts'
-import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { RequestAbort } from '../../foundation/base/abort.ts'
-import type { AddedFilters } from '../../model/added-filters.ts'
-import type { Clock } from '../../foundation/base/clock.ts'
 import type { Attribute, KeyPart, Renderer, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { Operator } from '../request/operators.ts'
-import type { LinkColumn, PivotTable, StoredColumn, StoredTable } from '../../model/stored-table.ts'
+import type { PivotTable, StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import type { ReadPlan, ScopeLookup } from '../plan/read-plan.ts'
 import type { AnswerBudget } from '../plan/answer-limits.ts'
 import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
-import type { RunStatement, Traces } from '../../foundation/base/trace.ts'
-import type { ChangeRecorder, ChangeSink, Watched } from './changes.ts'
 import type { Binding } from './binding.ts'
-import type { StatementsExplained, UnindexedLink } from './explained-statements.ts'
 
-/** Why a database does nothing: others have locked it, it fails itself (a full disk, a damaged file), its user has no right to what is asked for, or it takes no writes. */
+/**
+ * Why a database does nothing: others have locked it, it fails itself (a full disk, a damaged file), its user has no right to what is asked
+ * for, or it takes no writes.
+ */
 export type DatabaseFailure = 'busy' | 'failed' | 'denied' | 'readOnly'
 
 /** A statement, ready to be prepared. Rows come as arrays. */
@@ -122,11 +116,14 @@ export interface CompiledChild {
 /** A plan as statements. */
 export interface CompiledRead {
   readonly rows: Statement
-  /** The same rows as `rows`, found in another way, which is faster from far into a list. Compiled when it is first asked for. Undefined: there is none. */
+  /**
+   * The same rows as `rows`, found in another way, which is faster from far into a list. Compiled when it is first asked for. Undefined:
+   * there is none.
+   */
   readonly deep: (() => Statement) | undefined
   /**
-   * The same rows, with the number of records that match as a last column, as far as that is at most `most`: a greater number stands for more. Faster where few
-   * match, and slower where many do. Compiled when it is first asked for. Undefined: there is none.
+   * The same rows, with the number of records that match as a last column, as far as that is at most `most`: a greater number stands for
+   * more. Faster where few match, and slower where many do. Compiled when it is first asked for. Undefined: there is none.
    */
   readonly counted: (() => Statement) | undefined
   /** The number of records that match, whatever the page. Compiled when it is first asked for. Only for paged plans. */
@@ -137,8 +134,9 @@ export interface CompiledRead {
 }
 
 /**
- * Reading work: yields statements that need nothing of each other, and receives the rows of each. Written once, it runs at once on a synchronous database, which
- * runs them one after another, and awaits on an asynchronous one, which may send them together. All its statements see one state of the data.
+ * Reading work: yields statements that need nothing of each other, and receives the rows of each. Written once, it runs at once on a
+ * synchronous database, which runs them one after another, and awaits on an asynchronous one, which may send them together. All its
+ * statements see one state of the data.
  */
 export type Reading<T> = Generator<readonly ReadingStep[], T, readonly (readonly Row[])[]>
 
@@ -151,18 +149,21 @@ export interface ReadingStep {
   /** Takes the rows, before the next statement runs where statements run one after another. */
   readonly take?: (rows: readonly Row[]) => void
   /**
-   * Whether the statement is needed, by the rows of the statement before it. One that is not needed may be left out, and has no rows then; a database that runs
-   * all of them at once need not ask.
+   * Whether the statement is needed, by the rows of the statement before it. One that is not needed may be left out, and has no rows then;
+   * a database that runs all of them at once need not ask.
    */
   readonly isNeeded?: (before: readonly Row[]) => boolean
   /**
-   * Makes a statement of this one, which reads a page, and the next one, which counts: see `CompiledRead.counted`. A database that runs it gives its rows to the
-   * one and the number to the other.
+   * Makes a statement of this one, which reads a page, and the next one, which counts: see `CompiledRead.counted`. A database that runs it
+   * gives its rows to the one and the number to the other.
    */
   readonly counted?: CountedPage | undefined
   /** Whether no row but the first is needed. */
   readonly isOne?: boolean
-  /** Whether no statement of the reading follows the batch. A reading that does not say so may have more; one that says so and is one statement needs no transaction. */
+  /**
+   * Whether no statement of the reading follows the batch. A reading that does not say so may have more; one that says so and is one
+   * statement needs no transaction.
+   */
   readonly isLast?: boolean
 }
 
@@ -196,7 +197,10 @@ export interface Dialect {
   /** The column that every table has whose order is that in which rows were inserted. */
   readonly insertionOrder: string
   compile(plan: ReadPlan): CompiledRead
-  /** A statement that gives one row when the record of a key exists; with a list, when it meets the condition of that, too. `shown`: the key is a `ShownKey`. */
+  /**
+   * A statement that gives one row when the record of a key exists; with a list, when it meets the condition of that, too. `shown`: the key
+   * is a `ShownKey`.
+   */
   exists(resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute, shown?: boolean): Statement
   /** A statement that gives those keys of `Arguments.links` whose records exist; undefined where they cannot be compared as texts. */
   existing(resource: Resource, scopeOf: ScopeLookup): Statement | undefined
@@ -205,8 +209,8 @@ export interface Dialect {
   /** A bare value of a column as the engine holds values of its type. */
   decode(value: unknown, type: ScalarType): unknown
   /**
-   * A statement that gives one row when a record other than that of the key has these values: those marked as given come from `Arguments.given` in
-   * order, the others are those of the record of the key. Undefined when the attributes have no columns to compare.
+   * A statement that gives one row when a record other than that of the key has these values: those marked as given come from
+   * `Arguments.given` in order, the others are those of the record of the key. Undefined when the attributes have no columns to compare.
    */
   taken(
     resource: Resource,
@@ -233,9 +237,15 @@ export interface Dialect {
   refusal(error: Error): string | undefined
   /** Why the database does not do what it is asked for; undefined for any other error. */
   failure(error: unknown): DatabaseFailure | undefined
-  /** What a value must be so that the database can store it, as the rest of "must be …"; undefined for a value of the type that it stores exactly. */
+  /**
+   * What a value must be so that the database can store it, as the rest of "must be …"; undefined for a value of the type that it stores
+   * exactly.
+   */
   describeUnstorable(value: ScalarValue, type: ScalarType): string | undefined
-  /** The value to compare with in place of one of a filter that the database cannot hold, so that every stored value compares alike; null where none is equal. */
+  /**
+   * The value to compare with in place of one of a filter that the database cannot hold, so that every stored value compares alike; null
+   * where none is equal.
+   */
   findBound(value: ScalarValue, type: ScalarType, operator: Operator): unknown
   /** The parameter for a value in its plain form: as the database stores it. */
   encode(value: unknown, type: ScalarType, inDocument: boolean): unknown
@@ -258,7 +268,8 @@ export interface WritingDialect {
   /**
    * Sets columns of the row of a key, the last parameter, and counts the change where the table has a version.
    *
-   * @param guarded whether only a row in which one of the columns differs is set; the parameters of the columns are given a second time then, behind the key
+   * @param guarded whether only a row in which one of the columns differs is set; the parameters of the columns are given a second time
+   * then, behind the key
    */
   update(table: StoredTable, columns: readonly StoredColumn[], guarded: boolean): Statement
   /** Deletes the row of a key, the one parameter. */
@@ -267,134 +278,30 @@ export interface WritingDialect {
   deleteAll(table: StoredTable): Statement
   /** Sets a link of the rows of a list of keys, where they have another one. Its parameters: the value, the list, the value. */
   link(table: StoredTable, column: StoredColumn): Statement
-  /** Sets a link to NULL in the rows that have this one, apart from those of a list of keys. Its parameters: the value, the list; also of the next two. */
+  /**
+   * Sets a link to NULL in the rows that have this one, apart from those of a list of keys. Its parameters: the value, the list; also of
+   * the next two.
+   */
   unlink(table: StoredTable, column: StoredColumn): Statement
   /** Deletes those rows. */
   deleteOthers(table: StoredTable, column: StoredColumn): Statement
   /** Reads the keys of those rows, as texts. */
   others(table: StoredTable, column: StoredColumn): Statement
-  /** Reads, of a list of keys, those whose rows have another link, as texts, in the order of the list. Its parameters: the list, the value. */
+  /**
+   * Reads, of a list of keys, those whose rows have another link, as texts, in the order of the list. Its parameters: the list, the value.
+   */
   unlinked(table: StoredTable, column: StoredColumn): Statement
   /** Takes out of a many-to-many list what is not in a list of keys. Its parameters: the key of the owner, the list. */
   leave(pivot: PivotTable): Statement
   /** Takes out of it what is in a list of keys. Its parameters: the key of the owner, the list. */
   take(pivot: PivotTable): Statement
-  /** Puts into a many-to-many list, of a list of keys, those that are not in it. Its parameters: the key of the owner, the list, the key of the owner. */
+  /**
+   * Puts into a many-to-many list, of a list of keys, those that are not in it. Its parameters: the key of the owner, the list, the key of
+   * the owner.
+   */
   enter(pivot: PivotTable): Statement
   /** Reads the keys of a many-to-many list, as texts, in its order where it has one. Its parameter: the key of the owner. */
   members(pivot: PivotTable): Statement
   /** The parameter for a value of a column; undefined where it cannot be one. */
   toParameter(value: unknown): unknown
-}
-
-/** What a request does in its transaction behind a statement that writes: it may write again, it reads what may be refused, or nothing that could fail. */
-export type BehindWrite = 'writes' | 'reads' | 'nothing'
-
-/** What a write is about: a resource, and a record of it where the request names one. */
-export interface WrittenPlace {
-  readonly resource: string | undefined
-  readonly id: string | undefined
-}
-
-/** What a statement has written. */
-export interface RowsWritten {
-  /** The number of rows. */
-  readonly rows: number
-  /** The key that the database has counted for the last inserted row. */
-  readonly counted: bigint
-  /** Those of several rows, in their order; undefined where it does not say them. */
-  readonly keys?: () => readonly bigint[]
-}
-
-/** Runs work on an open database. */
-export interface Connection {
-  readonly dialect: Dialect
-  /** Whether the database is known to have the constraints of the model, so that it refuses what they forbid. */
-  readonly keepsConstraints: boolean
-  /** Whether a column may hold a value that is not of its attribute's type, since others have written to the database. */
-  readonly mayHoldMisfits: boolean
-  /** The MikroORM instance on the database; made when it is first asked for. */
-  readonly orm: MikroORM
-  /** The filters that the application has added to its entity manager. */
-  readonly filters: AddedFilters
-  /**
-   * Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed.
-   *
-   * @param behind inside a transaction of a database that takes statements before it has answered those in front: is called as soon as the last ones of the
-   *   reading have been sent, where they say that they are the last (`ReadingStep.isLast`)
-   */
-  read<T>(reading: () => Reading<T>, end?: RequestAbort, behind?: () => void): T | Promise<T>
-  /**
-   * Runs reading work at once, also while another request's transaction is open, whose changes it sees then. A database that answers by promises only begins at
-   * once: inside a transaction, before anything else that is asked of that.
-   */
-  readNow<T>(reading: () => Reading<T>): Awaitable<T>
-  /** Counts the rows of each table, all at one time. */
-  countRows(tables: readonly string[]): Awaitable<readonly number[]>
-  /** What the database does for statements that have run. Runs none of them. */
-  explain(statements: readonly RunStatement[]): Awaitable<StatementsExplained>
-  /** Finds the links of relations, and foreign keys, that no index serves, in tables with more rows than that. */
-  unindexedLinks(resources: readonly Resource[], rows: number): Awaitable<UnindexedLink[]>
-  /** From now on the statements of requests that are traced are reported to their traces. */
-  observe(traces: Traces): void
-  /** From now on the rows that change are reported; `current` says to whom, beside the watchers. */
-  record(watched: Watched, current: () => ChangeSink | undefined): ChangeRecorder
-  /** From now on the time of the model's functions and of SQL is that of the clock. */
-  follow(clock: Clock): void
-  /** Refuses a statement that the database cannot run, without running it. */
-  check(statement: Statement): Awaitable<void>
-  /**
-   * Runs work in a transaction, one at a time; inside the work of another one it is nested in that. What the work leaves pending is flushed.
-   *
-   * @param repeatable whether the work may run again in another transaction, where several run at a time and one gets in the way of another
-   * @param place what it writes: there writes of one record take turns that have got in each other's way, or may not run again
-   */
-  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, repeatable?: Repeatable, place?: WrittenPlace): Promise<T>
-  /**
-   * Whether statements of the engine may write rows without the unit of work: nobody subscribes to it or logs what it runs, and MikroORM's own classes are in
-   * place.
-   */
-  writesAlone(): boolean
-  /** Who listens, or takes part, so that they may not, as the rest of "since …"; undefined where they may. */
-  explainListeners(): string | undefined
-  /** Returns the key of a new row of a table whose keys the engine counts; undefined where the database does, and where the row brings its own, `given`. */
-  takeKey(table: StoredTable, given: unknown): number | bigint | undefined
-  /** Whether the defaults that the database gives the columns of a table follow the clock of the engine. */
-  keepsTime(table: StoredTable): boolean
-  /** Whether statements may set and compare the links in these columns, as the records show them; in a database that others have written they may hold more than keys. */
-  havePlainLinks(columns: readonly LinkColumn[]): boolean
-  /** Whether the engine counts the keys of a table. */
-  countsKeys(table: string): boolean
-  /**
-   * Runs work in a transaction, one at a time, as `write` does, for work that writes by `run` alone. At once where nobody is to be waited for.
-   *
-   * @param repeatable see `write`, also for `place`; such work waits for nothing of the application's
-   */
-  transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable?: boolean, place?: WrittenPlace): Awaitable<T>
-  /**
-   * Runs a statement that writes, inside a transaction. Errors are those that MikroORM would throw.
-   *
-   * @param behind what the request does behind it (default: it may write); behind the last one that writes a server is asked at once for what has changed, and one in memory that is
-   *   the first one, too, with nothing behind it, needs no transaction
-   */
-  run(statement: Statement, parameters: readonly unknown[], behind?: BehindWrite): Awaitable<RowsWritten>
-  /** The entity of a key as the entity manager takes it, loaded as `em.findOne` does, without MikroORM's filters; undefined when there is none. */
-  load(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined>
-  /** Whether a record of the entity is one row of one table and no more, so that it exists when it can be loaded. */
-  loadsAlone(name: EntityName): boolean
-  /** Whether such a record is removed without anybody having a look at what it holds: no hook, no subscriber, and nothing that goes with it. */
-  removesAlone(name: EntityName): boolean
-  /**
-   * Puts the engine's time where the constructor of a new entity has put the system's.
-   *
-   * @param given what the entity was made of, which stays as it is
-   * @param from when the making began, in milliseconds of the system's clock
-   */
-  retime(entity: object, given: object, from: number): void
-  /** Inside a transaction: inserts rows as they are, where no code of the application's listens and the engine counts no keys; else it says false. */
-  insertRows(tables: readonly TableRows[], em: EntityManager): Awaitable<boolean>
-  /** Inside a transaction: lets records refer to others that come later. */
-  deferReferences(): Awaitable<void>
-  /** Closes the database, and MikroORM on it. */
-  close(): Promise<void>
 }

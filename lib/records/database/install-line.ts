@@ -11,8 +11,8 @@ export function installedOrmVersion(): string {
 }
 
 /**
- * Returns `npm install ...` for packages. Those of MikroORM need the version of the others: without it npm takes the newest, and ends in ERESOLVE where
- * that is another one.
+ * Returns `npm install ...` for packages. Those of MikroORM need the version of the others: without it npm takes the newest, and ends in
+ * ERESOLVE where that is another one.
  */
 export function formatInstall(...packages: readonly string[]): string {
   return `npm install ${packages.map(name => (name.startsWith('@mikro-orm/') ? `${name}@${installedOrmVersion()}` : name)).join(' ')}`

@@ -1,4 +1,7 @@
-/** Last batch: holds readings to what their statements say: behind those that are the last ones (`ReadingStep.isLast`) none follows, on any database. */
+/**
+ * Last batch: holds readings to what their statements say: behind those that are the last ones (`ReadingStep.isLast`) none follows, on any
+ * database.
+ */
 import type { ReadingStep } from './dialect.ts'
 
 /** Whether no statement of the reading follows a batch. */

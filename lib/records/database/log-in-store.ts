@@ -1,6 +1,6 @@
 /**
- * Log-in store: what a database keeps of log-ins, so that all processes that serve it agree: tokens that have ended, users who are gone, log-ins that have failed.
- * A database of one process keeps none of it; it is in memory then.
+ * Log-in store: what a database keeps of log-ins, so that all processes that serve it agree: tokens that have ended, users who are gone,
+ * log-ins that have failed. A database of one process keeps none of it; it is in memory then.
  */
 import type { Reading } from './dialect.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Value form: the forms in which a value becomes a parameter. Every database has the plain one, `'value'`: the value as it is stored. What a database compares
- * besides (the bounds of a range, a spelling, a pattern) are forms of its flavour's own.
+ * Value form: the forms in which a value becomes a parameter. Every database has the plain one, `'value'`: the value as it is stored. What
+ * a database compares besides (the bounds of a range, a spelling, a pattern) are forms of its flavour's own.
  */
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 

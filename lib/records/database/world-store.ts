@@ -1,9 +1,12 @@
-/** World store: the interface to the content of a database as a whole, which snapshots take, restoring replaces and forks copy; and to opening a database. */
+/**
+ * World store: the interface to the content of a database as a whole, which snapshots take, restoring replaces and forks copy; and to
+ * opening a database.
+ */
 import type { EntityName, Options } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Notes } from '../../foundation/base/notes.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
-import type { Connection } from './dialect.ts'
+import type { Connection } from './connection.ts'
 import type { Evolving } from './evolving.ts'
 import type { LogInStore } from './log-in-store.ts'
 
@@ -52,7 +55,8 @@ export interface WorldStore {
   /** Returns the image that `reset` goes back to. */
   baseline(): Awaitable<WorldImage>
   /**
-   * Returns an image as the bytes of a SQLite file without secrets; or why that is not possible, as a clause; undefined where it is no file of SQLite.
+   * Returns an image as the bytes of a SQLite file without secrets; or why that is not possible, as a clause; undefined where it is no file
+   * of SQLite.
    *
    * @param maxBytes how large it may be
    */
@@ -80,8 +84,8 @@ export interface ServerDatabase {
   /** `postgres://user:password@host:port/database` of a server; `pglite:` or `pglite:DIR` for PGlite in this process. */
   readonly url: string
   /**
-   * The schema of its tables. Default: the first one of the user's search path, mostly `public`. A database that is served as it is may be described by several
-   * schemas.
+   * The schema of its tables. Default: the first one of the user's search path, mostly `public`. A database that is served as it is may be
+   * described by several schemas.
    */
   readonly schema?: string | readonly string[]
   /** Connections at most. Default: 10. */
@@ -89,7 +93,8 @@ export interface ServerDatabase {
   /** Milliseconds that one statement may take; 0: any number. Default: 30,000. */
   readonly statementTimeout?: number
   /**
-   * Whether connections keep statements prepared, and settings. Default: true; `false` is for a pooler that lends connections for a transaction, such as pgbouncer.
+   * Whether connections keep statements prepared, and settings. Default: true; `false` is for a pooler that lends connections for a
+   * transaction, such as pgbouncer.
    */
   readonly prepare?: boolean
 }

@@ -1,6 +1,7 @@
 /**
- * Answer limits: how much more an answer may hold, counted while its rows become records. A record that is shown in several places counts in each, since it is
- * written in each. Refuses with parameter_invalid (limit_exceeded) as soon as there is no room left, so before what would come next is read.
+ * Answer limits: how much more an answer may hold, counted while its rows become records. A record that is shown in several places counts
+ * in each, since it is written in each. Refuses with parameter_invalid (limit_exceeded) as soon as there is no room left, so before what
+ * would come next is read.
  */
 import { parameterError } from '../../foundation/base/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'

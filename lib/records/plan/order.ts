@@ -50,7 +50,10 @@ export function planOrder(
   }
 }
 
-/** Plans the order of a resource without a key, whose rows have no order of their own: by all attributes that it shows, so that its pages do not overlap. */
+/**
+ * Plans the order of a resource without a key, whose rows have no order of their own: by all attributes that it shows, so that its pages do
+ * not overlap.
+ */
 function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, visibility, vocabulary }: OrderContext): Order {
   const asked = keys.map(key => planSort(resource, key, limits, visibility, findParameterName(vocabulary, 'sort')))
   const all = resource.attributes.flatMap((attribute): SortTerm[] =>

@@ -1,4 +1,6 @@
-/** Paths: walks the dotted paths of filters, sort keys, attributes and expand through the model, and refuses with a hint what is not there. */
+/**
+ * Paths: walks the dotted paths of filters, sort keys, attributes and expand through the model, and refuses with a hint what is not there.
+ */
 import { idParts } from '../../model/key.ts'
 import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
@@ -19,7 +21,10 @@ export interface Walked {
   readonly attribute: Attribute
 }
 
-/** A path that goes on through a relation to one of several entities: it goes on in each that has it, and there is nothing behind the others. */
+/**
+ * A path that goes on through a relation to one of several entities: it goes on in each that has it, and there is nothing behind the
+ * others.
+ */
 export interface Forked {
   readonly hops: readonly RelationAttribute[]
   readonly fork: ToOneOfAttribute
@@ -178,7 +183,10 @@ function walkFrom(start: AttributeHolder, first: number, relations: number, curs
   throw new Error(`walkPath: the path "${path}" has no segments.`)
 }
 
-/** The end of a path at the IDs of a relation: a list is compared by its members, and a link by the key of what it links, which has a type and an order. */
+/**
+ * The end of a path at the IDs of a relation: a list is compared by its members, and a link by the key of what it links, which has a type
+ * and an order.
+ */
 function walkToIds(hops: readonly RelationAttribute[], relation: RelationAttribute, name: string): Walked {
   if (relation.kind === 'toMany') return { hops, attribute: relation }
   const { target, filterable, sortable } = relation

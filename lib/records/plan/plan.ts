@@ -1,7 +1,6 @@
 /**
- * Plan: what a reading request means. Takes a resource, an anchor, parsed Parameters and Limits; gives a ReadPlan, which depends on the shape of the
- * request only, never on its values: `formatShape` is the key under which plans are cached.
- * Refuses with parameter_invalid.
+ * Plan: what a reading request means. Takes a resource, an anchor, parsed Parameters and Limits; gives a ReadPlan, which depends on the
+ * shape of the request only, never on its values: `formatShape` is the key under which plans are cached. Refuses with parameter_invalid.
  */
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Attribute, Resource } from '../../model/model.ts'

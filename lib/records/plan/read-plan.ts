@@ -16,8 +16,8 @@ import type { OrderOperator } from '../request/operators.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
 /**
- * A value to compare with: of a filter, by its position in the request, or of the scope of a resource (of custom parameters, without one), by its position
- * among the values of that; or one of the model's own.
+ * A value to compare with: of a filter, by its position in the request, or of the scope of a resource (of custom parameters, without one),
+ * by its position among the values of that; or one of the model's own.
  */
 export type ValueRef =
   | { readonly from: 'filter'; readonly filter: number; readonly value: number; readonly type: ScalarType }
@@ -47,8 +47,8 @@ export interface Operand {
 export type PatternForm = 'any' | 'prefix' | 'contains' | 'general'
 
 /**
- * A condition on a record. It may come out unknown (NULL) in SQL's sense; `not` is true wherever its condition is not true, so that it is the
- * exact complement.
+ * A condition on a record. It may come out unknown (NULL) in SQL's sense; `not` is true wherever its condition is not true, so that it is
+ * the exact complement.
  */
 export type Condition =
   | { readonly kind: 'all' | 'any'; readonly of: readonly Condition[] }
@@ -88,13 +88,18 @@ export interface ClassCheck {
   readonly values: readonly string[]
 }
 
-/** One key of an order. Through a list it is the smallest value ascending, the largest descending; a count counts all that the hops reach. */
+/**
+ * One key of an order. Through a list it is the smallest value ascending, the largest descending; a count counts all that the hops reach.
+ */
 export interface SortTerm {
   readonly hops: readonly RelationAttribute[]
   /** The attribute to sort by; undefined for the count of the records that the hops reach. */
   readonly attribute: ScalarAttribute | undefined
   readonly descending: boolean
-  /** The same, of the other entities that the path leads to where a relation may link one of several. One of them is there at most, but for lists. */
+  /**
+   * The same, of the other entities that the path leads to where a relation may link one of several. One of them is there at most, but for
+   * lists.
+   */
   readonly or?: readonly SortTerm[]
   /** The records on the way that must be of some classes, each with the number of hops before it; there is nothing behind others. */
   readonly classes?: readonly (ClassCheck & { readonly at: number })[]

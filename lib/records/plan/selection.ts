@@ -111,7 +111,9 @@ function inside(said: ParsedSelection, name: string): ParsedSelection {
   }
 }
 
-/** Whether the request wants it. Asked before whether it exists for the caller, which may depend on a rule that need not be asked otherwise. */
+/**
+ * Whether the request wants it. Asked before whether it exists for the caller, which may depend on a rule that need not be asked otherwise.
+ */
 function isWanted(attribute: Attribute, said: ParsedSelection): boolean {
   if (isWhole(said.exclude.get(attribute.name))) return false
   return said.include === undefined || said.include.has(attribute.name)

@@ -1,9 +1,10 @@
 /**
- * Visibility: what exists for the caller of one request: which resources can be reached, which rows they have, which flags are set. Plans depend on
- * the answers to the rules that they come upon; the values of those are bound like those of filters.
+ * Visibility: what exists for the caller of one request: which resources can be reached, which rows they have, which flags are set. Plans
+ * depend on the answers to the rules that they come upon; the values of those are bound like those of filters.
  *
- * Rules are the application's functions, which may take their time or fail, so only those are asked that a plan comes upon. Planning itself cannot wait: it
- * stops at a rule that has not been evaluated yet (`RuleNotEvaluated`), and begins anew once it is. The answers are kept, so that each is asked once a request.
+ * Rules are the application's functions, which may take their time or fail, so only those are asked that a plan comes upon. Planning itself
+ * cannot wait: it stops at a rule that has not been evaluated yet (`RuleNotEvaluated`), and begins anew once it is. The answers are kept,
+ * so that each is asked once a request.
  */
 import { withArticle } from '../../foundation/base/article.ts'
 import { shownName } from '../../model/ids-name.ts'
@@ -87,8 +88,8 @@ export function retryWithRules<T>(visibility: Visibility, work: () => T): Awaita
 }
 
 /**
- * Restricts visibility to these rules: comes to a stop at any other, though that may have been asked elsewhere. A result that is kept for other requests must
- * not depend on an answer that it was not found by.
+ * Restricts visibility to these rules: comes to a stop at any other, though that may have been asked elsewhere. A result that is kept for
+ * other requests must not depend on an answer that it was not found by.
  */
 export function restrictedTo(rules: readonly PendingRule[], visibility: Visibility): Visibility {
   if (visibility === EVERYTHING) return visibility
@@ -126,7 +127,10 @@ export function isOpen({ rules: { access } }: Resource): boolean {
   return Object.values(access).some(rule => rule !== false)
 }
 
-/** Whether the attribute exists for reading. One that is hidden, or not stored, or leads to what may not be seen, does not; neither does one behind a flag. */
+/**
+ * Whether the attribute exists for reading. One that is hidden, or not stored, or leads to what may not be seen, does not; neither does one
+ * behind a flag.
+ */
 export function isVisible(attribute: Attribute, visibility: Visibility): boolean {
   return existsFor(attribute, visibility) && (attribute.flag === undefined || visibility.flags.has(attribute.flag))
 }
@@ -137,15 +141,19 @@ export function existsFor(attribute: Attribute, visibility: Visibility): boolean
   return hasVisibleTarget(attribute, visibility)
 }
 
-/** Whether a relation leads to records that the caller may see; else it does not exist for them, in bodies neither. A plain value leads nowhere else. */
+/**
+ * Whether a relation leads to records that the caller may see; else it does not exist for them, in bodies neither. A plain value leads
+ * nowhere else.
+ */
 export function hasVisibleTarget(attribute: Attribute, visibility: Visibility): boolean {
   if (attribute.kind === 'toOneOf') return branchesFor(attribute, visibility).length > 0
   return !isRelation(attribute) || visibility.allows(attribute.target, attribute.kind === 'toOne' ? 'get' : 'list')
 }
 
 /**
- * Says why a relation does not exist, where that is only since nobody may read what it leads to so; undefined for any other attribute, for what leads to a resource that
- * is named nowhere, and where a function of the application decides: what a caller may not see does not exist for them.
+ * Says why a relation does not exist, where that is only since nobody may read what it leads to so; undefined for any other attribute, for
+ * what leads to a resource that is named nowhere, and where a function of the application decides: what a caller may not see does not exist
+ * for them.
  */
 export function describeClosed(attribute: Attribute | undefined): string | undefined {
   if (attribute?.closed !== true || !isRelation(attribute)) return undefined

@@ -1,5 +1,6 @@
 /**
- * Plan cache: keeps compiled plans of one model, by the shape of the request and the answers to access rules. It is bounded by bytes and by number.
+ * Plan cache: keeps compiled plans of one model, by the shape of the request and the answers to access rules. It is bounded by bytes and by
+ * number.
  */
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
@@ -34,7 +35,9 @@ const STEP_BYTES = 500
 const NODE_BYTES = 4000
 const BINDING_BYTES = 200
 
-/** All that has been planned and compiled for one model. It does not depend on the data, so the readers of several databases may share it. */
+/**
+ * All that has been planned and compiled for one model. It does not depend on the data, so the readers of several databases may share it.
+ */
 export class Plans {
   readonly reads = new LruCache<CacheStep<CachedRead>>(PLANS, {
     bytes: PLAN_BYTES,
@@ -80,8 +83,8 @@ function estimateStatement({ sql, bindings }: Statement): number {
 }
 
 /**
- * Returns the cached work of a key, or makes it. Work that depends on an access rule stops there. The cache then holds the rule under the key, and the next
- * step under the key with the rule's answer behind it. So a request asks only the rules that its work depends on.
+ * Returns the cached work of a key, or makes it. Work that depends on an access rule stops there. The cache then holds the rule under the
+ * key, and the next step under the key with the rule's answer behind it. So a request asks only the rules that its work depends on.
  */
 export function findOrMake<T>(
   cache: LruCache<CacheStep<T>>,
@@ -105,8 +108,8 @@ export function findOrMake<T>(
 }
 
 /**
- * Returns the last plan, where the parameters are those that it was found by: the same object, as for a query that comes again. That is faster than by their shape.
- * Who has rules, or is traced, is not asked about here.
+ * Returns the last plan, where the parameters are those that it was found by: the same object, as for a query that comes again. That is
+ * faster than by their shape. Who has rules, or is traced, is not asked about here.
  */
 export function findLast(
   known: Map<Resource, LastRead>,

@@ -6,7 +6,8 @@ import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Stage, Trace } from '../../foundation/base/trace.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
-import type { CompiledRead, Connection, Reading, Statement } from '../database/dialect.ts'
+import type { CompiledRead, Reading, Statement } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import { idValues, isShownKey, keyFromJson } from '../../model/key.ts'
 import type { KeyValues, RecordKey } from '../../model/key.ts'
 import type {
@@ -169,8 +170,9 @@ export class Reader {
   }
 
   /**
-   * Reads the record that a relation to one of several entities links, with the branch that links it: null when it is empty, undefined when its owner does
-   * not exist. One reading finds the branch and reads its record, so that both are of one state of the data. A branch is planned when it is first found.
+   * Reads the record that a relation to one of several entities links, with the branch that links it: null when it is empty, undefined when
+   * its owner does not exist. One reading finds the branch and reads its record, so that both are of one state of the data. A branch is
+   * planned when it is first found.
    */
   linkedRecord(
     owner: Resource,
@@ -249,7 +251,10 @@ export class Reader {
     return undefined
   }
 
-  /** Reads a plain attribute, as an object with nothing else; undefined when the record does not exist. Links inside an embedded object are shown by ID. */
+  /**
+   * Reads a plain attribute, as an object with nothing else; undefined when the record does not exist. Links inside an embedded object are
+   * shown by ID.
+   */
   value(resource: Resource, key: RecordKey, attribute: ScalarAttribute | EmbeddedAttribute, view: View): Awaitable<JsonRecord | undefined> {
     const { flags } = view.parameters
     return this.record(resource, key, {

@@ -1,7 +1,7 @@
 /**
- * Run read: runs the statements of a compiled plan and puts their rows together as JSON records.
- * Runs one statement for the rows, at most one for the count, and one for each relation that is shown. All generator functions are at the top level: creating
- * one for each request would cost more than reading a record.
+ * Run read: runs the statements of a compiled plan and puts their rows together as JSON records. Runs one statement for the rows, at most
+ * one for the count, and one for each relation that is shown. All generator functions are at the top level: creating one for each request
+ * would cost more than reading a record.
  */
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
@@ -175,7 +175,10 @@ function requestCounted(statement: () => Statement, given: Arguments, dialect: D
   return { limit, offset, statement, bind: most => bindParameters(statement(), { ...given, most }, dialect) }
 }
 
-/** Counts what is on all pages. Most pages of a filtered list show that themselves, so the statement is only compiled and bound where it runs. */
+/**
+ * Counts what is on all pages. Most pages of a filtered list show that themselves, so the statement is only compiled and bound where it
+ * runs.
+ */
 class CountStep implements ReadingStep {
   readonly isLast: boolean
   readonly isNeeded: (before: readonly Row[]) => boolean

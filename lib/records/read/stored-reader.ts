@@ -1,7 +1,8 @@
 /** Stored reader: reads records as they are stored, whatever answers show of them, and the bare values of columns. */
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { CompiledRead, Connection, Reading, Row, Statement } from '../database/dialect.ts'
+import type { CompiledRead, Reading, Row, Statement } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import type { KeyValues, RecordKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { planStored } from '../plan/plan.ts'
@@ -62,7 +63,10 @@ export class StoredReader {
     return read
   }
 
-  /** Reads the bare values of some columns of a record, at once where the database can, even while a transaction is open; undefined when there is no such record. */
+  /**
+   * Reads the bare values of some columns of a record, at once where the database can, even while a transaction is open; undefined when
+   * there is no such record.
+   */
   columns(resource: Resource, key: KeyValues, columns: readonly string[]): Awaitable<Row | undefined> {
     const { dialect } = this.#connection
     const statement = this.#compileColumns(resource, columns)

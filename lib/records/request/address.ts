@@ -1,6 +1,6 @@
 /**
- * Address: where an engine answers. The base is the path in front of all others (`/api`), and the version is the segment after it, unless the engine has none.
- * Takes the option `base`; refuses what no URL has as its path.
+ * Address: where an engine answers. The base is the path in front of all others (`/api`), and the version is the segment after it, unless
+ * the engine has none. Takes the option `base`; refuses what no URL has as its path.
  */
 
 /** The paths that an engine answers. */

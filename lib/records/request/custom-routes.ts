@@ -25,13 +25,15 @@ export interface Route {
   readonly path: string
   readonly handler: (ctx: HookContext) => HandlerResponse | Promise<HandlerResponse>
   /**
-   * Whether all that the handler writes is one transaction, which an error that it throws and an answer of 400 or above take back. Other writes wait until it is
-   * over, so a handler that waits for something outside says `false`. Default: true for POST, PUT, PATCH and DELETE, false for other methods.
+   * Whether all that the handler writes is one transaction, which an error that it throws and an answer of 400 or above take back. Other
+   * writes wait until it is over, so a handler that waits for something outside says `false`. Default: true for POST, PUT, PATCH and
+   * DELETE, false for other methods.
    */
   readonly transaction?: boolean
   /**
-   * Whether the transaction may begin anew, handler and all, where another write has got in its way: several times if need be. It is for handlers that do nothing outside
-   * of the database, and for PostgreSQL, where writes run at the same time: without it the answer is 503 `database_busy`. Default: `false`.
+   * Whether the transaction may begin anew, handler and all, where another write has got in its way: several times if need be. It is for
+   * handlers that do nothing outside of the database, and for PostgreSQL, where writes run at the same time: without it the answer is 503
+   * `database_busy`. Default: `false`.
    */
   readonly repeatable?: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * Inner request: what code of the application asks of the engine inside of a request (`ctx.ask`): below the same base and version, as the same caller, or as
- * the engine itself. Gives what the answer carries; throws a RestError that is answered as it is.
+ * Inner request: what code of the application asks of the engine inside of a request (`ctx.ask`): below the same base and version, as the
+ * same caller, or as the engine itself. Gives what the answer carries; throws a RestError that is answered as it is.
  */
 import { LazyClient } from '../../foundation/base/abort.ts'
 import type { RequestAbort } from '../../foundation/base/abort.ts'

@@ -3,8 +3,8 @@
 import type { FilterSign } from '../../model/client/query-names.ts'
 
 /**
- * How an operator compares: with `values` (any of a list, wildcards, null), with one value by its `order`, or as the exact complement of another operator
- * (`negates`).
+ * How an operator compares: with `values` (any of a list, wildcards, null), with one value by its `order`, or as the exact complement of
+ * another operator (`negates`).
  */
 export type FilterOperator =
   | { readonly compares: 'values'; readonly ignoresCase: boolean }

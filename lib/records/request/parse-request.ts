@@ -25,8 +25,8 @@ export interface Request {
   /** Whether the engine, or the way in that the request took, takes no writes. */
   readonly readOnly: boolean
   /**
-   * Path segments below the base as the client sent them, still percent-encoded; their encoding is known to be good. The first one is the version, which is
-   * an empty text where paths have none; the base itself has no segments.
+   * Path segments below the base as the client sent them, still percent-encoded; their encoding is known to be good. The first one is the
+   * version, which is an empty text where paths have none; the base itself has no segments.
    */
   readonly segments: readonly string[]
   readonly query: ParsedQuery
@@ -100,7 +100,8 @@ export function replaceBody({ method, path, base, readOnly, segments, query, hea
 }
 
 /**
- * Returns a QUERY as the stages take it: what its body asks for stands with the parameters of its path. The body is the JSON object of a query, or the text of one.
+ * Returns a QUERY as the stages take it: what its body asks for stands with the parameters of its path. The body is the JSON object of a
+ * query, or the text of one.
  *
  * @throws RestError body_invalid, query_malformed, parameter_invalid
  */
@@ -165,7 +166,8 @@ function splitSegments(whole: string, { base, versions }: Address): string[] {
   if (path === undefined) throw notBelow(whole, { base, versions })
   if (path === '/') return []
   const segments: string[] = versions.length === 0 ? [NO_VERSION] : []
-  // One walk over the path: `split` keeps what it has split in a table of its own, which costs more than it saves where every path is another one.
+  // One walk over the path: `split` keeps what it has split in a table of its own, which costs more than it saves where every path is
+  // another one.
   let isPlain = true
   let hasGap = false
   let start = 1

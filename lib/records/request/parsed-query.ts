@@ -1,6 +1,6 @@
 /**
- * Parsed query: the pairs of a request, and the parameters that have been read of them. Most clients send the same few queries again and again, so short ones are
- * kept, and each is parsed and checked once.
+ * Parsed query: the pairs of a request, and the parameters that have been read of them. Most clients send the same few queries again and
+ * again, so short ones are kept, and each is parsed and checked once.
  */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'

@@ -1,7 +1,7 @@
 /**
- * Query string: the grammar of the query string. Knows no model: names are not looked up, values are not typed.
- * Takes query text, URLSearchParams or an object; gives Parameters: the reserved ones, and the filters in the order given.
- * Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a reserved parameter that is not of its form, or repeated though it is no list).
+ * Query string: the grammar of the query string. Knows no model: names are not looked up, values are not typed. Takes query text,
+ * URLSearchParams or an object; gives Parameters: the reserved ones, and the filters in the order given. Refuses with query_malformed (bad
+ * percent-encoding, NUL) and parameter_invalid (a reserved parameter that is not of its form, or repeated though it is no list).
  */
 import type { QueryInput, QueryValue } from '../../foundation/base/query-input.ts'
 import { restError, parameterError } from '../../foundation/base/errors.ts'
@@ -132,8 +132,8 @@ export function pairsOfText(query: string): Pair[] {
 }
 
 /**
- * `age>=18` is cut at its first `=` into `age>` and `18`, `age>18` not at all, and `age%3E%3D=18` (a client that encodes names) into `age>=` and
- * `18`: all three are put together again here. Hence a value that begins with `=` is written `\=` behind `>` and `<`.
+ * `age>=18` is cut at its first `=` into `age>` and `18`, `age>18` not at all, and `age%3E%3D=18` (a client that encodes names) into
+ * `age>=` and `18`: all three are put together again here. Hence a value that begins with `=` is written `\=` behind `>` and `<`.
  */
 function makePair(left: string, right: string | undefined): Pair {
   const angle = findAngle(left)

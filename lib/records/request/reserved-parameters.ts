@@ -1,6 +1,6 @@
 /**
- * Reserved parameters: the query parameters that are not filters, as one table. The parser, the checks, the key of cached plans, the hints and the docs all
- * read it. Refuses with parameter_invalid what is not of a parameter's form.
+ * Reserved parameters: the query parameters that are not filters, as one table. The parser, the checks, the key of cached plans, the hints
+ * and the docs all read it. Refuses with parameter_invalid what is not of a parameter's form.
  */
 import { parameterError } from '../../foundation/base/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'

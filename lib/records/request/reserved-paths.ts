@@ -1,5 +1,6 @@
 /**
- * Reserved paths: what stands beside the resources. Where paths have no version, these names are in the place of resources, and no resource may have one of them.
+ * Reserved paths: what stands beside the resources. Where paths have no version, these names are in the place of resources, and no resource
+ * may have one of them.
  */
 import { listSessionNames } from './session-paths.ts'
 import type { SessionPaths } from './session-paths.ts'

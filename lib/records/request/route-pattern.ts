@@ -1,6 +1,6 @@
 /**
- * Route pattern: `POST /v1/orders`, `GET /v1/posts*`, `/v1/*`: a method, which may be left out or `*`, and the path without its query, in which `*`
- * stands for any run of characters.
+ * Route pattern: `POST /v1/orders`, `GET /v1/posts*`, `/v1/*`: a method, which may be left out or `*`, and the path without its query, in
+ * which `*` stands for any run of characters.
  */
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
 import { HTTP_METHODS, isReading } from '../../foundation/base/http-methods.ts'

@@ -1,6 +1,6 @@
 /**
- * Session paths: where the log-in module answers, below the version. This is the one place that knows: the routes, the journal, transports, descriptions and the docs
- * page ask it. Takes the option `paths`; refuses what is no path.
+ * Session paths: where the log-in module answers, below the version. This is the one place that knows: the routes, the journal, transports,
+ * descriptions and the docs page ask it. Takes the option `paths`; refuses what is no path.
  */
 import { checkNames } from '../../foundation/base/suggest.ts'
 

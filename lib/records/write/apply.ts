@@ -1,7 +1,7 @@
 /**
- * Apply: turns a RecordInput into changes of MikroORM's unit of work, inside an open transaction. MikroORM runs life-cycle hooks, onCreate and onUpdate,
- * cascades and orphan removal. The reading stages render the answer.
- * Refuses with owner_required, version_conflict and record_not_found.
+ * Apply: turns a RecordInput into changes of MikroORM's unit of work, inside an open transaction. MikroORM runs life-cycle hooks, onCreate
+ * and onUpdate, cascades and orphan removal. The reading stages render the answer. Refuses with owner_required, version_conflict and
+ * record_not_found.
  */
 import type { Collection, EntityManager, EntityMetadata } from '@mikro-orm/core'
 import { chain } from '../../foundation/base/awaitable.ts'
@@ -147,7 +147,9 @@ export function update(entity: Entity, change: RecordInput, work: Work): Awaitab
   return chain(lists.length === 0 ? undefined : loadLists(entity, lists, work), () => changeLoaded(entity, change, work))
 }
 
-/** Loads lists before anything is set: loading an entity again would undo what has been set of it, and the record itself may be a member. */
+/**
+ * Loads lists before anything is set: loading an entity again would undo what has been set of it, and the record itself may be a member.
+ */
 async function loadLists(entity: Entity, lists: readonly ListInput[], work: Work): Promise<void> {
   for (const { attribute } of lists) await loadCollection(entity, attribute, work.em)
 }
@@ -163,8 +165,8 @@ function changeLoaded(entity: Entity, change: RecordInput, work: Work): Awaitabl
 }
 
 /**
- * Has MikroORM write values of a file of others that differ from what is shown, also where it reads what is stored as the same value: of any number but 0 it makes
- * `true`, of a word that is to be a decimal nothing that equals anything.
+ * Has MikroORM write values of a file of others that differ from what is shown, also where it reads what is stored as the same value: of
+ * any number but 0 it makes `true`, of a word that is to be a decimal nothing that equals anything.
  */
 function forgetShown(entity: Entity, values: readonly ValueInput[], em: EntityManager): void {
   const loaded = em.getUnitOfWork().getOriginalEntityData(entity)

@@ -24,8 +24,8 @@ export function addNeededEmbedded(data: Entity, attributes: readonly Attribute[]
 }
 
 /**
- * Sets the plain values of an entity, or of an embedded object. `em.assign` would reject the objects of custom types. An embedded object keeps what the
- * change does not give; a list of embedded objects is replaced, and so is an object that may now be of another class.
+ * Sets the plain values of an entity, or of an embedded object. `em.assign` would reject the objects of custom types. An embedded object
+ * keeps what the change does not give; a list of embedded objects is replaced, and so is an object that may now be of another class.
  */
 export function assignValues(holder: Entity, changes: readonly ValueInput[], em: EntityManager): void {
   for (const { attribute, value } of changes) {
@@ -89,7 +89,10 @@ function* findNewEmbedded(holder: Entity, changes: readonly ValueInput[]): Gener
   }
 }
 
-/** Returns the errors of new embedded objects that lack attributes. Validation cannot find them: a change of an object that exists need not give everything. */
+/**
+ * Returns the errors of new embedded objects that lack attributes. Validation cannot find them: a change of an object that exists need not
+ * give everything.
+ */
 export function requireNewEmbedded(entity: Entity, change: RecordInput, visibility: Visibility): readonly FieldError[] {
   return [...findNewEmbedded(entity, change.values)].flatMap(({ attribute, path, value }) =>
     requireEmbedded(attribute, value, change.links, path, visibility),

@@ -1,11 +1,13 @@
 /**
- * Bind write: the values of a valid change become the parameters of statements, with what the model adds: defaults, values that the constructor of the class
- * gives, `onCreate`, `onUpdate`. Gives nothing where a value turns out to be more than a statement can say: then the unit of work writes it, as nothing has run yet.
+ * Bind write: the values of a valid change become the parameters of statements, with what the model adds: defaults, values that the
+ * constructor of the class gives, `onCreate`, `onUpdate`. Gives nothing where a value turns out to be more than a statement can say: then
+ * the unit of work writes it, as nothing has run yet.
  */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { keepSurroundings } from '../../foundation/base/surroundings.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
-import type { Connection, Statement, WritingDialect } from '../database/dialect.ts'
+import type { Statement, WritingDialect } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import { keyFromCount } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Attribute, EmbeddedAttribute, Resource } from '../../model/model.ts'

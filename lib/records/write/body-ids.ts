@@ -7,7 +7,10 @@ import type { RecordKey } from '../../model/key.ts'
 import type { RelationAttribute, Resource } from '../../model/model.ts'
 import type { ValidationContext } from './validation-context.ts'
 
-/** Whether the IDs of a relation are to be set: they must be plain, and say what the relation says where a body gives both, which then sets them. */
+/**
+ * Whether the IDs of a relation are to be set: they must be plain, and say what the relation says where a body gives both, which then sets
+ * them.
+ */
 export function takesIds(ids: RelationAttribute & { readonly idsOf: string }, body: JsonObject, context: ValidationContext): boolean {
   const { kind, target, idsOf } = ids
   const value = body[ids.name]

@@ -1,11 +1,12 @@
 /**
- * Check database: finds the errors of a change that only the database shows: links to records that do not exist, unique values that are taken. Runs inside the
- * transaction of the change, before anything is written.
+ * Check database: finds the errors of a change that only the database shows: links to records that do not exist, unique values that are
+ * taken. Runs inside the transaction of the change, before anything is written.
  */
 import { withArticle } from '../../foundation/base/article.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { Connection, Dialect, Reading } from '../database/dialect.ts'
+import type { Dialect, Reading } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import type { FieldErrors } from '../../foundation/base/body-errors.ts'
 import { idFromJson, idToSegment, keyToSegment, takeKeyParts, sameKey } from '../../model/key.ts'
 import type { KeyValues, RecordKey } from '../../model/key.ts'
@@ -36,7 +37,7 @@ export interface Checking {
   readonly known?: ReadonlySet<string>
   /** See `Validation`. */
   readonly uniquesLater?: boolean
-  /** Whether a new record with a key of its own may link itself: statements can write that, MikroORM's unit of work leaves such a link out. */
+  /** Whether a new record with a key of its own may link itself: statements write that, MikroORM's unit of work leaves it out. */
   readonly mayLinkItself?: boolean
 }
 
@@ -138,7 +139,7 @@ function* checkRecords(changes: readonly RecordInput[], check: DatabaseCheck): R
   for (const change of changes) yield* checkRecord(change, check)
 }
 
-/** Evaluates the access rules of all resources that a change concerns: the check itself cannot wait, and the change may alter the data that rules read. */
+/** Evaluates the access rules of all resources of a change: the check cannot wait, and the change may alter the data that rules read. */
 async function evaluateRules(change: RecordInput, isStored: boolean, visibility: Visibility): Promise<void> {
   await visibility.ask({ resource: change.resource, about: 'scope' })
   await visibility.writing?.ask({ resource: change.resource, about: 'scope' })
@@ -245,8 +246,8 @@ export function findSelfLinks(change: RecordInput, implied?: Implied): ReadonlyS
 }
 
 /**
- * Whether a link of its own foreign key may lead to the record itself. One that can be null is set by a second request, as MikroORM's unit of work sets it by a second
- * statement, which counts as a change: a version and `onUpdate` would tell the two ways of writing apart.
+ * Whether a link of its own foreign key may lead to the record itself. One that can be null is set by a second request, as MikroORM's unit
+ * of work sets it by a second statement, which counts as a change: a version and `onUpdate` would tell the two ways of writing apart.
  */
 export function mayLinkItself({ owner, nullable, target, targetKey }: ToOneAttribute, resource: Resource): boolean {
   return (
@@ -313,7 +314,7 @@ interface UniquePart {
   readonly attribute: Attribute
   readonly given: boolean
   readonly values: readonly unknown[]
-  /** The path of the owner that the place of the record gives, or the name of a new record that it links: two records of one owner must differ. */
+  /** The path of the owner by the place of the record, or the name of a new record that it links: two of one owner must differ. */
   readonly made?: string
 }
 
@@ -362,7 +363,10 @@ function formatPart({ values, made }: UniquePart): string {
   return values.map(value => JSON.stringify(typeof value === 'bigint' ? value.toString() : value)).join()
 }
 
-/** Returns the parts of a unique set; undefined when one of them becomes NULL, which conflicts with nothing, or a record that no other can link yet. */
+/**
+ * Returns the parts of a unique set; undefined when one of them becomes NULL, which conflicts with nothing, or a record that no other can
+ * link yet.
+ */
 function findUniqueParts(
   paths: readonly string[],
   change: RecordInput,

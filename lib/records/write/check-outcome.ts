@@ -1,6 +1,6 @@
 /**
- * Checks the outcome of a write, once it is flushed: a caller may only make records that they can see afterwards, and a list with a condition shows
- * what a body puts into it. Refuses with outside_scope and validation_failed.
+ * Checks the outcome of a write, once it is flushed: a caller may only make records that they can see afterwards, and a list with a
+ * condition shows what a body puts into it. Refuses with outside_scope and validation_failed.
  */
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
@@ -56,7 +56,9 @@ function* refuseUnseen(work: Work, reader: Reader): Coroutine<void> {
   }
 }
 
-/** Refuses a change by which a record has left the scope of the caller. A record that no longer exists was removed by the model's own rules. */
+/**
+ * Refuses a change by which a record has left the scope of the caller. A record that no longer exists was removed by the model's own rules.
+ */
 export async function refuseLeft(resource: Resource, key: KeyValues, work: Work, reader: Reader): Promise<void> {
   if (!(await work.exists(resource, key)) && (await reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
 }

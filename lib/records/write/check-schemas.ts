@@ -1,7 +1,8 @@
 /**
- * Check schemas: asks the application's schemas and functions (`AttributeRules.schema`) about the values of a body, those of nested records included. It is done before
- * passwords are hashed and before a transaction begins, since a schema may take its time. What they refuse goes with the body, and becomes errors of its validation,
- * beside all others. A value that is not of its attribute's type is refused by the model, and no schema is asked about it.
+ * Check schemas: asks the application's schemas and functions (`AttributeRules.schema`) about the values of a body, those of nested records
+ * included. It is done before passwords are hashed and before a transaction begins, since a schema may take its time. What they refuse goes
+ * with the body, and becomes errors of its validation, beside all others. A value that is not of its attribute's type is refused by the
+ * model, and no schema is asked about it.
  */
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
@@ -11,7 +12,7 @@ import type { HookContext } from '../../model/hook-context.ts'
 import { isRelation } from '../../model/model.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import type { SchemaIssue, ValueSchema } from '../../model/value-schema.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import { findAskedClass } from './record-class.ts'
 import { readValid } from './validate-scalar.ts'
 import type { ValidationContext } from './validation-context.ts'

@@ -1,6 +1,6 @@
 /**
- * Contradictions: finds the errors of a body in which two places set one link differently. Records of a body link each other by their own foreign keys, by
- * the other sides of one-to-ones, and by lists, which also exclude all other records. Needs the model only.
+ * Contradictions: finds the errors of a body in which two places set one link differently. Records of a body link each other by their own
+ * foreign keys, by the other sides of one-to-ones, and by lists, which also exclude all other records. Needs the model only.
  */
 import { recordName } from './check-database.ts'
 import type { FieldError } from '../../foundation/base/errors.ts'

@@ -1,6 +1,6 @@
 /**
- * Translates the errors of a database that refuses a write into errors in terms of the model. MikroORM's exceptions are distinguished by class; the
- * dialect says what a broken constraint is about.
+ * Translates the errors of a database that refuses a write into errors in terms of the model. MikroORM's exceptions are distinguished by
+ * class; the dialect says what a broken constraint is about.
  */
 import {
   CheckConstraintViolationException,

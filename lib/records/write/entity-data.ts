@@ -1,4 +1,6 @@
-/** Entity data: converts the values of a change from the engine's form (scalar-type.ts) to the form that the properties of entities hold. */
+/**
+ * Entity data: converts the values of a change from the engine's form (scalar-type.ts) to the form that the properties of entities hold.
+ */
 import type { EntityMetadata } from '@mikro-orm/core'
 import type { Entity } from '../../model/entity-key.ts'
 import { isObject } from '../../foundation/base/json.ts'

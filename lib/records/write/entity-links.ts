@@ -28,8 +28,8 @@ export function hasKey(entity: Entity): boolean {
 }
 
 /**
- * Whether a new record can be linked only when it has its key: the property holds the key (`mapToPk`), or the key consists of several links. Of those, MikroORM
- * carries over to the foreign key only the parts that the database generates, and loses the given ones.
+ * Whether a new record can be linked only when it has its key: the property holds the key (`mapToPk`), or the key consists of several
+ * links. Of those, MikroORM carries over to the foreign key only the parts that the database generates, and loses the given ones.
  */
 export function needsKey({ holdsKey, target }: ToOneAttribute): boolean {
   return holdsKey || target.keyNames.filter(name => target.byName.get(name)?.kind === 'toOne').length > 1
@@ -46,8 +46,8 @@ export function linkedValue(attribute: ToOneAttribute, entity: Entity): unknown 
 }
 
 /**
- * Sets a link, also inside an embedded object, which `em.assign` would replace. Sets a reference where the property holds one: MikroORM does that itself for
- * links by the primary key only.
+ * Sets a link, also inside an embedded object, which `em.assign` would replace. Sets a reference where the property holds one: MikroORM
+ * does that itself for links by the primary key only.
  */
 export function setLink(
   entity: Entity,

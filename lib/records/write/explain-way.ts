@@ -1,9 +1,9 @@
 /**
- * Explain way: says by which way a write goes, and why it is not that of statements, for `engine.explain`. It asks what plan-rows.ts and plan-body.ts decide by, and is
- * asked for nothing but an explanation.
+ * Explain way: says by which way a write goes, and why it is not that of statements, for `engine.explain`. It asks what plan-rows.ts and
+ * plan-body.ts decide by, and is asked for nothing but an explanation.
  */
 import { isObject } from '../../foundation/base/json.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import type { Attribute, Resource, ToManyAttribute } from '../../model/model.ts'
 import { planChanges, planNew } from './plan-body.ts'
 import { planRows } from './plan-rows.ts'

@@ -1,6 +1,7 @@
 /**
- * Fill body: adds what the engine gives to new and changed records in the place of the client (`AttributeRules.fill`), those nested in the body included. What a
- * client names itself is left to validation, which refuses it. Refuses with forbidden where a new record needs a value and there is none.
+ * Fill body: adds what the engine gives to new and changed records in the place of the client (`AttributeRules.fill`), those nested in the
+ * body included. What a client names itself is left to validation, which refuses it. Refuses with forbidden where a new record needs a
+ * value and there is none.
  */
 import { requireLogIn } from '../access/access-rules.ts'
 import { wait } from '../../foundation/base/awaitable.ts'
@@ -64,8 +65,8 @@ export function* fillBody(body: unknown, resource: Resource, mode: FillMode, ctx
 }
 
 /**
- * Functions of the application know the caller by the primary key (`ctx.user.id`), clients by another attribute where the option `key` says so. A link is filled by
- * either of the two.
+ * Functions of the application know the caller by the primary key (`ctx.user.id`), clients by another attribute where the option `key` says
+ * so. A link is filled by either of the two.
  */
 function idOfCaller(value: unknown, attribute: Attribute, ctx: HookContext): unknown {
   if (attribute.kind !== 'toOne' || !(ctx instanceof RequestContext)) return value

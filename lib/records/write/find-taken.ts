@@ -1,6 +1,6 @@
 /**
- * Find taken: says which value of a body is taken, where the database has refused one that nothing had looked for before. Refuses with unique_conflict, as the check does;
- * `Unplanned` where the database has to be asked in another transaction.
+ * Find taken: says which value of a body is taken, where the database has refused one that nothing had looked for before. Refuses with
+ * unique_conflict, as the check does; `Unplanned` where the database has to be asked in another transaction.
  */
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'

@@ -1,5 +1,6 @@
 /**
- * Fixed attributes: a body may repeat them, but not change them. They are the key of a record, its class, and the link that the path or the owner sets.
+ * Fixed attributes: a body may repeat them, but not change them. They are the key of a record, its class, and the link that the path or the
+ * owner sets.
  */
 import { isObject } from '../../foundation/base/json.ts'
 import type { FieldError } from '../../foundation/base/errors.ts'

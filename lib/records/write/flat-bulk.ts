@@ -1,6 +1,7 @@
 /**
- * Flat bulk: inserts the rows of an array of bodies of one shape (row-shape.ts) together: the number of statements grows by one for many rows. It decides nothing by
- * errors of its own: where a body is refused, by validation or by the database, nothing is written, and the records are created one by one, which says where it is.
+ * Flat bulk: inserts the rows of an array of bodies of one shape (row-shape.ts) together: the number of statements grows by one for many
+ * rows. It decides nothing by errors of its own: where a body is refused, by validation or by the database, nothing is written, and the
+ * records are created one by one, which says where it is.
  */
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
@@ -12,7 +13,8 @@ import { keyFromCount } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { linkColumns } from '../../model/stored-table.ts'
-import type { Connection, RowsWritten, Statement } from '../database/dialect.ts'
+import type { Statement } from '../database/dialect.ts'
+import type { Connection, RowsWritten } from '../database/connection.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'

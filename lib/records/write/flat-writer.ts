@@ -1,13 +1,14 @@
 /**
- * Flat writer: inserts and changes one row by the statement of a shape (row-shape.ts), which is kept by the names in the body, as a reading is by its query. The steps and
- * the errors are those of writer.ts. Gives undefined where nothing has been written, since a value is more than a statement can say: the unit of work writes it then.
+ * Flat writer: inserts and changes one row by the statement of a shape (row-shape.ts), which is kept by the names in the body, as a reading
+ * is by its query. The steps and the errors are those of writer.ts. Gives undefined where nothing has been written, since a value is more
+ * than a statement can say: the unit of work writes it then.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import { RestError } from '../../foundation/base/errors.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import type { Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import { EVERYTHING, hasVisibleTarget, retryWithRules } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'

@@ -1,6 +1,7 @@
 /**
- * Hash passwords: puts hashes in the place of the plain passwords of a body, those of nested records included. It is done before a transaction begins, so that no
- * lock is held meanwhile; what is written afterwards is a body like any other. A resource that leads to no user costs nothing.
+ * Hash passwords: puts hashes in the place of the plain passwords of a body, those of nested records included. It is done before a
+ * transaction begins, so that no lock is held meanwhile; what is written afterwards is a body like any other. A resource that leads to no
+ * user costs nothing.
  */
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
@@ -61,7 +62,10 @@ export class PasswordHashes {
     this.#ahead.set(end, ahead)
   }
 
-  /** Returns records that the application inserts, with hashes in the place of passwords. Those that are the same are hashed once: a test has many users. */
+  /**
+   * Returns records that the application inserts, with hashes in the place of passwords. Those that are the same are hashed once: a test
+   * has many users.
+   */
   async inRecords<T extends object>(records: readonly T[], resource: Resource): Promise<readonly T[]> {
     const hashes = await this.#hashOnce(this.#list(records, resource))
     return hashes.size === 0 ? records : (this.#walk(records, resource, text => hashes.get(text)!) as readonly T[])

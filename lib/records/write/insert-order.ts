@@ -1,6 +1,6 @@
 /**
- * Insert order: sorts the tables of one unit of work so that records come after those that they require. MikroORM's own order can put a required relation last
- * where a nullable one leads back, directly or by a third table, and then refuses the record.
+ * Insert order: sorts the tables of one unit of work so that records come after those that they require. MikroORM's own order can put a
+ * required relation last where a nullable one leads back, directly or by a third table, and then refuses the record.
  */
 import type { EntityManager, EntityMetadata, EntityProperty } from '@mikro-orm/core'
 
@@ -11,7 +11,10 @@ export function orderInserts(em: EntityManager): void {
   work.getCommitOrder = () => sortTables(order(), [...em.getMetadata()])
 }
 
-/** Returns MikroORM's order, changed only where a table must come before another. MikroORM may have several objects for the metadata of one class. */
+/**
+ * Returns MikroORM's order, changed only where a table must come before another. MikroORM may have several objects for the metadata of one
+ * class.
+ */
 function sortTables(tables: readonly EntityMetadata[], all: readonly EntityMetadata[]): EntityMetadata[] {
   const ordered = new Set<EntityMetadata>()
   const open = new Set<EntityMetadata>()

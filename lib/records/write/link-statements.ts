@@ -1,10 +1,14 @@
-/** Link statements: runs the statements that set links of rows, and makes their parameters. Whatever the database refuses is left to the unit of work: `Unplanned`. */
+/**
+ * Link statements: runs the statements that set links of rows, and makes their parameters. Whatever the database refuses is left to the
+ * unit of work: `Unplanned`.
+ */
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import { keyFromText } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
-import type { Connection, RowsWritten, Statement } from '../database/dialect.ts'
+import type { Statement } from '../database/dialect.ts'
+import type { Connection, RowsWritten } from '../database/connection.ts'
 import { bindKey } from './bind-write.ts'
 import { Unplanned } from './unplanned.ts'
 

@@ -1,6 +1,7 @@
 /**
- * List change: what a body may say of a list in the place of all its members: `{ connect: [7], disconnect: [8] }` links and unlinks some. With `create: true` it makes
- * those that are not there, of a resource whose records clients know by a unique attribute (`ResourceConfig.key`).
+ * List change: what a body may say of a list in the place of all its members: `{ connect: [7], disconnect: [8] }` links and unlinks some.
+ * With `create: true` it makes those that are not there, of a resource whose records clients know by a unique attribute
+ * (`ResourceConfig.key`).
  */
 import { isObject } from '../../foundation/base/json.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
@@ -24,7 +25,10 @@ export function isListChange(value: unknown): value is JsonObject {
   return isObject(value) && LIST_CHANGE.some(name => Object.hasOwn(value, name)) && Object.keys(value).every(name => NAMES.includes(name))
 }
 
-/** Returns the body of the record that is made for an ID which no record has, where the change of the list or the list itself says so; undefined where none is. */
+/**
+ * Returns the body of the record that is made for an ID which no record has, where the change of the list or the list itself says so;
+ * undefined where none is.
+ */
 export function bodyOfNew(
   change: unknown,
   id: unknown,

@@ -101,7 +101,10 @@ function compareParts(property: string, key: readonly unknown[], { keyNames, byN
   return { $and: keyNames.map((name, part) => ({ [property]: { [byName.get(name)!.property]: key[part] } })) }
 }
 
-/** The condition for records that link one of several entities: of a key of several parts MikroORM takes the names of the first entity, which others lack. */
+/**
+ * The condition for records that link one of several entities: of a key of several parts MikroORM takes the names of the first entity,
+ * which others lack.
+ */
 export function linkOneOf(property: string, { value }: Discriminator, owner: Entity, resource: Resource): object {
   const key = toPrimaryKey(resource, keyOfEntity(resource, owner))
   return { [property]: Array.isArray(key) ? [value, ...(key.flat(Infinity) as unknown[])] : owner }

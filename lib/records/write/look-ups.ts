@@ -1,4 +1,7 @@
-/** Look-ups: the statements by which a write looks for other records. Those without rules of a caller are compiled once for each dialect: for an engine and its forks. */
+/**
+ * Look-ups: the statements by which a write looks for other records. Those without rules of a caller are compiled once for each dialect:
+ * for an engine and its forks.
+ */
 import type { Dialect, Statement } from '../database/dialect.ts'
 import type { Attribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'

@@ -1,6 +1,7 @@
 /**
- * Made values: what functions of the model (`onCreate`, `onUpdate`) have given for a request. A write that statements turn out not to do is done again, by the unit
- * of work or in another transaction: it gets the values that have been made, in the order in which they were asked for, and each function is called once.
+ * Made values: what functions of the model (`onCreate`, `onUpdate`) have given for a request. A write that statements turn out not to do is
+ * done again, by the unit of work or in another transaction: it gets the values that have been made, in the order in which they were asked
+ * for, and each function is called once.
  */
 import type { EntityManager } from '@mikro-orm/core'
 import { keepSurroundings } from '../../foundation/base/surroundings.ts'

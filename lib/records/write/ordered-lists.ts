@@ -1,6 +1,6 @@
 /**
- * Ordered lists: keeps MikroORM from writing the row of a new member twice. It does so where it has loaded the list of one side and not that of the other, by a
- * statement for each; nothing keeps the rows of a list with an order of its own unique.
+ * Ordered lists: keeps MikroORM from writing the row of a new member twice. It does so where it has loaded the list of one side and not
+ * that of the other, by a statement for each; nothing keeps the rows of a list with an order of its own unique.
  */
 import type { Collection, EntityManager, EntityProperty } from '@mikro-orm/core'
 import type { Entity } from '../../model/entity-key.ts'

@@ -1,11 +1,12 @@
 /**
- * Plan body: finds out whether statements can write all records that a body is about: those nested in it, and those whose links its lists set. The decision
- * is by the model, by how the tables of a file of others are declared, and by the names in the body, before anything runs.
+ * Plan body: finds out whether statements can write all records that a body is about: those nested in it, and those whose links its lists
+ * set. The decision is by the model, by how the tables of a file of others are declared, and by the names in the body, before anything
+ * runs.
  */
 import { withoutIds } from '../../model/ids-name.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import { isObject } from '../../foundation/base/json.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import { linkColumns } from '../../model/stored-table.ts'
 import type { LinkColumn, StoredProperty } from '../../model/stored-table.ts'
@@ -215,7 +216,9 @@ class BodyWalk implements BodyPlan {
     return body === undefined || this.#takesNested(resource, list, body)
   }
 
-  /** Whether new rows come in the order of a list: seen from the other side of an ordered one, MikroORM writes those of new records first. */
+  /**
+   * Whether new rows come in the order of a list: seen from the other side of an ordered one, MikroORM writes those of new records first.
+   */
   #keepsOrder({ via }: ToManyAttribute, value: readonly unknown[]): boolean {
     return via.kind !== 'pivot' || via.owner || via.orderColumn === undefined || !value.some(member => typeof member === 'object')
   }
@@ -300,8 +303,8 @@ function canWritePivot({ via, target }: ToManyAttribute): boolean {
 }
 
 /**
- * Whether MikroORM inserts a new record with its link to another new one at once. Where tables refer to each other in a circle it may set the link later, which
- * counts as a change of the record.
+ * Whether MikroORM inserts a new record with its link to another new one at once. Where tables refer to each other in a circle it may set
+ * the link later, which counts as a change of the record.
  */
 export function isInsertedOnce(holder: Resource, linked: Resource): boolean {
   const plan = planRows(holder)!

@@ -1,6 +1,6 @@
 /**
- * Plan rows: finds out which columns of the records of a resource statements can write without MikroORM's unit of work. The decision is by the model; whether
- * they can write what a body is about, plan-body.ts decides.
+ * Plan rows: finds out which columns of the records of a resource statements can write without MikroORM's unit of work. The decision is by
+ * the model; whether they can write what a body is about, plan-body.ts decides.
  */
 import type { Attribute, EmbeddedAttribute, Resource, ScalarAttribute } from '../../model/model.ts'
 import type { StoredProperty, StoredTable } from '../../model/stored-table.ts'
@@ -101,7 +101,10 @@ function isDocument({ attributes, variants }: EmbeddedAttribute): boolean {
   )
 }
 
-/** Whether a statement can change an attribute: nothing else follows from that, and the database sees what the unit of work takes for a change. */
+/**
+ * Whether a statement can change an attribute: nothing else follows from that, and the database sees what the unit of work takes for a
+ * change.
+ */
 function isChangeable(attribute: Attribute, { comparable, onUpdate }: StoredProperty, { referrers }: Resource): boolean {
   if (!comparable || onUpdate !== undefined) return false
   if (attribute.kind === 'toOne') return !attribute.orphanRemoval
@@ -121,8 +124,8 @@ function hasKnownForm(attribute: ScalarAttribute): boolean {
 }
 
 /**
- * Whether a statement finds out in a file of others, too, what changes. Whatever a column holds, a value is a change there where it differs from what is shown; what
- * is the same has been left out before. Of an object a part may be shown, and of a hidden value nothing is.
+ * Whether a statement finds out in a file of others, too, what changes. Whatever a column holds, a value is a change there where it differs
+ * from what is shown; what is the same has been left out before. Of an object a part may be shown, and of a hidden value nothing is.
  */
 function isCompared(attribute: Attribute): boolean {
   return attribute.kind === 'toOne' || (attribute.kind === 'scalar' && !attribute.hidden)

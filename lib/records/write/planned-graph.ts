@@ -1,13 +1,14 @@
 /**
- * Planned graph: inserts new records with all that is nested in them by statements, where one of them links itself: MikroORM's unit of work leaves such a link out.
- * Gives nothing, with nothing written, where the unit of work must insert them, and wherever something is wrong: that finds out what.
+ * Planned graph: inserts new records with all that is nested in them by statements, where one of them links itself: MikroORM's unit of work
+ * leaves such a link out. Gives nothing, with nothing written, where the unit of work must insert them, and wherever something is wrong:
+ * that finds out what.
  */
 import { runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import { FieldErrors } from '../../foundation/base/body-errors.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import type { KeyValues } from '../../model/key.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { checkChanges, findSelfLinks, nameAll } from './check-database.ts'
 import { MadeValues } from './made-values.ts'

@@ -4,7 +4,8 @@ import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
 import type { PivotTable } from '../../model/stored-table.ts'
-import type { Connection, Statement } from '../database/dialect.ts'
+import type { Statement } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import { toKeys } from './link-statements.ts'
 import type { LinkStatements } from './link-statements.ts'
 import type { RowRules } from './row-rules.ts'
@@ -95,7 +96,10 @@ export class PlannedPivots {
     return yield* this.#statements.read(members, [this.#statements.toParameter(place.key, place.resource)])
   }
 
-  /** Takes out of a list what does not stay in it: in an ordered one all, unless nothing comes in or moves; returns whether anything may be put in. */
+  /**
+   * Takes out of a list what does not stay in it: in an ordered one all, unless nothing comes in or moves; returns whether anything may be
+   * put in.
+   */
   *#leave(place: PivotPlace, keys: readonly KeyValues[]): Coroutine<boolean> {
     const { list, resource, key } = place
     const owner = this.#statements.toParameter(key, resource)

@@ -1,12 +1,14 @@
 /**
- * Planned relations: writes by statements what a body says of other records than its own: records nested in it, and the links of its lists. Members of a list
- * are written together: the number of statements does not grow with their number, apart from new records and from those for which functions of the model give
- * values. Whatever the database refuses is left to the unit of work, which finds out why: `Unplanned` takes back all that has been written.
+ * Planned relations: writes by statements what a body says of other records than its own: records nested in it, and the links of its lists.
+ * Members of a list are written together: the number of statements does not grow with their number, apart from new records and from those
+ * for which functions of the model give values. Whatever the database refuses is left to the unit of work, which finds out why: `Unplanned`
+ * takes back all that has been written.
  */
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
-import type { Connection, Statement } from '../database/dialect.ts'
+import type { Statement } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import { keyFromCount } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { RelationAttribute, Resource, ToManyAttribute } from '../../model/model.ts'
@@ -62,7 +64,9 @@ export class PlannedRelations {
     return key
   }
 
-  /** Creates the records that a record links by its own foreign keys; returns its change with their keys, and without what other rows hold. */
+  /**
+   * Creates the records that a record links by its own foreign keys; returns its change with their keys, and without what other rows hold.
+   */
   *createLinked(change: RecordInput): Coroutine<RecordInput> {
     const links: LinkInput[] = []
     for (const input of change.links) {
@@ -167,7 +171,10 @@ export class PlannedRelations {
     return key
   }
 
-  /** Replaces the members that link the record by their own foreign key. Those before are written first: the new ones may take over a unique value. */
+  /**
+   * Replaces the members that link the record by their own foreign key. Those before are written first: the new ones may take over a unique
+   * value.
+   */
   *#replaceForeign(list: ToManyAttribute, items: readonly RecordRef[], resource: Resource, key: KeyValues): Coroutine<void> {
     const linking = this.#findLinking(list, resource, key)
     const { stored, column, owner, target } = linking
@@ -194,7 +201,9 @@ export class PlannedRelations {
     yield* this.#enterForeign(list, items, resource, key)
   }
 
-  /** Returns the items with the members that do not exist for the caller, which stay; refuses to take out others where the caller may not. */
+  /**
+   * Returns the items with the members that do not exist for the caller, which stay; refuses to take out others where the caller may not.
+   */
   *#keepUnseen(
     linking: PlannedLinking,
     items: readonly RecordRef[],

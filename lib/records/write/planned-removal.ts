@@ -1,11 +1,12 @@
 /**
- * Planned removal: removes a record, or those of a list, by a statement, inside the transaction of the request, where no code of the application takes part in it, and the model
- * removes nothing with the record but what the database does. The steps and the errors are those of writer.ts.
+ * Planned removal: removes a record, or those of a list, by a statement, inside the transaction of the request, where no code of the
+ * application takes part in it, and the model removes nothing with the record but what the database does. The steps and the errors are
+ * those of writer.ts.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
-import type { Connection, RowsWritten } from '../database/dialect.ts'
+import type { Connection, RowsWritten } from '../database/connection.ts'
 import { keyFromJson } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import { findHierarchyRoot } from '../../model/model.ts'
@@ -52,7 +53,8 @@ export class PlannedRemoval {
   removeRelated(owner: RecordAddress, list: ToManyAttribute, view: View): PlannedWrite<readonly JsonRecord[]> | undefined {
     const { resource } = owner
     const { target } = list
-    // MikroORM has loaded the record that has the list, and counts as a change of it that a record goes which it links by its own foreign key.
+    // MikroORM has loaded the record that has the list, and counts as a change of it that a record goes which it links by its own foreign
+    // key.
     const root = findHierarchyRoot(target)
     const links = owningLinks(resource.attributes).some(({ attribute }) => findHierarchyRoot(attribute.target) === root)
     const plan = links ? undefined : this.#plan(target)
@@ -70,7 +72,8 @@ export class PlannedRemoval {
     const { statement, parameters } = bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection)
     const remove = (): Awaitable<RowsWritten> => this.#connection.run(statement, parameters, 'nothing')
     let removing: Awaitable<RowsWritten> | undefined
-    // A server takes it before it has answered the last statements of the reading. It is undone where the record may not be removed. Stages of a trace follow each other.
+    // A server takes it before it has answered the last statements of the reading. It is undone where the record may not be removed. Stages
+    // of a trace follow each other.
     const behind = (): void => {
       removing = remove()
       if (removing instanceof Promise) removing.catch(() => {})

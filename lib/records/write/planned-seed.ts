@@ -1,12 +1,13 @@
 /**
- * Planned seed: inserts the records of a seed by statements, where no code of the application looks at entities and the model asks for no more than rows and
- * pivot rows. Says false, with nothing written, where the unit of work must insert them, and wherever something is wrong: that finds out what.
+ * Planned seed: inserts the records of a seed by statements, where no code of the application looks at entities and the model asks for no
+ * more than rows and pivot rows. Says false, with nothing written, where the unit of work must insert them, and wherever something is
+ * wrong: that finds out what.
  */
 import { runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import { FieldErrors } from '../../foundation/base/body-errors.ts'
 import { isObject } from '../../foundation/base/json.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import type { Model, RelationAttribute, Resource, ToManyAttribute } from '../../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { checkChanges, nameAll } from './check-database.ts'
@@ -28,7 +29,8 @@ import { Unplanned } from './unplanned.ts'
  * Inserts the records of a seed and returns whether statements could.
  *
  * @param changes the records, valid by the model
- * @param values keeps the values that functions of the model give; the unit of work uses them again where statements cannot insert the records
+ * @param values keeps the values that functions of the model give; the unit of work uses them again where statements cannot insert the
+ * records
  */
 export async function insertPlanned(
   data: SeedData,
@@ -75,7 +77,10 @@ function planSeed(data: SeedData, model: Model, connection: Connection): SeedPla
   return Object.keys(data).some(name => nested.has(model.byName.get(name)!)) ? undefined : { keepsUnique }
 }
 
-/** Adds what a record nests; says false where its records would not be inserted in the order in which MikroORM does: those of a table have one place. */
+/**
+ * Adds what a record nests; says false where its records would not be inserted in the order in which MikroORM does: those of a table have
+ * one place.
+ */
 function addNested(created: BodyPlan['created'], nested: Map<Resource, RelationAttribute>): boolean {
   for (const [target, relation] of created) {
     const known = nested.get(target)
@@ -86,15 +91,16 @@ function addNested(created: BodyPlan['created'], nested: Map<Resource, RelationA
 }
 
 /**
- * Whether each record can be inserted as it is, before others that it links. Records that need each other in a circle are refused, and a link that waits for
- * another record counts as a change.
+ * Whether each record can be inserted as it is, before others that it links. Records that need each other in a circle are refused, and a
+ * link that waits for another record counts as a change.
  */
 function comesInAnyOrder(resource: Resource): boolean {
   return resource.attributes.every(
     attribute =>
       attribute.kind !== 'toOne' ||
       !attribute.owner ||
-      // A record may need itself, or one before it: where it needs a later one, the database refuses it, and the unit of work finds the order.
+      // A record may need itself, or one before it: where it needs a later one, the database refuses it, and the unit of work finds the
+      // order.
       (isInsertedOnce(resource, attribute.target) &&
         (attribute.nullable || attribute.target === resource || !leadsTo(attribute.target, resource))),
   )

@@ -5,6 +5,9 @@ import type { MadeValues } from './made-values.ts'
 export interface PlannedWrite<T> {
   /** What functions of the model give, for whoever does the write after all; undefined: it asks none. */
   readonly values: MadeValues | undefined
-  /** Gives undefined where nothing has been written, and throws `Unplanned` where that must be taken back: the unit of work does the write then. */
+  /**
+   * Gives undefined where nothing has been written, and throws `Unplanned` where that must be taken back: the unit of work does the write
+   * then.
+   */
   readonly run: () => Coroutine<T | undefined>
 }

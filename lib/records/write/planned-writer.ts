@@ -1,7 +1,7 @@
 /**
- * Planned writer: creates and changes a record by statements, inside the transaction of the request, where no code of the application takes part in it
- * and the model asks for no more than that (plan-rows.ts). The steps and the errors are those of writer.ts.
- * Each method gives undefined where nothing has been written, since a value is more than a statement can say: the unit of work writes it then.
+ * Planned writer: creates and changes a record by statements, inside the transaction of the request, where no code of the application takes
+ * part in it and the model asks for no more than that (plan-rows.ts). The steps and the errors are those of writer.ts. Each method gives
+ * undefined where nothing has been written, since a value is more than a statement can say: the unit of work writes it then.
  */
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
@@ -9,7 +9,7 @@ import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import { RestError } from '../../foundation/base/errors.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import { keyToSegment } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
@@ -206,8 +206,8 @@ export class PlannedWriter {
   *#updateBody(plan: PlannedBody, address: RecordAddress, body: JsonObject, view: View): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { version } = resource
-    // A new record could get the key of one that does not exist; and nothing else is said of one that does not exist for the caller, nor where a trigger of a file
-    // may refuse the statement.
+    // A new record could get the key of one that does not exist; and nothing else is said of one that does not exist for the caller, nor
+    // where a trigger of a file may refuse the statement.
     const asksFirst = plan.body.created.size > 0 || view.visibility !== EVERYTHING || this.#connection.mayHoldMisfits
     if (asksFirst && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
     const rules = RowRules.of(this.#reader, view)

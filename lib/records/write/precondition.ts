@@ -1,6 +1,6 @@
 /**
- * Precondition: compares `If-Match` and `If-None-Match` of a request that changes a record (RFC 9110 sections 13.1.1 and 13.1.2) with the version of the
- * record. Answers with the record carry the same tags. Refuses with precondition_failed.
+ * Precondition: compares `If-Match` and `If-None-Match` of a request that changes a record (RFC 9110 sections 13.1.1 and 13.1.2) with the
+ * version of the record. Answers with the record carry the same tags. Refuses with precondition_failed.
  */
 import { withArticle } from '../../foundation/base/article.ts'
 import { restError } from '../../foundation/base/errors.ts'

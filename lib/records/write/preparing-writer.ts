@@ -1,9 +1,12 @@
-/** Preparing writer: the writer of a model whose bodies are prepared: before the transaction of the write begins schemas check them, passwords are hashed, and what the engine gives is filled in. */
+/**
+ * Preparing writer: the writer of a model whose bodies are prepared: before the transaction of the write begins schemas check them,
+ * passwords are hashed, and what the engine gives is filled in.
+ */
 import { chain, runCoroutine } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import type { Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import { checkSchemas, hasSchemas } from './check-schemas.ts'

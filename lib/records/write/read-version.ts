@@ -1,8 +1,12 @@
-/** Read the version of a record by one statement, where nothing else of it is loaded before it is written. Refuses with precondition_failed and record_not_found. */
+/**
+ * Read the version of a record by one statement, where nothing else of it is loaded before it is written. Refuses with precondition_failed
+ * and record_not_found.
+ */
 import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
-import type { Connection, Dialect, Row } from '../database/dialect.ts'
+import type { Dialect, Row } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import type { Resource } from '../../model/model.ts'
 import type { View } from '../read/reader.ts'
 import { readRows } from '../read/run-read.ts'
@@ -17,7 +21,9 @@ export class VersionReader {
     this.#connection = connection
   }
 
-  /** Reads the version of a record where the request depends on it, by a condition in its headers or in its body; refuses by the headers. */
+  /**
+   * Reads the version of a record where the request depends on it, by a condition in its headers or in its body; refuses by the headers.
+   */
   *read(
     { resource, key, id }: RecordAddress,
     { ctx: { headers } }: View,

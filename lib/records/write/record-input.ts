@@ -1,8 +1,13 @@
-/** Record input: a valid body in terms of the model. Plain data: validate-record.ts makes it, apply.ts and planned-writer.ts carry it out. */
+/**
+ * Record input: a valid body in terms of the model. Plain data: validate-record.ts makes it, apply.ts and planned-writer.ts carry it out.
+ */
 import type { KeyValues } from '../../model/key.ts'
 import type { EmbeddedAttribute, Resource, ScalarAttribute, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 
-/** A plain attribute with its new value, typed as scalar-type.ts says; null is SQL NULL. An embedded object has the changes of its own attributes. */
+/**
+ * A plain attribute with its new value, typed as scalar-type.ts says; null is SQL NULL. An embedded object has the changes of its own
+ * attributes.
+ */
 export type ValueInput =
   | { readonly attribute: ScalarAttribute; readonly path: string; readonly value: unknown }
   | { readonly attribute: EmbeddedAttribute; readonly path: string; readonly value: EmbeddedValue }
@@ -44,7 +49,9 @@ export interface ListInput {
   readonly attribute: ToManyAttribute
   readonly path: string
   readonly items: readonly RecordRef[]
-  /** Where only some members change: those that are unlinked, while the items are linked beside what is there. Undefined: the items are all. */
+  /**
+   * Where only some members change: those that are unlinked, while the items are linked beside what is there. Undefined: the items are all.
+   */
   readonly removed?: readonly ExistingRef[]
 }
 

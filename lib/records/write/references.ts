@@ -1,13 +1,13 @@
 /**
- * References: the records that a body links by another key than the primary one (`Resource.shownKey`). A validation that comes upon such IDs collects them, so that one
- * statement for each resource looks for all of them. It is run again where one is missing.
+ * References: the records that a body links by another key than the primary one (`Resource.shownKey`). A validation that comes upon such
+ * IDs collects them, so that one statement for each resource looks for all of them. It is run again where one is missing.
  */
 import { sameKey, shownText } from '../../model/key.ts'
 import type { KeyValues, ShownKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import { findRowKeys } from '../read/row-keys.ts'
 import type { RowKeys } from '../read/row-keys.ts'
 import { listNew } from './record-input.ts'
@@ -101,7 +101,8 @@ export class References {
   /**
    * Looks for the records of all IDs that were come upon, and gives the references their keys.
    *
-   * @param keep leaves those that exist for the caller: of another one nothing may differ from one that is not there, the place of its refusal among others included
+   * @param keep leaves those that exist for the caller: of another one nothing may differ from one that is not there, the place of its
+   * refusal among others included
    */
   resolve(connection: Connection, keep: (found: RowKeys) => Awaitable<RowKeys> = found => found): Awaitable<void> {
     const wanted = this.#wanted

@@ -10,7 +10,10 @@ export function filledSide(relation: RelationAttribute): string | undefined {
   return relation.kind === 'toOne' && relation.owner && relation.unique ? relation.otherSide : undefined
 }
 
-/** Returns the attribute of the target that holds the foreign key of an inverse relation; where that links one of several entities, the branch for this one. */
+/**
+ * Returns the attribute of the target that holds the foreign key of an inverse relation; where that links one of several entities, the
+ * branch for this one.
+ */
 export function owningAttribute(relation: RelationAttribute): ToOneAttribute | undefined {
   const name = owningName(relation)
   const attribute = name === undefined ? undefined : relation.target.byName.get(name)
@@ -19,7 +22,10 @@ export function owningAttribute(relation: RelationAttribute): ToOneAttribute | u
   return attribute.branches.find(branch => branch.discriminator.value === discriminator!.value)
 }
 
-/** Returns the name of the attribute of a nested record that its owner sets: the other side of the relation, where that holds the foreign key. */
+/**
+ * Returns the name of the attribute of a nested record that its owner sets: the other side of the relation, where that holds the foreign
+ * key.
+ */
 export function owningName(relation: RelationAttribute): string | undefined {
   if (relation.kind === 'toMany') return relation.via.kind === 'foreign' ? relation.via.attribute : undefined
   return relation.owner ? undefined : relation.otherSide

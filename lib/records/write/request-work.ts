@@ -2,7 +2,7 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { authorize } from '../access/access-rules.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
 import type { Reader, View } from '../read/reader.ts'

@@ -1,6 +1,6 @@
 /**
- * Required attributes: finds those that a new record, or a new embedded object, was not given. Refuses with forbidden where one is a link that does not exist
- * for the caller: an error that asks for it would reveal it.
+ * Required attributes: finds those that a new record, or a new embedded object, was not given. Refuses with forbidden where one is a link
+ * that does not exist for the caller: an error that asks for it would reveal it.
  */
 import { References } from './references.ts'
 import { shownName } from '../../model/ids-name.ts'

@@ -1,11 +1,12 @@
 /**
- * Row changes: runs the statement by which a planned write inserts or changes the row that its answer shows, and reads the answer behind it. The one way of bodies of one row
- * (flat-writer.ts), and of those that say more (planned-writer.ts).
+ * Row changes: runs the statement by which a planned write inserts or changes the row that its answer shows, and reads the answer behind
+ * it. The one way of bodies of one row (flat-writer.ts), and of those that say more (planned-writer.ts).
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
-import type { Connection, Reading, ReadingStep, Row, RowsWritten, Statement } from '../database/dialect.ts'
+import type { Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
+import type { Connection, RowsWritten } from '../database/connection.ts'
 import { keyFromCount } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { StoredTable } from '../../model/stored-table.ts'
@@ -77,7 +78,10 @@ export class RowChanges {
     return { resource, key, record }
   }
 
-  /** Sets columns of a row where one of them differs, and reads the record that the answer shows; gives undefined where a value is more than a statement can say. */
+  /**
+   * Sets columns of a row where one of them differs, and reads the record that the answer shows; gives undefined where a value is more than
+   * a statement can say.
+   */
   *update(change: PlannedRowChange, asked: RowAsked): Coroutine<Written | undefined> {
     const { address, shown } = change
     const { view, rules } = asked

@@ -1,7 +1,7 @@
 /**
- * Row rules: holds the rows that a planned write touches against the rules of the caller, where there are any: as they were before, and as they have become. Both
- * ways of writing refuse the same by the same errors; what a planned write with several rows may not do it leaves to the unit of work, which says which row it is
- * about: `Unplanned`. Refuses with record_not_found and outside_scope.
+ * Row rules: holds the rows that a planned write touches against the rules of the caller, where there are any: as they were before, and as
+ * they have become. Both ways of writing refuse the same by the same errors; what a planned write with several rows may not do it leaves to
+ * the unit of work, which says which row it is about: `Unplanned`. Refuses with record_not_found and outside_scope.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../../foundation/base/awaitable.ts'
@@ -95,7 +95,10 @@ export class RowRules {
     rows[how].push(key)
   }
 
-  /** Refuses what the write has made of rows: the caller must see those that it has made, those that it has linked must not have left the caller's scope. */
+  /**
+   * Refuses what the write has made of rows: the caller must see those that it has made, those that it has linked must not have left the
+   * caller's scope.
+   */
   *confirm(): Coroutine<void> {
     for (const [resource, { made, linked }] of this.#touched) {
       if ((yield* this.findUnseen(resource, made)).length > 0) throw new Unplanned()

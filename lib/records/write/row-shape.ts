@@ -1,6 +1,7 @@
 /**
- * Row shape: how a statement writes one row from a body, which depends on nothing but the names in the body: its fields, each with the check and the parameter of its
- * values, and the statement. There is none where the model, or the place of the record, asks for more than that: plan-body.ts decides then.
+ * Row shape: how a statement writes one row from a body, which depends on nothing but the names in the body: its fields, each with the
+ * check and the parameter of its values, and the statement. There is none where the model, or the place of the record, asks for more than
+ * that: plan-body.ts decides then.
  */
 import { isIds } from '../../model/ids-name.ts'
 import { keyFromJson } from '../../model/key.ts'
@@ -10,7 +11,8 @@ import type { Attribute, Resource, ScalarAttribute, ToOneAttribute } from '../..
 import type { Computed, StoredColumn, StoredProperty, StoredTable } from '../../model/stored-table.ts'
 import { toProperty } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
-import type { Connection, Statement, WritingDialect } from '../database/dialect.ts'
+import type { Statement, WritingDialect } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import { findUniqueNames } from './check-database.ts'
 import { planRows } from './plan-rows.ts'
 import type { RowPlan } from './plan-rows.ts'
@@ -51,7 +53,9 @@ export interface RowShape {
   readonly statement: Statement
   /** Inserts the row with a key that the engine counts, behind all other columns; undefined: it never does. */
   readonly counting: Statement | undefined
-  /** Whether the database may hold a value in another form than the one that would be written, so that what is shown is not written again. */
+  /**
+   * Whether the database may hold a value in another form than the one that would be written, so that what is shown is not written again.
+   */
   readonly mayBeShown: boolean
   /** Whether functions of the model would be called for a row before the database refuses a value that is taken. */
   readonly callsEarly: boolean
@@ -71,7 +75,10 @@ export interface KeySource {
 
 export type WriteMode = 'insert' | 'update'
 
-/** Returns how a statement writes bodies with these names, which are attributes of the resource; undefined where more than one statement is needed. */
+/**
+ * Returns how a statement writes bodies with these names, which are attributes of the resource; undefined where more than one statement is
+ * needed.
+ */
 export function makeRowShape(resource: Resource, names: readonly string[], mode: WriteMode, connection: Connection): RowShape | undefined {
   const row = resource.hierarchy === undefined ? planRows(resource) : null
   const properties = row === null ? undefined : findProperties(row, mode, connection)

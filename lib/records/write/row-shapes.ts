@@ -6,7 +6,8 @@ import { fromProperty, readScalar } from '../../foundation/values/scalar-type.ts
 import { keyFromCount } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
-import type { Connection, Statement } from '../database/dialect.ts'
+import type { Statement } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import { hasIssues } from './check-schemas.ts'
 import { isFilled } from './fill-body.ts'
 import { compute } from './made-values.ts'
@@ -50,7 +51,10 @@ export class RowShapes {
     this.#connection = connection
   }
 
-  /** Returns the shape of the body of a new record; undefined where there is none, and where the database would give it another time than the engine's. */
+  /**
+   * Returns the shape of the body of a new record; undefined where there is none, and where the database would give it another time than
+   * the engine's.
+   */
   findInsert(resource: Resource, body: JsonObject): RowShape | undefined {
     const shape = this.find(resource, body, 'insert')
     return shape !== undefined && this.#connection.keepsTime(shape.row.stored) ? shape : undefined

@@ -1,6 +1,9 @@
-/** Run seeder: runs a seeder of MikroORM in one transaction. What it creates is written by MikroORM alone: hooks and subscribers run, and no body is validated. */
+/**
+ * Run seeder: runs a seeder of MikroORM in one transaction. What it creates is written by MikroORM alone: hooks and subscribers run, and no
+ * body is validated.
+ */
 import type { MikroORM } from '@mikro-orm/core'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import type { SeederClass } from '../../model/seeds.ts'
 
 /** @throws Error in one line that names the seeder, when it fails; nothing is written then. */
@@ -13,7 +16,10 @@ export async function runSeeder(seeder: SeederClass | true, connection: Connecti
   }
 }
 
-/** Seeders count on `em.create` to persist what it creates, whatever the application says of that: so does MikroORM's manager of seeders, for good. */
+/**
+ * Seeders count on `em.create` to persist what it creates, whatever the application says of that: so does MikroORM's manager of seeders,
+ * for good.
+ */
 async function sow(seeder: SeederClass | true, orm: MikroORM): Promise<void> {
   const before = orm.config.get('persistOnCreate')
   try {

@@ -1,6 +1,6 @@
 /**
- * Seed order: sorts the records of a seed so that each comes after those that it links, for a database that checks references with every statement. Keys that the
- * database counts are not affected: nobody in the seed can link such a record.
+ * Seed order: sorts the records of a seed so that each comes after those that it links, for a database that checks references with every
+ * statement. Keys that the database counts are not affected: nobody in the seed can link such a record.
  */
 import { findGivenKey, recordName } from './check-database.ts'
 import type { RecordInput, RecordRef } from './record-input.ts'

@@ -1,6 +1,6 @@
 /**
- * Seed stages: the records of a seed that link others of it by the key that clients know them by. Where the primary keys of those are counted by the database, they are
- * known once the records are there: so the records come in stages, each of which links those before.
+ * Seed stages: the records of a seed that link others of it by the key that clients know them by. Where the primary keys of those are
+ * counted by the database, they are known once the records are there: so the records come in stages, each of which links those before.
  */
 import { idFromJson, shownText } from '../../model/key.ts'
 import type { ShownKey } from '../../model/key.ts'

@@ -1,6 +1,6 @@
 /**
- * Seed: inserts records by resource name, in any order, in one transaction, validated like bodies of POST. A record may link any other record of the seed by
- * its ID, also one that comes later, one nested in another, or one that links back.
+ * Seed: inserts records by resource name, in any order, in one transaction, validated like bodies of POST. A record may link any other
+ * record of the seed by its ID, also one that comes later, one nested in another, or one that links back.
  */
 import { idNames } from '../../model/key.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
@@ -9,7 +9,7 @@ import type { Collection, EntityManager } from '@mikro-orm/core'
 import { create } from './apply.ts'
 import { checkChanges, findGivenKey, nameReference, recordName } from './check-database.ts'
 import type { Implied } from './check-database.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import { RestError, restError } from '../../foundation/base/errors.ts'
 import type { FieldError } from '../../foundation/base/errors.ts'
 import type { FieldErrors } from '../../foundation/base/body-errors.ts'
@@ -179,7 +179,10 @@ interface Need {
   readonly at: string
   /** The link, where it is the record's own and not in an embedded object. */
   readonly link: ToOneAttribute | undefined
-  /** Whether the other record must be inserted before this one is created: the database generates its key, which the link needs (`needsKey`). */
+  /**
+   * Whether the other record must be inserted before this one is created: the database generates its key, which the link needs
+   * (`needsKey`).
+   */
   readonly awaitsKey: boolean
 }
 
@@ -209,8 +212,9 @@ function findNeed(record: SeedRecord, { relation, within = [] }: Referring, othe
 }
 
 /**
- * Loads records in two rounds: first every record with its plain values and the links that its constructor takes, then the other links, when all entities exist.
- * MikroORM then orders the inserts. A record that needs a generated key of another one is created after that one is inserted.
+ * Loads records in two rounds: first every record with its plain values and the links that its constructor takes, then the other links,
+ * when all entities exist. MikroORM then orders the inserts. A record that needs a generated key of another one is created after that one
+ * is inserted.
  */
 class Loader {
   readonly #records: readonly SeedRecord[]

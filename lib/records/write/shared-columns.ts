@@ -31,7 +31,10 @@ export function checkShared(change: RecordInput, entity: Entity | undefined, err
   }
 }
 
-/** Refuses to link a record by its own foreign key where that shares a column with another attribute of it, such as its key, that has another value. */
+/**
+ * Refuses to link a record by its own foreign key where that shares a column with another attribute of it, such as its key, that has
+ * another value.
+ */
 export function refuseShared(relation: RelationAttribute, ref: RecordRef, entity: Entity | undefined, owner: Entity): void {
   const other = owningAttribute(relation)!
   if (other.targetKey !== undefined || other.columns.length < 2 || !hasKey(owner)) return

@@ -1,6 +1,7 @@
 /**
- * Unchanged: leaves values out of a change that equal the values shown, so that the stored ones stay as they are, byte for byte: a date-time with microseconds,
- * a UUID in upper case, a value that does not fit its column. A file may store one shown value in several forms.
+ * Unchanged: leaves values out of a change that equal the values shown, so that the stored ones stay as they are, byte for byte: a
+ * date-time with microseconds, a UUID in upper case, a value that does not fit its column. A file may store one shown value in several
+ * forms.
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { FieldError } from '../../foundation/base/errors.ts'
@@ -14,7 +15,9 @@ import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 /** Kinds of values that have one stored form: setting the same value again changes nothing. */
 const ONE_FORM: ReadonlySet<string> = new Set(['integer', 'float', 'boolean', 'text', 'date'])
 
-/** Whether a value of a body may be stored in another form than the one that would be written, or MikroORM does not see that it is stored. */
+/**
+ * Whether a value of a body may be stored in another form than the one that would be written, or MikroORM does not see that it is stored.
+ */
 export function givesStoredForms(body: JsonObject, { byName }: Resource): boolean {
   for (const name in body) {
     const attribute = byName.get(name)
@@ -46,12 +49,15 @@ export function listRendered(body: JsonObject, { byName }: Resource): string[] {
   })
 }
 
-/** What a relation may be refused for that is shown so: records that are gone or out of sight, what the application shows of it, lists of one link. */
+/**
+ * What a relation may be refused for that is shown so: records that are gone or out of sight, what the application shows of it, lists of
+ * one link.
+ */
 const OF_SHOWN: ReadonlySet<string> = new Set(['reference_not_found', 'null_not_allowed', 'value_invalid', 'conflict'])
 
 /**
- * Returns the names of relations in a body that are refused, though they may be shown as they are given, in groups: lists that contradict each other, such as all
- * books and the favourite ones among them, do so together.
+ * Returns the names of relations in a body that are refused, though they may be shown as they are given, in groups: lists that contradict
+ * each other, such as all books and the favourite ones among them, do so together.
  */
 export function listRefusedLinks(body: JsonObject, { byName }: Resource, errors: readonly FieldError[]): string[][] {
   const groups = new Map<string, string[]>()
@@ -91,7 +97,8 @@ function isRendered(attribute: Attribute | InnerAttribute): boolean {
 /**
  * Returns the body without the values that equal those shown; the same body where there is none.
  *
- * @param byValue whether other spellings of a value equal it: one time in two zones, `1.5` and `1.50`; so it is in a database of others, where a link is looked at, too
+ * @param byValue whether other spellings of a value equal it: one time in two zones, `1.5` and `1.50`; so it is in a database of others,
+ * where a link is looked at, too
  */
 export function omitUnchanged(
   body: JsonObject,

@@ -4,7 +4,7 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { runCoroutine } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import { toPrimaryKey } from '../../model/entity-key.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import type { KeyValues } from '../../model/key.ts'

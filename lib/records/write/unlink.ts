@@ -15,8 +15,8 @@ import type { Work } from './unit-of-work.ts'
 import { owningAttribute } from './relation-sides.ts'
 
 /**
- * Changes a link that a record holds. Where the model removes orphans, the caller must be allowed to delete the record that is unlinked; one that does not
- * exist for them stays.
+ * Changes a link that a record holds. Where the model removes orphans, the caller must be allowed to delete the record that is unlinked;
+ * one that does not exist for them stays.
  *
  * @param holder the record, or the embedded object in it that has the link
  * @param resource that the record is of

@@ -1,13 +1,13 @@
 /**
- * Validate change: validates the body of a write: against the model, the rules of the caller, the record that it changes, and the database. All errors are reported at once.
- * Refuses with validation_failed, unique_conflict, forbidden and body_invalid.
+ * Validate change: validates the body of a write: against the model, the rules of the caller, the record that it changes, and the database.
+ * All errors are reported at once. Refuses with validation_failed, unique_conflict, forbidden and body_invalid.
  */
 import { authorize } from '../access/access-rules.ts'
 import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import { FieldErrors } from '../../foundation/base/body-errors.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import { isRelation } from '../../model/model.ts'
@@ -75,7 +75,10 @@ export class ChangeValidator {
     return checked
   }
 
-  /** Returns the body without refused relations that are shown as they are given, such as links to records that are gone; undefined without such a relation. */
+  /**
+   * Returns the body without refused relations that are shown as they are given, such as links to records that are gone; undefined without
+   * such a relation.
+   */
   *#omitUnchangedLinks(
     body: JsonObject,
     resource: Resource,

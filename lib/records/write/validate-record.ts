@@ -1,6 +1,6 @@
 /**
- * Validate record: turns a body into a RecordInput, or reports all its errors at once. Checks everything that needs the model only; check-database.ts checks what needs
- * the database: whether linked records exist, whether values are unique.
+ * Validate record: turns a body into a RecordInput, or reports all its errors at once. Checks everything that needs the model only;
+ * check-database.ts checks what needs the database: whether linked records exist, whether values are unique.
  */
 import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle } from '../../foundation/base/article.ts'
@@ -352,8 +352,8 @@ function refer(id: RecordKey, given: unknown, target: Resource, context: Validat
 }
 
 /**
- * Validates the link of a relation to one of several resources: an object whose type names the resource. With nothing but an `id` beside that it links, with
- * anything else it creates.
+ * Validates the link of a relation to one of several resources: an object whose type names the resource. With nothing but an `id` beside
+ * that it links, with anything else it creates.
  */
 function validateBranchLink(attribute: ToOneOfAttribute, value: unknown, context: ValidationContext): LinkInput | undefined {
   const { path } = context

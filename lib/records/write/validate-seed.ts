@@ -1,11 +1,14 @@
-/** Validates the records of a seed by the model. One may link any other of the seed by the key that clients know it by, also where its primary key is yet to be counted. */
+/**
+ * Validates the records of a seed by the model. One may link any other of the seed by the key that clients know it by, also where its
+ * primary key is yet to be counted.
+ */
 import { FieldErrors } from '../../foundation/base/body-errors.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { Model } from '../../model/model.ts'
 import type { SeedData } from '../../model/seed-rows.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import type { RecordInput } from './record-input.ts'
 import { References, nameAllNew } from './references.ts'
 import { validateRecord } from './validate-record.ts'

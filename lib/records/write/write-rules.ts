@@ -1,7 +1,7 @@
 /**
- * Write rules: holds each row that a request touches against the rules for writing (`ResourceConfig.write`), as it was before the change and as it has become, in a few
- * statements whatever the number of rows. Both ways of writing say which rows they touch: the statements of a plan, and MikroORM's unit of work.
- * Refuses with forbidden, or token_missing where a log-in would help.
+ * Write rules: holds each row that a request touches against the rules for writing (`ResourceConfig.write`), as it was before the change
+ * and as it has become, in a few statements whatever the number of rows. Both ways of writing say which rows they touch: the statements of
+ * a plan, and MikroORM's unit of work. Refuses with forbidden, or token_missing where a log-in would help.
  */
 import { requireLogIn } from '../access/access-rules.ts'
 import { chain, wait } from '../../foundation/base/awaitable.ts'
@@ -12,7 +12,7 @@ import { idToSegment } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import { findHierarchyRoot } from '../../model/model.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
@@ -75,8 +75,8 @@ export class WriteRules {
   }
 
   /**
-   * Refuses to delete rows that the caller may not write, also where the database deletes or unlinks others with them that the caller may not write. Must be asked
-   * before they are deleted.
+   * Refuses to delete rows that the caller may not write, also where the database deletes or unlinks others with them that the caller may
+   * not write. Must be asked before they are deleted.
    */
   *remove(removed: readonly { readonly resource: Resource; readonly key: KeyValues }[], connection: Connection): Coroutine<void> {
     const seen = new Set<string>()

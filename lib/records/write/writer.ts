@@ -9,7 +9,7 @@ import { notFound } from '../access/resolve-path.ts'
 import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import { restError } from '../../foundation/base/errors.ts'
-import type { Connection } from '../database/dialect.ts'
+import type { Connection } from '../database/connection.ts'
 import { findClass, keyOfEntity } from '../../model/entity-key.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import type { KeyValues } from '../../model/key.ts'
@@ -92,7 +92,10 @@ export class Writer {
     return yield* this.#written(resource, keyOfEntity(resource, entity), view)
   }
 
-  /** POST of an array: creates its records by the same statements. Gives undefined, with nothing written, where they are to be created one by one. */
+  /**
+   * POST of an array: creates its records by the same statements. Gives undefined, with nothing written, where they are to be created one
+   * by one.
+   */
   createAll(resource: Resource, bodies: readonly unknown[], view: View): Awaitable<readonly Written[] | undefined> {
     const planned = this.#traits.renders ? undefined : this.#bulk.insert(resource, bodies, view)
     if (planned === undefined) return undefined
@@ -226,8 +229,8 @@ export class Writer {
 
   *#delete(address: RecordAddress, view: View, work: Work): Coroutine<Written> {
     const { resource, key, id } = address
-    // The answer is read in any case, which shows whether the record exists. A record with a version may be subject to a precondition, and one of several
-    // classes may be more than one row.
+    // The answer is read in any case, which shows whether the record exists. A record with a version may be subject to a precondition, and
+    // one of several classes may be more than one row.
     const isPlain = resource.version === undefined && resource.hierarchy === undefined
     const isAlone = isPlain && view.visibility === EVERYTHING && removesAlone(resource, work)
     const loaded = isAlone ? undefined : yield* this.#loaded(address, work, view, {})

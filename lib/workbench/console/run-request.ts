@@ -1,4 +1,6 @@
-/** Run request: sends a request of the console as an app would, asks whether the answer is as the document says, and what the request runs. */
+/**
+ * Run request: sends a request of the console as an app would, asks whether the answer is as the document says, and what the request runs.
+ */
 import { control, sendAsUser } from '../state/ask.ts'
 import type { Answer } from '../state/ask.ts'
 import { dataChanged } from '../state/live.ts'
@@ -27,7 +29,10 @@ export async function runRequest(request: WrittenRequest): Promise<RequestOutcom
   return { request, answer }
 }
 
-/** Asks whether the answer is as the document says; undefined for what a server that is read-only refuses, which is not in the document of its engine. */
+/**
+ * Asks whether the answer is as the document says; undefined for what a server that is read-only refuses, which is not in the document of
+ * its engine.
+ */
 export async function judge({
   request: { method, target },
   answer: { status, headers, body },

@@ -1,4 +1,7 @@
-/** Input text: what a reader writes into a field, as the JSON value of an attribute, and the other way round. What cannot be of the type is sent as it is: the API says what is wrong. */
+/**
+ * Input text: what a reader writes into a field, as the JSON value of an attribute, and the other way round. What cannot be of the type is
+ * sent as it is: the API says what is wrong.
+ */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import { textOf } from '../state/records.ts'

@@ -13,7 +13,8 @@ export function hrefOfRecord(resource: string, id: string, query = ''): string {
 }
 
 /**
- * The list of a record's relation, as segments and a query: the resource with a filter, where the other side has a name, so that more filters can be added.
+ * The list of a record's relation, as segments and a query: the resource with a filter, where the other side has a name, so that more
+ * filters can be added.
  */
 function listOf(
   { name: resource }: OutlinedResource,

@@ -1,4 +1,7 @@
-/** List query: makes the request for a page of a list of what the reader has written: at most 50 records, relations with the names of what they link, and no lists of IDs. */
+/**
+ * List query: makes the request for a page of a list of what the reader has written: at most 50 records, relations with the names of what
+ * they link, and no lists of IDs.
+ */
 import { encodeSoftly } from '../state/place-text.ts'
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
@@ -77,7 +80,9 @@ export function nextSort(sort: readonly ShownSort[], path: string): string | und
   return own.descending ? undefined : `${path}.desc`
 }
 
-/** The values that filters of a list ask for by `=`, by the name of the attribute: with them a new record begins, so that the list has it. */
+/**
+ * The values that filters of a list ask for by `=`, by the name of the attribute: with them a new record begins, so that the list has it.
+ */
 export function readPrefilled(query: string, { attributes }: OutlinedResource, names: ParameterNames): Record<string, string> {
   const reserved = new Set<string>(Object.values(names))
   const values: Record<string, string> = {}

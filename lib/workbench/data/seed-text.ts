@@ -1,4 +1,7 @@
-/** Seed text: a record as the call of `engine.seed` that makes it again. It has what bodies may have: no lists, nothing computed, nothing hidden. */
+/**
+ * Seed text: a record as the call of `engine.seed` that makes it again. It has what bodies may have: no lists, nothing computed, nothing
+ * hidden.
+ */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 import { code } from '../state/code.ts'
 import { valueOf } from '../state/records.ts'

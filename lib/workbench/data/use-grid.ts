@@ -1,4 +1,7 @@
-/** Use grid: which cell of a table the reader is at, and which is edited. Arrows move, Enter and F2 edit a cell or follow what it links; Tab leads to one cell of the table alone. */
+/**
+ * Use grid: which cell of a table the reader is at, and which is edited. Arrows move, Enter and F2 edit a cell or follow what it links; Tab
+ * leads to one cell of the table alone.
+ */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Leaving } from './edit-cell.tsx'
 

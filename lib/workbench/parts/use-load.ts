@@ -1,4 +1,7 @@
-/** Use load: reads something when it is first shown and when what it depends on changes. An older answer never takes the place of a newer one. */
+/**
+ * Use load: reads something when it is first shown and when what it depends on changes. An older answer never takes the place of a newer
+ * one.
+ */
 import { useEffect, useState } from 'preact/hooks'
 
 export interface Loaded<T> {

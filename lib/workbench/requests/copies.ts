@@ -1,6 +1,6 @@
 /**
- * Copies: a request as text to take home: as a command, as code, and as a test that passes where the data are as they were before the request. Each runs as it is pasted: the ways
- * over HTTP by themselves, those of the engine where `engine` is one.
+ * Copies: a request as text to take home: as a command, as code, and as a test that passes where the data are as they were before the
+ * request. Each runs as it is pasted: the ways over HTTP by themselves, those of the engine where `engine` is one.
  */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 import type { Change } from '../../engine/journal/changes.ts'

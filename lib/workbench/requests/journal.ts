@@ -1,4 +1,7 @@
-/** Journal: the requests of the world that the page looks at, and the marks between them, as they come. Collected from when the screen is first opened. */
+/**
+ * Journal: the requests of the world that the page looks at, and the marks between them, as they come. Collected from when the screen is
+ * first opened.
+ */
 import { signal } from '@preact/signals'
 import { control } from '../state/ask.ts'
 import { onEvent, streams } from '../state/live.ts'

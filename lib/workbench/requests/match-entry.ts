@@ -1,4 +1,7 @@
-/** Match entry: which requests the list shows, by words: a method, a status (`404`, `5xx`), a resource or record (`campaigns/7`), a fault, a test, or a part of the path. */
+/**
+ * Match entry: which requests the list shows, by words: a method, a status (`404`, `5xx`), a resource or record (`campaigns/7`), a fault, a
+ * test, or a part of the path.
+ */
 import type { RequestSummary } from '../../engine/journal/journal-entry.ts'
 
 export interface ShownFilter {

@@ -63,7 +63,10 @@ export async function send(method: string, path: string, { body, headers = {}, s
   return { status: response.status, headers: response.headers, body: readBody(response, text), text, took }
 }
 
-/** Sends a request as the user that the reader has chosen. It is answered in the engine's own form, whatever form the application gives answers. */
+/**
+ * Sends a request as the user that the reader has chosen. It is answered in the engine's own form, whatever form the application gives
+ * answers.
+ */
 export async function sendAsUser(method: string, path: string, options: SendOptionsOfPage = {}): Promise<Answer> {
   const id = userId.value
   const authorization: Record<string, string> = id === '' ? {} : { authorization: `Bearer ${await mint(id)}` }

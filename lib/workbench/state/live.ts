@@ -1,6 +1,7 @@
 /**
- * Live: what happens on the server while the page is open: requests, marks, faults, the clock, worlds. It comes as an event stream of the world that the page looks at; the browser
- * opens it again where it breaks, and everything is read anew then, since the server may be another one.
+ * Live: what happens on the server while the page is open: requests, marks, faults, the clock, worlds. It comes as an event stream of the
+ * world that the page looks at; the browser opens it again where it breaks, and everything is read anew then, since the server may be
+ * another one.
  */
 import { signal } from '@preact/signals'
 import type { RequestSummary } from '../../engine/journal/journal-entry.ts'

@@ -1,4 +1,7 @@
-/** Place text: where the reader is, as the fragment of the URL: `#/data/sites?publisher.name=A*`. The query of a list is that of the API, as it is. */
+/**
+ * Place text: where the reader is, as the fragment of the URL: `#/data/sites?publisher.name=A*`. The query of a list is that of the API, as
+ * it is.
+ */
 
 export interface Place {
   /** The name of the screen. */

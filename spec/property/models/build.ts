@@ -1,6 +1,6 @@
 /**
- * A drawn shape becomes a model: entities for MikroORM on one side, the oracle's resources and rows on the other. What the shape leaves open (whom a
- * pointer leads to, what a row holds) comes from its salt.
+ * A drawn shape becomes a model: entities for MikroORM on one side, the oracle's resources and rows on the other. What the shape leaves
+ * open (whom a pointer leads to, what a row holds) comes from its salt.
  */
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import * as fc from 'fast-check'

@@ -1,6 +1,6 @@
 /**
- * What is drawn of a random model: plain data that says which entities there are, with which keys, attributes, relations and classes, and how
- * many rows. build.ts makes entities and rows of it; whatever is drawn can be built.
+ * What is drawn of a random model: plain data that says which entities there are, with which keys, attributes, relations and classes, and
+ * how many rows. build.ts makes entities and rows of it; whatever is drawn can be built.
  */
 import * as fc from 'fast-check'
 import { KIND_NAMES, type KindName } from './kinds.ts'

@@ -1,6 +1,7 @@
 /**
- * A model with all that can be added to the values of a body: defaults, `onCreate` and `onUpdate`, initialisers of a class, a version, types that make something
- * of null, unique values, checks. Its functions count their calls, so that two engines with a model each show the same values after the same calls.
+ * A model with all that can be added to the values of a body: defaults, `onCreate` and `onUpdate`, initialisers of a class, a version,
+ * types that make something of null, unique values, checks. Its functions count their calls, so that two engines with a model each show the
+ * same values after the same calls.
  */
 import { Type, defineEntity, p } from '@mikro-orm/sqlite'
 import * as fc from 'fast-check'
@@ -239,7 +240,10 @@ export const NEAR_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   document: [5, 'many', true, 2],
 }
 
-/** MikroORM compares decimals as numbers: a word, which is none, is a change to it in each write of the record, whatever the body has. A statement leaves it alone. */
+/**
+ * MikroORM compares decimals as numbers: a word, which is none, is a change to it in each write of the record, whatever the body has. A
+ * statement leaves it alone.
+ */
 const DECIMAL = 'level'
 
 /** Statements by which others leave such values. */

@@ -1,4 +1,7 @@
-/** Rules for the model of clubs: access functions, scopes, conditions beyond a link, which hold for some callers; and requests of such callers. */
+/**
+ * Rules for the model of clubs: access functions, scopes, conditions beyond a link, which hold for some callers; and requests of such
+ * callers.
+ */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { resource } from '../../../lib/index.ts'
@@ -49,7 +52,10 @@ export const WRITABLE: Readonly<
   Event: { query: { $or: [{ club: null }, { club: { $ne: 3 } }] }, holds: row => row['club_id'] !== 3 },
 }
 
-/** Rules that read the headers: `x-all` shows every row, `x-own` restricts what may be written, `x-no` forbids actions of some resources, `x-late` has rules answer later. */
+/**
+ * Rules that read the headers: `x-all` shows every row, `x-own` restricts what may be written, `x-no` forbids actions of some resources,
+ * `x-late` has rules answer later.
+ */
 export function clubRules(entities: unknown[]): unknown[] {
   return (entities as { name: string }[]).map(entity => {
     const { name } = entity

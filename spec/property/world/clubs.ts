@@ -1,7 +1,7 @@
 /**
- * A model with every kind of list, and of record that a body can nest: many-to-many lists, from both sides, in an order of their own, and of the same entity;
- * lists of records that may lose their link, that need it, that are removed without it, and that are of the same entity; one-to-ones from both sides; and some
- * that statements do not write: cascades, conditions, links to one of several entities.
+ * A model with every kind of list, and of record that a body can nest: many-to-many lists, from both sides, in an order of their own, and
+ * of the same entity; lists of records that may lose their link, that need it, that are removed without it, and that are of the same
+ * entity; one-to-ones from both sides; and some that statements do not write: cascades, conditions, links to one of several entities.
  */
 import { Cascade, defineEntity, p } from '@mikro-orm/sqlite'
 import * as fc from 'fast-check'

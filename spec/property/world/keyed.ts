@@ -1,6 +1,7 @@
 /**
- * Keyed: one small model, served with some of its resources by another key (`resource(E, { key })`). What is asked and answered is written with the primary keys: a
- * request is translated to the keys that an engine shows, and its answer back, so that engines with different keys can be compared.
+ * Keyed: one small model, served with some of its resources by another key (`resource(E, { key })`). What is asked and answered is written
+ * with the primary keys: a request is translated to the keys that an engine shows, and its answer back, so that engines with different keys
+ * can be compared.
  */
 import assert from 'node:assert/strict'
 import { defineEntity, p } from '@mikro-orm/sqlite'
@@ -82,7 +83,10 @@ function makeEntities(): readonly EntitySchema[] {
 
 const NAMES: readonly Name[] = ['users', 'profiles', 'tags', 'articles', 'comments']
 
-/** The value of a key that each ID has from the beginning, and which new records are given. None of them can be taken for a primary key of its resource. */
+/**
+ * The value of a key that each ID has from the beginning, and which new records are given. None of them can be taken for a primary key of
+ * its resource.
+ */
 function keyOf(name: Name, id: number): string {
   if (name === 'profiles') return `00000000-0000-4000-8000-${String(id).padStart(12, '0')}`
   if (name === 'comments') return String(9_007_199_254_740_993n + BigInt(1000 - id))

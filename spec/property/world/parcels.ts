@@ -1,6 +1,6 @@
 /**
- * A model with all that is stored as JSON: values, objects, lists of objects, objects inside of objects, with defaults, keys by another name, and types that
- * convert; and objects that statements do not write: with links, with functions, of several classes.
+ * A model with all that is stored as JSON: values, objects, lists of objects, objects inside of objects, with defaults, keys by another
+ * name, and types that convert; and objects that statements do not write: with links, with functions, of several classes.
  */
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import * as fc from 'fast-check'

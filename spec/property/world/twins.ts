@@ -1,6 +1,6 @@
 /**
- * Twins: two engines with one model, which get the same requests. In one of them a subscriber does nothing, so that all of its writes go through MikroORM's unit of
- * work; the other one writes by statements where it can. Answers, rows and journals are compared.
+ * Twins: two engines with one model, which get the same requests. In one of them a subscriber does nothing, so that all of its writes go
+ * through MikroORM's unit of work; the other one writes by statements where it can. Answers, rows and journals are compared.
  */
 import assert from 'node:assert/strict'
 import { RestEngine } from '../../../lib/index.ts'
@@ -8,9 +8,9 @@ import { orderedLists, sortChanges } from './ways-of-writing.ts'
 import type { Request } from './ways-of-writing.ts'
 
 /**
- * Every row of every table, its values as SQLite writes them with their types, and how far keys have been counted. Rows with a key of several columns, those of
- * pivot tables, come in the order of their keys: nothing shows in which one they were inserted. Nor does it which table counted its first key before others. For those of
- * ordered lists see `orderedLists`.
+ * Every row of every table, its values as SQLite writes them with their types, and how far keys have been counted. Rows with a key of
+ * several columns, those of pivot tables, come in the order of their keys: nothing shows in which one they were inserted. Nor does it which
+ * table counted its first key before others. For those of ordered lists see `orderedLists`.
  */
 async function dump(engine: RestEngine): Promise<unknown> {
   const ask = (sql: string): Promise<Record<string, string>[]> => engine.orm.em.getConnection().execute(sql)

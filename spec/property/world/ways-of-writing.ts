@@ -1,4 +1,6 @@
-/** Two ways of writing: what the specs share that compare statements of a plan with MikroORM's unit of work, on SQLite and on PostgreSQL. */
+/**
+ * Two ways of writing: what the specs share that compare statements of a plan with MikroORM's unit of work, on SQLite and on PostgreSQL.
+ */
 import type { Change, RestEngine } from '../../../lib/index.ts'
 import type { RowWriter } from '../../../lib/databases/postgres/row-writer.ts'
 import type { RowWriter as SqliteRowWriter } from '../../../lib/databases/sqlite/row-writer.ts'
@@ -23,8 +25,8 @@ export function countWritten(writer: Pick<RowWriter, 'run'> | Pick<SqliteRowWrit
 }
 
 /**
- * The pivot tables of ordered lists, each with the column that links the owner and the one that has the order. Their rows are compared list by list, without the
- * latter: MikroORM inserts the rows of several lists in an order of its own.
+ * The pivot tables of ordered lists, each with the column that links the owner and the one that has the order. Their rows are compared list
+ * by list, without the latter: MikroORM inserts the rows of several lists in an order of its own.
  */
 export function orderedLists({ orm }: RestEngine): ReadonlyMap<string, { readonly owner: string; readonly position: string }> {
   const lists = [...orm.getMetadata()].flatMap(({ props }) =>
@@ -33,7 +35,10 @@ export function orderedLists({ orm }: RestEngine): ReadonlyMap<string, { readonl
   return new Map(lists.map(prop => [prop.pivotTable, { owner: prop.joinColumns[0]!, position: prop.fixedOrderColumn! }]))
 }
 
-/** The changes by resource and record. One statement may write several rows, in any order, and of tables that do not refer to each other either may be first. */
+/**
+ * The changes by resource and record. One statement may write several rows, in any order, and of tables that do not refer to each other
+ * either may be first.
+ */
 export function sortChanges(changes: readonly Change[]): Change[] {
   const place = ({ resource, id }: Change): string => `${resource} ${String(id)}`
   return changes.toSorted((a, b) => (place(a) < place(b) ? -1 : Number(place(a) > place(b))))

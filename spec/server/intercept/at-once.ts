@@ -1,6 +1,6 @@
 /**
- * What a test does that runs beside others: it takes a fork, intercepts the origin that all of them intercept, and sees its own world alone, by every client, from
- * timers and streams. It is run by node:test, Vitest and Jest, so it uses none of them.
+ * What a test does that runs beside others: it takes a fork, intercepts the origin that all of them intercept, and sees its own world
+ * alone, by every client, from timers and streams. It is run by node:test, Vitest and Jest, so it uses none of them.
  */
 import assert from 'node:assert/strict'
 import * as https from 'node:https'
@@ -72,7 +72,10 @@ export async function tryOwnWorld(engine: RestEngine, name: string): Promise<voi
   await writeAndRead(name)
 }
 
-/** Intercepts in a function that the test calls: what the function did after it had waited is not of the test's context, so the test gives a boundary. */
+/**
+ * Intercepts in a function that the test calls: what the function did after it had waited is not of the test's context, so the test gives a
+ * boundary.
+ */
 export async function tryBoundary(engine: RestEngine, name: string): Promise<void> {
   await using world = await engine.fork()
   const begin = async (): Promise<void> => {

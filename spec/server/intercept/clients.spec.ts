@@ -27,7 +27,10 @@ async function sendXhr(window: Window, url: string): Promise<{ status: number; t
   })
 }
 
-/** A client: writes a note and returns its text as it was answered; reads the status of a path that no record has; fails where the network is asked. */
+/**
+ * A client: writes a note and returns its text as it was answered; reads the status of a path that no record has; fails where the network
+ * is asked.
+ */
 interface Client {
   readonly write: (text: string) => Promise<unknown>
   readonly missing: () => Promise<number>

@@ -13,7 +13,10 @@ import { LIBRARY, ROOT } from '../../helpers/command.ts'
 import { makeEngine, tryBoundary, tryOwnWorld } from './at-once.ts'
 import { runJest } from './run-jest.ts'
 
-/** What the tests share, in JavaScript and for the library as it is published: runners that compile what they load need not compile that. Returns its path. */
+/**
+ * What the tests share, in JavaScript and for the library as it is published: runners that compile what they load need not compile that.
+ * Returns its path.
+ */
 async function writeShared(): Promise<string> {
   const folder = await mkdtemp(join(ROOT, 'node_modules/.cache/at-once-'))
   const text = await readFile(new URL('at-once.ts', import.meta.url), 'utf8')

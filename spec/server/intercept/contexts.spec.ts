@@ -25,7 +25,10 @@ async function countAt(origin: string): Promise<number> {
 
 let one: RestEngine
 let two: RestEngine
-/** An app that was started before any test: it asks for the API in a context of its own, and answers with the count, or the code of the error. */
+/**
+ * An app that was started before any test: it asks for the API in a context of its own, and answers with the count, or the code of the
+ * error.
+ */
 let app: Server
 let appUrl: string
 /** A server on the network, whose count is -1. */

@@ -1,6 +1,6 @@
 /**
- * Interception on every supported Node and every supported undici, for their dispatchers differ. The Nodes and packages are installed beside the repository,
- * once: in MIKRO_REST_CACHE, or in the folder for temporary files.
+ * Interception on every supported Node and every supported undici, for their dispatchers differ. The Nodes and packages are installed
+ * beside the repository, once: in MIKRO_REST_CACHE, or in the folder for temporary files.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -19,7 +19,9 @@ const cache = process.env['MIKRO_REST_CACHE'] ?? join(tmpdir(), 'mikro-rest-cach
 const NODES = ['22.17.0', '22.23.3', undefined] as const
 const UNDICI = ['6.29.1', '7.30.2', undefined] as const
 
-/** The oldest and the newest Node have each undici. Between them is one, whose own undici is another; SPEC_NODES=every gives it each, too. */
+/**
+ * The oldest and the newest Node have each undici. Between them is one, whose own undici is another; SPEC_NODES=every gives it each, too.
+ */
 const BETWEEN = process.env['SPEC_NODES'] === 'every' ? UNDICI : UNDICI.slice(1, 2)
 
 /** Why npm could not reach its registry, if that is what went wrong. */

@@ -1,4 +1,7 @@
-/** The engine beside other tools that answer requests: MSW, servers that speak Request and Response, and Jest, whose tests have a realm of their own. */
+/**
+ * The engine beside other tools that answer requests: MSW, servers that speak Request and Response, and Jest, whose tests have a realm of
+ * their own.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,6 +1,6 @@
 /**
- * Interception of clients on `node:http` and `node:https`, as axios, got, happy-dom and others are. They all come to an agent for a connection, and through
- * Node's own parser: so what holds here holds for them.
+ * Interception of clients on `node:http` and `node:https`, as axios, got, happy-dom and others are. They all come to an agent for a
+ * connection, and through Node's own parser: so what holds here holds for them.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

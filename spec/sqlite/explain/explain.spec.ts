@@ -1,4 +1,7 @@
-/** Explaining requests: what ran, what SQLite does for it, which index would help, what is kept secret, and that nothing is changed by asking. */
+/**
+ * Explaining requests: what ran, what SQLite does for it, which index would help, what is kept secret, and that nothing is changed by
+ * asking.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,7 @@
-/** Files as the common frameworks create them, by the DDL that each emits: every row is served, and stays as it is when it is written as it is shown. */
+/**
+ * Files as the common frameworks create them, by the DDL that each emits: every row is served, and stays as it is when it is written as it
+ * is shown.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

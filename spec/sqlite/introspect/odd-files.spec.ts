@@ -1,4 +1,7 @@
-/** Files that other programs have made: what SQLite cannot do without them, names of all sorts, and values that their columns do not declare. */
+/**
+ * Files that other programs have made: what SQLite cannot do without them, names of all sorts, and values that their columns do not
+ * declare.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, it } from 'node:test'

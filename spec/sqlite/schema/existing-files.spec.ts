@@ -1,4 +1,6 @@
-/** Entities on a file that is there already: what is missing is added, in one transaction, and nothing that is there is changed or dropped. */
+/**
+ * Entities on a file that is there already: what is missing is added, in one transaction, and nothing that is there is changed or dropped.
+ */
 import assert from 'node:assert/strict'
 import { chmodSync, copyFileSync, existsSync, readFileSync, readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'

@@ -1,4 +1,7 @@
-/** The estimate of a statement's work: ordinary requests run without looks at the clock, and with them where tables are gone through for each other. */
+/**
+ * The estimate of a statement's work: ordinary requests run without looks at the clock, and with them where tables are gone through for
+ * each other.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'

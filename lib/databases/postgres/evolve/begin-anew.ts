@@ -1,4 +1,7 @@
-/** Begin anew: drops the tables and views of the entities, with their rows, in the open transaction of the session, so that they can be made again. */
+/**
+ * Begin anew: drops the tables and views of the entities, with their rows, in the open transaction of the session, so that they can be made
+ * again.
+ */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'

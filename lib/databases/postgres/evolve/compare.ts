@@ -1,6 +1,6 @@
 /**
- * Compare: what differs between a database of a server and the entities, by MikroORM's comparator, less what it would do unasked: it takes a column for another one
- * by a new name, and drops the indexes, constraints, triggers and policies that the model lacks.
+ * Compare: what differs between a database of a server and the entities, by MikroORM's comparator, less what it would do unasked: it takes
+ * a column for another one by a new name, and drops the indexes, constraints, triggers and policies that the model lacks.
  */
 import { DatabaseSchema, SchemaComparator } from '@mikro-orm/postgresql'
 import type { AbstractSqlPlatform, SchemaDifference, SqlSchemaGenerator, TableDifference } from '@mikro-orm/postgresql'

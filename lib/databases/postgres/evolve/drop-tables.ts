@@ -1,4 +1,7 @@
-/** Drop tables: drops the tables of a server that no entity has, in the schemas of the entities, apart from the engine's own and those that others refer to. */
+/**
+ * Drop tables: drops the tables of a server that no entity has, in the schemas of the entities, apart from the engine's own and those that
+ * others refer to.
+ */
 import type { PoolClient } from 'pg'
 import type { SchemaDifference } from '@mikro-orm/postgresql'
 import { countRows } from '../../evolve/plan.ts'

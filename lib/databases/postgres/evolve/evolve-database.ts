@@ -1,6 +1,6 @@
 /**
- * Evolve database: makes the tables of a server fit the entities, with their rows, in the open transaction of the session: by MikroORM's comparator and generator,
- * with names, values and checks of rows before. No copy is made: what fails is taken back by the server.
+ * Evolve database: makes the tables of a server fit the entities, with their rows, in the open transaction of the session: by MikroORM's
+ * comparator and generator, with names, values and checks of rows before. No copy is made: what fails is taken back by the server.
  */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
@@ -187,7 +187,10 @@ async function listStatements(difference: SchemaDifference, { orm, views }: Evol
   return splitStatements(text).filter(statement => !isOfView(statement, views.tables))
 }
 
-/** Runs the statements of MikroORM's generator. A difference that the generator reports at each start, such as a default over several lines, is no step. */
+/**
+ * Runs the statements of MikroORM's generator. A difference that the generator reports at each start, such as a default over several lines,
+ * is no step.
+ */
 async function run(difference: SchemaDifference, evolution: Evolution): Promise<void> {
   const { session, plan } = evolution
   const statements = await listStatements(difference, evolution)

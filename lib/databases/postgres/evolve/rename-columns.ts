@@ -1,4 +1,7 @@
-/** Rename columns: gives columns of a server the new names that were asked for, and the checks of enums on them, which bear the name of the column. */
+/**
+ * Rename columns: gives columns of a server the new names that were asked for, and the checks of enums on them, which bear the name of the
+ * column.
+ */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'

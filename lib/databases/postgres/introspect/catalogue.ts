@@ -1,6 +1,6 @@
 /**
- * Catalogue: what the system catalogues say of the tables of some schemas, in five statements that are sent together. Rows are plain data; tables.ts makes tables of
- * them. It reads nothing of the content.
+ * Catalogue: what the system catalogues say of the tables of some schemas, in five statements that are sent together. Rows are plain data;
+ * tables.ts makes tables of them. It reads nothing of the content.
  */
 import type { PoolClient } from 'pg'
 import { literal } from '../../sql/sql.ts'

@@ -1,4 +1,6 @@
-/** Check items: the values that a check allows, as PostgreSQL writes `x in ('a', 'b')`: `CHECK ((x = ANY (ARRAY['a'::text, 'b'::text])))`. */
+/**
+ * Check items: the values that a check allows, as PostgreSQL writes `x in ('a', 'b')`: `CHECK ((x = ANY (ARRAY['a'::text, 'b'::text])))`.
+ */
 
 /** A list over one column, or VALUE, with nothing else in the check. */
 const LIST =

@@ -1,4 +1,6 @@
-/** Describe: describes a database as entities: those of one schema, or of several. Throws Error in one line where there is nothing to serve. */
+/**
+ * Describe: describes a database as entities: those of one schema, or of several. Throws Error in one line where there is nothing to serve.
+ */
 import type { PoolClient } from 'pg'
 import { describeDatabase } from '../../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../../records/database/world-store.ts'

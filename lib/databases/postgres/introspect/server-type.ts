@@ -1,6 +1,6 @@
 /**
- * Server type: the type of a column as MikroORM takes it, found from the catalogues. What neither MikroORM nor the engine has a type for is served as the text that
- * the server shows of it.
+ * Server type: the type of a column as MikroORM takes it, found from the catalogues. What neither MikroORM nor the engine has a type for is
+ * served as the text that the server shows of it.
  */
 import { ArrayType, BigIntType, DecimalType, types } from '@mikro-orm/core'
 import type { ColumnRow, TypeRow } from './catalogue.ts'
@@ -126,7 +126,10 @@ function describeNumeric(modifier: number): ServerType {
   return plain({ type, precision, scale: Math.max(scale, 0) }, key)
 }
 
-/** A value that is served as the text that the server shows of it. MikroORM has types for some columns, which it does not know by their full names. */
+/**
+ * A value that is served as the text that the server shows of it. MikroORM has types for some columns, which it does not know by their full
+ * names.
+ */
 function describeText(type: string): ServerType {
   return plain(asText(type), asText(type))
 }

@@ -1,6 +1,6 @@
 /**
- * Tables: makes the tables of a catalogue. What the role may not read is left out, with a note. Keys, foreign keys and unique sets over columns that are left out are
- * left out, too.
+ * Tables: makes the tables of a catalogue. What the role may not read is left out, with a note. Keys, foreign keys and unique sets over
+ * columns that are left out are left out, too.
  */
 import { completeKey } from '../../introspect/tables.ts'
 import type { Column, DeleteAction, ForeignKey, Table } from '../../introspect/tables.ts'

@@ -1,6 +1,7 @@
 /**
- * Change log: a table of changed rows. Triggers fill it, also for changes that other programs make. Snapshots are positions in it, `reset` undoes what stands behind one,
- * and the journal reads from it. Only a schema that was empty when an engine first opened it gets the table and the triggers.
+ * Change log: a table of changed rows. Triggers fill it, also for changes that other programs make. Snapshots are positions in it, `reset`
+ * undoes what stands behind one, and the journal reads from it. Only a schema that was empty when an engine first opened it gets the table
+ * and the triggers.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
@@ -204,7 +205,10 @@ export async function trimLog(session: PoolClient, { quoted }: ChangeLog): Promi
   )
 }
 
-/** Has the server count the entries, after which it plans the statements that read them anew. A role that does not own the log leaves that to the server. */
+/**
+ * Has the server count the entries, after which it plans the statements that read them anew. A role that does not own the log leaves that
+ * to the server.
+ */
 export async function measureLog(session: PoolClient, { quoted }: ChangeLog): Promise<void> {
   await command(session, `analyze ${quoted}`)
 }

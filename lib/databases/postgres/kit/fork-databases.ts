@@ -1,6 +1,6 @@
 /**
- * Fork databases: creates databases of its own on the server, by copying another one, and drops them. An engine shares them with its forks. Those that a process
- * has left behind, since it was killed, are dropped by the next one that comes by.
+ * Fork databases: creates databases of its own on the server, by copying another one, and drops them. An engine shares them with its forks.
+ * Those that a process has left behind, since it was killed, are dropped by the next one that comes by.
  */
 import { Client } from 'pg'
 import { builtin } from '../../../foundation/base/builtins.ts'

@@ -1,6 +1,7 @@
 /**
- * Recorder: reports every row that changes, whoever changes it in a transaction of this process: the unit of work, a native query, SQL of a hook, or the server
- * itself (on delete cascade, triggers). It reads the change log before the transaction commits, and reports when it has.
+ * Recorder: reports every row that changes, whoever changes it in a transaction of this process: the unit of work, a native query, SQL of a
+ * hook, or the server itself (on delete cascade, triggers). It reads the change log before the transaction commits, and reports when it
+ * has.
  */
 import type { PoolClient } from 'pg'
 import type { ChangeRecorder, ChangeSink, RowChange, RowImage, WatchedTable } from '../../../records/database/changes.ts'

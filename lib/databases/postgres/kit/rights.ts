@@ -1,4 +1,7 @@
-/** Rights: refuses, in one line that says what to grant, a role that may not use the change log of a database, or may not complete its triggers. */
+/**
+ * Rights: refuses, in one line that says what to grant, a role that may not use the change log of a database, or may not complete its
+ * triggers.
+ */
 import type { PoolClient } from 'pg'
 import { name } from '../../sql/sql.ts'
 import { ask } from '../server/sessions.ts'

@@ -1,6 +1,7 @@
 /**
- * Row changes: undoes all that stands behind a position of the change log, and carries the rows that changed between two positions over to another database of the
- * same tables. References are not checked meanwhile, and nothing of the application's is triggered: the whole state is one that was there.
+ * Row changes: undoes all that stands behind a position of the change log, and carries the rows that changed between two positions over to
+ * another database of the same tables. References are not checked meanwhile, and nothing of the application's is triggered: the whole state
+ * is one that was there.
  */
 import type { PoolClient } from 'pg'
 import { name } from '../../sql/sql.ts'

@@ -1,4 +1,7 @@
-/** Watch: the statements that read the changed rows of a transaction from the change log, as the reading stages select them, and what makes records of them. */
+/**
+ * Watch: the statements that read the changed rows of a transaction from the change log, as the reading stages select them, and what makes
+ * records of them.
+ */
 import type { Watched, WatchedList, WatchedTable } from '../../../records/database/changes.ts'
 import { discriminatorCondition } from '../../sql/from-clause.ts'
 import type { Recall } from '../../sql/from-clause.ts'

@@ -1,7 +1,8 @@
 /**
- * Binds the values of a MikroORM statement as parameters, which MikroORM itself writes into the text as literals. A bound value means what its literal would:
- * texts, and what MikroORM quotes as such, take the type of what they stand beside; numbers and booleans have that of their literal. Undefined for a text that
- * takes no parameters: DDL, several statements, an order or a grouping with values in it, and more values than the server takes.
+ * Binds the values of a MikroORM statement as parameters, which MikroORM itself writes into the text as literals. A bound value means what
+ * its literal would: texts, and what MikroORM quotes as such, take the type of what they stand beside; numbers and booleans have that of
+ * their literal. Undefined for a text that takes no parameters: DDL, several statements, an order or a grouping with values in it, and more
+ * values than the server takes.
  */
 import { JsonProperty, Utils, isRaw } from '@mikro-orm/core'
 import type { Platform } from '@mikro-orm/core'

@@ -1,15 +1,15 @@
 /**
- * Deferred references: MikroORM writes the tables of a class one by one, and what links a record of it may come between them; nor does it know which record a
- * property with a mere key (`mapToPk`) links. Such references are checked when the transaction ends, as SQLite checks all. It concerns tables that the engine
- * creates.
+ * Deferred references: MikroORM writes the tables of a class one by one, and what links a record of it may come between them; nor does it
+ * know which record a property with a mere key (`mapToPk`) links. Such references are checked when the transaction ends, as SQLite checks
+ * all. It concerns tables that the engine creates.
  */
 import { ReferenceKind } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 
 /**
- * Makes the statements of the schema with deferred foreign keys, where MikroORM does not write records in the order of their references. Its metadata says so only
- * meanwhile: MikroORM would insert a record with a deferred link in one step, where it takes two on SQLite, and each step counts as a version. Unique constraints are
- * not deferred, as on SQLite.
+ * Makes the statements of the schema with deferred foreign keys, where MikroORM does not write records in the order of their references.
+ * Its metadata says so only meanwhile: MikroORM would insert a record with a deferred link in one step, where it takes two on SQLite, and
+ * each step counts as a version. Unique constraints are not deferred, as on SQLite.
  */
 export async function withDeferredReferences<T>(orm: MikroORM, make: () => Promise<T>): Promise<T> {
   const undo: (() => void)[] = []

@@ -1,4 +1,7 @@
-/** Generated columns: those that entities declare as `virtual` are stored by a server that has no others, which is the same to all who read them. */
+/**
+ * Generated columns: those that entities declare as `virtual` are stored by a server that has no others, which is the same to all who read
+ * them.
+ */
 import { isRaw, raw } from '@mikro-orm/core'
 import type { MikroORM } from '@mikro-orm/core'
 import type { Notes } from '../../../foundation/base/notes.ts'

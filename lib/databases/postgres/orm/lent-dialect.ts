@@ -1,6 +1,6 @@
 /**
- * Lent dialect: lends the sessions of the engine to MikroORM, as a dialect of Kysely. Inside an open transaction, MikroORM gets the session of that, where a new
- * transaction is a savepoint.
+ * Lent dialect: lends the sessions of the engine to MikroORM, as a dialect of Kysely. Inside an open transaction, MikroORM gets the session
+ * of that, where a new transaction is a savepoint.
  */
 import { createPostgreSqlTypeParsers } from '@mikro-orm/postgresql'
 import { CompiledQuery, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
@@ -89,7 +89,10 @@ class LentConnection implements DatabaseConnection {
       : this.#execute(query)
   }
 
-  /** A statement on its own becomes a transaction, so that its changes can be told from those of others, and that it has the settings of a session. */
+  /**
+   * A statement on its own becomes a transaction, so that its changes can be told from those of others, and that it has the settings of a
+   * session.
+   */
   async #executeAlone<R>(query: CompiledQuery, observer: WriteObserver | undefined): Promise<QueryResult<R>> {
     await this.run('begin')
     observer?.begin(this.session)

@@ -1,4 +1,7 @@
-/** Reads where the values of a MikroORM statement stand: a `?` outside of texts, quoted names and comments. `??` stands for a name, `\?` for the character. */
+/**
+ * Reads where the values of a MikroORM statement stand: a `?` outside of texts, quoted names and comments. `??` stands for a name, `\?` for
+ * the character.
+ */
 
 /** The place of a value or a name. */
 export interface ParameterPlace {
@@ -6,8 +9,8 @@ export interface ParameterPlace {
   readonly before: string
   readonly isName: boolean
   /**
-   * What it takes there: `literal` where the grammar takes nothing else (`interval ?`), `keyword` where it takes words (`is ?`), `type` where a text without one is
-   * refused (`? is null`).
+   * What it takes there: `literal` where the grammar takes nothing else (`interval ?`), `keyword` where it takes words (`is ?`), `type`
+   * where a text without one is refused (`? is null`).
    */
   readonly asks: 'literal' | 'keyword' | 'type' | undefined
 }

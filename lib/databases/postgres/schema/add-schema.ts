@@ -1,6 +1,6 @@
 /**
- * Add schema: creates the tables and columns that a database lacks, as MikroORM's schema generator writes them. Nothing is dropped or altered, and either all is
- * created or nothing. Throws Error in one line for a database that cannot take what is missing.
+ * Add schema: creates the tables and columns that a database lacks, as MikroORM's schema generator writes them. Nothing is dropped or
+ * altered, and either all is created or nothing. Throws Error in one line for a database that cannot take what is missing.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'
@@ -62,7 +62,10 @@ function findWay(error: unknown, orm: MikroORM): string {
   return `: say what rows get, schema: 'evolve' (--evolve) with fill: ${exampleFill(orm, table, column)}`
 }
 
-/** Views of the database that entities have for their tables, with and without their schema, as MikroORM writes them, and the columns that these lack. */
+/**
+ * Views of the database that entities have for their tables, with and without their schema, as MikroORM writes them, and the columns that
+ * these lack.
+ */
 export interface Views {
   readonly tables: readonly string[]
   readonly lacking: readonly (readonly [view: string, column: string])[]
@@ -123,7 +126,8 @@ export async function createSchema(session: PoolClient, schema: string): Promise
 }
 
 /**
- * Whether the schema could not be read since others have dropped tables or schemas meanwhile: MikroORM reads all of the database, and asks for each by its name.
+ * Whether the schema could not be read since others have dropped tables or schemas meanwhile: MikroORM reads all of the database, and asks
+ * for each by its name.
  */
 export function isMoving(error: unknown): boolean {
   const { cause } = error as { readonly cause?: { readonly code?: unknown } }
@@ -159,7 +163,10 @@ export async function checkTables(orm: MikroORM, session: PoolClient): Promise<v
   )
 }
 
-/** Notes the tables that a database lacks which is kept as it is, or as migrations made it: requests for them fail until somebody makes them. */
+/**
+ * Notes the tables that a database lacks which is kept as it is, or as migrations made it: requests for them fail until somebody makes
+ * them.
+ */
 export async function noteMissing(orm: MikroORM, session: PoolClient, schema: string, notes: Notes): Promise<void> {
   const missing = await listMissingTables(orm, session)
   if (missing.length > 0)

@@ -1,4 +1,7 @@
-/** Errors: what PostgreSQL's errors mean: a broken constraint, a refusal of the schema's own, a conflict of transactions, or a server that cannot be reached. */
+/**
+ * Errors: what PostgreSQL's errors mean: a broken constraint, a refusal of the schema's own, a conflict of transactions, or a server that
+ * cannot be reached.
+ */
 import { restError } from '../../../foundation/base/errors.ts'
 import type { RestError } from '../../../foundation/base/errors.ts'
 import type { DatabaseFailure } from '../../../records/database/dialect.ts'
@@ -97,7 +100,10 @@ export function unreachable(cause: unknown): RestError {
   })
 }
 
-/** Whether a statement that a session has prepared is unknown to the server: where it comes again, a pooler has lent the session another connection. */
+/**
+ * Whether a statement that a session has prepared is unknown to the server: where it comes again, a pooler has lent the session another
+ * connection.
+ */
 export function isUnprepared(error: unknown): boolean {
   for (const { code } of listCauses(error)) if (code === '26000') return true
   return false
@@ -125,7 +131,10 @@ export function conflicting(cause: unknown): RestError {
   })
 }
 
-/** See `Dialect.violation`. PostgreSQL names the column of a value that is missing, and the columns of a key only in its detail: `Key (a, "B")=(1, 2) ...`. */
+/**
+ * See `Dialect.violation`. PostgreSQL names the column of a value that is missing, and the columns of a key only in its detail: `Key (a,
+ * "B")=(1, 2) ...`.
+ */
 export function violation(error: Error): { schema?: string; table: string; columns: string[] } | undefined {
   const { code, schema, table, column, detail = '' } = error as ServerError
   if (table === undefined) return undefined
@@ -157,8 +166,8 @@ export function breaksConstraint(error: unknown): boolean {
 }
 
 /**
- * See `Dialect.refusal`: a value that a column cannot hold (22), a trigger (P0001, and codes of its own), an identity or generated column, a view that takes no
- * writes, an exclusion, a check option.
+ * See `Dialect.refusal`: a value that a column cannot hold (22), a trigger (P0001, and codes of its own), an identity or generated column,
+ * a view that takes no writes, an exclusion, a check option.
  */
 export function refusal(error: Error): string | undefined {
   const { code, message } = error as ServerError
@@ -170,8 +179,9 @@ export function refusal(error: Error): string | undefined {
 const OF_PARAMETER = /^(?:unnamed portal|portal ".*") parameter \$\d/m
 
 /**
- * Whether the error is about a given text that its type refuses, although the server uses the code of a faulty statement for it: the name of an object that does
- * not exist (`regclass`), or a text with a syntax of its own (`jsonpath`, `tsvector`, `ltree`, `hstore`). An error in a statement has a position.
+ * Whether the error is about a given text that its type refuses, although the server uses the code of a faulty statement for it: the name
+ * of an object that does not exist (`regclass`), or a text with a syntax of its own (`jsonpath`, `tsvector`, `ltree`, `hstore`). An error
+ * in a statement has a position.
  */
 function isAboutValue(error: Error): boolean {
   const { code, position, internalQuery, where, file } = error as ServerError

@@ -1,6 +1,6 @@
 /**
- * Gate: keeps what may write apart from what replaces the data as a whole. Any number may write at a time; a replacement waits for those that do, and lets nobody in
- * until it is over. Throws RestError (database_busy) when a transaction does not end.
+ * Gate: keeps what may write apart from what replaces the data as a whole. Any number may write at a time; a replacement waits for those
+ * that do, and lets nobody in until it is over. Throws RestError (database_busy) when a transaction does not end.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { restError } from '../../../foundation/base/errors.ts'

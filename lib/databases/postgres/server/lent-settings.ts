@@ -1,6 +1,6 @@
 /**
- * Lent settings: the settings of sessions behind a pooler that lends its connections for one transaction each (pgbouncer, Supavisor, PgCat). What a session sets would be
- * found by another client there, so such settings go with each transaction.
+ * Lent settings: the settings of sessions behind a pooler that lends its connections for one transaction each (pgbouncer, Supavisor,
+ * PgCat). What a session sets would be found by another client there, so such settings go with each transaction.
  */
 import { Connection } from 'pg'
 import type { PoolClient } from 'pg'

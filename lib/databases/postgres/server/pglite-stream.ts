@@ -1,6 +1,6 @@
 /**
- * PGlite stream: what `pg` takes for the socket to a server. What is written goes to a PGlite in this process, as the messages of the protocol that they are, and what
- * that answers is read. PGlite has one backend: a stream that begins leaves nothing of the one before.
+ * PGlite stream: what `pg` takes for the socket to a server. What is written goes to a PGlite in this process, as the messages of the
+ * protocol that they are, and what that answers is read. PGlite has one backend: a stream that begins leaves nothing of the one before.
  */
 import { Duplex } from 'node:stream'
 

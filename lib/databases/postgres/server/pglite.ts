@@ -1,6 +1,7 @@
 /**
- * PGlite: PostgreSQL compiled to WebAssembly, in this process, in memory or in a folder, for trying without a server. It has one backend, thus one session, which
- * `pg` talks to as to a server. Throws Error in one line where the package is missing, and for a folder that cannot be opened.
+ * PGlite: PostgreSQL compiled to WebAssembly, in this process, in memory or in a folder, for trying without a server. It has one backend,
+ * thus one session, which `pg` talks to as to a server. Throws Error in one line where the package is missing, and for a folder that cannot
+ * be opened.
  */
 import { formatInstall } from '../../../records/database/install-line.ts'
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 /**
- * Sessions: the connections to a server, lent one at a time by a pool. Each session has the settings that the flavour of `databases/sql/` counts on. A session that is lost
- * never ends the process. Throws RestError (database_busy) when none can be had.
+ * Sessions: the connections to a server, lent one at a time by a pool. Each session has the settings that the flavour of `databases/sql/`
+ * counts on. A session that is lost never ends the process. Throws RestError (database_busy) when none can be had.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Pool, types } from 'pg'

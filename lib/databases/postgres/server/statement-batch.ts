@@ -1,6 +1,7 @@
 /**
- * Statement batch: statements of readings that are sent in one message, and answered in one. `pg` would send each in a message of its own, have its columns
- * described and build its rows twice, which costs more than the server needs to find a record. Rows are arrays of texts, as the server sends them.
+ * Statement batch: statements of readings that are sent in one message, and answered in one. `pg` would send each in a message of its own,
+ * have its columns described and build its rows twice, which costs more than the server needs to find a record. Rows are arrays of texts,
+ * as the server sends them.
  */
 import { randomBytes } from 'node:crypto'
 import { Query } from 'pg'
@@ -51,7 +52,10 @@ export function sendBatch(session: PoolClient, statements: readonly AskedStateme
   })
 }
 
-/** The interface of `pg` for what runs on a connection: it calls `submit`, and then `handle…` with what comes back up to the end of the message. */
+/**
+ * The interface of `pg` for what runs on a connection: it calls `submit`, and then `handle…` with what comes back up to the end of the
+ * message.
+ */
 class StatementBatch extends Query {
   /** What it sends, also for those who watch a client. */
   readonly statements: readonly AskedStatement[]
@@ -113,7 +117,8 @@ class StatementBatch extends Query {
   handleError(error: unknown, connection: Connection): void {
     for (const [sql, name] of this.#preparing) {
       this.#prepared.pending.delete(sql)
-      // The server keeps what it has prepared before the error. The client closes all of them: the server takes it without an error if one does not exist.
+      // The server keeps what it has prepared before the error. The client closes all of them: the server takes it without an error if one
+      // does not exist.
       if (connection.stream.writable) connection.close({ type: 'S', name }, true)
     }
     this.reject(error)

@@ -1,6 +1,6 @@
 /**
- * Transactions: which transaction a piece of asynchronous work runs in. What the code of a hook asks of the engine or of MikroORM runs in the transaction of its
- * write, on the same session.
+ * Transactions: which transaction a piece of asynchronous work runs in. What the code of a hook asks of the engine or of MikroORM runs in
+ * the transaction of its write, on the same session.
  */
 import type { Transaction } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'

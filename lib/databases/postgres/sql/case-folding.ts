@@ -1,6 +1,7 @@
 /**
- * Case folding: what `lower` of a server leaves to do, so that texts compare without case as the `iu` flags of RegExp have it (Unicode, CaseFolding.txt, C and S).
- * The server is asked once what it makes of the characters that have a case; where members of one class come out differently, `translate` maps them to one.
+ * Case folding: what `lower` of a server leaves to do, so that texts compare without case as the `iu` flags of RegExp have it (Unicode,
+ * CaseFolding.txt, C and S). The server is asked once what it makes of the characters that have a case; where members of one class come out
+ * differently, `translate` maps them to one.
  */
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 

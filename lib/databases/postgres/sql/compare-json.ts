@@ -44,7 +44,10 @@ export function compileTextWithin(operand: Operand, columns: ColumnScope): Sql {
   return sql`(case jsonb_typeof(${value}) when 'string' then ${value} #>> '{}' end) collate "C"`
 }
 
-/** Compiles a comparison: a text is compared with the text that was given, any other value with the JSON value that the text is, if it is one. */
+/**
+ * Compiles a comparison: a text is compared with the text that was given, any other value with the JSON value that the text is, if it is
+ * one.
+ */
 export function compareWithin(operand: Operand, operator: '=' | '<' | '<=' | '>' | '>=', ref: ValueRef, columns: ColumnScope): Sql {
   const { attribute } = operand
   const value = compileOperandWithin(operand, columns)
@@ -60,7 +63,10 @@ export function compareWithin(operand: Operand, operator: '=' | '<' | '<=' | '>'
   return sql`(case jsonb_typeof(${value}) when 'string' then ${texts} when 'number' then (${value})::numeric ${operator} ${number} end)`
 }
 
-/** Compiles a comparison of what a type of the application's own stores in a JSON document, which may be a number or a text: numbers come before texts, as they sort. */
+/**
+ * Compiles a comparison of what a type of the application's own stores in a JSON document, which may be a number or a text: numbers come
+ * before texts, as they sort.
+ */
 export function compareStoredWithin(
   { hops, attribute }: Operand,
   operator: '=' | '<' | '<=' | '>' | '>=',

@@ -26,7 +26,8 @@ export function isOneOfValues(operand: Operand, values: readonly ValueRef[], col
   const [first] = values as [ValueRef]
   const label = findEnum(attribute, enums)
   if (label !== undefined && values.length <= thresholds.listedValues) {
-    // The server looks the labels up once, and can use an index on the column. A text that is not a label matches no row. PostgreSQL compares no domains over enums, so the column is cast to the enum.
+    // The server looks the labels up once, and can use an index on the column. A text that is not a label matches no row. PostgreSQL
+    // compares no domains over enums, so the column is cast to the enum.
     const meant = compileIsOneOf(
       text('l::text'),
       values.map(value => filterValue(value, attribute)),

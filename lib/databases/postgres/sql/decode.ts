@@ -1,4 +1,6 @@
-/** Decode: texts as PostgreSQL gives them to their JSON form. Every column is read as the text that the server sends, in the time zone UTC. */
+/**
+ * Decode: texts as PostgreSQL gives them to their JSON form. Every column is read as the text that the server sends, in the time zone UTC.
+ */
 import { decodeJson, formatDecimal } from '../../sql/decode-document.ts'
 import type { BuilderSource } from '../../sql/builder-source.ts'
 import type { Decoder } from '../../sql/flavour.ts'
@@ -14,8 +16,8 @@ function decodeNumber(text: string): number | null {
 const DATETIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?$/
 
 /**
- * `2020-01-31 12:13:14.123456+00`, or the same without the offset, which is UTC, too. A value that is not a time of ISO 8601 (`infinity`, years before the first) is
- * shown as it is.
+ * `2020-01-31 12:13:14.123456+00`, or the same without the offset, which is UTC, too. A value that is not a time of ISO 8601 (`infinity`,
+ * years before the first) is shown as it is.
  */
 function decodeDatetime(text: string): string {
   const bare = text.endsWith('+00') ? text.slice(0, -3) : text

@@ -1,4 +1,6 @@
-/** Encode: typed values to the parameters that PostgreSQL takes: texts, which the casts of a statement make values of, and lists of them. */
+/**
+ * Encode: typed values to the parameters that PostgreSQL takes: texts, which the casts of a statement make values of, and lists of them.
+ */
 import type { CompiledChild, EncodedLinks, Row } from '../../../records/database/dialect.ts'
 import { formatLike } from '../../sql/pattern.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'

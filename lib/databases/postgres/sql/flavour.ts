@@ -1,6 +1,6 @@
 /**
- * Flavour: the SQL of PostgreSQL (15 and later), as the compiler of `databases/sql/` asks for it. Rows come as texts. The session's time zone must be UTC and its
- * DateStyle ISO.
+ * Flavour: the SQL of PostgreSQL (15 and later), as the compiler of `databases/sql/` asks for it. Rows come as texts. The session's time
+ * zone must be UTC and its DateStyle ISO.
  */
 import { idParts } from '../../../model/key.ts'
 import type { KeyPart } from '../../../model/model.ts'

@@ -1,6 +1,6 @@
 /**
- * Match text: a text against wildcard patterns. Without case it is compared as simple case folding of Unicode has it, which no function of the server does: `lower`
- * puts most characters of a class together, and `translate` the others.
+ * Match text: a text against wildcard patterns. Without case it is compared as simple case folding of Unicode has it, which no function of
+ * the server does: `lower` puts most characters of a class together, and `translate` the others.
  */
 import type { OwnPatternForm } from '../../../records/database/value-form.ts'
 import type { Condition, Operand } from '../../../records/plan/read-plan.ts'

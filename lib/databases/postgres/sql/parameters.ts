@@ -1,6 +1,6 @@
 /**
- * Parameters: the places of parameters in a statement, numbered and cast. An untyped parameter takes the type of the column that it is compared with, and a
- * value that does not fit that fails instead of finding nothing; so each is cast to the type of its own value.
+ * Parameters: the places of parameters in a statement, numbered and cast. An untyped parameter takes the type of the column that it is
+ * compared with, and a value that does not fit that fails instead of finding nothing; so each is cast to the type of its own value.
  */
 import { idParts } from '../../../model/key.ts'
 import type { Binding } from '../../../records/database/binding.ts'
@@ -50,8 +50,9 @@ export function findSqlType({ kind, codec, column }: ScalarType): string | undef
 export const BLANK_PADDED = 'bpchar'
 
 /**
- * Returns a column in the form in which it is compared with parameters. A column of a type that the engine shows as a text (`inet`, an enum) is compared as
- * that text: not every text is a value of it. Numbers of 32 bits are compared as they are shown: 0.1 is another number in 64 bits.
+ * Returns a column in the form in which it is compared with parameters. A column of a type that the engine shows as a text (`inet`, an
+ * enum) is compared as that text: not every text is a value of it. Numbers of 32 bits are compared as they are shown: 0.1 is another number
+ * in 64 bits.
  */
 export function castColumn(expression: string, { kind, column }: ScalarType): string {
   if (column === undefined || column === BLANK_PADDED) return expression

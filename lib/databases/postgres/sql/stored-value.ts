@@ -1,4 +1,7 @@
-/** Stored value: attributes as SQL, in a form that compares and sorts as their types do. Texts compare by code point, whatever the collation of the database. */
+/**
+ * Stored value: attributes as SQL, in a form that compares and sorts as their types do. Texts compare by code point, whatever the collation
+ * of the database.
+ */
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand } from '../../../records/plan/read-plan.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
@@ -35,7 +38,9 @@ export function compileStoredValue(attribute: ScalarAttribute, columns: ColumnSc
   return collate(compileBareValue(attribute, columns), attribute.type)
 }
 
-/** Returns the same as a sort key. A type of the application's own may store a number or a text in a JSON document: it sorts as what it is. */
+/**
+ * Returns the same as a sort key. A type of the application's own may store a number or a text in a JSON document: it sorts as what it is.
+ */
 export function compileSortedValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
   return isOwnInDocument(attribute) ? compileSortedWithin(attribute, [], columns) : compileStoredValue(attribute, columns)
 }
@@ -45,7 +50,10 @@ export function isOwnInDocument({ source, type }: ScalarAttribute): boolean {
   return source.kind === 'document' && type.kind === 'custom'
 }
 
-/** Returns what stands at the keys of a JSON document, as a value of a type. Dates of a document are texts of one form, which sort as time does. */
+/**
+ * Returns what stands at the keys of a JSON document, as a value of a type. Dates of a document are texts of one form, which sort as time
+ * does.
+ */
 export function compileDocument(column: string, keys: readonly string[], type: ScalarType): string {
   const path = keys.map(key => `"${key.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(',')
   const value = `(${column} #>> ${literal(`{${path}}`)})`

@@ -1,4 +1,7 @@
-/** Write rows: what is particular to PostgreSQL in the statements that write rows: which values differ, the keys that the server counts, values as parameters. */
+/**
+ * Write rows: what is particular to PostgreSQL in the statements that write rows: which values differ, the keys that the server counts,
+ * values as parameters.
+ */
 import { JsonProperty, Utils } from '@mikro-orm/core'
 import type { Statement } from '../../../records/database/dialect.ts'
 import type { StoredColumn, StoredTable } from '../../../model/stored-table.ts'
@@ -23,7 +26,10 @@ export function differs(column: string, parameter: Sql, type: ScalarType | undef
   return sql`${column}::text collate "C" is distinct from ${own}::text collate "C"`
 }
 
-/** See `WritingDialect.insert`. A row whose unique values are taken is not inserted: an error would have drawn a key already, and none is drawn twice. */
+/**
+ * See `WritingDialect.insert`. A row whose unique values are taken is not inserted: an error would have drawn a key already, and none is
+ * drawn twice.
+ */
 export function compileInsert(stored: StoredTable, columns: readonly StoredColumn[]): Statement {
   const { table, key, uniques, keepsUnique } = stored
   if (columns.length === 0) return returnKeys(`insert into ${tableName(table)} default values`, stored, columns)
@@ -34,8 +40,8 @@ export function compileInsert(stored: StoredTable, columns: readonly StoredColum
   const sets = (keepsUnique ? [key, ...uniques] : []).filter(set => set.every(({ column }) => places.has(column)))
   const guards = sets.map(set => `not exists (select from ${tableName(table)} where ${isTaken(set)})`)
   const where = guards.length === 0 ? '' : ` where ${guards.join(' and ')}`
-  // A parameter has one type wherever it stands: where its column has a domain for its type, what that is based on. By the name of the table as a type it could
-  // be another one: PostgreSQL has types called line, point and name.
+  // A parameter has one type wherever it stands: where its column has a domain for its type, what that is based on. By the name of the
+  // table as a type it could be another one: PostgreSQL has types called line, point and name.
   const compared = new Set(sets.flat().map(({ column }) => column))
   const values = [...places].map(([column, place]) =>
     compared.has(column) ? takeType(place, `(select ${name(column)} from ${tableName(table)} limit 0)`) : place,
@@ -56,7 +62,10 @@ function formatInto({ table }: StoredTable, columns: readonly StoredColumn[]): s
   return `insert into ${tableName(table)} (${columns.map(({ column }) => name(column)).join(', ')})`
 }
 
-/** Returns an insert that gives the keys that the server counts. A sequence does not follow keys that rows bring, which it would give again; so it is raised. */
+/**
+ * Returns an insert that gives the keys that the server counts. A sequence does not follow keys that rows bring, which it would give again;
+ * so it is raised.
+ */
 function returnKeys(insert: string, { table, counter }: StoredTable, columns: readonly StoredColumn[]): Statement {
   if (counter === undefined) return { sql: insert, bindings: [] }
   const own = name(counter.column)
@@ -66,8 +75,8 @@ function returnKeys(insert: string, { table, counter }: StoredTable, columns: re
 }
 
 /**
- * Returns a query that lets the sequence of a column go on behind a key, where it would give that. One that has not begun may have been restarted with any value: what
- * it would give is seen by taking it.
+ * Returns a query that lets the sequence of a column go on behind a key, where it would give that. One that has not begun may have been
+ * restarted with any value: what it would give is seen by taking it.
  *
  * @param highest a query for the key, `k`
  * @param place the quoted table and the column, as texts of SQL

@@ -1,6 +1,7 @@
 /**
- * Plain links: whether statements may set and compare links of rows in a file that another program has made. They may where the declared types of the columns let a
- * key be stored in one form alone, so that a link is found wherever it is shown, and where no trigger of the table takes part.
+ * Plain links: whether statements may set and compare links of rows in a file that another program has made. They may where the declared
+ * types of the columns let a key be stored in one form alone, so that a link is found wherever it is shown, and where no trigger of the
+ * table takes part.
  */
 import type Database from 'better-sqlite3'
 import type { LinkColumn } from '../../../model/stored-table.ts'

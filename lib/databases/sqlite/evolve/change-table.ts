@@ -1,6 +1,6 @@
 /**
- * Change table: compares a table of a file with its entities, and computes the statement of the table that fits them: the old one with some of its parts replaced.
- * It only computes. What an ordinary `alter table ... add column` can do is left to ../schema/add-schema.ts.
+ * Change table: compares a table of a file with its entities, and computes the statement of the table that fits them: the old one with some
+ * of its parts replaced. It only computes. What an ordinary `alter table ... add column` can do is left to ../schema/add-schema.ts.
  */
 import type { Column, DatabaseTable } from '@mikro-orm/sqlite'
 import type { FileColumn } from '../introspect/introspect.ts'

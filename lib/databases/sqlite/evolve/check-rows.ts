@@ -1,4 +1,7 @@
-/** Check rows: which rows stand against checks, unique indexes and foreign keys that their table has got, and whether views and triggers still fit the tables. */
+/**
+ * Check rows: which rows stand against checks, unique indexes and foreign keys that their table has got, and whether views and triggers
+ * still fit the tables.
+ */
 import type Database from 'better-sqlite3'
 import { countRows, nameRows, show } from '../../evolve/plan.ts'
 import type { Plan } from '../../evolve/plan.ts'
@@ -86,7 +89,10 @@ export function countBroken(db: Database.Database): ReadonlyMap<string, number> 
   return counts
 }
 
-/** Returns what SQLite says of a view or trigger that does not fit the tables; undefined where all do. It looks at all of them when a table is renamed. */
+/**
+ * Returns what SQLite says of a view or trigger that does not fit the tables; undefined where all do. It looks at all of them when a table
+ * is renamed.
+ */
 export function findBrokenObject(db: Database.Database, table: string): string | undefined {
   db.exec('savepoint mikro_check')
   try {

@@ -1,6 +1,7 @@
 /**
- * Create text: splits the text of a CREATE TABLE statement into its columns and constraints, with the words of each as its author wrote them, so that one part can
- * be replaced and all others stay (https://www.sqlite.org/lang_createtable.html). Throws for a text that it cannot split.
+ * Create text: splits the text of a CREATE TABLE statement into its columns and constraints, with the words of each as its author wrote
+ * them, so that one part can be replaced and all others stay (https://www.sqlite.org/lang_createtable.html). Throws for a text that it
+ * cannot split.
  */
 
 /** A word, name, text, number or mark, with its place in the statement. */

@@ -1,4 +1,7 @@
-/** Drop tables: drops what a file has and no entity wants any more: tables, and indexes of MikroORM's naming. Tables of SQLite, of MikroORM's migrations and of modules stay. */
+/**
+ * Drop tables: drops what a file has and no entity wants any more: tables, and indexes of MikroORM's naming. Tables of SQLite, of
+ * MikroORM's migrations and of modules stay.
+ */
 import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
 import type { Plan } from '../../evolve/plan.ts'

@@ -1,6 +1,6 @@
 /**
- * Evolve file: makes a file fit the entities, in one transaction, after a rehearsal that is taken back and a copy of the file. Where a row or a view stands against
- * it, nothing is changed. Throws EvolveError in one line that names what does.
+ * Evolve file: makes a file fit the entities, in one transaction, after a rehearsal that is taken back and a copy of the file. Where a row
+ * or a view stands against it, nothing is changed. Throws EvolveError in one line that names what does.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
@@ -113,7 +113,9 @@ function noteSteps({ steps, stays }: Plan, notes: Notes, copy: string | undefine
   if (copy !== undefined) notes.add(`The file as it was before it evolved: ${copy}`)
 }
 
-/** Runs work without foreign keys, which a table that is written anew would set off. SQLite takes the setting outside of transactions alone. */
+/**
+ * Runs work without foreign keys, which a table that is written anew would set off. SQLite takes the setting outside of transactions alone.
+ */
 async function withoutLinks<T>(db: Database.Database, run: () => Awaitable<T>): Promise<T> {
   db.pragma('foreign_keys = off')
   try {

@@ -1,4 +1,7 @@
-/** Evolve tables: makes the tables of an open file fit the entities, in the transaction that is open. What stands against it is collected in the plan. */
+/**
+ * Evolve tables: makes the tables of an open file fit the entities, in the transaction that is open. What stands against it is collected in
+ * the plan.
+ */
 import type { MikroORM } from '@mikro-orm/core'
 import type { IndexDef, DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'

@@ -1,6 +1,7 @@
 /**
- * Rebuild table: writes a table anew in the form that its entities want, as SQLite advises (https://www.sqlite.org/lang_altertable.html, section 7). Rows keep their
- * values and rowids, the table its indexes, triggers, counter and statistics; views and other tables are not touched. Runs in a transaction, with foreign keys off.
+ * Rebuild table: writes a table anew in the form that its entities want, as SQLite advises (https://www.sqlite.org/lang_altertable.html,
+ * section 7). Rows keep their values and rowids, the table its indexes, triggers, counter and statistics; views and other tables are not
+ * touched. Runs in a transaction, with foreign keys off.
  */
 import type Database from 'better-sqlite3'
 import { countRows, nameRows, show } from '../../evolve/plan.ts'

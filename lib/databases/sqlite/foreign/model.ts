@@ -1,6 +1,6 @@
 /**
- * Model: entities that were written for PostgreSQL or MySQL, as MikroORM's discovery takes them for SQLite. Everything that is mapped or left out is noted,
- * with entity and property. Its effects on the schema are in schema.ts.
+ * Model: entities that were written for PostgreSQL or MySQL, as MikroORM's discovery takes them for SQLite. Everything that is mapped or
+ * left out is noted, with entity and property. Its effects on the schema are in schema.ts.
  */
 import { ArrayType, BigIntType, Type, UnknownType } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, EntityProperty, Platform } from '@mikro-orm/core'

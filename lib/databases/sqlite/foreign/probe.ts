@@ -1,4 +1,7 @@
-/** Probe: asks SQLite whether it runs statements, on an empty database in memory, with its own functions or with those of other databases too. */
+/**
+ * Probe: asks SQLite whether it runs statements, on an empty database in memory, with its own functions or with those of other databases
+ * too.
+ */
 import Database from 'better-sqlite3'
 import { addForeignFunctions } from '../database/foreign-functions.ts'
 

@@ -1,6 +1,7 @@
 /**
- * Schema: defaults, generated columns, checks, indexes, views, triggers and formulas that were written for another database, as SQLite says them.
- * Expressions that SQLite can run stay as they are. Those that it cannot run even after translation are left out, and noted with entity and property.
+ * Schema: defaults, generated columns, checks, indexes, views, triggers and formulas that were written for another database, as SQLite says
+ * them. Expressions that SQLite can run stay as they are. Those that it cannot run even after translation are left out, and noted with
+ * entity and property.
  */
 import { ArrayType, DateType, TimeType, isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'
@@ -70,7 +71,9 @@ export class ForeignSchema {
     if (typeof prop.generated === 'string') this.#adaptGenerated(meta, prop, prop.generated)
   }
 
-  /** Whether a type of the application stores numbers, which a column of text would make texts of, in a column that is not declared as text. */
+  /**
+   * Whether a type of the application stores numbers, which a column of text would make texts of, in a column that is not declared as text.
+   */
   #holdsNumbers(prop: EntityProperty, declared: string): boolean {
     const { customType } = prop
     if (translateColumn(declared) !== 'text' || customType === undefined || isBuiltIn(customType)) return false
@@ -257,7 +260,10 @@ export class ForeignSchema {
   }
 }
 
-/** Whether a default is a string that PostgreSQL takes for the time of the property; `today` is midnight, so that it is the time of a date alone. */
+/**
+ * Whether a default is a string that PostgreSQL takes for the time of the property; `today` is midnight, so that it is the time of a date
+ * alone.
+ */
 function isTimeWord({ customType, runtimeType }: EntityProperty, given: string): boolean {
   const match = TIME_WORD.exec(given)
   if (match === null) return false

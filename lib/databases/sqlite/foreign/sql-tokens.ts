@@ -1,6 +1,6 @@
 /**
- * SQL tokens: a text of PostgreSQL's or MySQL's SQL as tokens that keep the blanks and comments between them, so that the text can be written back as it was;
- * and the end or beginning of brackets, operands and types among them.
+ * SQL tokens: a text of PostgreSQL's or MySQL's SQL as tokens that keep the blanks and comments between them, so that the text can be
+ * written back as it was; and the end or beginning of brackets, operands and types among them.
  */
 export interface Token {
   readonly kind: 'word' | 'name' | 'text' | 'number' | 'mark'

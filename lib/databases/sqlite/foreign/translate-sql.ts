@@ -1,6 +1,6 @@
 /**
- * Translates an expression or statement of PostgreSQL or MySQL to SQLite's SQL. It is read token by token. Unknown parts stay as they are; SQLite then
- * accepts or rejects them. Date-times are milliseconds, as MikroORM stores them.
+ * Translates an expression or statement of PostgreSQL or MySQL to SQLite's SQL. It is read token by token. Unknown parts stay as they are;
+ * SQLite then accepts or rejects them. Date-times are milliseconds, as MikroORM stores them.
  */
 import { findOperandStart, formatTokens, isMark, readType, tokenize } from './sql-tokens.ts'
 import type { Rewrite } from './sql-tokens.ts'

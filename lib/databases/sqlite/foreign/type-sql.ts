@@ -1,7 +1,7 @@
 /**
- * Type SQL: the SQL with which a custom type reads and writes its column (`convertToJSValueSQL`, `convertToDatabaseValueSQL`), where it was written for another
- * database. SQL that SQLite runs stays. Other SQL is translated when the values then read back as they were written; else it is left out, with a note, and the
- * column holds the value that `convertToDatabaseValue` returns.
+ * Type SQL: the SQL with which a custom type reads and writes its column (`convertToJSValueSQL`, `convertToDatabaseValueSQL`), where it was
+ * written for another database. SQL that SQLite runs stays. Other SQL is translated when the values then read back as they were written;
+ * else it is left out, with a note, and the column holds the value that `convertToDatabaseValue` returns.
  */
 import type { MikroORM, Platform, Type } from '@mikro-orm/core'
 import type { ForeignModel } from './model.ts'

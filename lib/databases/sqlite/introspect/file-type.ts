@@ -1,6 +1,7 @@
 /**
- * File type: the type of a column that was read from a SQLite file, as MikroORM takes it. Properties hold what the file holds, unchanged, whatever it
- * is: so a value that does not fit its declared type stays as it is until somebody writes another one. The engine makes and shows the values.
+ * File type: the type of a column that was read from a SQLite file, as MikroORM takes it. Properties hold what the file holds, unchanged,
+ * whatever it is: so a value that does not fit its declared type stays as it is until somebody writes another one. The engine makes and
+ * shows the values.
  */
 import { DescribedType } from '../../../model/metadata/described-type.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
@@ -8,12 +9,12 @@ import { formatStoredTime } from '../sql/stored-time.ts'
 import type { FileScalar } from '../sql/stored-time.ts'
 
 /**
- * The type of a column that a SQLite file holds in a form of its own, for `p.type` in a model of that file. `--eject` writes it where no builder of
- * MikroORM reads and writes the same: date-times that are not milliseconds, collations, columns without a type.
+ * The type of a column that a SQLite file holds in a form of its own, for `p.type` in a model of that file. `--eject` writes it where no
+ * builder of MikroORM reads and writes the same: date-times that are not milliseconds, collations, columns without a type.
  *
  * @param isRowid the column is the rowid of a table without a key, by which records come
- * @example
- * p.type(fileType({ kind: 'datetime', loose: true, time: { unit: 'text', separator: ' ', clock: 'seconds', digits: 0, zone: '', uniform: true } }))
+ * @example p.type(fileType({ kind: 'datetime', loose: true, time: { unit: 'text', separator: ' ', clock: 'seconds', digits: 0, zone: '',
+ * uniform: true } }))
  */
 export function fileType(scalar: FileScalar, isRowid = false): FileType {
   return new FileType({ ...scalar, loose: true }, isRowid)

@@ -54,7 +54,10 @@ class BoundSqlitePlatform extends SqlitePlatform {
     return super.getDefaultMappedType(findMeaning(type) ?? type)
   }
 
-  /** Writes an empty text in a list as two quotes, which reads back: MikroORM would write nothing, and a list of one empty text would be an empty list. */
+  /**
+   * Writes an empty text in a list as two quotes, which reads back: MikroORM would write nothing, and a list of one empty text would be an
+   * empty list.
+   */
   override marshallArray(values: string[]): string {
     return values.map(value => (value === '' ? '""' : super.marshallArray([value]))).join(',')
   }
@@ -161,8 +164,8 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
   }
 
   /**
-   * Inserts rows together only where they leave the same columns to the database. MikroORM asks for what the first row leaves out and gives the others
-   * NULL: a generated key would not come back, and a default of the database would not be used.
+   * Inserts rows together only where they leave the same columns to the database. MikroORM asks for what the first row leaves out and gives
+   * the others NULL: a generated key would not come back, and a default of the database would not be used.
    */
   override async nativeInsertMany<T extends object>(
     entityName: EntityName<T>,

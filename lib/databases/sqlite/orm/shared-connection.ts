@@ -1,6 +1,6 @@
 /**
- * Shared connection: runs the statements of MikroORM on the open database of the engine, with cached prepared statements and exact 64-bit integers, and
- * reports them to observers and traces.
+ * Shared connection: runs the statements of MikroORM on the open database of the engine, with cached prepared statements and exact 64-bit
+ * integers, and reports them to observers and traces.
  */
 import type Database from 'better-sqlite3'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
@@ -32,7 +32,10 @@ export class SharedConnection implements DatabaseConnection {
     else trace.statement(sql, [], countChanges, () => this.#prepare(sql).run([]))
   }
 
-  /** Commits the transaction. SQLite says by itself whether there still is one; asking it first would cost as much as a tenth of a short write. */
+  /**
+   * Commits the transaction. SQLite says by itself whether there still is one; asking it first would cost as much as a tenth of a short
+   * write.
+   */
   commit(): void {
     const { trace } = this.#host
     try {

@@ -35,7 +35,9 @@ export class SharedSqliteDialect implements Dialect {
   }
 }
 
-/** Keeps Kysely from putting a mutex of its own in front of the driver: the lock is in `acquireConnection`, where it can be entered again. */
+/**
+ * Keeps Kysely from putting a mutex of its own in front of the driver: the lock is in `acquireConnection`, where it can be entered again.
+ */
 class ManyConnectionsAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true

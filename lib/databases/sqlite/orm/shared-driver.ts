@@ -1,6 +1,7 @@
 /**
- * Shared driver: begins and ends the transactions of MikroORM on the open database of the engine. Unlike Kysely's own SQLite driver it shares one lock with the
- * engine's reads, lets code inside a transaction in again instead of waiting for itself for ever, and gives the lock back when `begin` fails.
+ * Shared driver: begins and ends the transactions of MikroORM on the open database of the engine. Unlike Kysely's own SQLite driver it
+ * shares one lock with the engine's reads, lets code inside a transaction in again instead of waiting for itself for ever, and gives the
+ * lock back when `begin` fails.
  */
 import type { DatabaseConnection, Driver } from 'kysely'
 import type { Awaitable } from '../../../foundation/base/awaitable.ts'

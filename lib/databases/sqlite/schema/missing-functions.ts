@@ -1,6 +1,6 @@
 /**
- * Missing functions: which functions the triggers of a file call that this SQLite does not have, since only the program of the file brings them. Takes an open
- * database; gives a note for each such trigger.
+ * Missing functions: which functions the triggers of a file call that this SQLite does not have, since only the program of the file brings
+ * them. Takes an open database; gives a note for each such trigger.
  */
 import type Database from 'better-sqlite3'
 import type { Notes } from '../../../foundation/base/notes.ts'
@@ -38,7 +38,9 @@ export function noteMissingFunctions(db: Database.Database, notes: Notes): void 
   }
 }
 
-/** Whether SQLite says that it has no function of this name. A keyword, or the name of a table before its columns, is something else to it. */
+/**
+ * Whether SQLite says that it has no function of this name. A keyword, or the name of a table before its columns, is something else to it.
+ */
 function lacks(db: Database.Database, called: string): boolean {
   if (db.prepare('select 1 from sqlite_schema where name = ? collate nocase').get(called) !== undefined) return false
   try {

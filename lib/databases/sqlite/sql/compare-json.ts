@@ -10,7 +10,10 @@ import type { Sql } from '../../sql/sql.ts'
 import { within } from './stored-value.ts'
 import { JSON_TEXT, JSON_VALUE, NUMBER } from './value-forms.ts'
 
-/** A value inside a JSON value is compared as what it is: a text with the text that was given, a number with the number that the text is, if it is one. */
+/**
+ * A value inside a JSON value is compared as what it is: a text with the text that was given, a number with the number that the text is, if
+ * it is one.
+ */
 export function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const { attribute } = operand
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)

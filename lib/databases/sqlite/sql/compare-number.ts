@@ -23,7 +23,10 @@ export function mayHoldTexts({ source, type }: ScalarAttribute): boolean {
   return source.kind === 'column' && mayHoldAny(type) && NUMBERS.has(type.kind)
 }
 
-/** A text is not a number, and more than each of them in SQLite. The `+` keeps the condition out of the search for an index, where it would count as a bound. */
+/**
+ * A text is not a number, and more than each of them in SQLite. The `+` keeps the condition out of the search for an index, where it would
+ * count as a bound.
+ */
 export function isNumber(operand: Operand, scope: ColumnScope): Sql {
   return sql`+${findOperandColumn(operand, scope)} < ''`
 }

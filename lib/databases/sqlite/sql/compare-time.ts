@@ -45,8 +45,8 @@ export function compileMoment({ hops, attribute }: Operand, scope: ColumnScope):
 }
 
 /**
- * Date-times of a file are compared as they are shown, in milliseconds: a column may hold finer ones, and several forms of one. Times that are
- * far from the given one are compared by their stored values, which an index can do; near ones are converted one by one.
+ * Date-times of a file are compared as they are shown, in milliseconds: a column may hold finer ones, and several forms of one. Times that
+ * are far from the given one are compared by their stored values, which an index can do; near ones are converted one by one.
  */
 export function compareTime({ hops, attribute }: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const { type, source } = attribute

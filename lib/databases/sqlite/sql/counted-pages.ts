@@ -1,7 +1,7 @@
 /**
- * Counted pages: decides whether a page is read and counted by one statement (`CompiledRead.counted`), which is faster where few rows match and slower where many
- * do. It takes the size of the table, the way in which SQLite runs the page, and how many have matched the last times; and it stops at a bound, from which on two
- * statements run as ever. See docs/benchmarks.md for the measures.
+ * Counted pages: decides whether a page is read and counted by one statement (`CompiledRead.counted`), which is faster where few rows match
+ * and slower where many do. It takes the size of the table, the way in which SQLite runs the page, and how many have matched the last
+ * times; and it stops at a bound, from which on two statements run as ever. See docs/benchmarks.md for the measures.
  */
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import type { ReadingStep, Row, Statement } from '../../../records/database/dialect.ts'

@@ -1,4 +1,6 @@
-/** Decode: values as SQLite gives them to their JSON form. A value that does not fit its declared type (SQLite allows it) is shown as it is. */
+/**
+ * Decode: values as SQLite gives them to their JSON form. A value that does not fit its declared type (SQLite allows it) is shown as it is.
+ */
 import { formatIso } from '../../../foundation/values/iso-time.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { BuilderSource } from '../../sql/builder-source.ts'
@@ -86,7 +88,10 @@ export function plainTest(type: ScalarType, value: string): string {
   return `${value}===null`
 }
 
-/** Compiles what a statement reads of an attribute. Of a column of a file it reads the stored value. Integers that a JavaScript number cannot hold leave SQLite as text. */
+/**
+ * Compiles what a statement reads of an attribute. Of a column of a file it reads the stored value. Integers that a JavaScript number
+ * cannot hold leave SQLite as text.
+ */
 export function compileShown(attribute: ScalarAttribute, scope: ColumnScope): Sql {
   const { type, source } = attribute
   if (!mayHoldAny(type) || source.kind !== 'column') return compileStoredValue(attribute, scope)

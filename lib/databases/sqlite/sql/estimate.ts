@@ -1,6 +1,6 @@
 /**
- * Estimate: how many rows a statement may go through at most, by the highest row number of each table and by the indexes that there are. The database is asked
- * for them once a second, so that an estimate itself costs next to nothing.
+ * Estimate: how many rows a statement may go through at most, by the highest row number of each table and by the indexes that there are.
+ * The database is asked for them once a second, so that an estimate itself costs next to nothing.
  */
 import type Database from 'better-sqlite3'
 import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
@@ -18,8 +18,8 @@ interface IndexStatistics {
 }
 
 /**
- * How a statement comes to the rows of its first table: by an index for its conditions; through all of them, which it sorts; or through all of them in the order
- * of an index.
+ * How a statement comes to the rows of its first table: by an index for its conditions; through all of them, which it sorts; or through all
+ * of them in the order of an index.
  */
 export type Access = 'look-up' | 'sort' | 'walk'
 
@@ -63,7 +63,10 @@ export class Estimate {
     return served
   }
 
-  /** Whether SQLite finds the rows by their link, since an index begins with it, and since no condition lets it take another index that leaves many rows. */
+  /**
+   * Whether SQLite finds the rows by their link, since an index begins with it, and since no condition lets it take another index that
+   * leaves many rows.
+   */
   #findsByIndex({ table, columns, tag, filtered }: Visit): boolean {
     if (table === undefined || columns === undefined) return false
     const serves = ({ columns: own }: IndexStatistics): boolean => {

@@ -1,4 +1,7 @@
-/** Exact decimals: SQLite stores the numbers of a `numeric` column as doubles, so decimals of more digits are refused in bodies, and replaced in filters. */
+/**
+ * Exact decimals: SQLite stores the numbers of a `numeric` column as doubles, so decimals of more digits are refused in bodies, and
+ * replaced in filters.
+ */
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
 /** See `Dialect.describeUnstorable`. */

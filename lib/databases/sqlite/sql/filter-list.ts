@@ -9,8 +9,8 @@ import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { MINUTES, NUMBER, UPPER, WORD } from './value-forms.ts'
 
 /**
- * The forms that a value is compared in: a UUID may be stored in upper or lower case, and where other programs write, or in a document, `true` as a text. Each form
- * is a comparison more for each row that is gone through.
+ * The forms that a value is compared in: a UUID may be stored in upper or lower case, and where other programs write, or in a document,
+ * `true` as a text. Each form is a comparison more for each row that is gone through.
  */
 export function listForms({ kind }: ScalarType, { type, source }: ScalarAttribute): readonly ValueForm[] {
   if (kind === 'boolean') return source.kind === 'column' && !mayHoldAny(type) ? ['value'] : ['value', WORD]

@@ -45,7 +45,8 @@ export const SQLITE_FLAVOUR: Flavour = {
   // NULL is the smallest value in SQLite.
   order: (value, descending) => sql`${value}${descending ? ' desc' : ''}`,
   keyOrder: column => text(column),
-  // SQLite plans a statement for the value of `limit ?`, and prepares it anew each time that a value is bound. With the sign it takes no heed of the value.
+  // SQLite plans a statement for the value of `limit ?`, and prepares it anew each time that a value is bound. With the sign it takes no
+  // heed of the value.
   rowLimit: parameter => sql`+${parameter}`,
   sortedFormula: value => sql`ifnull(${value}, null)`,
   truth: condition => `(${condition})`,

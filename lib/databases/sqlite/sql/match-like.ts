@@ -1,6 +1,7 @@
 /**
- * Match like: a text against a pattern of `$like`, as PostgreSQL has it: `%` is any number of characters, `_` is one, `\` takes away the meaning of the next one, and
- * letters are compared as they are. SQLite's own LIKE folds letters and knows no escape; its GLOB does the same as this function, where that is quick and right.
+ * Match like: a text against a pattern of `$like`, as PostgreSQL has it: `%` is any number of characters, `_` is one, `\` takes away the
+ * meaning of the next one, and letters are compared as they are. SQLite's own LIKE folds letters and knows no escape; its GLOB does the
+ * same as this function, where that is quick and right.
  */
 
 /** Any number of characters, and one, among the characters of a pattern. */

@@ -1,4 +1,7 @@
-/** Match text: a text against a wildcard pattern, by what SQLite has where that is right and quick, and else by a function of the engine's own. */
+/**
+ * Match text: a text against a wildcard pattern, by what SQLite has where that is right and quick, and else by a function of the engine's
+ * own.
+ */
 import type { OwnPatternForm, ValueForm } from '../../../records/database/value-form.ts'
 import type { Condition, Operand } from '../../../records/plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'
@@ -23,7 +26,8 @@ export function compileText(operand: Operand, scope: ColumnScope): Sql {
 export function matchText(node: Condition & { kind: 'match' }, scope: ColumnScope): Sql {
   const value = compileText(node.operand, scope)
   const parameter = (form: OwnPatternForm): Sql => filterValue(node.value, node.operand.attribute, form)
-  // SQLite's LIKE folds ASCII only, neither LIKE nor GLOB looks behind a NUL, and all of them take long over long texts: such rows are left to our own function.
+  // SQLite's LIKE folds ASCII only, neither LIKE nor GLOB looks behind a NUL, and all of them take long over long texts: such rows are left
+  // to our own function.
   if (node.form === 'any') return sql`${value} is not null`
   if (node.fold) {
     return sql`case when ${parameter(IS_ASCII)} and octet_length(${value}) = length(${value}) and octet_length(${value}) <= ${MAX_COMPARED} then ${value} like ${parameter(LIKE)} escape '\\' else mikro_match(${value}, ${parameter(PIECES)}, 1) end`

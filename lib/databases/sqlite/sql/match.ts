@@ -1,6 +1,7 @@
 /**
- * Match: wildcard patterns. Prepares the parameters of SQLite's own comparisons, and holds the function for what they cannot do:
- * Unicode case folding, text with a NUL in it, and times that are stored in several forms; and for long texts, where theirs take the product of both lengths.
+ * Match: wildcard patterns. Prepares the parameters of SQLite's own comparisons, and holds the function for what they cannot do: Unicode
+ * case folding, text with a NUL in it, and times that are stored in several forms; and for long texts, where theirs take the product of
+ * both lengths.
  */
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
@@ -9,7 +10,9 @@ import { canonicalJson } from './canonical-json.ts'
 import { parseStoredTime } from './stored-time.ts'
 import type { StoredTime } from './stored-time.ts'
 
-/** The SQL function that `mikro_time(value, unit)` calls: milliseconds since 1970, or the value itself when it is not a time. Deterministic. */
+/**
+ * The SQL function that `mikro_time(value, unit)` calls: milliseconds since 1970, or the value itself when it is not a time. Deterministic.
+ */
 export function timeFunction(value: unknown, unit: unknown): unknown {
   return parseStoredTime(value, unit as StoredTime['unit']) ?? value
 }
@@ -19,12 +22,18 @@ export function momentFunction(value: unknown, unit: unknown): number | null {
   return parseStoredTime(value, unit as StoredTime['unit']) ?? null
 }
 
-/** The SQL function that `mikro_rounded(value, scale)` calls: a number as it is shown with so many digits after the point; anything else as it is. Deterministic. */
+/**
+ * The SQL function that `mikro_rounded(value, scale)` calls: a number as it is shown with so many digits after the point; anything else as
+ * it is. Deterministic.
+ */
 export function roundedFunction(value: unknown, scale: unknown): unknown {
   return typeof value === 'number' ? Number(value.toFixed(scale as number)) : value
 }
 
-/** The SQL function that `mikro_json(text)` calls: an object or array in the one spelling that equal ones have, NULL for anything else. Deterministic. */
+/**
+ * The SQL function that `mikro_json(text)` calls: an object or array in the one spelling that equal ones have, NULL for anything else.
+ * Deterministic.
+ */
 export function jsonFunction(text: unknown): string | null {
   if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return null
   try {
@@ -61,7 +70,9 @@ type Matcher = (text: string, look: () => void) => boolean
 /** A matcher holds its pieces, and where it folds a regular expression for each, compiled: many times as much as their text. */
 const matchers = new LruCache<Matcher>(1000, { bytes: 4 << 20, weigh: (_, key) => 1000 + 40 * key.length })
 
-/** The last one that was asked for: a statement asks for one again with every row, and a key of thousands of characters is long to look up. */
+/**
+ * The last one that was asked for: a statement asks for one again with every row, and a key of thousands of characters is long to look up.
+ */
 let last: { readonly pieces: string; readonly fold: boolean; readonly matcher: Matcher } | undefined
 
 function parseMatcher(pieces: string, fold: boolean): Matcher {

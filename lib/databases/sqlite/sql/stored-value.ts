@@ -55,7 +55,10 @@ function momentOfText(column: string): string {
   return `case when length(${column}) > 24 then ${own} else ifnull(${quick}, ${own}) end`
 }
 
-/** What stands inside a JSON value: its value, and the name of its JSON type (NULL where nothing is). A column that holds no JSON has nothing inside. */
+/**
+ * What stands inside a JSON value: its value, and the name of its JSON type (NULL where nothing is). A column that holds no JSON has
+ * nothing inside.
+ */
 export function within(json: ScalarAttribute, names: readonly string[], scope: ColumnScope): { value: Sql; type: Sql } {
   const { source } = json
   const keys = source.kind === 'document' ? source.keys : []
@@ -79,7 +82,8 @@ export function within(json: ScalarAttribute, names: readonly string[], scope: C
       plain += jsonKey(name)
       continue
     }
-    // A number is a place in a list, or a key that looks like one. What leads there is written once, or the text would double with each number.
+    // A number is a place in a list, or a key that looks like one. What leads there is written once, or the text would double with each
+    // number.
     const place = bind({ from: 'literal', value: `[${name}]` })
     const key = bind({ from: 'literal', value: jsonKey(name) })
     const step = (at: Sql | string): Sql => sql`${at} || case json_type(${holder}, ${at}) when 'array' then ${place} else ${key} end`

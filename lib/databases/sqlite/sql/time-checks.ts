@@ -1,14 +1,17 @@
 /**
- * Time checks: statements that may take long end while they run. SQLite's driver has no handler of progress, so a function of ours stands in front of the conditions
- * of every table that such a statement goes through (see time-marks.ts): it looks at the clock, and throws when the time is over. A statement is run without
- * it unless an estimate calls it costly.
+ * Time checks: statements that may take long end while they run. SQLite's driver has no handler of progress, so a function of ours stands
+ * in front of the conditions of every table that such a statement goes through (see time-marks.ts): it looks at the clock, and throws when
+ * the time is over. A statement is run without it unless an estimate calls it costly.
  */
 import type Database from 'better-sqlite3'
 import type { Costs } from '../../../records/database/dialect.ts'
 import type { RequestAbort } from '../../../foundation/base/abort.ts'
 import { Estimate } from './estimate.ts'
 
-/** Work from which on a statement is called costly: rows that it may go through, times what it does with each. Ten millions take about a second. */
+/**
+ * Work from which on a statement is called costly: rows that it may go through, times what it does with each. Ten millions take about a
+ * second.
+ */
 const COSTLY = 10_000_000
 
 /** Where less time is left, this much work for each millisecond of it: a fifth of what is done in one. */

@@ -1,6 +1,6 @@
 /**
- * Time marks: comments in the text of a statement, in front of the conditions of every table that it goes through. A statement that may take long is run with a
- * function there that looks at the clock, any other without.
+ * Time marks: comments in the text of a statement, in front of the conditions of every table that it goes through. A statement that may
+ * take long is run with a function there that looks at the clock, any other without.
  */
 import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
 import type { Sql } from '../../sql/sql.ts'

@@ -1,6 +1,6 @@
 /**
- * Write lists: the statements that set the links of several rows at once. A list of keys is one parameter, a JSON text, so that the text of a statement
- * does not depend on the number of its rows. All names are of the model.
+ * Write lists: the statements that set the links of several rows at once. A list of keys is one parameter, a JSON text, so that the text of
+ * a statement does not depend on the number of its rows. All names are of the model.
  */
 import type { Statement } from '../../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../../model/stored-table.ts'

@@ -1,5 +1,6 @@
 /**
- * Control: one of the test controls of a server, and the reading of what is sent to it. Refuses with body_invalid, parameter_invalid and path_unknown.
+ * Control: one of the test controls of a server, and the reading of what is sent to it. Refuses with body_invalid, parameter_invalid and
+ * path_unknown.
  */
 import { isObject } from '../../../foundation/base/json.ts'
 import { restError } from '../../../foundation/base/errors.ts'

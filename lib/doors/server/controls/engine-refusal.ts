@@ -1,7 +1,13 @@
-/** Engine refusal: what a member of the engine cannot do with this database is no failure of the server: who has asked over HTTP is told why. */
+/**
+ * Engine refusal: what a member of the engine cannot do with this database is no failure of the server: who has asked over HTTP is told
+ * why.
+ */
 import { RestError, restError } from '../../../foundation/base/errors.ts'
 
-/** How the members of an engine say that something is not possible: `engine.fork: the database can be copied only while nobody else is connected to it`. */
+/**
+ * How the members of an engine say that something is not possible: `engine.fork: the database can be copied only while nobody else is
+ * connected to it`.
+ */
 const REFUSAL = /^engine\.\w+: /
 
 /** @throws RestError method_not_allowed for such an error; any other as it is. */

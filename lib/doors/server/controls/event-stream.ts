@@ -1,6 +1,6 @@
 /**
- * Event stream: what happens to a world, as `text/event-stream` (the HTML standard, section 9.2). A client that is slow, or has gone, holds nothing up: each stream
- * has a queue of its own, which is bounded. Refuses with listeners_exhausted.
+ * Event stream: what happens to a world, as `text/event-stream` (the HTML standard, section 9.2). A client that is slow, or has gone, holds
+ * nothing up: each stream has a queue of its own, which is bounded. Refuses with listeners_exhausted.
  */
 import { restError } from '../../../foundation/base/errors.ts'
 import { formatIso } from '../../../foundation/values/iso-time.ts'
@@ -12,7 +12,9 @@ import type { NamedWorld } from './worlds.ts'
 
 /** Streams of a server at a time. */
 const MAX_STREAMS = 50
-/** Milliseconds of silence after which a comment is sent: so a client that has gone is noticed, and nothing in between cuts the connection. */
+/**
+ * Milliseconds of silence after which a comment is sent: so a client that has gone is noticed, and nothing in between cuts the connection.
+ */
 const BEAT = 15_000
 /** What begins a stream, so that the client knows at once that it is there. */
 const HELLO = 'retry: 1000\n: what happens from now on\n\n'

@@ -1,6 +1,6 @@
 /**
- * Test controls: let tests in another process (a browser, another language) control a server: `/_test/...` routes for reset, seed, snapshots, faults, clock,
- * tokens and the journal, and worlds by the header `X-World`. They exist only with the option `testControls`.
+ * Test controls: let tests in another process (a browser, another language) control a server: `/_test/...` routes for reset, seed,
+ * snapshots, faults, clock, tokens and the journal, and worlds by the header `X-World`. They exist only with the option `testControls`.
  * Refuses with path_unknown, method_not_allowed and body_invalid.
  */
 import { restError } from '../../../foundation/base/errors.ts'

@@ -1,6 +1,6 @@
 /**
- * World name: which world a request is about, by its header or cookie `X-World`, and the scenario with which that begins, by `X-Scenario`. Refuses what is
- * no name with request_malformed.
+ * World name: which world a request is about, by its header or cookie `X-World`, and the scenario with which that begins, by `X-Scenario`.
+ * Refuses what is no name with request_malformed.
  */
 import { restError } from '../../../foundation/base/errors.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Worlds: forks of one engine by name, for tests that share a server. A world is forked from the engine's state at the start when it is first asked for, and
- * closed when nobody has asked for it for a while. Refuses with worlds_exhausted.
+ * Worlds: forks of one engine by name, for tests that share a server. A world is forked from the engine's state at the start when it is
+ * first asked for, and closed when nobody has asked for it for a while. Refuses with worlds_exhausted.
  */
 import { restError } from '../../../foundation/base/errors.ts'
 import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'
@@ -15,7 +15,10 @@ import type { WorldEngine } from './world-engine.ts'
 
 /** With which state a world has begun. */
 export interface WorldOrigin {
-  /** `engine`: it is the engine's own; `start`: the state of the engine when the server was made; `scenario`, or the state that another `world` had. */
+  /**
+   * `engine`: it is the engine's own; `start`: the state of the engine when the server was made; `scenario`, or the state that another
+   * `world` had.
+   */
   readonly from: 'engine' | 'start' | 'scenario' | 'world'
   /** The name of the scenario; that of the other world, `null` for the engine's own. */
   readonly name?: string | null
@@ -129,7 +132,8 @@ export class Worlds {
   /**
    * @param idle milliseconds after which an unused world is closed
    * @param max worlds that there may be at a time, apart from the engine's own
-   * @param isEager whether worlds begin with the state of now, else with that when the first is asked for: it costs a copy, or a log on a server
+   * @param isEager whether worlds begin with the state of now, else with that when the first is asked for: it costs a copy, or a log on a
+   * server
    */
   constructor(engine: WorldEngine, idle: number, max: number, isEager: boolean) {
     this.#idle = idle

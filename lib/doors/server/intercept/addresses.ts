@@ -1,6 +1,6 @@
 /**
- * Addresses: what is intercepted: an origin, and the path before the version where one is given. Takes what `engine.intercept` takes; refuses what no request
- * could be sent to.
+ * Addresses: what is intercepted: an origin, and the path before the version where one is given. Takes what `engine.intercept` takes;
+ * refuses what no request could be sent to.
  */
 import { findPathBelow, readBase } from '../../../records/request/address.ts'
 import { readPath } from '../../../records/request/parse-request.ts'

@@ -1,6 +1,7 @@
 /**
  * Contexts: the chain of what holds for the work that runs, innermost first. A frame of it is an interception that was made there, or a
- * boundary: the work of `engine.within`, or a test of node:test. Node hands the chain on to all that the work calls, awaits and times out into.
+ * boundary: the work of `engine.within`, or a test of node:test. Node hands the chain on to all that the work calls, awaits and times out
+ * into.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
@@ -24,7 +25,10 @@ export interface Frame<Held extends Ending> {
   readonly held: Held | Boundary
 }
 
-/** Whether a test of node:test has begun: then what was made without a boundary was made outside of any test. Older versions of Node do not tell. */
+/**
+ * Whether a test of node:test has begun: then what was made without a boundary was made outside of any test. Older versions of Node do not
+ * tell.
+ */
 let hasTests = false
 
 export class Contexts<Held extends Ending> {

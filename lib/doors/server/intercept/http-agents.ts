@@ -12,14 +12,17 @@ export interface ConnectionRoute {
   readonly connect: () => Duplex
 }
 
-/** Decides on a connection: another one, an error, or undefined to leave it alone. The path is that of the request which needs it, where that is known. */
+/**
+ * Decides on a connection: another one, an error, or undefined to leave it alone. The path is that of the request which needs it, where
+ * that is known.
+ */
 export type DecideConnection = (origin: string, path: string | undefined, isEncrypted: boolean) => ConnectionRoute | Error | undefined
 
 /** Where the options of a connection carry the path of their request. Agents copy it with the other options. */
 const PATH = Symbol('path of the request')
 /**
- * Where they carry what was decided when the request was made; null: the network. An agent may ask for the connection much later, in the context of the request
- * before.
+ * Where they carry what was decided when the request was made; null: the network. An agent may ask for the connection much later, in the
+ * context of the request before.
  */
 const ROUTE = Symbol('route of the request')
 

@@ -1,6 +1,6 @@
 /**
- * Intercept: puts engines in the place of origins. All interceptions share a layer over the global dispatchers, and the agents of `node:http`; which of
- * them answers a request is decided in standing.ts.
+ * Intercept: puts engines in the place of origins. All interceptions share a layer over the global dispatchers, and the agents of
+ * `node:http`; which of them answers a request is decided in standing.ts.
  */
 import type { Server } from 'node:http'
 import { dispatch } from './exchange.ts'
@@ -23,11 +23,14 @@ import { internalsOf } from '../../../engine/pipeline/internals.ts'
 
 /** Options of `engine.intercept`. */
 export interface InterceptOptions {
-  /** The path before the version, of origins that are given without one. Paths that are not below it pass as other origins do. Default: that of the engine. */
+  /**
+   * The path before the version, of origins that are given without one. Paths that are not below it pass as other origins do. Default: that
+   * of the engine.
+   */
   readonly base?: string
   /**
-   * Whether requests to origins without an interception fail, with the code ERR_NOT_INTERCEPTED. Default: they are passed on, and a warning names each
-   * such origin once; `false` passes them on without a warning.
+   * Whether requests to origins without an interception fail, with the code ERR_NOT_INTERCEPTED. Default: they are passed on, and a warning
+   * names each such origin once; `false` passes them on without a warning.
    */
   readonly strict?: boolean
   /** Whether it holds in the whole process, wherever it is made. Default: false in a test and inside of `within`. */

@@ -1,6 +1,6 @@
 /**
- * Asks Vitest and Jest which test it is that runs. Neither gives its tests an asynchronous context that others can see, as node:test does; both have globals.
- * Whatever these globals are not as expected is as if no runner were there.
+ * Asks Vitest and Jest which test it is that runs. Neither gives its tests an asynchronous context that others can see, as node:test does;
+ * both have globals. Whatever these globals are not as expected is as if no runner were there.
  */
 
 /** A test, by an object of the runner's own; `'none'`: no test runs; undefined: there is no runner that tells, or several tests run. */

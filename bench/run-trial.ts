@@ -4,7 +4,7 @@
  *     node bench/run-trial.ts TRIAL CONTENDER [FILE]   microseconds per call, of each batch, at one pace
  *     node bench/run-trial.ts answers TRIAL [FILE]     what the engine answers to the first calls, as texts
  *     node bench/run-trial.ts memory CONTENDER FILE    bytes of memory at most, and before
- *     node bench/run-trial.ts shapes turn|row          microseconds per call, of each batch: every call of another shape than the last, or few
+ *     node bench/run-trial.ts shapes turn|row          microseconds per call, of each batch: each of another shape than the last, or few
  *     node bench/run-trial.ts first                    milliseconds of the first request, and of a later one
  *     node bench/run-trial.ts serve CONTENDER          serves by HTTP until its input ends; prints the port
  */

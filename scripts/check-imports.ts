@@ -1,8 +1,8 @@
 /**
- * Check the imports of lib/: between folders they go one way, types included. A file may import files of its own folder and of the folders
- * that stand below that in the table of ARCHITECTURE.md. Inside a folder no circle of imports is allowed. What the engine reaches by static
- * imports stays below a bound. A head comment that begins with a name bears that of its file. A type has one home, so that a name means one
- * thing. Prints every offending line; exit code 1 when there is one.
+ * Check imports of lib/: between folders they go one way, types included. A file may import files of its own folder and of the folders that
+ * stand below that in the lists of ARCHITECTURE.md and lib/*\/README.md. Inside a folder no circle of imports is allowed. What the engine
+ * reaches by static imports stays below a bound. A head comment that begins with a name has the name of its file. One type name stands in
+ * one file. A line of a comment has at most 140 columns. Prints every offending line; exit code 1 when there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -11,12 +11,16 @@ import { fileURLToPath } from 'node:url'
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const lib = join(root, 'lib')
 
-/** The folders of lib/ by rank, the lowest with the highest number: the table of ARCHITECTURE.md, whose first row may import everything. */
+/** The folders that a page lists: each item of a list begins with one. */
+function listFolders(page: string): string[] {
+  return [...readFileSync(join(root, page), 'utf8').matchAll(/^- `([a-z/-]+)\/`/gm)].map(([, folder = '']) => folder)
+}
+
+/** The folders of lib/ by rank: the lowest has the highest number. ARCHITECTURE.md lists those at the top, the page of each its own. */
 const RANKS = new Map(
-  [...readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').matchAll(/^\| `([a-z/-]+)\/`/gm)].map(([, folder = ''], rank) => [
-    folder === 'lib' ? '' : folder,
-    rank,
-  ]),
+  listFolders('ARCHITECTURE.md')
+    .flatMap(top => listFolders(`lib/${top}/README.md`))
+    .map((folder, rank) => [folder === 'lib' ? '' : folder, rank]),
 )
 
 /** Packages that only a part of lib/ may use. */
@@ -178,7 +182,9 @@ function faultOf(file: string, specifier: string): string | undefined {
     return `only ${USERS_OF_POSTGRES.map(user => `lib/${user}`).join(', ')} may import lib/databases/postgres: use the interfaces of lib/records/database`
   const own = RANKS.get(folderOf(file)) ?? 0
   const other = RANKS.get(folderOf(target)) ?? 0
-  return other >= own ? undefined : `lib/${folderOf(target)} stands above lib/${folderOf(file)} in the table of ARCHITECTURE.md`
+  return other >= own
+    ? undefined
+    : `lib/${folderOf(target)} stands above lib/${folderOf(file)} in the lists of ARCHITECTURE.md and lib/*/README.md`
 }
 
 /** The files that a file reaches by static imports. */
@@ -224,6 +230,20 @@ function isTwin(homes: readonly string[]): boolean {
   return homes.length === 2 && DATABASES.every(database => homes.some(home => home.startsWith(database)))
 }
 
+/** The columns that a line of a comment has at most. oxfmt breaks code, and no comments. */
+const COMMENT_COLUMNS = 140
+
+/** Lists the lines of a file that hold nothing but a comment, and are too long. Others may be long texts, which cannot be broken. */
+function listLongComments(file: string): string[] {
+  return readFileSync(join(root, file), 'utf8')
+    .split('\n')
+    .flatMap((line, index) =>
+      line.length > COMMENT_COLUMNS && /^\s*(?:\/\/|\/?\*)/.test(line)
+        ? [`${file}:${index + 1}: a comment has ${line.length} columns, and at most ${COMMENT_COLUMNS} are allowed`]
+        : [],
+    )
+}
+
 /** Where each type is declared, by its name. */
 const homes = new Map<string, string[]>()
 const faults: string[] = []
@@ -231,7 +251,7 @@ const files = readdirSync(lib, { recursive: true, encoding: 'utf8' })
   .map(file => file.replaceAll(sep, '/'))
   .filter(file => /\.tsx?$/.test(file))
 for (const folder of RANKS.keys()) {
-  if (!files.some(file => folderOf(file) === folder)) faults.push(`lib/${folder}: is in the table of ARCHITECTURE.md and has no file`)
+  if (!files.some(file => folderOf(file) === folder)) faults.push(`lib/${folder}: is in the list of a README.md and has no file`)
 }
 const graph = new Map<string, Set<string>>()
 /** The same without dynamic imports. */
@@ -241,7 +261,7 @@ for (const file of files) {
   const stem = file.slice(file.lastIndexOf('/') + 1).split('.')[0] ?? ''
   if (VAGUE.includes(stem)) faults.push(`lib/${file}: name a file by what it does, not "${stem}"`)
   if (!RANKS.has(folderOf(file))) {
-    faults.push(`lib/${file}: its folder is not in the table of ARCHITECTURE.md`)
+    faults.push(`lib/${file}: its folder is not in the list of lib/${file.split('/')[0]}/README.md`)
     continue
   }
   const text = readFileSync(join(lib, file), 'utf8')
@@ -267,6 +287,9 @@ for (const file of files) {
   graph.set(file, targets)
   staticGraph.set(file, staticTargets)
 }
+for (const folder of ['lib', 'spec', 'scripts', 'bench'])
+  for (const file of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }))
+    if (/\.[jt]sx?$/.test(file)) faults.push(...listLongComments(`${folder}/${file.replaceAll(sep, '/')}`))
 for (const [wing, allowed] of Object.entries(PAST_ENGINE))
   for (const target of Object.keys(allowed))
     if (!usedPastEngine.has(`${wing} ${target}`)) faults.push(`lib/${wing} does not use lib/${target} any more: take it out of PAST_ENGINE`)

@@ -3,7 +3,7 @@
  *
  *     node bench/growth/run-trial.ts GROWTH CONTENDER    microseconds per call: of each trial, of each size
  *     node bench/growth/run-trial.ts TASK CONTENDER      the same of a task
- *     node bench/growth/run-trial.ts create CONTENDER    microseconds that creating takes: by the engine, or by MikroORM alone with its schema
+ *     node bench/growth/run-trial.ts create CONTENDER    microseconds of creating: the engine, or MikroORM alone with its schema
  */
 import { MikroORM } from '@mikro-orm/sqlite'
 import { RestEngine } from '../../lib/index.ts'

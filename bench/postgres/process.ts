@@ -1,7 +1,7 @@
 /**
  * A process that answers the calls of a trial, several at a time; `run.ts` starts it. Prints what it measured as JSON.
  *
- *     node bench/postgres/process.ts answer CONTENDER URL    for each line `TRIAL MILLISECONDS` of its input: how many calls it has answered in that time
+ *     node bench/postgres/process.ts answer CONTENDER URL    for each line `TRIAL MILLISECONDS` of its input: calls answered in that time
  *     node bench/postgres/process.ts memory CONTENDER URL    bytes of memory at most during lists, and before
  */
 import { createInterface } from 'node:readline'

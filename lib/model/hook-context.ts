@@ -88,10 +88,10 @@ export interface HookContext {
   /** Query parameters by name with operator; a repeated one as an array. */
   readonly query: Readonly<Record<string, string | readonly string[]>>
   /** The body, a JSON value; a hook may change or replace it before it calls `next`. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- as `body` of an answer: what it holds follows from the model, and no check has seen it yet
+  // oxlint-disable-next-line typescript/no-explicit-any -- what it holds follows from the model, and nothing has checked it yet
   data: any
   /** The user of the token, when the authentication module is on and a token was sent. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- what it holds follows from the model, so that `{ author: ctx.user?.id }` is a condition
+  // oxlint-disable-next-line typescript/no-explicit-any -- follows from the model; `{ author: ctx.user?.id }` is a condition
   readonly user: Readonly<Record<string, any>> | undefined
   readonly claims: Claims | undefined
   /** Whether the authentication module is on. */

@@ -234,20 +234,29 @@ describe('README.md', () => {
   })
 })
 
-describe('ARCHITECTURE.md', () => {
-  const architecture = read('ARCHITECTURE.md')
-  const named = new Set([...architecture.matchAll(/`((?:[\w-]+\/)*[\w-]+\.ts)`/g)].map(([, file = '']) => file))
+/** The pages of the folders at the top of lib/. */
+const folderPages = readdirSync(join(root, 'lib'), { withFileTypes: true })
+  .filter(entry => entry.isDirectory())
+  .map(({ name }) => `lib/${name}/README.md`)
+
+/** The files that a page names in backticks. */
+function namedFiles(page: string): string[] {
+  return [...read(page).matchAll(/`((?:[\w-]+\/)*[\w-]+\.(?:tsx?|md))`/g)].map(([, file = '']) => file)
+}
+
+describe('ARCHITECTURE.md and the pages of folders', () => {
+  const named = new Set(['ARCHITECTURE.md', 'docs/glossary.md', ...folderPages].flatMap(namedFiles))
 
   it('names files by their path in lib/ or in the repository, and none that does not exist', () => {
     assert.deepEqual(
-      [...named].filter(file => !sources.includes(file) && !existsSync(join(root, file))),
+      [...named].filter(file => !existsSync(join(root, 'lib', file)) && !existsSync(join(root, file))),
       [],
     )
   })
 })
 
 describe('links', () => {
-  const files = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md']
+  const files = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...folderPages]
   for (const folder of ['docs', 'docs/decisions']) {
     for (const file of readdirSync(join(root, folder))) if (file.endsWith('.md')) files.push(`${folder}/${file}`)
   }

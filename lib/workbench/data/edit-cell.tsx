@@ -1,4 +1,7 @@
-/** Edit cell: a cell whose value is being written. Enter and leaving it save, Tab saves and goes on, Escape leaves it was. What the API refuses stands below the field. */
+/**
+ * Edit cell: a cell whose value is being written. Enter and leaving it save, Tab saves and goes on, Escape restores it. What the API
+ * refuses stands below the field.
+ */
 import type { RefObject } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Refusal } from '../state/ask.ts'
@@ -13,7 +16,7 @@ import { readDraft, writeDraft } from './input-text.ts'
 import type { FieldDraft } from './input-text.ts'
 import { changeRecord } from './save.ts'
 
-/** Where the reader goes when a cell is left: it stays chosen, the next one is edited, or the one before; nowhere: the reader is elsewhere already. */
+/** What follows when a cell is left: it stays chosen, the next or the one before is edited; `nowhere`: the reader is elsewhere already. */
 export type Leaving = 'stay' | 'next' | 'before' | 'nowhere'
 
 interface EditCellProps {

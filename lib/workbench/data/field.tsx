@@ -1,4 +1,7 @@
-/** Field: where a value of an attribute is written: a choice where there are a few values, a search for links, else a text. Null is a choice of its own. */
+/**
+ * Field: where a value of an attribute is written: a choice where there are a few values, a search for links, else a text. Null is a choice
+ * of its own.
+ */
 import { useRef } from 'preact/hooks'
 import type { OutlinedAttribute } from '../state/outline.ts'
 import { findResource } from '../state/outline.ts'

@@ -1,4 +1,7 @@
-/** Import dialog: records of a CSV file: which column is which attribute, a try in a world of its own with the faults by line, then one request for all, which is one transaction. */
+/**
+ * Import dialog: records of a CSV file: which column is which attribute, a try in a world of its own with the faults by line, then one
+ * request for all, which is one transaction.
+ */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { Refusal } from '../state/ask.ts'

@@ -1,4 +1,7 @@
-/** Record form: the attributes of a record as fields, to change it or to make a new one. One request has all that is different; what is refused stands below its field. */
+/**
+ * Record form: the attributes of a record as fields, to change it or to make a new one. One request has all that is different; what is
+ * refused stands below its field.
+ */
 import type { RefObject } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'

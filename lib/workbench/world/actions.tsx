@@ -1,4 +1,7 @@
-/** Actions: buttons of a card that do something to the world, and the line of code that does the same, below them: that of the button that was last touched. */
+/**
+ * Actions: buttons of a card that do something to the world, and the line of code that does the same, below them: that of the button that
+ * was last touched.
+ */
 import { createContext } from 'preact'
 import type { ComponentChildren } from 'preact'
 import { useContext, useEffect, useId, useState } from 'preact/hooks'

@@ -523,7 +523,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Says which members cannot do their work here, and why: on a file that is too large to be reset, on a PostgreSQL database of others,
+   * Says which members cannot do their work here, and why: on a file that is too large to be reset, on an existing PostgreSQL database,
    * without a log-in.
    *
    * @returns sentences by name; empty where all is possible

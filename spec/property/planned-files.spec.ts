@@ -1,5 +1,5 @@
 /**
- * Planned writes in files of others: a value is a change where it differs from what is shown, whatever a column holds, and whichever way
+ * Planned writes in existing files: a value is a change where it differs from what is shown, whatever a column holds, and whichever way
  * writes it. Files as others make them, with values of any type in any column, are served twice, as they are; in one of the engines a
  * subscriber does nothing, so that all of its writes go through MikroORM's unit of work. Both get the same requests. Answers, journals and
  * whole files are the same.
@@ -194,7 +194,7 @@ UnitsOfWork.prototype.write = function (work, end) {
   return write.call(this, work, end) as Promise<never>
 }
 
-describe('planned writes in files of others', () => {
+describe('planned writes in existing files', () => {
   it('answer and store as the unit of work, whatever the columns hold', () =>
     check(
       fc.asyncProperty(

@@ -47,7 +47,7 @@ function specs(name: string, files: readonly (readonly [file: string, pattern?: 
 }
 
 export const KNOWN: readonly Check[] = [
-  specs('files of others keep everything', [
+  specs('existing files keep everything', [
     ['spec/property/existing-files.spec.ts', undefined, 200],
     ['spec/sqlite/schema/existing-files.spec.ts'],
     ['spec/sqlite/database/file-gone.spec.ts'],

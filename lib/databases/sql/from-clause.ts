@@ -22,7 +22,7 @@ export class Tables {
    */
   recall: Recall | undefined
   readonly flavour: Flavour
-  /** What a statement goes through, where it can be run with looks at the clock; undefined where it cannot. */
+  /** The tables that a statement goes through, where it can be run with time checks; undefined where it cannot. */
   watched: Visit[] | undefined
   #count: { value: number }
   readonly #scopeOf: ScopeLookup
@@ -267,7 +267,7 @@ export interface OpenList {
   /** Leaves out the records that do not exist for the caller, and those that are of another entity's list. */
   readonly existing: Sql | undefined
   readonly alias: string
-  /** Where looks at the clock stand, in front of the conditions. */
+  /** The place of time checks, in front of the conditions. */
   readonly mark: string
 }
 

@@ -242,7 +242,7 @@ export function gatherLists(
     if (--mine.count > 0) continue
     const { list } = compiled
     const before = inOrder(state, list)
-    // Whoever has changed the list earlier has left it in this order.
+    // The order in which an earlier change of the list has left it.
     state.ids = new Set(before)
     const bytes = LIST_BYTES + ID_BYTES * (before.length + mine.after.length)
     const own = state.owner === undefined ? {} : { shown: state.owner as string | number }
@@ -282,7 +282,7 @@ function inOrder({ ids, places }: ListState, { attribute }: WatchedList): unknow
     const placeOf = (id: unknown): number => places.get(id) ?? Number.MAX_VALUE
     return list.toSorted((a, b) => placeOf(a) - placeOf(b) || compareIds(a, b, target))
   }
-  // Nothing has left it.
+  // No member has left the list.
   if (places === undefined && (!isByKey || target.key.length > 1)) return list
   return list.toSorted((a, b) => compareIds(a, b, target))
 }

@@ -21,7 +21,7 @@ export class Select {
   order: readonly Sql[] = []
   page = false
 
-  /** Where looks at the clock stand, in front of the conditions. */
+  /** The place of time checks, in front of the conditions. */
   mark = ''
   /** The same where there are none. */
   wholeMark = ''
@@ -36,8 +36,7 @@ export class Select {
   }
 
   /**
-   * From now on the statement can be run with looks at the clock, as it goes through the rows of a scope; `all` says that these may be all
-   * that there are.
+   * From now on the statement can be run with time checks on the rows of a scope. `all` says that these may be all rows of the table.
    */
   watch(scope: FromClause, all: boolean): void {
     const { resource } = scope

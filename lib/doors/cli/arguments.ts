@@ -51,8 +51,7 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   /** Whether the statements of each request are printed. */
   readonly explain: boolean
   readonly watch: boolean
-  /** Whether changes are written back to the JSON file. */
-  /** `sync`: each answer waits until the file has what it tells of. */
+  /** Whether changes are written back to the JSON file. `sync`: each answer waits until the file has its changes. */
   readonly save: boolean | 'sync'
   /** Whether a JSON file that needs notes is refused. */
   readonly strict: boolean

@@ -1,5 +1,5 @@
 /**
- * Handle: a request from its arrival to its answer. `passStages` is the list of the stages in their order, and has no rules of its own.
+ * Handle: a request from its arrival to its answer. `passStages` calls the stages in their order.
  * Traces, the journal and injected faults stand around it, in record-request.ts.
  */
 import type { DatabaseFailure } from '../../records/database/dialect.ts'

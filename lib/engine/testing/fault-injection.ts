@@ -240,7 +240,7 @@ export class Faults {
   }
 
   /**
-   * Takes a request along its course.
+   * Runs a request with the faults that it matches: it waits, is answered, or ends as they say.
    *
    * @param answer does the request
    * @param refused makes an answer of an error

@@ -98,8 +98,8 @@ export interface Connection {
   /** Whether the defaults that the database gives the columns of a table follow the clock of the engine. */
   keepsTime(table: StoredTable): boolean
   /**
-   * Whether statements may set and compare the links in these columns, as the records show them; in a database that others have written
-   * they may hold more than keys.
+   * Whether statements may set and compare the links in these columns, as the records show them. In an existing database the columns may
+   * hold more than keys.
    */
   havePlainLinks(columns: readonly LinkColumn[]): boolean
   /** Whether the engine counts the keys of a table. */

@@ -33,7 +33,7 @@ export interface Costs {
   readonly visits: readonly Visit[]
   /** The work on each row, in comparisons. */
   readonly weight: number
-  /** The same statement with looks at the clock. */
+  /** The same statement with time checks. */
   readonly watched: string
   /** What it reads: `rows`, `count`, or the name of a relation. */
   readonly about: string
@@ -56,7 +56,7 @@ export interface Visit {
 /** Rows from which others are looked for. */
 export interface Origin {
   readonly visit: Visit
-  /** Whether each record is met at most once among them, so that together they lead to each other row at most once. */
+  /** Whether each record occurs at most once among them. */
   readonly isOnce: boolean
 }
 

@@ -42,11 +42,11 @@ export interface Visibility {
   readonly where: readonly Condition[]
   /** Flags that the request gives. */
   readonly flags: ReadonlySet<string>
-  /** Whether the caller may see single records, or lists. Throws Unasked. */
+  /** Whether the caller may see single records, or lists. Throws RuleNotEvaluated. */
   readonly allows: (resource: Resource, action: 'get' | 'list') => boolean
   /** Whether `scopeOf` may give a condition for some callers. */
   readonly restricts: (resource: Resource) => boolean
-  /** The condition that the rows of a resource meet which exist for the caller. Throws Unasked. */
+  /** The condition that the rows of a resource meet which exist for the caller. Throws RuleNotEvaluated. */
   readonly scopeOf: ScopeLookup
   /** The values of the scope of a resource, or of custom parameters. */
   readonly findValues: (resource: Resource | undefined) => readonly unknown[]
@@ -88,8 +88,8 @@ export function retryWithRules<T>(visibility: Visibility, work: () => T): Awaita
 }
 
 /**
- * Restricts visibility to these rules: comes to a stop at any other, though that may have been asked elsewhere. A result that is kept for
- * other requests must not depend on an answer that it was not found by.
+ * Restricts visibility to these rules: it throws for any other rule, even for one that has been evaluated. A result that is kept for other
+ * requests may only depend on the rules by which it is found.
  */
 export function restrictedTo(rules: readonly PendingRule[], visibility: Visibility): Visibility {
   if (visibility === EVERYTHING) return visibility

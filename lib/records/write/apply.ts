@@ -165,8 +165,8 @@ function changeLoaded(entity: Entity, change: RecordInput, work: Work): Awaitabl
 }
 
 /**
- * Has MikroORM write values of a file of others that differ from what is shown, also where it reads what is stored as the same value: of
- * any number but 0 it makes `true`, of a word that is to be a decimal nothing that equals anything.
+ * Makes MikroORM write the values of an existing file that differ from what is shown. It would leave out some of them, since it reads a
+ * stored value otherwise: any number but 0 is `true` to it, and a word in a column of decimals is a number that equals none.
  */
 function forgetShown(entity: Entity, values: readonly ValueInput[], em: EntityManager): void {
   const loaded = em.getUnitOfWork().getOriginalEntityData(entity)

@@ -1,7 +1,7 @@
 /**
  * Bind write: the values of a valid change become the parameters of statements, with what the model adds: defaults, values that the
- * constructor of the class gives, `onCreate`, `onUpdate`. Gives nothing where a value turns out to be more than a statement can say: then
- * the unit of work writes it, as nothing has run yet.
+ * constructor of the class gives, `onCreate`, `onUpdate`. Gives nothing where a value cannot be bound: then the unit of work writes it,
+ * as nothing has run yet.
  */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { keepSurroundings } from '../../foundation/base/surroundings.ts'

@@ -1,7 +1,7 @@
 /**
  * Flat writer: inserts and changes one row by the statement of a shape (row-shape.ts), which is kept by the names in the body, as a reading
- * is by its query. The steps and the errors are those of writer.ts. Gives undefined where nothing has been written, since a value is more
- * than a statement can say: the unit of work writes it then.
+ * is by its query. The steps and the errors are those of writer.ts. Gives undefined where it has written nothing, since a value cannot be
+ * bound: the unit of work writes it then.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../../foundation/base/awaitable.ts'

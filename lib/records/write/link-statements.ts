@@ -61,7 +61,7 @@ export class LinkStatements {
 export function toKeys(texts: readonly unknown[], target: Resource): readonly KeyValues[] {
   return texts.map(text => {
     const key = keyFromText(String(text), target)
-    // A file of others may hold a key of another type.
+    // An existing file may hold a key of another type.
     if (key === undefined) throw new Unplanned()
     return key
   })

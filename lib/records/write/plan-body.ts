@@ -1,6 +1,6 @@
 /**
  * Plan body: finds out whether statements can write all records that a body is about: those nested in it, and those whose links its lists
- * set. The decision is by the model, by how the tables of a file of others are declared, and by the names in the body, before anything
+ * set. The decision is by the model, by how the tables of an existing file are declared, and by the names in the body, before anything
  * runs.
  */
 import { withoutIds } from '../../model/ids-name.ts'
@@ -57,7 +57,7 @@ export function planMember(owner: Resource, list: ToManyAttribute, body: JsonObj
 export function planChanges(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
   const properties = on.mayHoldMisfits ? plan.updateOfOthers : plan.update
   const planned = properties === undefined ? undefined : new BodyWalk(true, on).plan(plan, resource, body, properties)
-  // In the table of others a trigger may look at what is beside the row.
+  // In an existing table a trigger may read other tables.
   return planned?.isWide === true && !on.havePlainLinks(linkColumns(plan.stored)) ? undefined : planned
 }
 

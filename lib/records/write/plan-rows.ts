@@ -13,7 +13,7 @@ export interface RowPlan {
   readonly insert: ReadonlyMap<string, StoredProperty> | undefined
   /** The attributes that a statement can change; undefined: none can change any. */
   readonly update: ReadonlyMap<string, StoredProperty> | undefined
-  /** Those of them that a statement can change in a file of others, too, where a column may hold a value of another type. */
+  /** Those of them that a statement can change in an existing file, too, where a column may hold a value of another type. */
   readonly updateOfOthers: ReadonlyMap<string, StoredProperty> | undefined
   /** The properties that every change sets. */
   readonly touched: readonly StoredProperty[]
@@ -124,8 +124,9 @@ function hasKnownForm(attribute: ScalarAttribute): boolean {
 }
 
 /**
- * Whether a statement finds out in a file of others, too, what changes. Whatever a column holds, a value is a change there where it differs
- * from what is shown; what is the same has been left out before. Of an object a part may be shown, and of a hidden value nothing is.
+ * Whether a statement can find out what changes in an existing file, too. There a value is a change where it differs from what is shown,
+ * whatever the column holds. Values that are the same have been left out before. Of an object a part may be shown, and of a hidden value
+ * nothing is.
  */
 function isCompared(attribute: Attribute): boolean {
   return attribute.kind === 'toOne' || (attribute.kind === 'scalar' && !attribute.hidden)

@@ -1,7 +1,7 @@
 /**
  * Planned writer: creates and changes a record by statements, inside the transaction of the request, where no code of the application takes
  * part in it and the model asks for no more than that (plan-rows.ts). The steps and the errors are those of writer.ts. Each method gives
- * undefined where nothing has been written, since a value is more than a statement can say: the unit of work writes it then.
+ * undefined where it has written nothing, since a value cannot be bound: the unit of work writes it then.
  */
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
@@ -258,7 +258,7 @@ export class PlannedWriter {
     }
   }
 
-  /** Whether the database finds values that are taken. One of others may lack the model's constraints. */
+  /** Whether the database finds values that are taken. An existing database may lack the model's constraints. */
   #finds(keepsUnique: boolean): boolean {
     return keepsUnique && this.#connection.keepsConstraints
   }

@@ -31,7 +31,7 @@ export interface RowAsked extends RefusedBody {
   readonly values: MadeValues | undefined
   /** What the caller may do, where that is not everything. */
   readonly rules: RowRules | undefined
-  /** Whether rows of others are written in the same transaction: what the database refuses is left to the unit of work then. */
+  /** Whether rows of other records are written in the same transaction: the unit of work then does what the database refuses. */
   readonly isWide: boolean
 }
 
@@ -108,7 +108,7 @@ export class RowChanges {
     return yield* rules.refuseLeft(shown)
   }
 
-  /** Says false where nothing has been done, since a value is more than a statement can say. */
+  /** Gives false where nothing has been done, since a value cannot be bound. */
   *#set({ row, columns, statement, address }: PlannedRowChange, asked: RowAsked, behind: (() => void) | undefined): Coroutine<boolean> {
     const { stored, touched } = row
     if (columns.columns.length === 0) return true
@@ -149,7 +149,7 @@ export class RowChanges {
     } catch (error) {
       if (!dialect.breaksConstraint(error)) throw error
       if (asked.isWide) throw new Unplanned('', { cause: error })
-      // A database of others may lack the model's constraints.
+      // An existing database may lack the model's constraints.
       if (keepsUnique && connection.keepsConstraints) yield* findTaken(error, asked, dialect, this.#validator)
       throw error
     }

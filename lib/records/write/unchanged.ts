@@ -97,8 +97,8 @@ function isRendered(attribute: Attribute | InnerAttribute): boolean {
 /**
  * Returns the body without the values that equal those shown; the same body where there is none.
  *
- * @param byValue whether other spellings of a value equal it: one time in two zones, `1.5` and `1.50`; so it is in a database of others,
- * where a link is looked at, too
+ * @param byValue whether other spellings of a value equal it: one time in two zones, `1.5` and `1.50`; so it is in an existing database,
+ * where links are compared, too
  */
 export function omitUnchanged(
   body: JsonObject,

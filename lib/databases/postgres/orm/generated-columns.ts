@@ -1,6 +1,6 @@
 /**
- * Generated columns: those that entities declare as `virtual` are stored by a server that has no others, which is the same to all who read
- * them.
+ * Generated columns: PostgreSQL before 18 has no virtual columns. There the columns that entities declare as `virtual` are created as
+ * stored. Readers see no difference.
  */
 import { isRaw, raw } from '@mikro-orm/core'
 import type { MikroORM } from '@mikro-orm/core'

@@ -15,7 +15,7 @@ interface Emptied {
   readonly notes: Notes
 }
 
-/** @throws Error in one line where a table of others refers to one of these. */
+/** @throws Error in one line where a table that no entity has refers to one of these. */
 export function beginAnew({ orm, db, path, notes }: Emptied): void {
   const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
   const names = [...schema.getTables(), ...schema.getViews()].map(({ name }) => name)
@@ -46,7 +46,7 @@ export function beginAnew({ orm, db, path, notes }: Emptied): void {
   }
 }
 
-/** Returns a table of others that refers to one of these with a row. */
+/** Returns a table that no entity has, and that refers to one of these with a row. */
 function findUser(names: readonly string[], db: Database.Database): string | undefined {
   const own = new Set(names.map(foldCase))
   const tables = db.prepare("select name from main.sqlite_schema where type = 'table'").pluck().all() as string[]

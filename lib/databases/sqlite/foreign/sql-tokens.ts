@@ -9,8 +9,16 @@ export interface Token {
   readonly gap: string
 }
 
-const TOKEN =
-  /(?<gap>(?:\s+|--[^\n]*|\/\*[^]*?(?:\*\/|$))*)(?:(?<text>(?:[eEnN])?'(?:[^']|'')*')|(?<name>"(?:[^"]|"")*"|`(?:[^`]|``)*`)|(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?<word>[\p{L}_$][\p{L}\p{N}_$]*)|(?<mark>::|->>|->|#>>|#>|\|\||~\*|!~\*|!~|<=|>=|<>|!=|@>|<@|\?\?|[^]))/guy
+const PARTS = [
+  String.raw`(?<text>[eEnN]?'(?:[^']|'')*')`,
+  String.raw`(?<name>"(?:[^"]|"")*"|\x60(?:[^\x60]|\x60\x60)*\x60)`,
+  String.raw`(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)`,
+  String.raw`(?<word>[\p{L}_$][\p{L}\p{N}_$]*)`,
+  String.raw`(?<mark>::|->>|->|#>>|#>|\|\||~\*|!~\*|!~|<=|>=|<>|!=|@>|<@|\?\?|[^])`,
+]
+
+/** Blanks and comments, and the token behind them. */
+const TOKEN = new RegExp(String.raw`(?<gap>(?:\s+|--[^\n]*|/\*[^]*?(?:\*/|$))*)(?:${PARTS.join('|')})`, 'guy')
 
 /** Splits a text into tokens. */
 export function tokenize(sql: string): Token[] {

@@ -1,6 +1,6 @@
 /**
- * How often a write waits for a PostgreSQL server: what is asked of it together goes to it in one turn. Counted by a proxy between the
- * engine and the server.
+ * How often a write waits for a PostgreSQL server: what is asked of it together goes to it in one turn. How many statements it asks for.
+ * Counted by a proxy between the engine and the server.
  */
 import assert from 'node:assert/strict'
 import { connect, createServer } from 'node:net'
@@ -24,9 +24,14 @@ const Tag = defineEntity({
   properties: { id: p.integer().primary(), notes: () => p.manyToMany(Note) },
 })
 
+/** The message of the protocol that has a prepared statement run. */
+const EXECUTE = 'E'.charCodeAt(0)
+
 /** Passes on what client and server say, and counts how often the client says something again after the server has. */
 class CountingProxy implements AsyncDisposable {
   turns = 0
+  /** Statements with parameters, or with an answer: `begin` and `commit` are none. */
+  statements = 0
   readonly #sockets = new Set<Socket>()
   readonly #server
 
@@ -40,7 +45,7 @@ class CountingProxy implements AsyncDisposable {
       ] as const) {
         this.#sockets.add(from.setNoDelay(true))
         from.on('data', chunk => {
-          if (from === client && isAnswered) this.turns++
+          if (from === client) this.#count(chunk, isAnswered)
           isAnswered = from === server
           to.write(chunk)
         })
@@ -48,6 +53,12 @@ class CountingProxy implements AsyncDisposable {
         from.on('close', () => to.destroy())
       }
     })
+  }
+
+  #count(packet: Buffer, isTurn: boolean): void {
+    if (isTurn) this.turns++
+    // Those that begin a session have no type: they are not counted.
+    for (let at = 0; at + 5 <= packet.length; at += 1 + packet.readUInt32BE(at + 1)) if (packet[at] === EXECUTE) this.statements++
   }
 
   async listen(): Promise<number> {
@@ -62,9 +73,9 @@ class CountingProxy implements AsyncDisposable {
 }
 
 describe('a write on PostgreSQL', { skip: await findNoServer() }, () => {
-  for (const [title, journal, lists] of [
-    ['waits for its statements, for its answer and for the end of its transaction', 0, 3],
-    ['waits no longer where the journal has the rows that have changed', 100, 4],
+  for (const [title, journal, lists, log] of [
+    ['waits for its statements, for its answer and for the end of its transaction', 0, 3, 0],
+    ['waits no longer where the journal has the rows that have changed, and asks one statement more', 100, 4, 1],
   ] as const)
     it(title, async () => {
       await using schema = ownSchema()
@@ -78,10 +89,14 @@ describe('a write on PostgreSQL', { skip: await findNoServer() }, () => {
         journal,
       })
       const turnsOf = async (method: string, path: string, body?: unknown): Promise<number> => {
-        proxy.turns = 0
+        proxy.turns = proxy.statements = 0
         const { status } = await engine.handle(method, path, undefined, body)
         assert.equal(status, 200)
         return proxy.turns
+      }
+      const statementsOf = async (method: string, path: string, body?: unknown): Promise<number> => {
+        await turnsOf(method, path, body)
+        return proxy.statements
       }
       for (const text of ['warm', 'up']) {
         await turnsOf('POST', '/v1/notes', { text })
@@ -96,10 +111,18 @@ describe('a write on PostgreSQL', { skip: await findNoServer() }, () => {
         },
         { create: 3, update: 2, delete: 2 },
       )
+      assert.deepEqual(
+        {
+          create: await statementsOf('POST', '/v1/notes', { text: 'a' }),
+          update: await statementsOf('PATCH', '/v1/notes/4', { text: 'b' }),
+          delete: await statementsOf('DELETE', '/v1/notes/4'),
+        },
+        { create: 2 + log, update: 2 + log, delete: 2 + log },
+      )
       // The lists of a record are asked for when it is there, and the record is deleted behind them.
       await turnsOf('POST', '/v1/notes', { text: 'c' })
       for (const id of [1, 2, 3]) {
-        await turnsOf('POST', '/v1/tags', { notes: [4] })
+        await turnsOf('POST', '/v1/tags', { notes: [5] })
         assert.equal(await turnsOf('DELETE', `/v1/tags/${id}`), lists)
       }
     })

@@ -3,15 +3,34 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { Socket } from 'node:net'
 import { Pool } from 'pg'
 import type { PoolClient } from 'pg'
+import { command } from '../../lib/databases/postgres/server/sessions.ts'
 import { sendBatch } from '../../lib/databases/postgres/server/statement-batch.ts'
 import type { AskedStatement } from '../../lib/databases/postgres/server/statement-batch.ts'
 import type { Row } from '../../lib/records/database/dialect.ts'
 import { SERVER_URL, findNoServer } from './server-database.ts'
 
+// oxlint-disable no-underscore-dangle -- so Node calls what a stream writes by
+/** A socket that counts the packets that it sends. */
+class CountingSocket extends Socket {
+  packets = 0
+
+  override _write(...given: Parameters<Socket['_write']>): void {
+    this.packets++
+    super._write(...given)
+  }
+
+  override _writev(...given: Parameters<NonNullable<Socket['_writev']>>): void {
+    this.packets++
+    super._writev!(...given)
+  }
+}
+// oxlint-enable no-underscore-dangle
+
 async function withSession(work: (session: PoolClient) => Promise<void>): Promise<void> {
-  const pool = new Pool({ connectionString: SERVER_URL, max: 1, pipeline: true })
+  const pool = new Pool({ connectionString: SERVER_URL, max: 1, pipeline: true, stream: () => new CountingSocket() })
   const session = await pool.connect()
   try {
     await work(session)
@@ -54,6 +73,18 @@ describe('a batch of statements', { skip: await findNoServer() }, () => {
       const nested = [[Buffer.from('a'), Buffer.from('\\')]]
       const [bytes] = await rowsOf(session, { sql: "select encode(($1::bytea[])[1][2], 'escape')", parameters: [nested] })
       assert.deepEqual(bytes, [[String.raw`\\`]])
+    }))
+
+  it('goes to the server in one packet with what is sent before and behind it at one time', () =>
+    withSession(async session => {
+      const socket = session.connection.stream as CountingSocket
+      await rowsOf(session, 'select 1')
+      socket.packets = 0
+      const sent = [command(session, 'begin'), rowsOf(session, 'select 1', 'select 2'), rowsOf(session, 'select 3')]
+      await Promise.all(sent)
+      assert.equal(socket.packets, 1)
+      await command(session, 'commit')
+      assert.equal(socket.packets, 2)
     }))
 
   it('prepares a statement once', () =>

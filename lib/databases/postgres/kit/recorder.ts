@@ -22,6 +22,9 @@ const TRIM_EVERY = 1_000
 /** Entries from which on the server is to find those of a transaction by the index. */
 const MANY_ENTRIES = 1_000
 
+/** How rows change. Other entries of `WatchedRows.withOthers` bear their table. */
+const KINDS: ReadonlySet<unknown> = new Set(['I', 'U', 'D'])
+
 /** The bytes of a change beside the texts of its row. */
 const ROW_BYTES = 100
 const VALUE_BYTES = 16
@@ -56,8 +59,17 @@ interface AskedEntries {
   readonly limits: readonly number[]
   /** What is read together with the tables that have changed, since these have changed lately. */
   readonly guessed: readonly WatchedRows[]
-  /** The tables, and the entries of what was guessed. */
-  readonly answer: Promise<Answered['rows']>
+  readonly answer: Promise<FoundEntries>
+}
+
+/** What has been found in the log. */
+interface FoundEntries {
+  /** The OIDs of the tables that have changed. */
+  readonly tables: ReadonlySet<number>
+  /** The last position. */
+  readonly last: number
+  /** The entries of what was guessed. */
+  readonly entries: Answered['rows']
 }
 
 /** An entry of the log, by its position. */
@@ -171,9 +183,9 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     if (open === undefined || !this.#isHeard(open)) return
     const { limits, guessed, answer } = open.asked ?? this.#askEntries(session, open)
     open.asked = undefined
-    const [touched = [], ...likely] = await answer
-    if (touched.length === 0) return
-    const changed = touched.flatMap(([oid]) => this.#parts.compiled.byTable.get(Number(oid)) ?? [])
+    const { tables, last, entries: likely } = await answer
+    if (tables.size === 0) return
+    const changed = [...tables].flatMap(oid => this.#parts.compiled.byTable.get(oid) ?? [])
     this.#lately = changed
     const others = changed.filter(each => this.#isWanted(each, open) && !guessed.includes(each))
     const rest = others.length === 0 ? [] : await this.#ask(session, others, limits)
@@ -181,7 +193,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     const found = [...guessed, ...others].flatMap((each, index) => entries[index]!.flatMap(row => readEntry(each, row)))
     const { sink } = open.owners.at(-1)!
     for (const { change } of found.toSorted((a, b) => a.at - b.at)) open.pending.push({ sink, change })
-    open.read = Math.max(...touched.map(([, last]) => Number(last)))
+    open.read = last
     if (open.read > this.#highest) this.#highest = open.read
   }
 
@@ -196,7 +208,29 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   #askEntries(session: PoolClient, open: OpenChanges): AskedEntries {
     const limits = [open.read, open.start]
     const guessed = this.#lately.filter(each => this.#isWanted(each, open))
-    return { limits, guessed, answer: this.#ask(session, [{ sql: this.#parts.compiled.touched }, ...guessed], limits) }
+    return {
+      limits,
+      guessed,
+      answer: guessed.length === 1 ? this.#askOne(session, guessed[0]!, limits) : this.#askAll(session, guessed, limits),
+    }
+  }
+
+  /** Asks which tables have changed, and for the entries of some. */
+  async #askAll(session: PoolClient, guessed: readonly WatchedRows[], limits: readonly number[]): Promise<FoundEntries> {
+    const [touched = [], ...entries] = await this.#ask(session, [{ sql: this.#parts.compiled.touched }, ...guessed], limits)
+    return { tables: new Set(touched.map(([oid]) => Number(oid))), last: lastOf(touched, 1), entries }
+  }
+
+  /** Asks the same by one statement, where the entries of one table are wanted: most requests change one. */
+  async #askOne(session: PoolClient, { oid, withOthers }: WatchedRows, limits: readonly number[]): Promise<FoundEntries> {
+    const [rows = []] = await this.#ask(session, [{ sql: withOthers }], limits)
+    const tables = new Set<number>()
+    const own = rows.filter(([, kind]) => {
+      const other = KINDS.has(kind) ? undefined : Number(kind)
+      tables.add(other ?? oid)
+      return other === undefined
+    })
+    return { tables, last: lastOf(rows, 0), entries: [own] }
   }
 
   async #ask(session: PoolClient, statements: readonly { readonly sql: string }[], limits: readonly number[]): Promise<Answered['rows']> {
@@ -240,6 +274,11 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.#measureAt = this.#highest * 2
     await measureLog(session, this.#parts.log)
   }
+}
+
+/** Returns the greatest number in a column. */
+function lastOf(rows: readonly Row[], column: number): number {
+  return rows.reduce((last, row) => Math.max(last, Number(row[column])), 0)
 }
 
 /** Makes changes of an entry of the log. */

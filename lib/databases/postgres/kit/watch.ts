@@ -26,6 +26,10 @@ export type WatchedRows = {
   readonly table: string | undefined
   /** Reads position, kind, and the columns of the old and of the new row. */
   readonly sql: string
+  /** The same, with the entries of all other tables, which have the OID of their table in the place of the kind, and no columns. */
+  readonly withOthers: string
+  /** The OID of the table. */
+  readonly oid: number
 } & (
   | { readonly kind: 'table'; readonly watched: WatchedTable; readonly image: CompiledImage }
   | { readonly kind: 'list'; readonly list: CompiledList; readonly width: number }
@@ -66,7 +70,7 @@ function compileTable(watched: WatchedTable, logged: LoggedTable, log: ChangeLog
     table: resource.table,
     watched,
     image,
-    sql: selectEntries(logged, log, [...compile(OLD).columns, ...image.columns]),
+    ...selectEntries(logged, log, [...compile(OLD).columns, ...image.columns]),
   }
 }
 
@@ -75,22 +79,39 @@ function compileLinks(list: WatchedList, logged: LoggedTable, log: ChangeLog, fl
   const [before, after] = [linkColumns(list, OLD, flavour, recall), linkColumns(list, NEW, flavour, recall)]
   const meant = (alias: string): string | undefined =>
     discriminatorCondition(list.attribute.via.discriminator, column => `${alias}.${name(column)}`)?.text
-  const isMeant = meant(OLD) === undefined ? '' : ` where case when l.op = 'I' then ${meant(NEW)!} else ${meant(OLD)!} end`
+  const isMeant = meant(OLD) === undefined ? undefined : `case when l.op = 'I' then ${meant(NEW)!} else ${meant(OLD)!} end`
   return {
     kind: 'list',
     table: undefined,
     list: compileList(list, flavour, NEW, recall),
     width: after.length,
-    sql: selectEntries(logged, log, [...before, ...after], isMeant),
+    ...selectEntries(logged, log, [...before, ...after], isMeant),
   }
 }
 
-function selectEntries({ oid, quoted }: LoggedTable, log: ChangeLog, columns: readonly string[], where = ''): string {
+function selectEntries(
+  { oid, quoted }: LoggedTable,
+  log: ChangeLog,
+  columns: readonly string[],
+  isMeant?: string,
+): Pick<WatchedRows, 'oid' | 'sql' | 'withOthers'> {
   // `offset 0` has each text parsed once, not once for each column.
-  return (
-    `select l.n, l.op, ${columns.join(', ')} from (select n, op, old::${quoted} as o, new::${quoted} as w from ${log.quoted} ` +
-    `where ${MINE} and tbl = ${oid} offset 0) as l, lateral (select (l.o).*) as ${OLD}, lateral (select (l.w).*) as ${NEW}${where}`
-  )
+  const select = (entries: string, where: string): string =>
+    `select l.n, l.op, ${columns.join(', ')} from (select ${entries} offset 0) as l, ` +
+    `lateral (select (l.o).*) as ${OLD}, lateral (select (l.w).*) as ${NEW}${where}`
+  const own = (value: string): string => `case when tbl = ${oid} then ${value} end`
+  const others = `n, case when tbl = ${oid} then op::text else tbl::text end as op, ${own('old')}::${quoted} as o, ${own('new')}::${quoted} as w`
+  return {
+    oid,
+    sql: select(
+      `n, op, old::${quoted} as o, new::${quoted} as w from ${log.quoted} where ${MINE} and tbl = ${oid}`,
+      isMeant === undefined ? '' : ` where ${isMeant}`,
+    ),
+    withOthers: select(
+      `${others} from ${log.quoted} where ${MINE}`,
+      isMeant === undefined ? '' : ` where l.op not in ('I', 'U', 'D') or (${isMeant})`,
+    ),
+  }
 }
 
 /** The key of a record that has gone in the transaction, or is linked by another value since: the log has its old row. */

@@ -13,7 +13,7 @@ import { literal, name } from '../../sql/sql.ts'
 import { isLost, isOutdated, unreachable } from './errors.ts'
 import { cancel, isLent, lendSettings, sendWithSettings, withSettings } from './lent-settings.ts'
 import type { PgliteDatabase } from './pglite.ts'
-import { sendBatch } from './statement-batch.ts'
+import { gatherWrites, sendBatch } from './statement-batch.ts'
 import type { Answered, AskedStatement } from './statement-batch.ts'
 
 /** Milliseconds that a request waits for a session. */
@@ -249,6 +249,7 @@ export async function ask(session: PoolClient, text: string, values: readonly un
 
 /** Runs a statement without parameters. */
 export function command(session: PoolClient, text: string): Promise<QueryResult> {
+  gatherWrites(session.connection)
   return session.query(withSettings(session, text))
 }
 

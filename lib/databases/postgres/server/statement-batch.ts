@@ -4,6 +4,7 @@
  * as the server sends them.
  */
 import { randomBytes } from 'node:crypto'
+import type { Writable } from 'node:stream'
 import { Query } from 'pg'
 import type { Connection, PoolClient } from 'pg'
 import type { Row } from '../../../records/database/dialect.ts'
@@ -52,6 +53,24 @@ export function sendBatch(session: PoolClient, statements: readonly AskedStateme
   })
 }
 
+/** The streams whose writes are held back until the code that runs has come to its end. */
+const gathering = new WeakSet<Writable>()
+
+/**
+ * Has all that is sent from now on, until the code that runs waits for something, go to the server as one packet: a transaction begins,
+ * writes, and asks for what has changed. Each packet by itself is a call of the system on both sides, which costs about as much as to find
+ * a row.
+ */
+export function gatherWrites({ stream }: Connection): void {
+  if (gathering.has(stream)) return
+  gathering.add(stream)
+  stream.cork()
+  process.nextTick(() => {
+    gathering.delete(stream)
+    stream.uncork()
+  })
+}
+
 /**
  * The interface of `pg` for what runs on a connection: it calls `submit`, and then `handle…` with what comes back up to the end of the
  * message.
@@ -77,15 +96,10 @@ class StatementBatch extends Query {
   }
 
   override submit = (connection: Connection): void => {
-    const { stream } = connection
     const parameters = this.statements.map(statement => statement.parameters.map(formatParameter))
-    stream.cork()
-    try {
-      for (const [index, statement] of this.statements.entries()) this.#send(statement.sql, parameters[index]!, connection)
-      connection.sync()
-    } finally {
-      stream.uncork()
-    }
+    gatherWrites(connection)
+    for (const [index, statement] of this.statements.entries()) this.#send(statement.sql, parameters[index]!, connection)
+    connection.sync()
   }
 
   #send(sql: string, values: readonly (string | Buffer | null)[], connection: Connection): void {

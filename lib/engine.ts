@@ -35,7 +35,7 @@ import type { RequestPoint } from './engine/pipeline/restore-before.ts'
 import type { Snapshot } from './engine/pipeline/snapshot.ts'
 import { EngineInternals } from './engine/pipeline/engine-internals.ts'
 import { internalsOf, keepInternals } from './engine/pipeline/internals.ts'
-import { joinStream } from './engine/pipeline/stream-list.ts'
+import { joinPieces } from './engine/pipeline/record-request.ts'
 import type { MethodText, NamedBy, PathText } from './model/client/resource-names.ts'
 import type { QueryInput } from './foundation/base/query-input.ts'
 import { answer } from './doors/server/fetch.ts'
@@ -156,7 +156,7 @@ export class RestEngine<Name extends string = string> {
     body?: unknown,
     context: HandleContext = NO_CONTEXT,
   ): Promise<RestResponse> {
-    return chain(this.#parts.requests.handle(method, path, query, body, context), joinStream)
+    return chain(this.#parts.requests.handle(method, path, query, body, context), joinPieces)
   }
 
   /**
@@ -169,7 +169,7 @@ export class RestEngine<Name extends string = string> {
    * const { status } = await engine.send('POST /v1/users', { body: { name: 'Ann', email: 'ann@example.test' } })
    */
   async send(line: string, options: SendOptions = {}): Promise<RestResponse> {
-    return chain(this.#parts.requests.handle(...readSent(line, options)), joinStream)
+    return chain(this.#parts.requests.handle(...readSent(line, options)), joinPieces)
   }
 
   /**

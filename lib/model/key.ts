@@ -28,6 +28,11 @@ export function isShownKey(key: RecordKey): key is ShownKey {
   return !Array.isArray(key)
 }
 
+/** Whether the row of what a path names is known by its key. */
+export function hasRowKey<T extends { readonly key: RecordKey }>(named: T): named is T & { readonly key: KeyValues } {
+  return Array.isArray(named.key)
+}
+
 /** The values of a key's parts, in the order of `idParts`. */
 export function idValues(key: RecordKey): readonly ScalarValue[] {
   return isShownKey(key) ? [key.shown] : key

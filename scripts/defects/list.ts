@@ -105,8 +105,8 @@ const FILES: readonly Defect[] = [
   {
     name: 'a database for reading is written to',
     file: 'databases/sqlite/content.ts',
-    find: 'if (this.#handle.readOnly) throw',
-    replace: 'if (this.#handle.readOnly && this.#started) void',
+    find: 'if (this.handle.readOnly) throw',
+    replace: 'if (this.handle.readOnly && this.#started) void',
     specs: ['sqlite/read-only'],
   },
 ]
@@ -150,8 +150,8 @@ const STAGES: readonly Defect[] = [
   {
     name: 'resolve: a fifth segment is ignored',
     file: 'records/access/resolve-path.ts',
-    find: 'path }\n  if (excess !== undefined) throw',
-    replace: 'path }\n  if (excess === null) throw',
+    find: 'resource }\n  if (excess !== undefined) throw',
+    replace: 'resource }\n  if (excess === null) throw',
     specs: ['api/paths'],
   },
   {
@@ -248,7 +248,7 @@ const STAGES: readonly Defect[] = [
   {
     name: 'lock: a second holder enters',
     file: 'foundation/base/lock.ts',
-    find: 'return this.#held ? this.#turn',
+    find: 'return this.held ? this.#turn',
     replace: 'return false ? this.#turn',
     specs: ['api/transactions'],
   },

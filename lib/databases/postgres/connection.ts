@@ -8,7 +8,7 @@ import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { RunStatement, Traces } from '../../foundation/base/trace.ts'
 import type { PoolClient } from 'pg'
-import type { ChangeRecorder, ChangeSink, Watched } from '../../records/database/changes.ts'
+import type { ChangeOwner, ChangeRecorder, Watched } from '../../records/database/changes.ts'
 import type { Dialect, Reading, Statement } from '../../records/database/dialect.ts'
 import type { BehindWrite, Connection, RowsWritten, WrittenPlace } from '../../records/database/connection.ts'
 import type { Repeatable } from '../../records/database/repeatable.ts'
@@ -187,13 +187,13 @@ export class PostgresConnection implements Connection {
   }
 
   /** Without a log nothing reports the rows that change. */
-  record(watched: Watched, current: () => ChangeSink | undefined): ChangeRecorder {
+  record(watched: Watched, owner: ChangeOwner): ChangeRecorder {
     const { log } = this
     if (log === undefined) return { watchers: new Set(), isRecording: false }
     const { sessions, flavour } = this.#parts
     const readList = (session: PoolClient, list: TouchedList): Promise<ListNow> =>
       this.#readings.readOn(session, readListNow(list, this.dialect))
-    return (this.#recorder = new Recorder({ log, compiled: compileWatch(watched, log, flavour), sessions, readList, current }))
+    return (this.#recorder = new Recorder({ log, compiled: compileWatch(watched, log, flavour), sessions, readList, owner }))
   }
 
   follow(clock: Clock): void {

@@ -8,7 +8,7 @@ import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { RunStatement, Traces } from '../../foundation/base/trace.ts'
-import type { ChangeRecorder, ChangeSink, Watched } from '../../records/database/changes.ts'
+import type { ChangeOwner, ChangeRecorder, Watched } from '../../records/database/changes.ts'
 import { AddedFilters } from '../../model/added-filters.ts'
 import type { TableRows } from '../../model/table-rows.ts'
 import type { Reading, Statement } from '../../records/database/dialect.ts'
@@ -111,9 +111,9 @@ export class SqliteConnection implements Connection {
     this.#observers.traces = traces
   }
 
-  record(watched: Watched, current: () => ChangeSink | undefined): ChangeRecorder {
+  record(watched: Watched, owner: ChangeOwner): ChangeRecorder {
     const readList = (list: TouchedList): ListNow => this.#readings.run(readListNow(list, this.dialect))
-    return (this.#observers.recorder = new Recorder(watched, this.content, readList, current))
+    return (this.#observers.recorder = new Recorder(watched, this.content, readList, owner))
   }
 
   follow(clock: Clock): void {

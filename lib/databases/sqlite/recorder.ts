@@ -4,7 +4,7 @@
  * what is rolled back.
  */
 import type Database from 'better-sqlite3'
-import type { ChangeRecorder, ChangeSink, RowChange, RowImage, Watched, WatchedTable } from '../../records/database/changes.ts'
+import type { ChangeOwner, ChangeRecorder, ChangeSink, RowChange, RowImage, Watched, WatchedTable } from '../../records/database/changes.ts'
 import { findTouched, gatherLists, readLink } from '../sql/list-changes.ts'
 import type { ListNow, PendingChange, TouchedList } from '../sql/list-changes.ts'
 import { DELETE, INSERT, UPDATE, compileWatch, dropTriggers, triggerStatements } from './change-triggers.ts'
@@ -64,7 +64,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   #compiled: CompiledWatch | undefined
   readonly #content: Content
   readonly #readList: ReadList
-  readonly #current: () => ChangeSink | undefined
+  readonly #owner: ChangeOwner
   /** Receive every change of a row, also those outside of requests. */
   readonly watchers = new Set<ChangeSink>()
   readonly isRecording = true
@@ -84,12 +84,12 @@ export class Recorder implements ChangeRecorder, WriteObserver {
 
   /**
    * @param content has the database that is open; another one may be put in its place
-   * @param current who hears of a row that changes now, beside the watchers
+   * @param owner who hears of a row, beside the watchers
    */
-  constructor(watched: Watched, content: Content, readList: ReadList, current: () => ChangeSink | undefined) {
+  constructor(watched: Watched, content: Content, readList: ReadList, owner: ChangeOwner) {
     this.#content = content
     this.#readList = readList
-    this.#current = current
+    this.#owner = owner
     this.#watched = watched
   }
 
@@ -99,7 +99,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
    */
   prepare(): void {
     const db = this.#content.handle.db
-    if (this.#installed === db || (this.watchers.size === 0 && this.#current() === undefined)) return
+    if (this.#installed === db || (this.watchers.size === 0 && this.#owner.current === undefined)) return
     if (!this.#known.has(db)) {
       db.function('mikro_changed', { varargs: true, directOnly: false }, this.#changed)
       db.function('mikro_going', { varargs: true, directOnly: false }, (called: unknown, value: unknown, ...key: unknown[]) => {
@@ -134,7 +134,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
 
   /** A trigger has fired. */
   readonly #changed = (...values: unknown[]): null => {
-    const sink = this.#current()
+    const sink = this.#owner.current
     const index = values[0] as number
     const { tables, lists } = this.#compiled!
     const compiled = tables[index]

@@ -1,5 +1,5 @@
 /** Operations: the requests and answers of each path: of a resource, of its records and of their attributes. */
-import { isReading } from '../../foundation/base/http-methods.ts'
+import { READS } from '../../foundation/base/http-methods.ts'
 import { findActions } from '../../records/access/actions.ts'
 import { allowedMethods } from '../../records/access/resolve-path.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
@@ -46,13 +46,13 @@ export class Operations {
 
   /** Returns the operations of the path of a resource, by method in lower case. */
   collection(path: string, resource: Resource): Schema {
-    return this.#item(path, { kind: 'collection', resource, path }, method =>
+    return this.#item(path, { kind: 'collection', resource }, method =>
       method === 'GET' ? this.#list(resource) : method === 'POST' ? this.#create(resource) : undefined,
     )
   }
 
   record(path: string, resource: Resource): Schema {
-    const target: Target = { kind: 'record', resource, path, key: [], id: '' }
+    const target: Target = { kind: 'record', resource, key: [], id: '' }
     return this.#item(path, target, method => this.#ofRecord(method, resource), this.#listIdParameters(path, resource))
   }
 
@@ -74,7 +74,7 @@ export class Operations {
           const own = pathOf(attribute)
           const describe = (method: Method): OperationParts | undefined =>
             this.#takes(method, attribute) ? this.#ofAttribute(method, resource, attribute) : undefined
-          const item = this.#item(own, attributeTarget(own, resource, attribute), describe, this.#listIdParameters(own, resource))
+          const item = this.#item(own, attributeTarget(resource, attribute), describe, this.#listIdParameters(own, resource))
           return [own, item]
         }),
     ]
@@ -84,7 +84,7 @@ export class Operations {
   marks(path: string, resource: Resource): [path: string, item: Schema][] {
     return [...resource.marks.values()].map((mark): [string, Schema] => {
       const own = `${path}/${encodeURIComponent(mark.name)}`
-      const target: Target = { kind: 'mark', resource, path, key: [], id: '', mark }
+      const target: Target = { kind: 'mark', resource, key: [], id: '', mark }
       const describe = (method: Method): OperationParts => this.#mark(method, resource, mark)
       return [own, this.#item(own, target, describe, this.#listIdParameters(own, resource))]
     })
@@ -112,14 +112,14 @@ export class Operations {
     if (first === undefined) return {}
     const takes = (method: Method, attribute: Attribute): boolean =>
       this.#takes(method, attribute) &&
-      allowedMethods(attributeTarget(path, resource, attribute)).includes(method) &&
+      allowedMethods(attributeTarget(resource, attribute)).includes(method) &&
       this.#values.takes(method, attribute)
     const describe = (method: Method): OperationParts | undefined => {
       const taken = attributes.filter(attribute => takes(method, attribute))
       return taken.length === 0 ? undefined : this.#values.all(method, resource, taken)
     }
     // Which methods there are each attribute says for itself.
-    return this.#item(path, attributeTarget(path, resource, first), describe, this.#listIdParameters(path, resource), METHODS)
+    return this.#item(path, attributeTarget(resource, first), describe, this.#listIdParameters(path, resource), METHODS)
   }
 
   /** Whether the same callers need a token at both paths. */
@@ -149,7 +149,7 @@ export class Operations {
     const { status, success } = isGone ? { status: 204, success: answers.gone() } : { status: parts.status ?? 200, success: parts.success }
     const asked = security ?? findSecurity(source, method, path)
     // A page of another origin may not write by a cookie.
-    const ofCookie = source.login?.cookie !== undefined && !isReading(method) ? [403] : []
+    const ofCookie = source.login?.cookie !== undefined && !READS.has(method) ? [403] : []
     const login = source.login === undefined ? [] : [401, ...ofCookie]
     const parameters = [...(parts.parameters ?? []), ...(isConditional ? [described.freshness()] : [])]
     const unmodified = isConditional && !options.brief ? { 304: answers.notModified() } : {}
@@ -188,7 +188,7 @@ export class Operations {
       if (actions.some(({ resource, action }) => resource.rules.access[action] === false)) return []
       const parts = describe(method)
       if (parts === undefined) return []
-      const isRefused = actions.some(isRestricted) || (!isReading(method) && actions.length > 0 && mayRefuseRows(source.model))
+      const isRefused = actions.some(isRestricted) || (!READS.has(method) && actions.length > 0 && mayRefuseRows(source.model))
       const refused = isRefused ? [403] : []
       const isConditional = method === 'GET' && (source.tagsContent || (target.kind === 'record' && showsVersion(target.resource)))
       const all = { ...parts, isConditional, failures: [...parts.failures, ...refused] }
@@ -297,8 +297,8 @@ export class Operations {
 }
 
 /** The path of an attribute. The IDs of a relation are a plain value there. */
-function attributeTarget(path: string, resource: Resource, attribute: Attribute): Target {
-  return { kind: 'attribute', resource, path, key: [], id: '', attribute: isIds(attribute) ? plainIds(attribute) : attribute }
+function attributeTarget(resource: Resource, attribute: Attribute): Target {
+  return { kind: 'attribute', resource, key: [], id: '', attribute: isIds(attribute) ? plainIds(attribute) : attribute }
 }
 
 /** What all operations of a path take stands at the path, once. */

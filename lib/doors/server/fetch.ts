@@ -5,7 +5,7 @@ import { originForm, written } from './transport.ts'
 import type { ReceivedRequest, TransportEngine, TransportResponse } from './transport.ts'
 import { WholeClient } from '../../foundation/base/abort.ts'
 import { RestError, isConnectionLost } from '../../foundation/base/errors.ts'
-import { takesBody } from '../../foundation/base/http-methods.ts'
+import { TAKES_BODY } from '../../foundation/base/http-methods.ts'
 import { splitSetCookies } from '../../foundation/base/set-cookie.ts'
 import { JsonBody, rulesOf } from './json-body.ts'
 
@@ -20,7 +20,7 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
   const target = originForm(request.url.split('#', 1)[0] ?? '')
   const received = { method: request.method, path: target, headers }
   let body: unknown
-  if (request.body !== null && takesBody(request.method)) {
+  if (request.body !== null && TAKES_BODY.has(request.method)) {
     try {
       body = await readBody(request.body, new JsonBody(headers, rulesOf(engine, request.method)))
     } catch (error) {

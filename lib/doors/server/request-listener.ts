@@ -10,7 +10,7 @@ import type { HeaderSource } from '../../foundation/base/abort.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { RestError, isConnectionLost, isEngineClosed, restError } from '../../foundation/base/errors.ts'
-import { READ_METHODS, WRITE_METHODS, takesBody } from '../../foundation/base/http-methods.ts'
+import { READ_METHODS, WRITE_METHODS, TAKES_BODY } from '../../foundation/base/http-methods.ts'
 import { HTTP_TIMEOUT } from '../../foundation/base/limits.ts'
 import { runGuarded, warn } from '../../foundation/base/report-failure.ts'
 import type { Explanation } from '../../engine/journal/explanation.ts'
@@ -318,7 +318,7 @@ export class RequestListener {
       return world.use(async () => this.#askEngine(internalsOf(world.engine), sent))
     }
     const { method = '', headers } = request
-    const body = takesBody(method) ? await readBody(request, client, { limits: this.#engine.limits }) : undefined
+    const body = TAKES_BODY.has(method) ? await readBody(request, client, { limits: this.#engine.limits }) : undefined
     if (this.#workbench !== undefined && isWorkbenchPath(below!)) {
       const world = await controls.findWorld(headers)
       const { title, home } = this.#workbench
@@ -333,7 +333,7 @@ export class RequestListener {
   #askEngine(engine: EngineInternals, sent: SentRequest): Awaitable<TransportResponse> {
     const page = answerPage(engine, sent, this.#pages)
     if (page !== undefined) return page
-    if (takesBody(sent.request.method ?? '') && !this.#isRefused(sent)) return this.#askWithBody(engine, sent)
+    if (TAKES_BODY.has(sent.request.method ?? '') && !this.#isRefused(sent)) return this.#askWithBody(engine, sent)
     try {
       const answering = this.#askFor(engine, sent, undefined)
       return answering instanceof Promise ? answering.catch(failed) : answering

@@ -1,16 +1,33 @@
-/** Journal record: what a request leaves of itself while it runs: references, of which an entry is made when the journal is read. */
+/**
+ * Journal record: what a request leaves of itself while it runs, and what that weighs: references, of which an entry is made when the
+ * journal is read, and a copy of its body.
+ */
 import type { ChangeSink, RawChange } from '../../records/database/changes.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { Request } from '../../records/request/parse-request.ts'
 import type { Pair } from '../../records/request/query-string.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
-import type { Trace } from '../../foundation/base/trace.ts'
+import { findText } from '../../foundation/base/json.ts'
+import type { RunStatement, Trace } from '../../foundation/base/trace.ts'
 import type { JournalEntry } from './journal-entry.ts'
-import { weighBody, weighStatements } from './kept-body.ts'
-import type { Weight } from './kept-body.ts'
 
 /** Bytes of the bodies and changed rows that are kept, of all requests together. */
 export const MAX_BYTES = 32 << 20
+
+/** How many objects something holds, and about how many bytes. */
+interface Weight {
+  objects: number
+  bytes: number
+}
+
+/** The body of a request as its text, which takes less memory and time than a copy where it is long. */
+export class BodyText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
 
 /** A request in the journal. */
 export class JournalRecord implements ChangeSink {
@@ -74,6 +91,12 @@ export class JournalRecord implements ChangeSink {
     this.nested = nested
   }
 
+  /** Records the body: as the text that it has just been parsed from, or else a copy. */
+  keep(body: unknown): void {
+    const text = findText(body)
+    this.body = text === undefined ? copyBody(body) : new BodyText(text)
+  }
+
   /** Records the parsed path and query. */
   parsed({ method, path, segments, query }: Request): void {
     this.method = method
@@ -128,4 +151,50 @@ export class JournalRecord implements ChangeSink {
     this.isForgotten ||= this.changes !== undefined
     this.changes = undefined
   }
+}
+
+/** Copies a body that is known to be JSON, so that later changes of the body do not reach the journal. */
+function copyBody(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return body
+  if (Array.isArray(body)) return body.map(copyBody)
+  const copy: Record<string, unknown> = {}
+  for (const name of Object.keys(body)) {
+    const item = copyBody((body as Record<string, unknown>)[name])
+    // An assignment would set the prototype.
+    if (name === '__proto__') Object.defineProperty(copy, name, { value: item, writable: true, enumerable: true, configurable: true })
+    else copy[name] = item
+  }
+  return copy
+}
+
+/** Adds what a kept body weighs. */
+function weighBody(body: unknown, sent: Weight): void {
+  if (body instanceof BodyText) {
+    sent.objects++
+    sent.bytes += body.text.length
+    return
+  }
+  if (typeof body === 'string') sent.bytes += body.length
+  if (typeof body !== 'object' || body === null) return
+  if (Array.isArray(body)) {
+    sent.bytes += 16 * body.length
+    for (let index = 0; index < body.length; index++) weighBody(body[index], sent)
+    return
+  }
+  sent.objects++
+  // `for in` spares the array of all values, which costs more than the loop. The body is a plain copy, which inherits nothing.
+  for (const name in body) {
+    sent.bytes += 16
+    weighBody((body as Record<string, unknown>)[name], sent)
+  }
+}
+
+/** Texts of statements are shared by the requests of one shape: what counts are the values. */
+function weighStatements(statements: readonly RunStatement[]): number {
+  let bytes = 0
+  for (const { parameters } of statements) {
+    bytes += 100
+    for (const value of parameters) bytes += typeof value === 'string' ? value.length : value instanceof Uint8Array ? value.byteLength : 16
+  }
+  return bytes
 }

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
-import { Surroundings } from '../../foundation/base/surroundings.ts'
+import type { Surroundings } from '../../foundation/base/surroundings.ts'
 import { TextStream } from '../../foundation/base/text-stream.ts'
 import { createEntry } from './create-entry.ts'
 import type { EntryParts } from './create-entry.ts'
@@ -23,11 +23,13 @@ export interface JournalParts extends EntryParts {
   /** Number of requests to keep; at least 1. */
   readonly capacity: number
   readonly clock: Pick<Clock, 'time'>
+  /** The request that code runs in, which is set here. */
+  readonly running: Surroundings<JournalRecord>
 }
 
 export class Journal {
   readonly #parts: JournalParts
-  readonly #running = new Surroundings<JournalRecord>()
+  readonly #running: Surroundings<JournalRecord>
   /** A ring: when it is full, the oldest record is at `#start`. */
   #records: JournalRecord[] = []
   /** The weights of the records, in arrays of their own: so a record that leaves is not read again, which would cost a cache miss. */
@@ -47,6 +49,7 @@ export class Journal {
 
   constructor(parts: JournalParts) {
     this.#parts = parts
+    this.#running = parts.running
   }
 
   begin(method: string, target: string): JournalRecord {
@@ -56,11 +59,6 @@ export class Journal {
   /** Runs the work of a request, so that its changed rows are attributed to it. */
   within<T>(record: JournalRecord, work: () => T): T {
     return this.#running.run(record, work)
-  }
-
-  /** The request that this code runs in. */
-  current(): JournalRecord | undefined {
-    return this.#running.current
   }
 
   /** Records the answer of a request. */

@@ -7,7 +7,7 @@ import { findReason, reportFailure } from '../../foundation/base/report-failure.
 import type { FailedRequest } from '../../foundation/base/report-failure.ts'
 import type { DatabaseFailure } from '../../records/database/dialect.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
-import { takesBody } from '../../foundation/base/http-methods.ts'
+import { TAKES_BODY } from '../../foundation/base/http-methods.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import type { Model } from '../../model/model.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
@@ -130,7 +130,7 @@ export function isMisuse(error: unknown): boolean {
 function describeMisplacedBody(error: unknown, { method, query, body }: FailedArrival): unknown {
   if (body !== undefined || query === undefined || query === null || query instanceof URLSearchParams) return error
   const name = method.toUpperCase()
-  if (!(error instanceof RestError) || error.code !== 'parameter_invalid' || !takesBody(name)) return error
+  if (!(error instanceof RestError) || error.code !== 'parameter_invalid' || !TAKES_BODY.has(name)) return error
   const detail = `${error.message} The third argument of "handle" is the query, the fourth is the body: handle("${name}", path, undefined, body).`
   return restError('parameter_invalid', detail, error.errors === undefined ? {} : { errors: error.errors })
 }

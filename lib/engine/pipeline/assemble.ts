@@ -2,6 +2,7 @@
 import type { EntityManager } from '@mikro-orm/core'
 import type { Authentication } from '../auth/authentication.ts'
 import { Clock } from '../../foundation/base/clock.ts'
+import { Surroundings } from '../../foundation/base/surroundings.ts'
 import { Traces } from '../../foundation/base/trace.ts'
 import type { ChangeRecorder } from '../../records/database/changes.ts'
 import type { OpenDatabase } from '../../records/database/world-store.ts'
@@ -123,13 +124,14 @@ type TestKit = Pick<EngineParts, 'journal' | 'recorder' | 'events' | 'faults'>
 function createKit(services: EngineServices, { options, database, shared }: Composition, templates: readonly string[]): TestKit {
   const { clock, model, served, authentication } = services
   let journal: Journal | undefined
-  const recorder = database.connection.record(shared.watched, () => journal?.current())
+  const running = new Surroundings<JournalRecord>()
+  const recorder = database.connection.record(shared.watched, running)
   const answered = (record: JournalRecord): void => events.answered(record.id, () => summarize(journal!.show(record)))
   const heard = (isHeard: boolean): void => journal?.tell(isHeard ? answered : undefined)
   const events: Events = new Events({ clock, last: () => journal?.position ?? 0, faults: () => faults.states, heard })
   if (options.journal > 0) {
     const { isRecording } = recorder
-    journal = new Journal({ capacity: options.journal, secrets: shared.secrets, first: model, isRecording, clock })
+    journal = new Journal({ capacity: options.journal, secrets: shared.secrets, first: model, isRecording, clock, running })
   }
   const faults = new Faults(
     options.routes.map(({ method }) => method),

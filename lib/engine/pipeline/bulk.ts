@@ -14,7 +14,6 @@ import type { Limits } from '../../foundation/base/limits.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { Turns } from '../../foundation/base/turns.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
-import type { Request } from '../../records/request/parse-request.ts'
 import { findListedResource } from './conditional.ts'
 
 /** What makes the records. */
@@ -29,10 +28,9 @@ export interface BulkParts {
   readonly answer: (body: unknown) => Awaitable<RestResponse>
 }
 
-/** Returns the resource of which a request makes several records; undefined when it is another request. */
-export function findBulkResource({ method, body }: Pick<Request, 'method' | 'body'>, target: Target): Resource | undefined {
-  if (method !== 'POST' || !Array.isArray(body)) return undefined
-  return findListedResource(target)
+/** Returns the resource of which a request that has an array for its body makes several records; undefined when it is another request. */
+export function findBulkResource(method: string, target: Target): Resource | undefined {
+  return method === 'POST' ? findListedResource(target) : undefined
 }
 
 /**

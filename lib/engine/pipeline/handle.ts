@@ -20,13 +20,12 @@ import { LazyClient, RequestAbort, WholeClient } from '../../foundation/base/abo
 import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
-import { QUERY_TYPES, WRITE_METHODS, keepReadingMethods, readOnlyError, takesBody } from '../../foundation/base/http-methods.ts'
+import { QUERY_TYPES, WRITE_METHODS, keepReadingMethods, readOnlyError, TAKES_BODY } from '../../foundation/base/http-methods.ts'
 import { FormBody } from '../../foundation/base/form-body.ts'
 import { assertJson } from '../../foundation/base/json.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { Trace } from '../../foundation/base/trace.ts'
-import { keepBody } from '../journal/kept-body.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { LearnedNames } from '../../model/open-attributes.ts'
@@ -41,6 +40,7 @@ import { parse, replaceBody, takeQuery } from '../../records/request/parse-reque
 import type { Request } from '../../records/request/parse-request.ts'
 import type { QueryCache } from '../../records/request/parsed-query.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
+import { NO_PARAMETERS } from '../../records/request/query-string.ts'
 import type { Parameters } from '../../records/request/query-string.ts'
 import { RequestContext } from '../../records/request/request-context.ts'
 import type { Principal, RequestFacts } from '../../records/request/request-context.ts'
@@ -212,7 +212,9 @@ function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served = p
   if (parts.options.canonicalPaths) requireCanonical(request, target, version, services.lookUp)
   arrival.record?.resolved(target, services.model)
   const allowed = checkMethod(method, target, own)
-  const given = readParameters(request, target, services.vocabulary, parts.options.limits)
+  // Most requests have none.
+  const given =
+    request.query.pairs.length === 0 ? NO_PARAMETERS : readParameters(request, target, services.vocabulary, parts.options.limits)
   const parameters = services.defaults.size === 0 ? given : withDefaults(given, method, target, services.defaults)
   const typed = request.body === undefined ? request : readBody(request, target, arrival, parts)
   const actions = findActions(method, target, typed.body)
@@ -222,7 +224,7 @@ function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served = p
 /** The request with the body that is meant: of a form by the model, and of what is wrapped as answers are the record in it. */
 function readBody(request: Request, target: Target, arrival: Arrival, { options: { envelope } }: StageParts): Request {
   const { body, method } = request
-  const template = arrival.context instanceof InnerClient || !takesBody(method) ? undefined : envelope?.record
+  const template = arrival.context instanceof InnerClient || !TAKES_BODY.has(method) ? undefined : envelope?.record
   const resource = template === undefined ? undefined : findBodyResource(method, target)
   const meant = resource === undefined ? body : unwrapBody(body, resource, template!)
   if (meant instanceof FormBody) return withBody(request, typeForm(meant, method, target), arrival)
@@ -231,7 +233,7 @@ function readBody(request: Request, target: Target, arrival: Arrival, { options:
 
 /** The request with the JSON that its form means, for the journal as well. */
 function withBody(request: Request, body: unknown, { record }: Arrival): Request {
-  if (record !== undefined) record.body = keepBody(body)
+  record?.keep(body)
   return replaceBody(request, body)
 }
 
@@ -239,14 +241,14 @@ function withBody(request: Request, body: unknown, { record }: Arrival): Request
 function answerBody(resolved: ResolvedRequest, admitted: AdmittedRequest, parts: StageParts): Awaitable<RestResponse> {
   const { request, target, services } = resolved
   const { method } = request
-  const grows = services.model.isOpen && WRITE_METHODS.includes(method) && takesBody(method)
+  const grows = services.model.isOpen && WRITE_METHODS.includes(method) && TAKES_BODY.has(method)
   const more = grows ? findNewNames(request.body, target) : undefined
   return more === undefined ? answerMembers(resolved, parts) : answerGrown(admitted, parts.grow(more), parts)
 }
 
 /** Answers a request that may be for several records. */
 function answerMembers(resolved: ResolvedRequest, parts: StageParts): Awaitable<RestResponse> {
-  const bulk = findBulkResource(resolved.request, resolved.target)
+  const bulk = Array.isArray(resolved.request.body) ? findBulkResource(resolved.request.method, resolved.target) : undefined
   return bulk === undefined ? answerOne(resolved, parts) : answerBulk(resolved, bulk, parts)
 }
 
@@ -341,11 +343,11 @@ export function readRequest(arrival: Arrival, { options, queries }: Pick<StagePa
   const readOnly = options.readOnly || (context instanceof LazyClient && context.readOnly)
   const request = parse(arrival, findAddress(context, options), readOnly, queries)
   record?.parsed(request)
-  if (request.body !== undefined && takesBody(request.method)) {
+  if (request.body !== undefined && TAKES_BODY.has(request.method)) {
     // What the fields of a form mean is known with the target.
     if (request.body instanceof FormBody) return request
     assertJson(request.body, 'handle: body')
-    if (record !== undefined) record.body = keepBody(request.body)
+    record?.keep(request.body)
   }
   return request
 }

@@ -9,6 +9,7 @@ import type { Clock } from '../../foundation/base/clock.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'
+import { hasRowKey } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import { notFound, refuseHidden } from '../../records/access/resolve-path.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
@@ -57,7 +58,7 @@ export async function removeMember(target: MemberTarget, view: View, services: M
   const { reader, writer, connection, clock } = services
   await checkList(target, view)
   return services.transaction(async () => {
-    const owner = await locate(target, connection)
+    const owner = hasRowKey(target) ? target : await locate(target, connection)
     if (!(await reader.exists(resource, owner.key, view.visibility))) throw notFound(resource, target.id)
     const key = await findMember(target, connection)
     const look = { ...narrowedTo(key, target, view), parameters: NO_PARAMETERS }

@@ -11,9 +11,10 @@ import type { Connection, WrittenPlace } from '../../records/database/connection
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Wrapper } from '../../model/hook-context.ts'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
-import { isReading } from '../../foundation/base/http-methods.ts'
+import { READS } from '../../foundation/base/http-methods.ts'
 import type { HttpMethod } from '../../foundation/base/http-methods.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'
+import { hasRowKey, idToSegment } from '../../model/key.ts'
 import { formatRoot } from '../../records/request/address.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Model, Resource, ToOneOfAttribute } from '../../model/model.ts'
@@ -108,7 +109,7 @@ export function operate(operation: Operation, services: Services): Awaitable<Res
   }
   const response = perform(operation, services)
   const { etag } = services
-  if (!isReading(request.method) || (etag === 'version' && request.header('if-none-match') === undefined)) return response
+  if (!READS.has(request.method) || (etag === 'version' && request.header('if-none-match') === undefined)) return response
   return chain(response, done => applyCondition(done, operation, etag))
 }
 
@@ -188,7 +189,7 @@ async function wrapped(wrapper: Wrapper, work: OperationWork, operation: Operati
     trace?.enter('render')
     return response
   }
-  if (isReading(request.method)) return run()
+  if (READS.has(request.method)) return run()
   await prepareHashes(operation, services)
   const begin = ctx.startAgain()
   const attempt = async (em: EntityManager): Promise<RestResponse> => {
@@ -283,14 +284,20 @@ async function getPolymorphic(
   return respondRecord(linked.branch.target, linked.record ?? null, formatTimestamp(services))
 }
 
-function createRecord({ target, view, ctx }: OperationOn<'collection'>, services: Services): Awaitable<RestResponse> {
-  return chain(services.writer.create(target.resource, ctx.body, view), written => answerCreated(written, target.path, services))
+function createRecord({ request, target, view, ctx }: OperationOn<'collection'>, services: Services): Awaitable<RestResponse> {
+  return chain(services.writer.create(target.resource, ctx.body, view), written => answerCreated(written, request.path, services))
 }
 
-/** Answers with a new record. */
+/**
+ * Answers with a new record.
+ *
+ * @param path that of the collection of its resource, as the client sees it
+ */
 function answerCreated(written: Written, path: string, services: Services): Awaitable<RestResponse> {
-  return chain(formatSegment(written, services.connection), segment =>
-    respondCreated(written.resource, written.record, `${path}/${segment}`, services.createdStatus, formatTimestamp(services)),
+  const { resource, key } = written
+  const shown = resource.shownKey === undefined ? idToSegment(key, resource) : formatSegment(written, services.connection)
+  return chain(shown, segment =>
+    respondCreated(resource, written.record, `${path}/${segment}`, services.createdStatus, formatTimestamp(services)),
   )
 }
 
@@ -301,7 +308,7 @@ function addToList(operation: OperationOn<'attribute'>, services: Services): Awa
   if (target.attribute.kind !== 'toMany') throw new Error('add: not a list.')
   const list = target.attribute
   // An ID changes the record that has the list, which `findActions` says.
-  return chain(locate(target, connection), owner =>
+  return chain(hasRowKey(target) ? target : locate(target, connection), owner =>
     ctx.action === 'update'
       ? answerChange(writer.updateAttribute(owner, list, { connect: [ctx.body] }, view), operation, services)
       : chain(writer.append(owner, list, ctx.body, view), written =>
@@ -312,13 +319,15 @@ function addToList(operation: OperationOn<'attribute'>, services: Services): Awa
 
 function updateRecord(operation: OperationOn<'record'>, services: Services): Awaitable<RestResponse> {
   const { target, view, ctx } = operation
-  const written = chain(locate(target, services.connection), address => services.writer.update(address, ctx.body, view))
+  const written = chain(hasRowKey(target) ? target : locate(target, services.connection), address =>
+    services.writer.update(address, ctx.body, view),
+  )
   return answerChange(written, operation, services)
 }
 
 function updateAttribute(operation: OperationOn<'attribute'>, services: Services): Awaitable<RestResponse> {
   const { target, view, ctx } = operation
-  const written = chain(locate(target, services.connection), address =>
+  const written = chain(hasRowKey(target) ? target : locate(target, services.connection), address =>
     services.writer.updateAttribute(address, target.attribute, ctx.body, view),
   )
   return answerChange(written, operation, services)
@@ -327,22 +336,22 @@ function updateAttribute(operation: OperationOn<'attribute'>, services: Services
 /** Answers with a changed record. */
 function answerChange(
   written: Awaitable<Written>,
-  { target }: OperationOn<'record' | 'attribute'>,
+  { request, target }: OperationOn<'record' | 'attribute'>,
   services: Services,
 ): Awaitable<RestResponse> {
-  const { connection } = services
   return chain(written, result => {
     const { resource, record, removed } = result
     if (removed === true) return respondDeleted(resource, record, formatTimestamp(services))
     const response = respondRecord(resource, record, formatTimestamp(services))
-    return chain(findNewPath(target, result, connection), path =>
+    if (hasRowKey(target)) return response
+    return chain(findNewPath(target.key, request, result, services.connection), path =>
       path === undefined ? response : { ...response, headers: { ...response.headers, location: path } },
     )
   })
 }
 
 function removeRecord({ target, view }: OperationOn<'record'>, services: Services): Awaitable<RestResponse> {
-  const deleted = chain(locate(target, services.connection), address => services.writer.delete(address, view))
+  const deleted = chain(hasRowKey(target) ? target : locate(target, services.connection), address => services.writer.delete(address, view))
   return chain(deleted, ({ resource, record }) => respondDeleted(resource, record, formatTimestamp(services)))
 }
 
@@ -350,7 +359,7 @@ async function removeRelated({ target, view }: OperationOn<'attribute'>, service
   const { writer, connection } = services
   const { resource: owner, attribute } = target
   await retryWithRules(view.visibility, () => refuseHidden(owner, attribute, view.visibility))
-  const address = await locate(target, connection)
+  const address = hasRowKey(target) ? target : await locate(target, connection)
   if (attribute.kind === 'toMany') {
     return respondDeletedList(attribute.target, await writer.deleteRelated(address, attribute, view), formatTimestamp(services))
   }

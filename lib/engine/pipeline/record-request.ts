@@ -9,6 +9,7 @@ import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { READ_METHODS } from '../../foundation/base/http-methods.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { SERVER_TIMING, formatServerTiming } from '../../foundation/base/server-timing.ts'
+import { TextStream } from '../../foundation/base/text-stream.ts'
 import { Trace, summarizeTimes } from '../../foundation/base/trace.ts'
 import type { RunStatement, Traces } from '../../foundation/base/trace.ts'
 import { Surroundings } from '../../foundation/base/surroundings.ts'
@@ -28,7 +29,6 @@ import { NO_CONTEXT, findAddress, handle, readRequest } from './handle.ts'
 import type { Arrival, HandleContext, StageParts } from './handle.ts'
 import type { KeptStates } from './kept-states.ts'
 import { withoutBody } from './respond.ts'
-import { joinStream } from './stream-list.ts'
 
 /** The parts of an engine that a recorder uses, beside those of the stages. */
 export interface RecorderParts extends StageParts {
@@ -120,7 +120,7 @@ export class RequestRecorder {
     const trace = new Trace({ keeps: true, isRecorded: false })
     const arrival = { method, path, query, body, context, trace, record }
     const answering = this.#measure(trace, undefined, () => this.#inside.run(true, () => handle(arrival, this.#parts)))
-    const response = await joinStream(await this.#count(answering, undefined))
+    const response = await joinPieces(await this.#count(answering, undefined))
     return this.#explanation({ method, path }, record, response, { trace })
   }
 
@@ -296,6 +296,11 @@ export class RequestRecorder {
       return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
     })
   }
+}
+
+/** Returns an answer with its body in one piece. */
+export function joinPieces(response: RestResponse): Awaitable<RestResponse> {
+  return response.body instanceof TextStream ? response.body.text().then(body => ({ ...response, body })) : response
 }
 
 /** Characters of the name of a test that are kept. */

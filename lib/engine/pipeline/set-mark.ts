@@ -12,7 +12,7 @@ import { requireLogIn } from '../../records/access/access-rules.ts'
 import { notFound } from '../../records/access/resolve-path.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
 import type { Connection } from '../../records/database/connection.ts'
-import { idToJson, keyFromText } from '../../model/key.ts'
+import { hasRowKey, idToJson, keyFromText } from '../../model/key.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
 import { findId } from '../../records/read/row-keys.ts'
 import type { Reader, View } from '../../records/read/reader.ts'
@@ -37,7 +37,7 @@ export async function setMark(target: MarkTarget, isSet: boolean, view: View, se
   const { ctx } = view
   requireLogIn(resource, 'update', ctx)
   return transaction(async () => {
-    const { key } = await locate(target, connection)
+    const { key } = hasRowKey(target) ? target : await locate(target, connection)
     if (!(await reader.exists(resource, key, view.visibility))) throw notFound(resource, id)
     const user = await findCaller(target, ctx.claims!.sub, connection)
     const change = { [isSet ? 'connect' : 'disconnect']: [user] }

@@ -38,11 +38,6 @@ export function streamList(parts: StreamParts): Awaitable<RestResponse> {
   })
 }
 
-/** Returns an answer with its body in one piece. */
-export function joinStream(response: RestResponse): Awaitable<RestResponse> {
-  return response.body instanceof TextStream ? response.body.text().then(body => ({ ...response, body })) : response
-}
-
 async function* writePages(
   parts: StreamParts,
   first: readonly JsonRecord[],

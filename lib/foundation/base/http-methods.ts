@@ -23,18 +23,13 @@ export const HTTP_METHODS = Object.keys(METHODS) as readonly HttpMethod[]
 export const READ_METHODS: readonly string[] = HTTP_METHODS.filter(method => !METHODS[method].writes)
 export const WRITE_METHODS: readonly string[] = HTTP_METHODS.filter(method => METHODS[method].writes)
 
+/** Those that read records, in upper case. */
+export const READS: ReadonlySet<string> = new Set(HTTP_METHODS.filter(method => METHODS[method].reads))
+/** Those that may have been sent with a body, in upper case. */
+export const TAKES_BODY: ReadonlySet<string> = new Set(HTTP_METHODS.filter(method => METHODS[method].hasBody))
+
 /** The media types that the body of a QUERY may have, as the header `Accept-Query` lists them (RFC 10008 section 3). */
 export const QUERY_TYPES = 'application/json, application/x-www-form-urlencoded'
-
-/** Whether a method reads records. The method is in upper case. */
-export function isReading(method: string): boolean {
-  return Object.hasOwn(METHODS, method) && METHODS[method as HttpMethod].reads
-}
-
-/** Whether a method may have been sent with a body. The method is in upper case. */
-export function takesBody(method: string): boolean {
-  return Object.hasOwn(METHODS, method) && METHODS[method as HttpMethod].hasBody
-}
 
 /**
  * Returns the refusal of a method that writes.

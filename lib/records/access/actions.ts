@@ -1,5 +1,5 @@
 /** Actions: what a method does to which resource, in the terms of access rules and wrappers. */
-import { isReading } from '../../foundation/base/http-methods.ts'
+import { READS } from '../../foundation/base/http-methods.ts'
 import type { Action } from '../../model/hook-context.ts'
 import type { Resource } from '../../model/model.ts'
 import type { RequestFacts } from '../request/request-context.ts'
@@ -22,7 +22,7 @@ export interface ResourceAction {
 export function findActions(method: string, target: Target, body?: unknown): readonly ResourceAction[] {
   if (target.kind === 'index' || target.kind === 'own' || method === 'OPTIONS') return []
   const { resource } = target
-  const reads = isReading(method)
+  const reads = READS.has(method)
   if (target.kind === 'collection') return [{ resource, action: reads ? 'list' : 'create' }]
   if (target.kind === 'record') return [{ resource, action: reads ? 'get' : method === 'DELETE' ? 'delete' : 'update' }]
   // Who may read a record may mark it.

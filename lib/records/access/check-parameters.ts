@@ -1,5 +1,5 @@
 /** Check parameters: which of them a path and method take, and how much they may ask for. Refuses others with parameter_invalid. */
-import { isReading } from '../../foundation/base/http-methods.ts'
+import { READS } from '../../foundation/base/http-methods.ts'
 import { parameterError } from '../../foundation/base/errors.ts'
 import { findRoot } from './actions.ts'
 import { suggestParameter } from '../request/habits.ts'
@@ -39,7 +39,7 @@ const BY_RECORD: Taken = { reserved: RECORD_PARAMETERS, filters: false, what: ON
 function takenBy(method: string, target: Target): Taken {
   if (target.kind === 'index') return target.isDescription ? BY_DESCRIPTION : BY_INDEX
   const isList = target.kind === 'collection' || (target.kind === 'attribute' && target.attribute.kind === 'toMany')
-  if (isReading(method)) {
+  if (READS.has(method)) {
     if (isList) return BY_LIST
     if (target.kind === 'attribute' && isValue(target.attribute)) return BY_PLAIN
   }
@@ -72,11 +72,11 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, 
   })
 }
 
-/** The parameters of a request, parsed and known to be taken here. OPTIONS takes any, and heeds none. */
+/** The parameters of a request that has some, parsed and known to be taken here. OPTIONS takes any, and heeds none. */
 export function readParameters(request: Request, target: Target, words: Vocabulary, limits: Limits): Parameters {
   const { query, method } = request
   const { pairs, last } = query
-  if (method === 'OPTIONS' || pairs.length === 0) return NO_PARAMETERS
+  if (method === 'OPTIONS') return NO_PARAMETERS
   const vocabulary = words.of === undefined ? words : vocabularyOf(words, findRoot(target)?.plural)
   const allowed = takenBy(method, target)
   if (last !== undefined && last.allowed === allowed && last.vocabulary === vocabulary) return last.parameters

@@ -4,7 +4,7 @@
  * the vocabulary; gives parsed parameters. Refuses with TypeError and RangeError, when the engine is created, what no request could ask
  * for.
  */
-import { isReading } from '../../foundation/base/http-methods.ts'
+import { READS } from '../../foundation/base/http-methods.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Resource } from '../../model/model.ts'
 import { planRead } from '../plan/plan.ts'
@@ -99,7 +99,7 @@ function readFilters(filter: Filter, vocabulary: Vocabulary): readonly RawFilter
 
 /** Returns the parameters of a request with what its list has by default. */
 export function withDefaults(given: Parameters, method: string, target: Target, defaults: DefaultsOfLists): Parameters {
-  const own = target.kind === 'collection' && isReading(method) ? defaults.get(target.resource) : undefined
+  const own = target.kind === 'collection' && READS.has(method) ? defaults.get(target.resource) : undefined
   if (own === undefined) return given
   let merged = own.merged.get(given)
   if (merged === undefined) {

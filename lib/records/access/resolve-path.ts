@@ -20,18 +20,17 @@ import type { Visibility } from '../plan/visibility.ts'
 /** The path of a request, cut into pieces. */
 type RequestPath = Pick<Request, 'base' | 'segments'>
 
-/** What a path points at. `path` is that of the collection as the client sent it: `/api/v1/users`. */
+/** What a path points at. */
 export type Target =
   /** The index of a version, or its description: the document of all that it serves. */
   | { readonly kind: 'index'; readonly isDescription: boolean }
   /** A path where nothing but custom routes of the application is. */
   | { readonly kind: 'own' }
-  | { readonly kind: 'collection'; readonly resource: Resource; readonly path: string }
-  | { readonly kind: 'record'; readonly resource: Resource; readonly path: string; readonly key: RecordKey; readonly id: string }
+  | { readonly kind: 'collection'; readonly resource: Resource }
+  | { readonly kind: 'record'; readonly resource: Resource; readonly key: RecordKey; readonly id: string }
   | {
       readonly kind: 'attribute'
       readonly resource: Resource
-      readonly path: string
       readonly key: RecordKey
       readonly id: string
       readonly attribute: Attribute
@@ -40,7 +39,6 @@ export type Target =
   | {
       readonly kind: 'mark'
       readonly resource: Resource
-      readonly path: string
       readonly key: RecordKey
       readonly id: string
       readonly mark: ResourceMark
@@ -49,7 +47,6 @@ export type Target =
   | {
       readonly kind: 'member'
       readonly resource: Resource
-      readonly path: string
       readonly key: RecordKey
       readonly id: string
       readonly attribute: ToManyAttribute
@@ -79,35 +76,34 @@ export function resolvePath(request: RequestPath, version: string, model: Model,
   const resource = lookUp(name.includes('%') ? decodeURIComponent(name) : name, version)
   if (resource === undefined && name === DESCRIPTION && segments.length === 2) return { kind: 'index', isDescription: true }
   if (resource === undefined) throw unknownResource(request, version, model)
-  const path = `${formatRoot(base, version)}/${name}`
   const rest = resource.rules.single === undefined ? segments.slice(2) : listRest(segments, resource, resource.rules.single)
   const [id, attributeName, memberId, excess] = rest
-  if (id === undefined) return { kind: 'collection', resource, path }
+  if (id === undefined) return { kind: 'collection', resource }
   if (excess !== undefined) throw tooLong(excess, base, version)
   const mark = attributeName === undefined ? undefined : resource.marks.get(decodeURIComponent(attributeName))
   if (mark !== undefined) return resolveMark(mark, rest, resource, request, version)
   const attribute = attributeName === undefined ? undefined : findAttribute(resource, decodeURIComponent(attributeName))
   const key = idFromText(id, resource, true)
   if (key === undefined) throw notFound(resource, id)
-  if (attribute === undefined) return { kind: 'record', resource, path, key, id }
-  if (memberId === undefined) return { kind: 'attribute', resource, path, key, id, attribute }
+  if (attribute === undefined) return { kind: 'record', resource, key, id }
+  if (memberId === undefined) return { kind: 'attribute', resource, key, id, attribute }
   if (attribute.kind !== 'toMany' || isIds(attribute)) throw tooLong(memberId, base, version)
   const memberKey = idFromText(memberId, attribute.target, true)
   if (memberKey === undefined) throw notFound(attribute.target, memberId)
-  return { kind: 'member', resource, path, key, id, attribute, member: { resource: attribute.target, key: memberKey, id: memberId } }
+  return { kind: 'member', resource, key, id, attribute, member: { resource: attribute.target, key: memberKey, id: memberId } }
 }
 
 function resolveMark(
   mark: ResourceMark,
   [id = '', , excess]: readonly string[],
   resource: Resource,
-  { base, segments }: RequestPath,
+  { base }: RequestPath,
   version: string,
 ): Target {
   if (excess !== undefined) throw tooLong(excess, base, version)
   const key = idFromText(id, resource, true)
   if (key === undefined) throw notFound(resource, id)
-  return { kind: 'mark', resource, path: `${formatRoot(base, version)}/${segments[1]}`, key, id, mark }
+  return { kind: 'mark', resource, key, id, mark }
 }
 
 function tooLong(excess: string, base: string, version: string) {

@@ -60,6 +60,11 @@ export interface ChangeSink {
   add(change: RawChange): void
 }
 
+/** Says who hears of a row that changes now: whose work it is. */
+export interface ChangeOwner {
+  readonly current: ChangeSink | undefined
+}
+
 /** Reports the rows that change. */
 export interface ChangeRecorder {
   /** Receive every change of a row, also those outside of requests. */

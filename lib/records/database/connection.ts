@@ -12,7 +12,7 @@ import type { Clock } from '../../foundation/base/clock.ts'
 import type { Resource } from '../../model/model.ts'
 import type { LinkColumn, StoredTable } from '../../model/stored-table.ts'
 import type { RunStatement, Traces } from '../../foundation/base/trace.ts'
-import type { ChangeRecorder, ChangeSink, Watched } from './changes.ts'
+import type { ChangeOwner, ChangeRecorder, Watched } from './changes.ts'
 import type { StatementsExplained, UnindexedLink } from './explained-statements.ts'
 import type { Dialect, Reading, Statement } from './dialect.ts'
 
@@ -69,8 +69,8 @@ export interface Connection {
   unindexedLinks(resources: readonly Resource[], rows: number): Awaitable<UnindexedLink[]>
   /** From now on the statements of requests that are traced are reported to their traces. */
   observe(traces: Traces): void
-  /** From now on the rows that change are reported; `current` says to whom, beside the watchers. */
-  record(watched: Watched, current: () => ChangeSink | undefined): ChangeRecorder
+  /** From now on the rows that change are reported, to their owner beside the watchers. */
+  record(watched: Watched, owner: ChangeOwner): ChangeRecorder
   /** From now on the time of the model's functions and of SQL is that of the clock. */
   follow(clock: Clock): void
   /** Refuses a statement that the database cannot run, without running it. */

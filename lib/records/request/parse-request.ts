@@ -9,7 +9,7 @@ import { QUERY_TYPES } from '../../foundation/base/http-methods.ts'
 import { formatHint } from '../../foundation/base/suggest.ts'
 import { NO_VERSION, findPathBelow } from './address.ts'
 import type { Address } from './address.ts'
-import { ParsedQuery } from './parsed-query.ts'
+import { NO_QUERY, ParsedQuery } from './parsed-query.ts'
 import type { QueryCache } from './parsed-query.ts'
 import { pairsOfObject, pairsOfText } from './query-string.ts'
 import type { QueryInput, QueryValue } from '../../foundation/base/query-input.ts'
@@ -140,7 +140,7 @@ export function parse(parts: RequestParts, address: Address, readOnly: boolean, 
   if (typeof target !== 'string') throw new TypeError(`handle: path must be a string, got ${typeof target}.`)
   const path = readPath(target)
   const segments = splitSegments(path, address)
-  const query = queries.read(target, parts.query)
+  const query = parts.query === undefined && !target.includes('?') ? NO_QUERY : queries.read(target, parts.query)
   return new ParsedRequest({ method: method.toUpperCase(), path, base: address.base, readOnly, segments, query, body }, context)
 }
 
@@ -162,7 +162,7 @@ const NUL = 0
 
 function splitSegments(whole: string, { base, versions }: Address): string[] {
   if (!whole.startsWith('/')) throw restError('path_unknown', `A path begins with "/", got "${whole.slice(0, 100)}".`)
-  const path = findPathBelow(whole, base)
+  const path = base === '' ? whole : findPathBelow(whole, base)
   if (path === undefined) throw notBelow(whole, { base, versions })
   if (path === '/') return []
   const segments: string[] = versions.length === 0 ? [NO_VERSION] : []

@@ -26,7 +26,8 @@ export class ParsedQuery {
   }
 }
 
-const NO_QUERY = new ParsedQuery(Object.freeze([]))
+/** The query of a request without any. */
+export const NO_QUERY = new ParsedQuery(Object.freeze([]))
 
 /** How many queries are kept. */
 const QUERIES = 100

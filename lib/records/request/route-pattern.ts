@@ -3,7 +3,7 @@
  * which `*` stands for any run of characters.
  */
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
-import { HTTP_METHODS, isReading } from '../../foundation/base/http-methods.ts'
+import { HTTP_METHODS, READS } from '../../foundation/base/http-methods.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 
 /** The methods that resources take; custom routes may have others. */
@@ -62,6 +62,6 @@ function isMethod(text: string, further: readonly string[]): boolean {
 /** Whether a request is meant; HEAD and QUERY go with GET. `path` is without query and without one slash at its end. */
 export function meetsPattern(pattern: RequestPattern, method: string, path: string): boolean {
   const { method: wanted } = pattern
-  const isMeant = wanted === '*' || wanted === method || (wanted === 'GET' && isReading(method))
+  const isMeant = wanted === '*' || wanted === method || (wanted === 'GET' && READS.has(method))
   return isMeant && pattern.path.test(path)
 }

@@ -4,7 +4,7 @@
  * has.
  */
 import type { PoolClient } from 'pg'
-import type { ChangeRecorder, ChangeSink, RowChange, RowImage, WatchedTable } from '../../../records/database/changes.ts'
+import type { ChangeOwner, ChangeRecorder, ChangeSink, RowChange, RowImage, WatchedTable } from '../../../records/database/changes.ts'
 import type { Row } from '../../../records/database/dialect.ts'
 import { findTouched, gatherLists, readLink } from '../../sql/list-changes.ts'
 import type { ListNow, PendingChange, TouchedList } from '../../sql/list-changes.ts'
@@ -37,7 +37,7 @@ export interface LogRecorderParts {
   /** Reads what has become of a list of a record, in the transaction of a session. */
   readonly readList: (session: PoolClient, list: TouchedList) => Promise<ListNow>
   /** Who hears of a row that changes now, beside the watchers. */
-  readonly current: () => ChangeSink | undefined
+  readonly owner: ChangeOwner
 }
 
 /** The changes of an open transaction. */
@@ -133,11 +133,11 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   }
 
   get isAsked(): boolean {
-    return this.watchers.size > 0 || this.#parts.current() !== undefined
+    return this.watchers.size > 0 || this.#parts.owner.current !== undefined
   }
 
   begin(session: PoolClient): void {
-    const owner = { savepoint: undefined, sink: this.#parts.current(), from: 0 }
+    const owner = { savepoint: undefined, sink: this.#parts.owner.current, from: 0 }
     this.#open.set(session, { start: this.#highest, read: this.#highest, pending: [], asked: undefined, owners: [owner] })
   }
 
@@ -152,7 +152,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   async savepoint(session: PoolClient, name: string): Promise<void> {
     await this.collect(session)
     const open = this.#open.get(session)
-    open?.owners.push({ savepoint: name, sink: this.#parts.current(), from: open.pending.length })
+    open?.owners.push({ savepoint: name, sink: this.#parts.owner.current, from: open.pending.length })
   }
 
   async release(session: PoolClient, name: string): Promise<void> {

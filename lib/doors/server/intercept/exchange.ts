@@ -15,7 +15,7 @@ import { builtin } from '../../../foundation/base/builtins.ts'
 import { RestError } from '../../../foundation/base/errors.ts'
 import type { TextStream } from '../../../foundation/base/text-stream.ts'
 import { separateCookies } from '../../../foundation/base/set-cookie.ts'
-import { takesBody } from '../../../foundation/base/http-methods.ts'
+import { TAKES_BODY } from '../../../foundation/base/http-methods.ts'
 import { JsonBody, rulesOf } from '../json-body.ts'
 
 /** Answers one request with the engine. It does not throw: errors go to the handler. */
@@ -109,7 +109,7 @@ class InterceptedExchange {
   #answer(): Awaitable<TransportResponse> {
     const { method, body } = this.#head
     if (body === undefined) return this.#ask(undefined)
-    if (takesBody(method)) return this.#answerWith(body)
+    if (TAKES_BODY.has(method)) return this.#answerWith(body)
     // The answer does not depend on this body, but a client may wait until all of it is sent.
     this.#receive(body, () => {}).catch((error: unknown) => this.#fail(error))
     return this.#ask(undefined)

@@ -17,10 +17,10 @@ const BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
   'get-scope': [135, 35],
   list: [121, 41],
   'list-scope': [164, 44],
-  patch: [196, 57],
-  'patch-scope': [240, 60],
-  post: [197, 55],
-  'post-scope': [230, 57],
+  patch: [192, 50],
+  'patch-scope': [236, 53],
+  post: [189, 48],
+  'post-scope': [222, 50],
 }
 
 describe('a warm request', () => {

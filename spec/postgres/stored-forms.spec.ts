@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { escapeRegExp } from '../../lib/foundation/base/escape-reg-exp.ts'
 import { listCaseClasses } from '../../lib/databases/postgres/sql/case-folding.ts'
-import { describeUnstorable } from '../../lib/databases/postgres/sql/storable.ts'
+import { describeUnstorable, storesAll } from '../../lib/databases/postgres/sql/storable.ts'
 import { check } from '../helpers/check.ts'
 import { findNoServer } from './server-database.ts'
 import { openServerEngine } from './server.ts'
@@ -107,6 +107,7 @@ describe('values in PostgreSQL', { skip: await findNoServer() }, () => {
         () => false,
       )
       assert.equal(describeUnstorable(value, { kind }) === undefined, isStored, JSON.stringify(value))
+      assert.ok(isStored || !storesAll({ kind }), `${kind} is asked about`)
     })
     await check(property, { label: 'values that PostgreSQL stores', runs: 300 })
   })

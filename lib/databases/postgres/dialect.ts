@@ -17,7 +17,7 @@ import { breaksConstraint, breaksReference, brokenCheck, failure, refusal, viola
 import { decodeBare } from './sql/decode.ts'
 import { encode, encodeLinks, encodeList, encodePatterns } from './sql/encode.ts'
 import type { Flavour } from '../sql/flavour.ts'
-import { describeUnstorable } from './sql/storable.ts'
+import { describeUnstorable, storesAll } from './sql/storable.ts'
 import * as lists from './sql/write-lists.ts'
 import { compileInsert, compileInsertRows, toParameter } from './sql/write-rows.ts'
 
@@ -35,6 +35,7 @@ export function createDialect(flavour: Flavour): Dialect {
     referrers: (resource, attribute) => compileReferrers(flavour, resource, attribute),
     referrersOfAll: (resource, attribute) => compileReferrersOfAll(flavour, resource, attribute),
     describeUnstorable,
+    storesAll,
     findBound: value => value,
     writing: {
       insert: compileInsert,

@@ -6,7 +6,7 @@ import { EntityManager } from '@mikro-orm/postgresql'
 import type { MikroORM } from '@mikro-orm/core'
 import type { Statement } from '../../records/database/dialect.ts'
 import type { BehindWrite, RowsWritten } from '../../records/database/connection.ts'
-import { ManagerCheck } from '../orm/plain-manager.ts'
+import { ManagerCheck } from '../orm/listeners.ts'
 import type { OrmHost } from './orm/lent-dialect.ts'
 
 /** Keys are drawn row by row. */

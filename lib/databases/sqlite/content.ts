@@ -119,7 +119,7 @@ export class Content {
   writing(): void {
     const { place, db } = this.handle
     if (place !== undefined && !db.inTransaction) place.check()
-    this.#keys.prepare(db)
+    if (this.#keys.counters.size > 0) this.#keys.prepare(db)
     if (!this.#started) return
     if (this.#baseline === undefined) this.#keepBaseline()
     this.#image = undefined

@@ -10,12 +10,11 @@ import {
 } from '../sql/compile-checks.ts'
 import { compileRead } from '../sql/compile-read.ts'
 import { compileDelete, compileDiffers, compileInsert, compileInsertRows, compileUpdate } from '../sql/compile-write.ts'
-import { toParameter } from './orm/bind-statement.ts'
 import { breaksConstraint, breaksReference, brokenCheck, failure, refusal, violation } from './errors.ts'
 import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 import { encodeLinks, encodeList, encodePatterns } from './sql/encode-list.ts'
-import { encode } from './sql/encode.ts'
-import { describeUnstorable, findBound } from './sql/exact-decimals.ts'
+import { encode, toParameter } from './sql/encode.ts'
+import { describeUnstorable, findBound, storesAll } from './sql/exact-decimals.ts'
 import * as lists from './sql/write-lists.ts'
 
 export const SQLITE: Dialect = {
@@ -54,6 +53,7 @@ export const SQLITE: Dialect = {
   refusal,
   failure,
   describeUnstorable,
+  storesAll,
   findBound,
   encode,
   encodeList,

@@ -54,10 +54,11 @@ export class RowWriter {
 
   commit(): Awaitable<void> {
     const { recorder } = this.#observers
-    this.#content.handle.place?.check()
+    const { place } = this.#content.handle
+    place?.check()
     recorder?.beforeCommit()
-    // Others who read the file let nobody change it.
-    const committed = whenFree(this.#end)
+    // Others who read a file let nobody change it.
+    const committed = place === undefined ? this.#end() : whenFree(this.#end)
     return committed instanceof Promise ? committed.then(() => recorder?.afterCommit()) : recorder?.afterCommit()
   }
 

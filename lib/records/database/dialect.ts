@@ -242,6 +242,8 @@ export interface Dialect {
    * exactly.
    */
   describeUnstorable(value: ScalarValue, type: ScalarType): string | undefined
+  /** Whether it stores every value of a type exactly, so that `describeUnstorable` has nothing to say. */
+  storesAll(type: ScalarType): boolean
   /**
    * The value to compare with in place of one of a filter that the database cannot hold, so that every stored value compares alike; null
    * where none is equal.

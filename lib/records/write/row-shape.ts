@@ -104,7 +104,8 @@ export function makeRowShape(resource: Resource, names: readonly string[], mode:
   const { writing } = connection.dialect
   const { stored } = row
   const statement = mode === 'insert' ? writing.insert(stored, columns) : writing.update(stored, columns, true)
-  const counting = mode === 'insert' && resource.generatedKey ? writing.insert(stored, [...columns, stored.key[0]!]) : undefined
+  const counts = mode === 'insert' && resource.generatedKey && connection.countsKeys(stored.table)
+  const counting = counts ? writing.insert(stored, [...columns, stored.key[0]!]) : undefined
   const attributes = names.map(name => resource.byName.get(name)!)
   const mayBeShown = mode === 'update' && (connection.mayHoldMisfits || attributes.some(mayHaveForms))
   const filled = attributes.filter(({ readOnly }) => readOnly).map(({ name }) => name)
@@ -222,9 +223,10 @@ function isPlainLink(attribute: ToOneAttribute, { attributes }: Resource): boole
 
 function makeRead({ type }: ScalarAttribute, takesNull: boolean, column: StoredColumn, dialect: Connection['dialect']): ShapeField['read'] {
   const { writing } = dialect
+  const asked = dialect.storesAll(type) ? undefined : dialect
   return value => {
     if (value === null) return takesNull ? null : undefined
-    const typed = readValid(value, type, dialect)
+    const typed = readValid(value, type, asked)
     return typed === undefined ? undefined : toParameter(toProperty(typed, type), column, writing)
   }
 }

@@ -17,10 +17,14 @@ export function validateScalar(attribute: ScalarAttribute, value: unknown, conte
   return context.error('too_long', `may have at most ${type.length} characters.`, shownValue(attribute, value))
 }
 
-/** Returns a value in its plain form, as `readScalar` does; undefined where it is refused. */
-export function readValid(value: unknown, type: ScalarType, dialect: ValidationContext['dialect']): ScalarValue | undefined {
+/**
+ * Returns a value in its plain form, as `readScalar` does; undefined where it is refused.
+ *
+ * @param dialect undefined: the database is known to store all values of the type
+ */
+export function readValid(value: unknown, type: ScalarType, dialect: ValidationContext['dialect'] | undefined): ScalarValue | undefined {
   const typed = readTyped(value, type)
-  if (typed === undefined || dialect.describeUnstorable(typed, type) !== undefined) return undefined
+  if (typed === undefined || (dialect !== undefined && dialect.describeUnstorable(typed, type) !== undefined)) return undefined
   const isTooLong = type.kind === 'text' && type.length !== undefined && isLonger(typed as string, type.length)
   return isTooLong ? undefined : typed
 }

@@ -45,6 +45,11 @@ export function describeUnstorable(value: ScalarValue, { kind, column }: ScalarT
   return form === undefined || form.takes(`${value as string | number}`) ? undefined : form.is
 }
 
+/** See `Dialect.storesAll`. */
+export function storesAll({ kind, column }: ScalarType): boolean {
+  return column === undefined && kind !== 'integer' && kind !== 'text' && kind !== 'json'
+}
+
 /** Where the types of the server are, by which the engine calls those of columns that it reads. */
 const CATALOGUE = 'pg_catalog.'
 

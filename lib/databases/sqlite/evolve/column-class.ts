@@ -1,6 +1,6 @@
 /** Column class: what the values of a column are, by its declared type, as far as a change of it changes what is stored. */
 import type { EvolvedColumn } from '../../evolve/request.ts'
-import { toParameter } from '../orm/bind-statement.ts'
+import { toParameter } from '../sql/encode.ts'
 
 export type ColumnClass = 'integer' | 'real' | 'numeric' | 'text' | 'json' | 'datetime' | 'date' | 'time' | 'blob' | 'any'
 

@@ -2,8 +2,9 @@
  * Binds the values of a MikroORM statement as parameters. MikroORM itself writes values into the text, which fails on NUL characters and
  * prevents the reuse of prepared statements.
  */
-import { JsonProperty, Utils, isRaw } from '@mikro-orm/core'
+import { isRaw } from '@mikro-orm/core'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
+import { toParameter } from '../sql/encode.ts'
 
 /**
  * SQLite's default limit of parameters in one statement (SQLITE_MAX_VARIABLE_NUMBER). A larger insert has its values in the text, as
@@ -22,28 +23,6 @@ function countPlaceholders(sql: string): number | undefined {
   const count = bare.includes('??') || bare.includes('\\?') ? undefined : bare.split('?').length - 1
   bindable.set(sql, count ?? -1)
   return count
-}
-
-/**
- * Returns a value as better-sqlite3 binds it. Undefined when it cannot be bound. Integers become BigInt, since a number would be stored
- * as REAL.
- */
-export function toParameter(value: unknown): unknown {
-  if (value === undefined || value === null) return null
-  switch (typeof value) {
-    case 'string':
-    case 'bigint':
-      return value
-    case 'number':
-      return Number.isSafeInteger(value) ? BigInt(value) : Number.isFinite(value) ? value : undefined
-    case 'boolean':
-      return value ? 1n : 0n
-    default:
-      if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : BigInt(value.getTime())
-      if (value instanceof Uint8Array) return value
-      // Plain objects, and values that MikroORM has marked as JSON, become JSON documents as in MikroORM's own quoting.
-      return Utils.isPlainObject(value) || (typeof value === 'object' && JsonProperty in value) ? JSON.stringify(value) : undefined
-  }
 }
 
 /** Writes SQL fragments among the values into the text, so that the other values can be bound: `version = ?` of an optimistic lock. */

@@ -3,7 +3,7 @@ import type { Transaction } from '@mikro-orm/core'
 import type { Awaitable } from '../../../foundation/base/awaitable.ts'
 import type { Clock } from '../../../foundation/base/clock.ts'
 import type { Trace } from '../../../foundation/base/trace.ts'
-import type { PreparedQuery } from '../database/prepared.ts'
+import type { PreparedQuery } from '../database/sqlite-database.ts'
 
 /** Observes transactions and statements that write; see recorder.ts. */
 export interface WriteObserver {

@@ -10,6 +10,11 @@ export function describeUnstorable(value: unknown, { kind }: ScalarType): string
   return 'a decimal number of at most 15 digits, because SQLite stores no more exactly'
 }
 
+/** See `Dialect.storesAll`. */
+export function storesAll({ kind }: ScalarType): boolean {
+  return kind !== 'decimal'
+}
+
 /** See `Dialect.findBound`. */
 export function findBound(value: unknown, { kind }: ScalarType, operator: string): unknown {
   return kind === 'decimal' ? findDecimalBound(value as string, operator) : value

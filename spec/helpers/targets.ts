@@ -23,6 +23,7 @@ import { createServer, RestEngine } from '../../lib/index.ts'
 import type { OwnSchema } from '../postgres/server-database.ts'
 import { reasonOf, type Exception } from './differences.ts'
 import { encodeQuery, type Query } from './encode-query.ts'
+import { KeptSockets } from './kept-sockets.ts'
 import { newSchema, NO_SERVER, WITH_POSTGRES, type EngineOptions } from './stores.ts'
 
 export type Door = 'handle' | 'http'
@@ -196,31 +197,26 @@ async function listen(engine: RestEngine): Promise<{ call: Target['call']; close
     server.once('error', reject)
     server.listen(0, '127.0.0.1', resolve)
   })
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const sockets = new KeptSockets((server.address() as AddressInfo).port)
   return {
-    call: (...request) => callHttp(origin, ...request),
+    call: (...request) => callHttp(sockets, ...request),
     async close() {
+      sockets.close()
       const closed = new Promise<void>(resolve => server.close(() => resolve()))
-      // The fetch of this process keeps its sockets open for a next request that does not come.
+      // Also those of clients that a test has made.
       server.closeAllConnections()
       await closed
     },
   }
 }
 
-async function callHttp(origin: string, ...[method, path, query, body, headers]: Parameters<Target['call']>): Promise<Answer> {
+async function callHttp(sockets: KeptSockets, ...[method, path, query, body, headers]: Parameters<Target['call']>): Promise<Answer> {
   const search = encodeQuery(query)
-  const url = origin + path + (search === '' ? '' : (path.includes('?') ? '&' : '?') + search)
-  const response = await fetch(url, {
+  const answer = await sockets.ask({
     method,
+    target: path + (search === '' ? '' : (path.includes('?') ? '&' : '?') + search),
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    redirect: 'manual',
+    body: body === undefined ? undefined : JSON.stringify(body),
   })
-  const text = await response.text()
-  return {
-    status: response.status,
-    headers: Object.fromEntries(response.headers),
-    body: text === '' ? undefined : (JSON.parse(text) as unknown),
-  }
+  return { status: answer.status, headers: answer.headers, body: answer.text === '' ? undefined : (JSON.parse(answer.text) as unknown) }
 }

@@ -7,6 +7,7 @@ import { RestEngine, auth, client, createServer, resource } from '../../lib/inde
 import type { AuthOptions, HookContext } from '../../lib/index.ts'
 import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
 import { serveDocs } from '../docs-page/served.ts'
+import { cheapHash } from '../helpers/cheap-hash.ts'
 import { assertSound } from '../helpers/sound.ts'
 import { describeTargets } from '../helpers/targets.ts'
 import type { TargetOptions } from '../helpers/targets.ts'
@@ -40,8 +41,8 @@ function world(module: Partial<AuthOptions> = {}, others: Partial<TargetOptions>
     resources: [resource(User, { access: { update: isOwn }, attributes: { role: { readOnly: true } } })],
     seed: {
       users: [
-        { id: 1, email: 'ann@x.test', password: 'of ann' },
-        { id: 2, email: 'bob@x.test', password: 'of bob' },
+        { id: 1, email: 'ann@x.test', password: cheapHash('of ann') },
+        { id: 2, email: 'bob@x.test', password: cheapHash('of bob') },
       ],
       articles: [{ id: 1, title: 'first', author: 1 }],
     },

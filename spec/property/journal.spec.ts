@@ -6,9 +6,10 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
-import { auth, hashPassword, resource } from '../../lib/index.ts'
+import { auth, resource } from '../../lib/index.ts'
 import type { RestEngine } from '../../lib/index.ts'
 import type { Change, JournalEntry } from '../../lib/index.ts'
+import { cheapHash } from '../helpers/cheap-hash.ts'
 import { check, costly } from '../helpers/check.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 import { entities } from './world/entities.ts'
@@ -136,16 +137,18 @@ const step: fc.Arbitrary<[string, string, unknown]> = fc.oneof(
 )
 
 describeStores('the journal', () => {
-  it('tells exactly what has changed', () =>
-    check(
+  it('tells exactly what has changed', async () => {
+    await using engine = await createEngine({ entities })
+    await engine.seed({
+      publishers: ['p0', 'p1'].map(key => ({ code: key })),
+      tags: TAGS.map(key => ({ id: key })),
+      users: [1, 2, 3].map(key => ({ id: key, email: `seed ${key}`, tags: TAGS.slice(0, key), friends: [1, 2], boss: 1 })),
+      sites: [1, 2].map(key => ({ id: key, url: 'seed', user: key })),
+    })
+    const start = await engine.snapshot()
+    await check(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25, size: 'max' }), async steps => {
-        await using engine = await createEngine({ entities })
-        await engine.seed({
-          publishers: ['p0', 'p1'].map(key => ({ code: key })),
-          tags: TAGS.map(key => ({ id: key })),
-          users: [1, 2, 3].map(key => ({ id: key, email: `seed ${key}`, tags: TAGS.slice(0, key), friends: [1, 2], boss: 1 })),
-          sites: [1, 2].map(key => ({ id: key, url: 'seed', user: key })),
-        })
+        await engine.restore(start)
         for (const [method, path, body] of steps) {
           const before = await snapshot(engine)
           const { status, body: answer } = await engine.handle(method, path, undefined, body)
@@ -156,7 +159,8 @@ describeStores('the journal', () => {
         }
       }),
       { label: 'changes', runs: costly(60) },
-    ))
+    )
+  })
 })
 
 const Vault = defineEntity({
@@ -279,7 +283,15 @@ const token = fc
 
 describeStores('the secrets of a journal', () => {
   it('are nowhere in it', async () => {
-    const password = await hashPassword('the password of ann')
+    const password = cheapHash('the password of ann')
+    await using engine = await createEngine({
+      entities: [Member, Post, Vault],
+      versions: ['v1', 'v2'],
+      resources: [resource(Post, { versions: ['v1'] }), resource(Post, { versions: ['v2'], attributes: { title: { private: true } } })],
+      auth: auth({ entity: Member, secret: 'of the journal', public: ['* /*'] }),
+      routes: [{ method: 'POST', path: '/{version}/echo', handler: ({ data, query }) => ({ body: { data, query, nothing: null } }) }],
+      seed: { members: [{ id: 1, email: 'ann@x.test', password }], posts: [{ id: 1, title: 'x', author: 1 }] },
+    })
     await check(
       fc.asyncProperty(
         fc.array(
@@ -298,17 +310,8 @@ describeStores('the secrets of a journal', () => {
           { minLength: 1, maxLength: 12 },
         ),
         async planted => {
-          await using engine = await createEngine({
-            entities: [Member, Post, Vault],
-            versions: ['v1', 'v2'],
-            resources: [
-              resource(Post, { versions: ['v1'] }),
-              resource(Post, { versions: ['v2'], attributes: { title: { private: true } } }),
-            ],
-            auth: auth({ entity: Member, secret: 'of the journal', public: ['* /*'] }),
-            routes: [{ method: 'POST', path: '/{version}/echo', handler: ({ data, query }) => ({ body: { data, query, nothing: null } }) }],
-            seed: { members: [{ id: 1, email: 'ann@x.test', password }], posts: [{ id: 1, title: 'x', author: 1 }] },
-          })
+          await engine.reset()
+          engine.clearRequests()
           const { body } = await engine.handle('POST', '/v1/login', undefined, { email: 'ann@x.test', password: 'the password of ann' })
           const own = body.auth_token as string
           for (const { plant, secret, number } of planted) {

@@ -42,19 +42,19 @@ export function runs(usual: number): number {
 }
 
 /**
- * How often to run a property that costs much, before `check` takes its third: a sixth of the runs where all specs run, all of them by
+ * How often to run a property that costs much, before `check` takes its quarter: an eighth of the runs where all specs run, all of them by
  * itself and in `npm run hunt`.
  */
 export const costly = (all: number): number => (isUsual ? Math.ceil(all / 2) : all)
 
-/** Runs that are made where all specs run, whatever the third of them is. */
-const AT_LEAST = 6
+/** Runs that are made where all specs run, whatever the quarter of them is. */
+const AT_LEAST = 4
 
 /**
- * All specs together have the same seeds each time, so that more of the same runs find little: they make a third of them, and `npm run
- * hunt` all.
+ * All specs together have the same seeds each time, so that more of the same runs find little: they make a quarter of them, and `npm
+ * run hunt` all.
  */
-const reduced = (all: number): number => (isUsual ? Math.max(Math.ceil(all / 3), Math.min(all, AT_LEAST)) : all)
+const reduced = (all: number): number => (isUsual ? Math.max(Math.ceil(all / 4), Math.min(all, AT_LEAST)) : all)
 
 interface CheckOptions<T> {
   readonly label: string

@@ -10,7 +10,7 @@ import * as fc from 'fast-check'
 import { RestEngine } from '../../lib/index.ts'
 import { PostgresConnection } from '../../lib/databases/postgres/connection.ts'
 import { RowWriter } from '../../lib/databases/postgres/row-writer.ts'
-import { check, runs } from '../helpers/check.ts'
+import { check, costly, runs } from '../helpers/check.ts'
 import { Cars, carRequests } from '../property/world/cars.ts'
 import { clubRules, ruledRequests } from '../property/world/club-rules.ts'
 import { CLUBS, Clubs, clubRequests, clubSeeds } from '../property/world/clubs.ts'
@@ -144,7 +144,7 @@ describe('planned writes on PostgreSQL', { skip: await findNoServer() }, () => {
         for (const request of requests) await twins.ask(request)
         await twins.compare()
       }),
-      { label: 'cars', runs: 4 },
+      { label: 'cars', runs: costly(4) },
     ))
 
   it('answer and store as the unit of work, in lists and nested bodies', () =>
@@ -155,7 +155,7 @@ describe('planned writes on PostgreSQL', { skip: await findNoServer() }, () => {
         for (const request of requests) await twins.ask(request)
         await twins.compare()
       }),
-      { label: 'clubs', runs: 4 },
+      { label: 'clubs', runs: costly(4) },
     ))
 
   it('answer and store as the unit of work, under the rules of any caller', () =>
@@ -165,7 +165,7 @@ describe('planned writes on PostgreSQL', { skip: await findNoServer() }, () => {
         for (const request of requests) await twins.ask(request)
         await twins.compare()
       }),
-      { label: 'rules', runs: 4 },
+      { label: 'rules', runs: costly(4) },
     ))
 
   it('ask for the answer of a change without waiting for the change, and begin anew where another one got in the way', async () => {
@@ -203,6 +203,6 @@ describe('planned writes on PostgreSQL', { skip: await findNoServer() }, () => {
 
   it('are what most of these requests were', () => {
     console.log(`# statements: ${[...written].map(([word, count]) => `${word} ${count}`).join(', ')}`)
-    assert.ok((written.get('insert') ?? 0) + (written.get('with') ?? 0) > runs(4))
+    assert.ok((written.get('insert') ?? 0) + (written.get('with') ?? 0) > runs(costly(4)))
   })
 })

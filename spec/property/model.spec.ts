@@ -317,26 +317,24 @@ describeStores('model', store => {
   const storable = (steps: Step[]): Step[] =>
     store.name === 'memory' ? steps : steps.map(each => ({ ...each, word: each.word?.replaceAll('\0', '') ?? null }))
 
-  it('keeps what its Maps keep, whatever the steps', () =>
-    check(
+  it('keeps what its Maps keep, whatever the steps', async () => {
+    await using engine = await createEngine({ entities })
+    await check(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }), async steps => {
-        const engine = await createEngine({ entities })
-        try {
-          const world: World = {
-            model: { users: new Map(), sites: new Map(), tags: new Map(), publishers: new Map(), given: new Set() },
-            async call(method, path, body, query) {
-              const response = await engine.handle(method, path, query, body)
-              return { status: response.status, body: response.body as Body, location: response.headers['location'] }
-            },
-          }
-          for (const each of storable(steps)) {
-            await STEPS[each.does](world, each)
-            await compare(world)
-          }
-        } finally {
-          await engine.close()
+        await engine.reset()
+        const world: World = {
+          model: { users: new Map(), sites: new Map(), tags: new Map(), publishers: new Map(), given: new Set() },
+          async call(method, path, body, query) {
+            const response = await engine.handle(method, path, query, body)
+            return { status: response.status, body: response.body as Body, location: response.headers['location'] }
+          },
+        }
+        for (const each of storable(steps)) {
+          await STEPS[each.does](world, each)
+          await compare(world)
         }
       }),
       { label: 'model', runs: costly(120) },
-    ))
+    )
+  })
 })

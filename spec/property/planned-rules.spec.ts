@@ -38,15 +38,17 @@ UnitsOfWork.prototype.write = function (work, end) {
 }
 
 describe('planned writes under rules', () => {
-  it('answer and store as the unit of work, whoever asks', () =>
-    check(
+  it('answer and store as the unit of work, whoever asks', async () => {
+    await using origin = await Twins.of(() => new Clubs().entities, CLUBS, [], clubRules)
+    await check(
       fc.asyncProperty(fc.array(ruledRequests, { minLength: 10, maxLength: 30, size: 'max' }), async asked => {
-        await using twins = await Twins.of(() => new Clubs().entities, CLUBS, [], clubRules)
+        await using twins = await origin.fork()
         for (const request of asked) await twins.ask(request)
         await twins.compare()
       }),
       { label: 'rules', runs: 25 },
-    ))
+    )
+  })
 
   it('are what the requests of any caller are, where nobody listens', async () => {
     const { entities } = new Clubs()

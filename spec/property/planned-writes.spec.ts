@@ -178,15 +178,17 @@ describe('planned writes', () => {
       { label: 'random models', runs: costly(15) },
     ))
 
-  it('answer and store as the unit of work, with all that a model can add to a value', () =>
-    check(
+  it('answer and store as the unit of work, with all that a model can add to a value', async () => {
+    await using origin = await Twins.of(() => new Cars().entities)
+    await check(
       fc.asyncProperty(fc.array(carRequests, { minLength: 15, maxLength: 40, size: 'max' }), async requests => {
-        await using twins = await Twins.of(() => new Cars().entities)
+        await using twins = await origin.fork()
         for (const request of requests) await twins.ask(request)
         await twins.compare()
       }),
       { label: 'cars', runs: costly(40) },
-    ))
+    )
+  })
 
   it('answer and store as the unit of work, in files that were there', () =>
     check(
@@ -220,26 +222,30 @@ describe('planned writes', () => {
     await twins.compare()
   })
 
-  it('answer and store as the unit of work, in lists and nested bodies', () =>
-    check(
+  it('answer and store as the unit of work, in lists and nested bodies', async () => {
+    await using origin = await Twins.of(() => new Clubs().entities, CLUBS)
+    await check(
       fc.asyncProperty(fc.array(clubRequests, { minLength: 10, maxLength: 30, size: 'max' }), clubSeeds, async (requests, seed) => {
-        await using twins = await Twins.of(() => new Clubs().entities, CLUBS)
+        await using twins = await origin.fork()
         await twins.seed(seed)
         for (const request of requests) await twins.ask(request)
         await twins.compare()
       }),
       { label: 'clubs', runs: costly(40) },
-    ))
+    )
+  })
 
-  it('answer and store as the unit of work, in JSON', () =>
-    check(
+  it('answer and store as the unit of work, in JSON', async () => {
+    await using origin = await Twins.of(() => new Parcels().entities)
+    await check(
       fc.asyncProperty(fc.array(parcelRequests, { minLength: 15, maxLength: 40, size: 'max' }), async requests => {
-        await using twins = await Twins.of(() => new Parcels().entities)
+        await using twins = await origin.fork()
         for (const request of requests) await twins.ask(request)
         await twins.compare()
       }),
       { label: 'parcels', runs: costly(40) },
-    ))
+    )
+  })
 
   it('make the objects that a new record needs, where MikroORM looks for nothing that is missing', async () => {
     for (const subscribers of [[], [{ afterFlush: () => {} }]]) {

@@ -70,6 +70,11 @@ export class Twins implements AsyncDisposable {
     return new Twins(await make({}, first), await make({ subscribers: [{ afterFlush: () => {} }] }, second), causes)
   }
 
+  /** Two others with the data of these: a fork costs a hundredth of an engine. */
+  async fork(): Promise<Twins> {
+    return new Twins(await this.planned.fork(), await this.flushed.fork(), this.#causes)
+  }
+
   async ask({ method, path, body, headers = {} }: Request): Promise<void> {
     const told = `${method} ${path} ${JSON.stringify(body)} ${JSON.stringify(headers)}`
     const answers = [

@@ -327,13 +327,11 @@ describe('a JSON file', () => {
 
   it('prints notes with --get on standard error, where they do not mix with the answer', async () => {
     await file('noted.json', '{ "users": [{ "id": 1 }], "empty": [] }')
-    const command = new Command(folder, 'noted.json', '--get', '/v1/users')
-    await command.ended
-    assert.match(command.stderr, /^mikro-rest: Note: empty is empty: only its "id" is known/)
-    assert.equal((JSON.parse(command.stdout) as { count: number }).count, 1)
-    const quiet = new Command(folder, 'noted.json', '--get', '/v1/users', '--quiet')
-    await quiet.ended
-    assert.equal(quiet.stderr, '')
+    const line = ['noted.json', '--get', '/v1/users']
+    const [noted, quiet] = runAll(folder, [line, [...line, '--quiet']])
+    assert.match(noted!.stderr, /^mikro-rest: Note: empty is empty: only its "id" is known/)
+    assert.equal((JSON.parse(noted!.stdout) as { count: number }).count, 1)
+    assert.equal(quiet!.stderr, '')
   })
 
   it('with what looks like a secret says so; hidden, it is neither shown nor lost', async () => {
@@ -469,7 +467,7 @@ describe('a JSON file', () => {
 
   it('with --save is whole whenever the process is killed', async () => {
     const records = Array.from({ length: 300 }, (_, index) => ({ id: index + 1, text: 'x'.repeat(500) }))
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 2; round++) {
       await file('killed.json', JSON.stringify({ a: records }, undefined, 2))
       await using command = new Command(folder, 'killed.json', '--save', '--quiet', '--port', '0')
       const origin = await command.origin()
@@ -477,7 +475,7 @@ describe('a JSON file', () => {
         while (command.child.exitCode === null && command.child.signalCode === null)
           await send(origin, 'POST', '/v1/a', { text: 'y'.repeat(500) }).catch(() => {})
       })()
-      await wait(80 + round * 53)
+      await wait(80 + round * 97)
       command.child.kill('SIGKILL')
       await command.ended
       await writing
@@ -498,7 +496,7 @@ describe('a JSON file', () => {
   })
 
   it('with --save=sync has what was answered, whenever the process is killed', async () => {
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       await file('synced.json', '{ "a": [{ "id": 1, "n": 0 }] }')
       await using command = new Command(folder, 'synced.json', '--save=sync', '--quiet', '--port', '0')
       const origin = await command.origin()

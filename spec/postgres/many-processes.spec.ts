@@ -10,11 +10,12 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { hashPassword } from '../../lib/index.ts'
+import { LIBRARY } from '../helpers/command.ts'
 import { findNoServer, ownSchema } from './server-database.ts'
 
 const SCRIPT = fileURLToPath(new URL('served-process.ts', import.meta.url))
-const PROCESSES = 4
-const CLIENTS = 100
+const PROCESSES = 3
+const CLIENTS = 60
 const PASSWORD = 'correct horse'
 
 interface Answer {
@@ -31,7 +32,7 @@ class Served {
 
   constructor(database: object) {
     this.child = spawn(process.execPath, ['--no-warnings', SCRIPT], {
-      env: { ...process.env, DATABASE: JSON.stringify(database) },
+      env: { ...process.env, LIBRARY, DATABASE: JSON.stringify(database) },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     this.port = once(this.child.stdout!, 'data').then(([text]) => String(text).trim())

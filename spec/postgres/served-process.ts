@@ -1,7 +1,12 @@
-/** A process that serves the database of DATABASE: the script that `many-processes.spec.ts` starts several times. It prints its port. */
+/**
+ * A process that serves the database of DATABASE by the library of LIBRARY: the script that `many-processes.spec.ts` starts several times.
+ * It prints its port.
+ */
 import type { AddressInfo } from 'node:net'
 import { defineEntity, p, raw } from '@mikro-orm/core'
-import { RestEngine, auth, createServer } from '../../lib/index.ts'
+import type * as Library from '../../lib/index.ts'
+
+const { RestEngine, auth, createServer } = (await import(process.env['LIBRARY']!)) as typeof Library
 
 const User = defineEntity({
   name: 'User',

@@ -7,6 +7,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { LIBRARY } from '../helpers/command.ts'
 import { random } from './tally.ts'
 import type { Check, Counter, Plan } from './tally.ts'
 
@@ -26,7 +27,7 @@ const WRITERS = 4
 const LONGEST = 90_000
 
 async function start(database: string): Promise<Served> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('crash-server.ts', import.meta.url)), database], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('crash-server.ts', import.meta.url)), LIBRARY, database], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [port] = (await Promise.race([

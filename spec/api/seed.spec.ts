@@ -1,6 +1,6 @@
 /** engine.seed and the seed option: records by resource name, in any order, in one transaction, validated. */
 import assert from 'node:assert/strict'
-import { beforeEach, describe, it } from 'node:test'
+import { after, before, beforeEach, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import library from '../../fixtures/library/index.ts'
 import { RestEngine, RestError } from '../../lib/index.ts'
@@ -194,9 +194,11 @@ describeTargets('seed', library, target => {
 
 describe('a seed that is refused', () => {
   let engine: RestEngine
-  beforeEach(async () => {
+  before(async () => {
     engine = await RestEngine.create({ ...library, seed: { genres: [{ id: 1, name: 'there' }] } })
   })
+  beforeEach(() => engine.reset())
+  after(() => engine.close())
 
   const cases: [what: string, data: unknown, faults: string[]][] = [
     [

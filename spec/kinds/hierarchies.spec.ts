@@ -1,6 +1,6 @@
 /** Entities that inherit from each other, views and virtual entities: lists, records, filters, sorting, writes, and what is refused. */
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, describe, it } from 'node:test'
+import { after, before, beforeEach, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { resource } from '../../lib/index.ts'
 import type { RestEngine } from '../../lib/index.ts'
@@ -34,10 +34,11 @@ type Answer = { status: number; body: Body }
 describeStores('hierarchies and views', () => {
   let engine: RestEngine
   const causes: unknown[] = []
-  beforeEach(async () => {
+  before(async () => {
     engine = await createEngine({ entities, seed: SEED, onError: error => causes.push(error) })
   })
-  afterEach(() => engine.close())
+  beforeEach(() => engine.reset())
+  after(() => engine.close())
   const call = async (method: string, path: string, query: Record<string, string> = {}, body?: unknown): Promise<Answer> => {
     const response = (await engine.handle(method, path, query, body)) as Answer
     assert.ok(response.status < 500, `${method} ${path}: ${causes.splice(0).join()}`)

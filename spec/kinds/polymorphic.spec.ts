@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, it } from 'node:test'
+import { after, before, beforeEach, describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { Cascade, defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine, resource } from '../../lib/index.ts'
@@ -191,7 +191,7 @@ describe('relations to one of several entities, on SQLite', () => {
   for (const database of [':memory:', join(folder, 'one.sqlite')]) {
     describe(database === ':memory:' ? 'in memory' : 'in a file', () => {
       let engine: RestEngine
-      beforeEach(async () => {
+      before(async () => {
         rmSync(database, { force: true })
         engine = await RestEngine.create({
           entities,
@@ -218,7 +218,8 @@ describe('relations to one of several entities, on SQLite', () => {
           },
         })
       })
-      afterEach(() => engine.close())
+      beforeEach(() => engine.reset())
+      after(() => engine.close())
 
       it('are shown as an ID with its resource, and expanded as the record with it', async () => {
         assert.deepEqual(await done(engine, 'GET', '/v1/comments?attributes=target'), [

@@ -1,6 +1,6 @@
 /** Keys of every type, and relations of every kind: linked, shown, filtered, sorted, unlinked and deleted. */
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, it } from 'node:test'
+import { after, before, beforeEach, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import type { RestEngine } from '../../lib/index.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
@@ -12,10 +12,11 @@ type Answer = { status: number; body: Body; headers: Record<string, string> }
 describeStores('keys and relations', () => {
   let engine: RestEngine
   const causes: unknown[] = []
-  beforeEach(async () => {
+  before(async () => {
     engine = await createEngine({ entities, onError: error => causes.push(error) })
   })
-  afterEach(() => engine.close())
+  beforeEach(() => engine.reset())
+  after(() => engine.close())
   const call = async (method: string, path: string, query: Record<string, string> = {}, body?: unknown): Promise<Answer> => {
     const response = (await engine.handle(method, path, query, body)) as Answer
     assert.ok(response.status < 500, `${method} ${path}: ${causes.splice(0).join()}`)

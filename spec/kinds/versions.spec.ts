@@ -1,6 +1,6 @@
 /** Optimistic locking: the version in a body, entity tags and conditions in headers, and properties with `concurrencyCheck`. */
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, it } from 'node:test'
+import { after, before, beforeEach, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import type { RestEngine } from '../../lib/index.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
@@ -10,7 +10,7 @@ type Answer = { status: number; body: Record<string, unknown> & { resource: stri
 
 describeStores('optimistic locking', () => {
   let engine: RestEngine
-  beforeEach(async () => {
+  before(async () => {
     engine = await createEngine({
       entities,
       seed: {
@@ -20,7 +20,8 @@ describeStores('optimistic locking', () => {
       },
     })
   })
-  afterEach(() => engine.close())
+  beforeEach(() => engine.reset())
+  after(() => engine.close())
   const call = async (
     method: string,
     path: string,

@@ -42,8 +42,10 @@ for (const { name, create, headers: headersOf } of worlds) {
 
     /** Holds an answer against all documents that are given: to ask once for each of them would take twice the time. */
     function assertAsDescribed(documents: readonly Conformity[], method: string, path: string, answer: HeldAnswer, shown = ''): void {
-      for (const [index, document] of documents.entries())
-        assert.deepEqual(document.faultsOf(method, path, answer), [], `${method} ${path}${shown} ${answer.status}, document ${index}`)
+      for (const [index, document] of documents.entries()) {
+        const faults = document.faultsOf(method, path, answer)
+        if (faults.length > 0) assert.fail(`${method} ${path}${shown} ${answer.status}, document ${index}: ${faults.join('\n')}`)
+      }
     }
 
     async function readAll(version: string, queries: readonly string[], documents: readonly Conformity[]): Promise<number> {

@@ -32,6 +32,11 @@ export interface HeldAnswer {
   readonly body: unknown
 }
 
+interface Resolved {
+  readonly pointer: string
+  readonly node: Node
+}
+
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
 export class Conformity {
@@ -42,6 +47,7 @@ export class Conformity {
   readonly #isShort: boolean
   readonly #found = new Map<string, Operation | undefined>()
   readonly #validators = new Map<string, Validate>()
+  readonly #resolved = new Map<string, Resolved>()
 
   constructor(document: OpenApiDocument) {
     this.#document = document
@@ -55,20 +61,20 @@ export class Conformity {
   /** The operation of a request: a path without parameters comes before one with them. */
   operationOf(method: string, path: string): Operation | undefined {
     const request = `${method} ${path.split('?')[0]!}`
-    if (!this.#found.has(request)) this.#found.set(request, this.#find(method, path))
+    if (!this.#found.has(request)) this.#found.set(request, this.#findOperation(method, path))
     return this.#found.get(request)
   }
 
-  #find(method: string, path: string): Operation | undefined {
+  #findOperation(method: string, path: string): Operation | undefined {
     const segments = path
       .split('?')[0]!
       .replace(/(.)\/$/, '$1')
       .split('/')
     const wanted = method === 'HEAD' ? 'get' : method.toLowerCase()
     const meets = ({ template, pointer }: Operation): boolean => {
+      if (!pointer.endsWith(`/${wanted}`)) return false
       const parts = template.split('/')
-      const isSame = parts.length === segments.length && parts.every((part, index) => part.startsWith('{') || part === segments[index])
-      return isSame && pointer.endsWith(`/${wanted}`)
+      return parts.length === segments.length && parts.every((part, index) => part.startsWith('{') || part === segments[index])
     }
     const found = this.operations.filter(meets)
     return found.toSorted((a, b) => a.template.split('{').length - b.template.split('{').length)[0]
@@ -141,7 +147,13 @@ export class Conformity {
   }
 
   /** Follows references. */
-  #resolve(pointer: string): { readonly pointer: string; readonly node: Node } {
+  #resolve(pointer: string): Resolved {
+    let resolved = this.#resolved.get(pointer)
+    if (resolved === undefined) this.#resolved.set(pointer, (resolved = this.#find(pointer)))
+    return resolved
+  }
+
+  #find(pointer: string): Resolved {
     let node: unknown = this.#document
     for (const name of pointer.split('/').slice(1)) node = (node as Node)[name.replaceAll('~1', '/').replaceAll('~0', '~')]
     const { $ref } = node as { readonly $ref?: string }

@@ -16,11 +16,16 @@ const VALIDATOR: string = '@seriousme/openapi-schema-validator'
 const SPECTRAL: string = '@stoplight/spectral-core'
 const RULES: string = '@stoplight/spectral-rulesets'
 
+interface Validator {
+  validate(given: object): Promise<{ valid: boolean; errors?: unknown }>
+}
+
+/** One for all documents: it compiles the schema of a version of OpenAPI once. */
+let validator: Validator | undefined
+
 async function validate(document: OpenApiDocument): Promise<unknown> {
-  const { Validator } = (await import(VALIDATOR)) as {
-    Validator: new () => { validate(given: object): Promise<{ valid: boolean; errors?: unknown }> }
-  }
-  const { valid, errors } = await new Validator().validate(structuredClone(document))
+  const { Validator } = (await import(VALIDATOR)) as { Validator: new () => Validator }
+  const { valid, errors } = await (validator ??= new Validator()).validate(structuredClone(document))
   return valid ? [] : errors
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, describe, it } from 'node:test'
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
 import { RestEngine, RestError, resource } from '../../../lib/index.ts'
@@ -48,9 +48,14 @@ function withoutTime(record: GivenRecord): GivenRecord {
 }
 
 describe('given', () => {
+  let origin: RestEngine
   let engine: RestEngine
+  before(async () => {
+    origin = await open()
+  })
+  after(() => origin.close())
   beforeEach(async () => {
-    engine = await open()
+    engine = await origin.fork()
   })
   afterEach(() => engine.close())
 
@@ -298,9 +303,14 @@ describe('given of a seed', () => {
 })
 
 describe('given refuses', () => {
+  let origin: RestEngine
   let engine: RestEngine
+  before(async () => {
+    origin = await RestEngine.create(library)
+  })
+  after(() => origin.close())
   beforeEach(async () => {
-    engine = await RestEngine.create(library)
+    engine = await origin.fork()
   })
   afterEach(() => engine.close())
 
@@ -367,9 +377,14 @@ const Seat = defineEntity({
 const Guest = defineEntity({ name: 'Guest', properties: { id: p.integer().primary(), seat: () => p.manyToOne(Seat).nullable() } })
 
 describe('records that need each other in a circle', () => {
+  let origin: RestEngine
   let engine: RestEngine
+  before(async () => {
+    origin = await RestEngine.create({ entities: [Country, City, Street, Seat, Guest] })
+  })
+  after(() => origin.close())
   beforeEach(async () => {
-    engine = await RestEngine.create({ entities: [Country, City, Street, Seat, Guest] })
+    engine = await origin.fork()
   })
   afterEach(() => engine.close())
 

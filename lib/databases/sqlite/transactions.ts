@@ -82,12 +82,7 @@ export class Transactions {
   /** Waits for a lock, which is a stage of its own in a trace. */
   wait<T>(acquired: Awaitable<T>): Awaitable<T> {
     const trace = acquired instanceof Promise ? this.observers.traces?.current : undefined
-    const before = trace?.enter('lock')
-    if (before === undefined) return acquired
-    return chain(acquired, got => {
-      trace!.enter(before)
-      return got
-    })
+    return trace === undefined ? acquired : trace.goBack(trace.enter('lock'), acquired)
   }
 
   /** Returns the right to use the connection: at once when it is free, or when the caller is inside of a transaction. */

@@ -8,7 +8,7 @@ import type { Watched, WatchedTable } from '../../records/database/changes.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
 import type { Field, ReadPlan } from '../../records/plan/read-plan.ts'
 import { planListOrder } from '../../records/plan/order.ts'
-import { COLLECTION } from '../../records/read/anchors.ts'
+import { OWN_READINGS } from '../../records/read/anchors.ts'
 import { readRecords } from '../../records/read/run-read.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { Change } from './changes.ts'
@@ -48,7 +48,7 @@ function planAll({ resource, fields }: WatchedTable, { lists }: Watched): ReadPl
     .map(({ attribute }): Field => ({ kind: 'references', attribute, order: planListOrder(attribute) }))
   return {
     resource,
-    anchor: COLLECTION,
+    anchor: OWN_READINGS.list.anchor,
     node: { resource, fields: [...fields, ...links, ...keyNamesOf(resource).map(name => keyField(resource, name))] },
     where: [],
     scopeOf: EVERYTHING.scopeOf,

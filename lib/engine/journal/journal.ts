@@ -23,7 +23,7 @@ export interface JournalParts extends EntryParts {
   /** Number of requests to keep; at least 1. */
   readonly capacity: number
   readonly clock: Pick<Clock, 'time'>
-  /** The request that code runs in, which is set here. */
+  /** The request that code runs in, so that changed rows are attributed to it. */
   readonly running: Surroundings<JournalRecord>
 }
 
@@ -54,11 +54,6 @@ export class Journal {
 
   begin(method: string, target: string): JournalRecord {
     return new JournalRecord(method, target, this.#running.current !== undefined, this.#life, this.#parts.clock.time())
-  }
-
-  /** Runs the work of a request, so that its changed rows are attributed to it. */
-  within<T>(record: JournalRecord, work: () => T): T {
-    return this.#running.run(record, work)
   }
 
   /** Records the answer of a request. */

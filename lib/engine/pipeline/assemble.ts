@@ -79,7 +79,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
   const routes = allRoutes.length === 0 ? undefined : new Routes(allRoutes, options.versions)
   const life = new Lifecycle()
   const templates = allRoutes.map(({ path }) => path)
-  const { journal, recorder, events, faults } = createKit(services, composition, templates)
+  const { journal, running, recorder, events, faults } = createKit(services, composition, templates)
   const world = new World(
     { shared, store: database.worlds, clock, versions: services.versions, given, authentication, life, faults, journal, events },
     parent?.state,
@@ -103,6 +103,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
     queries: new QueryCache(),
     classifyFailure: (error: unknown) => connection.dialect.failure(error),
     journal,
+    running,
     states,
     faults,
     traces,
@@ -114,7 +115,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
   return { ...parts, shared, world, recorder, events, isFork, requests: new RequestRecorder(parts), interceptions: new Set() }
 }
 
-type TestKit = Pick<EngineParts, 'journal' | 'recorder' | 'events' | 'faults'>
+type TestKit = Pick<EngineParts, 'journal' | 'running' | 'recorder' | 'events' | 'faults'>
 
 /**
  * Creates what watches requests, and what acts on them for tests.
@@ -140,7 +141,7 @@ function createKit(services: EngineServices, { options, database, shared }: Comp
     options.unmetFaults,
   )
   faults.changed = () => events.faultsChanged()
-  return { journal, recorder, events, faults }
+  return { journal, running, recorder, events, faults }
 }
 
 type EngineServices = Pick<

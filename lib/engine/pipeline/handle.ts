@@ -292,16 +292,14 @@ function findOperation(resolved: ResolvedRequest, request: Request, parts: Stage
 /** Operates within what the access rules allow. */
 function applyRules(operation: Operation, { services, actions }: ResolvedRequest): Awaitable<RestResponse> {
   const { target, ctx, view } = operation
-  const { visibility, parameters, trace } = view
-  const operateWithin = (): Awaitable<RestResponse> => {
-    trace?.enter('render')
+  const { visibility, parameters } = view
+  const authorized = authorizeRequest(target, actions, visibility, ctx)
+  const narrowed: Awaitable<unknown> =
+    parameters.own.length === 0 ? authorized : chain(authorized, () => narrowVisibility(visibility, findRoot(target), parameters, services))
+  return chain(narrowed, () => {
+    view.trace?.enter('render')
     return operate(operation, services)
-  }
-  return chain(authorizeRequest(target, actions, visibility, ctx), () =>
-    parameters.own.length === 0
-      ? operateWithin()
-      : chain(narrowVisibility(visibility, findRoot(target), parameters, services), operateWithin),
-  )
+  })
 }
 
 /** Answers a POST of an array: each of its members is a request of its own, in one transaction. */

@@ -34,6 +34,8 @@ import { withoutBody } from './respond.ts'
 export interface RecorderParts extends StageParts {
   /** Undefined when none is kept. */
   readonly journal: Journal | undefined
+  /** The request that code runs in, where it may change rows. */
+  readonly running: Surroundings<JournalRecord>
   readonly states: KeptStates
   readonly faults: Faults
   readonly traces: Traces
@@ -209,7 +211,7 @@ export class RequestRecorder {
   /** Answers a request for which the journal has begun a record, and ends the record. */
   #record(arrival: Arrival): Awaitable<RestResponse> {
     const { method, context, record } = arrival
-    const { journal, connection, mayRunApplicationCode } = this.#parts
+    const { journal, running, connection, mayRunApplicationCode } = this.#parts
     if (context instanceof LazyClient ? context.isGone : context.signal?.aborted === true) {
       this.#recordFailure(record, context.signal!.reason)
       throw context.signal!.reason
@@ -221,7 +223,7 @@ export class RequestRecorder {
       answering =
         record === undefined || journal === undefined || !mayChange
           ? this.#passFaults(arrival)
-          : journal.within(record, () => this.#passFaults(arrival))
+          : running.run(record, this.#passFaults, arrival)
     } catch (error) {
       this.#recordFailure(record, error)
       throw error
@@ -258,11 +260,8 @@ export class RequestRecorder {
   }
 
   /** Takes a request past the faults that tests have asked for. Requests of hooks do not pass them: they do not come from outside. */
-  #passFaults(arrival: Arrival): Awaitable<RestResponse> {
-    return this.#parts.faults.rules.length > 0 && this.#inside.current === undefined
-      ? this.#meetFaults(arrival)
-      : handle(arrival, this.#parts)
-  }
+  readonly #passFaults = (arrival: Arrival): Awaitable<RestResponse> =>
+    this.#parts.faults.rules.length > 0 && this.#inside.current === undefined ? this.#meetFaults(arrival) : handle(arrival, this.#parts)
 
   async #meetFaults(arrival: Arrival): Promise<RestResponse> {
     const { method, path, query, body, context, trace, record } = arrival

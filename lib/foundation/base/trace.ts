@@ -2,6 +2,8 @@
  * Measures the stages of one request. At every moment the request is at one stage, so the times of the stages add up to the total. A
  * statement interrupts the stage that runs it. Nothing is measured without being requested.
  */
+import { chain } from './awaitable.ts'
+import type { Awaitable } from './awaitable.ts'
 import { Surroundings } from './surroundings.ts'
 
 /**
@@ -85,6 +87,14 @@ export class Trace {
       this.#stage = stage
     }
     return before
+  }
+
+  /** Moves it back to the stage before, when work is done. */
+  goBack<T>(before: Stage, work: Awaitable<T>): Awaitable<T> {
+    return chain(work, result => {
+      this.enter(before)
+      return result
+    })
   }
 
   #leave(now: number): void {

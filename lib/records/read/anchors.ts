@@ -4,11 +4,16 @@ import type { RecordKey } from '../../model/key.ts'
 import type { RelationAttribute, Resource } from '../../model/model.ts'
 import type { Anchor } from '../plan/read-plan.ts'
 
-export const COLLECTION: Anchor = Object.freeze({ kind: 'collection' })
-
-export const RECORD: Anchor = Object.freeze({ kind: 'record' })
-export const SHOWN_RECORD: Anchor = Object.freeze({ kind: 'record', shown: true })
 export const KEYS: Anchor = Object.freeze({ kind: 'keys' })
+
+/** What is read of a resource by itself: its list, and a record by the key of its row or by the value that stands for it. */
+export type OwnReading = 'list' | 'record' | 'shown'
+
+export const OWN_READINGS: Readonly<Record<OwnReading, { readonly anchor: Anchor; readonly isPaged: boolean }>> = {
+  list: { anchor: { kind: 'collection' }, isPaged: true },
+  record: { anchor: { kind: 'record' }, isPaged: false },
+  shown: { anchor: { kind: 'record', shown: true }, isPaged: false },
+}
 
 /** The records that a relation reaches from a record, and what names their plan. */
 export function relatedTo(

@@ -6,8 +6,9 @@ import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import type { CompiledNode, CompiledRead, Statement } from '../database/dialect.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
-import { EVERYTHING, RuleNotEvaluated, restrictedTo } from '../plan/visibility.ts'
+import { RuleNotEvaluated, restrictedTo } from '../plan/visibility.ts'
 import type { PendingRule, Visibility } from '../plan/visibility.ts'
+import type { OwnReading } from './anchors.ts'
 import type { Parameters } from '../request/query-string.ts'
 
 export interface CachedRead {
@@ -52,12 +53,8 @@ export class Plans {
     bytes: PLAN_BYTES >> 2,
     weigh: (step, key) => 2 * key.length + ('done' in step && step.done !== undefined ? estimateStatement(step.done) : STEP_BYTES),
   })
-  /** The last plan of a list of each resource. */
-  readonly lists = new Map<Resource, LastRead>()
-  /** The last plan of one record of each resource. */
-  readonly records = new Map<Resource, LastRead>()
-  /** The same, for records that are found by the value that stands for their key. */
-  readonly shownRecords = new Map<Resource, LastRead>()
+  /** The last plans of each resource, by what they read. */
+  readonly last: Readonly<Record<OwnReading, Map<Resource, LastRead>>> = { list: new Map(), record: new Map(), shown: new Map() }
   readonly stored = new Map<Resource, CompiledRead>()
   /** Statements that check whether a record meets the condition of a list. */
   readonly meets = new Map<ToManyAttribute, Statement>()
@@ -105,24 +102,6 @@ export function findOrMake<T>(
     if (answer instanceof Promise) return answer.then(given => findOrMake(cache, at + given, visibility, make, asked))
     key = at + answer
   }
-}
-
-/**
- * Returns the last plan, where the parameters are those that it was found by: the same object, as for a query that comes again. That is
- * faster than by their shape. Who has rules, or is traced, is not asked about here.
- */
-export function findLast(
-  known: Map<Resource, LastRead>,
-  resource: Resource,
-  { parameters, visibility, trace }: { readonly parameters: Parameters; readonly visibility: Visibility; readonly trace?: unknown },
-  find: () => Awaitable<CachedRead>,
-): Awaitable<CachedRead> {
-  if (visibility !== EVERYTHING || trace !== undefined) return find()
-  const last = known.get(resource)
-  if (last?.parameters === parameters) return last.planned
-  const planned = find()
-  if (!(planned instanceof Promise)) known.set(resource, { parameters, planned })
-  return planned
 }
 
 function makeStep<T>(make: () => T): CacheStep<T> {

@@ -4,7 +4,6 @@
 import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
-import type { Stage, Trace } from '../../foundation/base/trace.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
 import type { CompiledRead, Reading, Statement } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
@@ -22,12 +21,13 @@ import type {
 import { AnswerBudget } from '../plan/answer-limits.ts'
 import { planKeys, planRead, formatShape } from '../plan/plan.ts'
 import type { Anchor } from '../plan/read-plan.ts'
-import { COLLECTION, KEYS, RECORD, SHOWN_RECORD, relatedTo } from './anchors.ts'
+import { KEYS, OWN_READINGS, relatedTo } from './anchors.ts'
+import type { OwnReading } from './anchors.ts'
 import { EVERYTHING, branchesFor, retryWithRules } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { Parameters, Vocabulary } from '../request/query-string.ts'
-import { estimateRead, findLast, findOrMake } from './plan-cache.ts'
+import { estimateRead, findOrMake } from './plan-cache.ts'
 import type { CachedRead, Plans } from './plan-cache.ts'
 import {
   checkFound,
@@ -76,7 +76,7 @@ export class Reader {
 
   /** Reads a page of all records of a resource. */
   page(resource: Resource, window: PageRange, view: View): Awaitable<OrderedPage> {
-    return chain(this.#planList(resource, view), ({ read, sort }) => {
+    return chain(this.#planOwn(resource, 'list', view), ({ read, sort }) => {
       const given = this.#arguments(read, NO_KEY, window, view)
       const { dialect } = this.#connection
       return chain(
@@ -91,7 +91,7 @@ export class Reader {
 
   /** Reads the first of all records of a resource, without counting the others. */
   first(resource: Resource, view: View): Awaitable<JsonRecord | undefined> {
-    return chain(this.#planList(resource, view), ({ read }) => {
+    return chain(this.#planOwn(resource, 'list', view), ({ read }) => {
       const { dialect } = this.#connection
       const given = this.#arguments(read, NO_KEY, { limit: 1, offset: 0 }, view)
       return this.#finish(given, view, () => readFirst(read, given, dialect))
@@ -133,7 +133,7 @@ export class Reader {
    * @param left whether to show a record that has just left the scope of the caller
    */
   record(resource: Resource, key: RecordKey, view: View): Awaitable<JsonRecord | undefined> {
-    return chain(this.#planRecord(resource, view, isShownKey(key)), ({ read }) => {
+    return chain(this.#planOwn(resource, isShownKey(key) ? 'shown' : 'record', view), ({ read }) => {
       const given = this.#arguments(read, key, WHOLE, view)
       const { dialect } = this.#connection
       return this.#finish(given, view, () => readFirst(read, given, dialect))
@@ -152,7 +152,7 @@ export class Reader {
 
   /** Evaluates all access rules that reading a record of the resource depends on, before a change alters the data that they read. */
   prepare(resource: Resource, view: View): Awaitable<void> {
-    if (view.visibility !== EVERYTHING) return chain(this.#planRecord(resource, view), () => undefined)
+    if (view.visibility !== EVERYTHING) return chain(this.#planOwn(resource, 'record', view), () => undefined)
   }
 
   /** Reads the record that a to-one links; null when it is empty, undefined when its owner does not exist. */
@@ -329,7 +329,7 @@ export class Reader {
     if (end?.deadline !== undefined) end.asked = view.parameters
     const result = this.#connection.read(reading, end, view.behind)
     const finished = given.pending === undefined ? result : finishRender(result, given.pending, view.ctx)
-    return trace === undefined ? finished : backTo(before!, trace, finished)
+    return trace === undefined ? finished : trace.goBack(before!, finished)
   }
 
   #compileExists(resource: Resource, visibility: Visibility, shown = false): Awaitable<Statement> {
@@ -356,14 +356,19 @@ export class Reader {
     return chain(found, ({ read }) => read)
   }
 
-  #planRecord(resource: Resource, view: View, shown = false): Awaitable<CachedRead> {
-    const [known, anchor] = shown ? [this.#plans.shownRecords, SHOWN_RECORD] : [this.#plans.records, RECORD]
-    const place = shown ? 'shown' : 'record'
-    return findLast(known, resource, view, () => this.#plan(resource, anchor, `${place}\0${resource.plural}`, false, view))
-  }
-
-  #planList(resource: Resource, view: View): Awaitable<CachedRead> {
-    return findLast(this.#plans.lists, resource, view, () => this.#plan(resource, COLLECTION, `list\0${resource.plural}`, true, view))
+  /**
+   * Plans what is read of a resource by itself. Without rules and traces the same parameters, as of a query that comes again, have the same
+   * plan as the last time, which is faster to find than by their shape.
+   */
+  #planOwn(resource: Resource, reading: OwnReading, view: View): Awaitable<CachedRead> {
+    const { parameters } = view
+    const known = view.visibility === EVERYTHING && view.trace === undefined ? this.#plans.last[reading] : undefined
+    const last = known?.get(resource)
+    if (last?.parameters === parameters) return last.planned
+    const { anchor, isPaged } = OWN_READINGS[reading]
+    const planned = this.#plan(resource, anchor, `${reading}\0${resource.plural}`, isPaged, view)
+    if (!(planned instanceof Promise)) known?.set(resource, { parameters, planned })
+    return planned
   }
 
   #plan(resource: Resource, anchor: Anchor, where: string, paged: boolean, view: View): Awaitable<CachedRead> {
@@ -382,17 +387,9 @@ export class Reader {
       },
     )
     if (trace === undefined) return planned
-    return chain(backTo(before!, trace, planned), found => {
+    return chain(trace.goBack(before!, planned), found => {
       trace.planned(cached)
       return found
     })
   }
-}
-
-/** Returns to the stage before, when the work is done. */
-function backTo<T>(before: Stage, trace: Trace, work: Awaitable<T>): Awaitable<T> {
-  return chain(work, result => {
-    trace.enter(before)
-    return result
-  })
 }

@@ -391,9 +391,8 @@ function validateBranchReference(rest: JsonObject, target: Resource, context: Va
   return place.error('value_invalid', `must be the ID of a ${target.singular} (${describeKey(target)}).`, { value: id })
 }
 
-/** Refuses a body that is not an object, where one is due. */
-export function requireObject(body: unknown, what: string): asserts body is JsonObject {
-  if (isObject(body)) return
+/** The refusal of a body that is not an object, where one is due. */
+export function notAnObject(body: unknown, what: string) {
   const given = body === undefined ? 'no body' : body === null ? 'null' : Array.isArray(body) ? 'an array' : `a ${typeof body}`
-  throw restError('body_invalid', `The body must be a JSON object ${what}, got ${given}.`)
+  return restError('body_invalid', `The body must be a JSON object ${what}, got ${given}.`)
 }

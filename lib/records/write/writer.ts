@@ -46,7 +46,7 @@ import { filledSide, implyOwner, owningAttribute } from './relation-sides.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import { parseBranchLink } from './fixed-attributes.ts'
-import { requireObject } from './validate-record.ts'
+import { notAnObject } from './validate-record.ts'
 import { isHeldByOthers } from './write-rules.ts'
 import type { RecordAddress, Written } from './written.ts'
 import type { RecordInput } from './record-input.ts'
@@ -78,7 +78,7 @@ export class Writer {
 
   /** POST of a collection. */
   create(resource: Resource, body: unknown, view: View): Awaitable<Written> {
-    requireObject(body, `of the attributes of the new ${resource.singular}`)
+    if (!isObject(body)) throw notAnObject(body, `of the attributes of the new ${resource.singular}`)
     const planned = this.#flat.insert(resource, body, view) ?? this.#planned.insert(resource, body, view)
     const why = (): string => explainUnplanned(resource, 'insert', body, this.#connection)
     return this.#write(planned, work => this.#create(resource, body, view, work), view, why)
@@ -110,7 +110,7 @@ export class Writer {
 
   /** POST of a list attribute. */
   append(owner: RecordAddress, attribute: ToManyAttribute, body: unknown, view: View): Awaitable<Written> {
-    requireObject(body, `of the attributes of the new ${attribute.target.singular}`)
+    if (!isObject(body)) throw notAnObject(body, `of the attributes of the new ${attribute.target.singular}`)
     const planned = this.#flat.append(owner, attribute, body, view) ?? this.#planned.append(owner, attribute, body, view)
     const why = (): string => explainUnplanned(attribute.target, 'insert', body, this.#connection)
     return this.#write(planned, work => this.#append(owner, attribute, body, view, work), view, why)
@@ -128,7 +128,7 @@ export class Writer {
 
   /** PUT and PATCH of a record: the given attributes change, the others stay. */
   update(address: RecordAddress, body: unknown, view: View): Awaitable<Written> {
-    requireObject(body, `of the attributes to change`)
+    if (!isObject(body)) throw notAnObject(body, `of the attributes to change`)
     return this.change(address, body, view)
   }
 

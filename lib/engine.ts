@@ -115,7 +115,7 @@ export class RestEngine<Name extends string = string> {
 
   /** The engine as the rest of the library takes it: with any names. */
   get #plain(): RestEngine {
-    return this as unknown as RestEngine
+    return this as RestEngine
   }
 
   /** The parts of an engine that is open. */

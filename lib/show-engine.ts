@@ -29,7 +29,7 @@ export async function makeShown<E extends object>(make: () => Promise<E>, below:
   const { stack = '' } = at
   const known = await (engines ??= loadEngines())
   const engine = await make()
-  known.show(engine as unknown as WorldEngine, stack)
+  known.show(engine as WorldEngine, stack)
   return engine
 }
 

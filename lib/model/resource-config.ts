@@ -224,5 +224,5 @@ export function resource<E extends object = Record<string, any>>(
   entity: EntityName<E> | string,
   config: ResourceConfig<E>,
 ): ResourceDefinition {
-  return { entity: entity as EntityName | string, config: config as unknown as ResourceConfig<Record<string, unknown>> }
+  return { entity: entity as EntityName | string, config: config as ResourceConfig<Record<string, unknown>> }
 }

@@ -45,7 +45,7 @@ export async function createTestedWorld(
     complete: (resource, overrides, seed) => given.complete(resource, overrides, seed),
     isSetOnUpdate({ entity }, { property, fill }) {
       if (fill?.update !== undefined) return true
-      return connection.orm.getMetadata().get(entity as EntityName).properties[property as never]?.['onUpdate'] !== undefined
+      return connection.orm.getMetadata().get(entity as EntityName).properties[property]?.['onUpdate'] !== undefined
     },
     async logIn() {
       const entity = options.auth?.options.entity

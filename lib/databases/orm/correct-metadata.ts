@@ -42,7 +42,7 @@ function nameDates(orm: MikroORM): void {
 export function noteModel(orm: MikroORM, notes: Notes): void {
   for (const meta of orm.getMetadata()) {
     const { className, props, primaryKeys, properties } = meta
-    const hidden = primaryKeys.filter(key => properties[key as never]!['hidden'] === true)
+    const hidden = primaryKeys.filter(key => properties[key]!['hidden'] === true)
     if (hidden.length > 0 && !meta.embeddable && meta.pivotTable !== true)
       notes.add(
         `${className}: its key ${hidden.map(key => `"${key}"`).join(', ')} is hidden: records are shown without it; paths and the IDs of relations have it all the same.`,
@@ -85,7 +85,7 @@ function findPivots(orm: MikroORM): void {
   }
   for (const prop of lists) {
     if (typeof prop.mappedBy !== 'string') continue
-    const owner = prop.targetMeta?.properties[prop.mappedBy as never]
+    const owner = prop.targetMeta?.properties[prop.mappedBy]
     if (owner === undefined) continue
     const { pivotEntity, pivotTable, fixedOrder, fixedOrderColumn } = owner
     Object.assign(prop, { pivotEntity, pivotTable, fixedOrder, fixedOrderColumn })

@@ -55,8 +55,8 @@ function extend(base: ManagerClass): ManagerClass {
 
     override addFilter(...given: Parameters<EntityManager['addFilter']>): void {
       super.addFilter(...given)
-      const [filter] = given as unknown as [OrmFilter & { readonly name: string }]
-      const { filters } = this.config.get('driverOptions') as unknown as OrmBase
+      const [filter] = given as [OrmFilter & { readonly name: string }]
+      const { filters } = this.config.get('driverOptions') as OrmBase
       // One of another entity manager is for what that finds, and within a request or a transaction of the application's MikroORM adds it
       // there.
       if (this.global && this.getContext(false) === this) filters?.add(filter.name, filter)

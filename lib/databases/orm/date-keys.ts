@@ -15,7 +15,7 @@ export function serializeDates(meta: EntityMetadata, serialize: Serializer): Ser
 }
 
 function isDate({ properties }: EntityMetadata, name: string): boolean {
-  const prop = properties[name as never] as EntityMetadata['props'][number]
+  const prop = properties[name] as EntityMetadata['props'][number]
   return prop.kind === 'scalar' && prop.runtimeType === 'Date' && prop.customType === undefined
 }
 

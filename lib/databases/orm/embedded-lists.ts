@@ -13,16 +13,16 @@ export function createEach(
   factory: EntityFactory,
   ...[name, data, options]: Parameters<CreateEmbeddable>
 ): object {
-  if (Array.isArray(data)) return data.map(item => createEach(create, factory, name, item as never, options))
+  if (Array.isArray(data)) return data.map(item => createEach(create, factory, name, item, options))
   const object = create.call(factory, name, data, options) as Values & { readonly __meta?: EntityMetadata }
   const { __meta: meta } = object
   const { properties, constructorParams = [] } = meta ?? {}
   if (options?.newEntity !== true || properties === undefined) return object
   for (const [key, value] of Object.entries(data)) {
-    const prop = properties[key as never] as EntityProperty | undefined
+    const prop = properties[key] as EntityProperty | undefined
     if (prop === undefined || constructorParams.includes(key) || object[key] === value) continue
     const isObject = prop.kind === 'embedded' && typeof value === 'object' && value !== null
-    object[key] = isObject ? createEach(create, factory, prop.targetMeta!.class as never, value, options) : value
+    object[key] = isObject ? createEach(create, factory, prop.targetMeta!.class, value, options) : value
   }
   return object
 }

@@ -20,5 +20,5 @@ export function readLazyLinks(metadata: Iterable<EntityMetadata>): void {
 
 /** Whether the foreign key of a one-to-one has several columns, seen from its inverse side. */
 function isComposite({ targetMeta, mappedBy }: EntityProperty): boolean {
-  return (targetMeta!.properties[mappedBy as never] as EntityProperty).fieldNames.length > 1
+  return (targetMeta!.properties[mappedBy] as EntityProperty).fieldNames.length > 1
 }

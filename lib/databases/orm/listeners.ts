@@ -23,7 +23,7 @@ function nameSubscribers(em: EntityManager): readonly string[] {
     .map(subscriber => {
       const { name } = subscriber.constructor
       const own = name === '' || name === 'Object' ? 'a subscriber' : `the subscriber ${name}`
-      const entities = (subscriber.getSubscribedEntities?.() ?? []).map(entity => em.getMetadata().get(entity as never).className)
+      const entities = (subscriber.getSubscribedEntities?.() ?? []).map(entity => em.getMetadata().get(entity).className)
       return entities.length === 0 ? own : `${own} of ${entities.join(', ')}`
     })
 }

@@ -56,7 +56,7 @@ function toEngineTime(value: unknown, type: string, from: number, to: number, cl
 
 /** Finds the clock of an entity manager's engine. Undefined while it is the system's time. */
 function findClock(em: EntityManager): Clock | undefined {
-  const shared = em.config.get('driverOptions') as unknown as SharedWithOrm
+  const shared = em.config.get('driverOptions') as SharedWithOrm
   const clock = shared.host.clock()
   return clock === undefined || clock.isSystem ? undefined : clock
 }

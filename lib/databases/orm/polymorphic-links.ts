@@ -10,7 +10,7 @@ export function correctPolymorphicLinks(metadata: Iterable<EntityMetadata>): voi
     for (const prop of meta.props) if (prop.kind === 'embedded') mergeTypes(prop)
     meta.bidirectionalRelations = meta.bidirectionalRelations.filter(
       ({ polymorphTargets, targetMeta, mappedBy, inversedBy }) =>
-        polymorphTargets === undefined || targetMeta?.properties[(mappedBy || inversedBy) as never] !== undefined,
+        polymorphTargets === undefined || targetMeta?.properties[mappedBy || inversedBy] !== undefined,
     )
   }
 }
@@ -22,7 +22,7 @@ export function correctPolymorphicLinks(metadata: Iterable<EntityMetadata>): voi
 function mergeTypes({ embeddedProps, targetMeta }: EntityProperty): void {
   for (const [name, child] of Object.entries(embeddedProps ?? {})) {
     if (child.kind === 'embedded') mergeTypes(child)
-    const own = (targetMeta?.polymorphs ?? []).flatMap(({ properties }) => (properties[name as never] as EntityProperty | undefined) ?? [])
+    const own = (targetMeta?.polymorphs ?? []).flatMap(({ properties }) => (properties[name] as EntityProperty | undefined) ?? [])
     const types = [...new Set(own.map(({ type }) => type))]
     const isPlain = own.every(({ kind, customType }) => kind === 'scalar' && customType === undefined)
     const differ = new Set(own.map(({ runtimeType }) => runtimeType)).size > 1

@@ -26,7 +26,7 @@ export function correctSiblingColumns(metadata: Iterable<EntityMetadata>): void 
       prop.stiFieldNameMap = Object.fromEntries(
         Object.entries(root.discriminatorMap as Record<string, unknown>).flatMap(([value, entity]) => {
           const member = all.find(meta => meta.class === entity)
-          const column = member?.properties[prop.name as never]?.fieldNames?.[0]
+          const column = member?.properties[prop.name]?.fieldNames?.[0]
           return column === undefined ? [] : [[value, column]]
         }),
       )

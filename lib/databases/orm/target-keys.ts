@@ -72,7 +72,7 @@ function withoutUnchanged(compare: Compare, own: readonly EntityProperty[]): Com
 /** MikroORM's copy of the stored values may differ from the database. Then an unchanged link would be written, and its record updated. */
 function correctStored(entity: object, own: readonly EntityProperty[]): void {
   if (own.length === 0) return
-  const { __originalEntityData: stored, __platform: platform } = helper(entity) as unknown as Wrapped
+  const { __originalEntityData: stored, __platform: platform } = helper(entity) as Wrapped
   for (const prop of stored === undefined ? [] : own) {
     const noted = stored![prop.name] ?? null
     const target = (entity as Record<string, unknown>)[prop.name]
@@ -92,7 +92,7 @@ function correctStored(entity: object, own: readonly EntityProperty[]): void {
 function isSame({ targetKey, updateRule, createForeignKeyConstraint }: EntityProperty, noted: unknown, target: object): boolean {
   // When the inverse side of a one-to-one has made the reference, the value is the primary key, as in a plain foreign key.
   if (String(noted) === String(helper(target).getPrimaryKey(true))) return true
-  const { __originalEntityData: stored } = helper(target) as unknown as Wrapped
+  const { __originalEntityData: stored } = helper(target) as Wrapped
   // The record gets another key, and the database updates its links.
   return updateRule === 'cascade' && createForeignKeyConstraint && String(stored?.[targetKey!]) === String(noted)
 }
@@ -110,8 +110,7 @@ export function correctTargetKeys(metadata: Iterable<EntityMetadata>, comparator
     corrected.set(meta.class, own)
     for (const prop of own) {
       prop.joinColumns = prop.ownColumns = [...prop.fieldNames]
-      if (prop.customType !== undefined)
-        prop.customType = Object.create(prop.customType, { ensureComparable: { value: () => false } }) as never
+      if (prop.customType !== undefined) prop.customType = Object.create(prop.customType, { ensureComparable: { value: () => false } })
     }
   }
   if (corrected.size > 0) correctComparisons(comparator as Comparator, corrected)
@@ -170,7 +169,7 @@ async function loadTargetKey(
 ): Promise<void> {
   const target = prop.targetMeta!
   const { targetKey = '' } = prop
-  const referred = target.properties[targetKey as never] as EntityProperty
+  const referred = target.properties[targetKey] as EntityProperty
   const platform = em.getPlatform()
   const work = em.getUnitOfWork()
   const metadata = em.getMetadata()
@@ -183,7 +182,7 @@ async function loadTargetKey(
     const { [targetKey]: value, ...key } = row
     const entity: Record<string, unknown> = em
       .getEntityFactory()
-      .create(target.class, key as never, { merge: true, convertCustomTypes: true, initialized: false })
+      .create(target.class, key, { merge: true, convertCustomTypes: true, initialized: false })
     // A reference has only its primary key. Setting another one is not a change.
     if (entity[targetKey] === undefined) {
       em.config.getHydrator(metadata).hydrate(entity, target, { [targetKey]: value }, em.getEntityFactory(), 'full', false, true)
@@ -193,7 +192,7 @@ async function loadTargetKey(
     }
     // The unit of work would set the property as well, and undo changes. MikroORM looks the record up by this text.
     const text = String(referred.customType?.convertToJSValue(String(value), platform, { mode: 'hydration' }) ?? value)
-    work.getIdentityMap().storeByKey(entity as never, targetKey, text, schema)
+    work.getIdentityMap().storeByKey(entity, targetKey, text, schema)
     missing.delete(String(value))
   }
   for (const row of rows) if (missing.has(String(row[prop.name]))) row[prop.name] = null

@@ -202,7 +202,7 @@ export class PostgresConnection implements Connection {
 
   retime(entity: object, given: object, from: number): void {
     if (this.#clock === undefined || this.#clock.isSystem) return
-    retime(entity as Record<string, unknown>, given, this.orm.getMetadata(entity.constructor as never).props, from, this.#clock)
+    retime(entity as Record<string, unknown>, given, this.orm.getMetadata(entity.constructor).props, from, this.#clock)
   }
 
   write<T>(

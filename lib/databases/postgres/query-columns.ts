@@ -47,5 +47,5 @@ async function findTypes(session: PoolClient, props: readonly EntityProperty[]):
   const found = await ask(session, 'select t, to_regtype(t)::text from unnest($1::text[]) as u(t) where to_regtype(t) is not null', [
     declared,
   ])
-  return new Map(found as unknown as readonly (readonly [string, string])[])
+  return new Map(found as readonly (readonly [string, string])[])
 }

@@ -139,7 +139,7 @@ export class UnitsOfWork {
     try {
       return await this.#transactions.run(transaction, () =>
         // The context shows MikroORM, as `transactional` would, which entity manager the code inside means.
-        TransactionContext.create(em as never, async () => {
+        TransactionContext.create(em, async () => {
           await em.begin(ctx === undefined ? { isolationLevel: IsolationLevel.REPEATABLE_READ } : { ctx })
           const trx = em.getTransactionContext()!
           transaction.trx = trx

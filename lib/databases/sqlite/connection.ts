@@ -123,7 +123,7 @@ export class SqliteConnection implements Connection {
   retime(entity: object, given: object, from: number): void {
     const { clock } = this.content
     if (clock === undefined || clock.isSystem) return
-    retime(entity as Record<string, unknown>, given, this.orm.getMetadata(entity.constructor as never).props, from, clock)
+    retime(entity as Record<string, unknown>, given, this.orm.getMetadata(entity.constructor).props, from, clock)
   }
 
   write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort): Promise<T> {

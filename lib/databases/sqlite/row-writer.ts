@@ -110,5 +110,5 @@ function countBack(last: bigint, rows: number): readonly bigint[] {
 }
 
 function driverOf(em: EntityManager): BoundSqliteDriver {
-  return em.getDriver() as unknown as BoundSqliteDriver
+  return em.getDriver() as BoundSqliteDriver
 }

@@ -71,9 +71,7 @@ export class UnitsOfWork {
       // Subscribers that a hook adds are gone with the request, as in MikroORM's own `transactional`.
       const em = this.#host.orm.em.fork({ cloneEventManager: true })
       // The context shows MikroORM, as `transactional` would, which entity manager the code inside means.
-      return await this.#transactions.run(transaction, () =>
-        TransactionContext.create(em as never, () => this.#transact(em, transaction, work)),
-      )
+      return await this.#transactions.run(transaction, () => TransactionContext.create(em, () => this.#transact(em, transaction, work)))
     } finally {
       transaction.open = false
       release?.()

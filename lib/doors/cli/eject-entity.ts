@@ -120,7 +120,7 @@ function entityOptions(meta: EntityMetadata): [string, unknown][] {
     options.push([name, value])
   }
   const isComposite = (properties: unknown): boolean => {
-    const prop = typeof properties === 'string' ? (meta.properties[properties as never] as EntityProperty) : undefined
+    const prop = typeof properties === 'string' ? (meta.properties[properties] as EntityProperty) : undefined
     return prop?.polymorphTargets !== undefined || (prop?.joinColumns?.length ?? 0) > 1
   }
   // MikroORM adds an index for every foreign key of several columns, and a check for every enum.
@@ -156,8 +156,7 @@ class PropertyWriter {
     this.#isFromFile = isFromFile
     this.#prop = prop
     for (const name of REFUSED)
-      if (prop[name as never] !== undefined && prop[name as never] !== false)
-        throw this.#refuse(`it has "${name}", for which --eject writes nothing`)
+      if (prop[name] !== undefined && prop[name] !== false) throw this.#refuse(`it has "${name}", for which --eject writes nothing`)
     this.#base()
     this.#settings()
   }
@@ -223,8 +222,7 @@ class PropertyWriter {
     if (prop.mappedBy !== undefined) this.#add('mappedBy', prop.mappedBy)
     if (prop.targetKey !== undefined) this.#add('targetKey', prop.targetKey)
     if (prop.polymorphTargets !== undefined) this.#discriminator(prop.polymorphTargets)
-    const other =
-      prop.inversedBy === undefined ? undefined : (targetMeta!.properties[prop.inversedBy as never] as EntityProperty | undefined)
+    const other = prop.inversedBy === undefined ? undefined : (targetMeta!.properties[prop.inversedBy] as EntityProperty | undefined)
     // Of a relation to one of several entities the other sides tell by themselves, which need not be on all of them.
     const isTold = other !== undefined && !isHiddenInverse(other) && prop.polymorphTargets === undefined
     if (prop.owner && isTold) this.#add('inversedBy', prop.inversedBy)

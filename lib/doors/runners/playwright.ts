@@ -65,7 +65,7 @@ export function withEngine<Args extends {}, WorkerArgs extends {}>(
       runFixture(worlds, context, use, info),
     { auto: true },
   ]
-  return test.extend({ engine } as never) as unknown as TestType<Args & { engine: RestEngine }, WorkerArgs>
+  return test.extend({ engine } as never) as TestType<Args & { engine: RestEngine }, WorkerArgs>
 }
 
 async function runFixture(

@@ -38,7 +38,7 @@ export function withEngine<Context>(
   afterAll(() => worlds.close())
   // Vitest reads what a fixture needs from its text.
   const engine = [({ task }: { task: Task }, use: (made: RestEngine) => Promise<void>) => runFixture(worlds, task, use), { auto: true }]
-  return test.extend({ engine } as never) as unknown as TestAPI<Context & { engine: RestEngine }>
+  return test.extend({ engine }) as TestAPI<Context & { engine: RestEngine }>
 }
 
 async function runFixture(worlds: TestWorlds, task: Task, use: (engine: RestEngine) => Promise<void>): Promise<void> {

@@ -96,8 +96,8 @@ export class Credentials {
     try {
       // A password is often a lazy property.
       return isInEagerCircle(em.getMetadata().get(entity))
-        ? (await em.find(entity, where, { fields: ['*', password], populate: false, limit: 1 } as never))[0]
-        : await em.findOne(entity, where, { populate: [password] as never })
+        ? (await em.find(entity, where, { fields: ['*', password], populate: false, limit: 1 }))[0]
+        : await em.findOne(entity, where, { populate: [password] })
     } catch (error) {
       // A text that the column cannot hold identifies nobody.
       if (this.#services.refuses(error as Error)) return undefined

@@ -25,7 +25,7 @@ export function findPasswordKind(
   const options = auth?.options
   if (options?.entity === undefined || options.hash === false) return undefined
   const meta = orm.getMetadata().get(options.entity)
-  const property = meta.properties[options.password as never] as EntityProperty | undefined
+  const property = meta.properties[options.password] as EntityProperty | undefined
   const where = `${meta.className}.${options.password}`
   if (property === undefined) {
     if (options.hash === true) throw new TypeError(`auth: "hash" is for the property "password", and there is no ${where}.`)

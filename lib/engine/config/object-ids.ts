@@ -19,8 +19,7 @@ export function nextObjectId(): string {
 /** Gives the keys of an entity a value where they are object IDs. The application's own metadata stays as it is. */
 export function makeObjectIds(meta: EntityMetadata): void {
   for (const [name, prop] of Object.entries(meta.properties))
-    if (prop.primary === true && isObjectId(prop))
-      meta.properties[name as never] = { ...prop, type: 'string', onCreate: nextObjectId } as never
+    if (prop.primary === true && isObjectId(prop)) meta.properties[name] = { ...prop, type: 'string', onCreate: nextObjectId }
 }
 
 function isObjectId({ type, customType, kind, onCreate }: EntityProperty): boolean {

@@ -121,9 +121,9 @@ function makeClient<M extends ClientEntities>(
     withHeaders,
   }
   const open = (name: string): ResourceCalls => new ResourceCalls(wire.transport, headers, [name])
-  if (names === undefined) return withAnyName(methods, open) as unknown as Client<M>
+  if (names === undefined) return withAnyName(methods, open) as Client<M>
   const calls = { ...methods, ...Object.fromEntries(names.map(name => [name, open(name)])) }
-  return withAnyName(calls, name => new ResourceCalls(refuseName(name, names), headers, [name])) as unknown as Client<M>
+  return withAnyName(calls, name => new ResourceCalls(refuseName(name, names), headers, [name])) as Client<M>
 }
 
 /** Refuses the calls of a name that is not among the entities: in JavaScript nobody else says so. */

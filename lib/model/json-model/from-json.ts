@@ -163,7 +163,7 @@ function buildSchema(
       return [property, () => build(find, naming)]
     }),
   )
-  return defineEntity({ name: collection.className, properties: properties as never }) as unknown as EntitySchema
+  return defineEntity({ name: collection.className, properties })
 }
 
 interface Naming {
@@ -252,12 +252,12 @@ function buildAttribute(attribute: InferredAttribute, { idType }: InferredCollec
         return applyNaming(attribute.nullable ? builder.nullable() : builder, naming)
       }
       case 'toOne': {
-        const builder = p.manyToOne(find(attribute.target)) as unknown as PropertyBuilder
+        const builder = p.manyToOne(find(attribute.target)) as PropertyBuilder
         return applyNaming(attribute.nullable ? builder.nullable() : builder, naming)
       }
       case 'toMany':
         // The order of the IDs is part of the data.
-        return applyNaming((p.manyToMany(find(attribute.target)) as unknown as PropertyBuilder).fixedOrder(), naming)
+        return applyNaming((p.manyToMany(find(attribute.target)) as PropertyBuilder).fixedOrder(), naming)
     }
   }
 }
@@ -280,7 +280,7 @@ function buildPlain(type: InferredType): PropertyBuilder {
 function buildInverse(source: InferredCollection, { kind, name }: InferredAttribute): InferredProperty['build'] {
   return (find, naming) => {
     const target = find(source.name)
-    const other = findPropertyName(source, name) as never
+    const other = findPropertyName(source, name)
     const builder = kind === 'toOne' ? p.oneToMany(target).mappedBy(other) : p.manyToMany(target).mappedBy(other)
     return applyNaming(builder, naming)
   }

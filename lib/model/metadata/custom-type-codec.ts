@@ -53,7 +53,7 @@ function asRead(stored: unknown, runtime: string, platform: Platform): unknown {
  * on.
  */
 export function customCodec(prop: EntityProperty, platform: Platform): Codec {
-  const type = prop.customType as unknown as Type<unknown, unknown>
+  const type = prop.customType as Type<unknown, unknown>
   const runtime = type.compareAsType()
   const { read, store } = findStoredForm(prop, platform)
   const toProperty = (stored: unknown): unknown => type.convertToJSValue(asRead(read(stored), prop.runtimeType, platform), platform)
@@ -177,7 +177,7 @@ function listItems(list: unknown): unknown {
 
 /** The codec of a list of plain values in one column. Only a list that reads back as it was given is taken. */
 export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
-  const type = prop.customType as unknown as ArrayType
+  const type = prop.customType as ArrayType
   const toProperty = (stored: unknown): unknown => type.convertToJSValue(stored as never, platform)
   const { store } = findStoredForm(prop, platform)
   const fromProperty = (value: unknown): ScalarValue | undefined => store(type.convertToDatabaseValue(value as never, platform))

@@ -33,7 +33,7 @@ function leadsBack(meta: EntityMetadata, way: readonly EntityMetadata[]): boolea
 /** Loads the records that meet a condition, as `em.find` does: without MikroORM's filters, and without what might never end. */
 export async function findAll(name: EntityName, where: object, em: EntityManager): Promise<object[]> {
   const options = isInEagerCircle(em.getMetadata().get(name)) ? ALONE : UNFILTERED
-  const found = (await em.find(name, where, options)) as unknown as object[]
+  const found = (await em.find(name, where, options)) as object[]
   for (const record of found) correctNotedLinks(record, em)
   return found
 }
@@ -43,7 +43,7 @@ export async function findAll(name: EntityName, where: object, em: EntityManager
  */
 export async function findFirst(name: EntityName, where: object, em: EntityManager): Promise<object | undefined> {
   const found = isInEagerCircle(em.getMetadata().get(name))
-    ? ((await em.find(name, where, { ...ALONE, limit: 1 })) as unknown as object[])[0]
+    ? ((await em.find(name, where, { ...ALONE, limit: 1 })) as object[])[0]
     : (((await em.findOne(name, where, UNFILTERED)) as object | null) ?? undefined)
   if (found !== undefined) correctNotedLinks(found, em)
   return found
@@ -56,8 +56,7 @@ export async function findFirst(name: EntityName, where: object, em: EntityManag
 export async function loadList(list: Collection<object>, em: EntityManager): Promise<void> {
   const { owner, property } = list
   const target = property.targetMeta!
-  const isAlone =
-    property.where !== undefined || isInEagerCircle(em.getMetadata().get(owner.constructor as never)) || isInEagerCircle(target)
+  const isAlone = property.where !== undefined || isInEagerCircle(em.getMetadata().get(owner.constructor)) || isInEagerCircle(target)
   if (!isAlone) {
     // A refresh would note the rows as the driver gives them, such as a number in JSON, and the next flush would write members that nobody
     // has changed.
@@ -67,12 +66,11 @@ export async function loadList(list: Collection<object>, em: EntityManager): Pro
   }
   const key = helper(owner).getPrimaryKeys() as never[]
   const context = em.getTransactionContext()
-  const lists = await em.getDriver().loadFromPivotTable(property as never, [key], undefined, undefined, context, {
+  const lists = await em.getDriver().loadFromPivotTable(property, [key], undefined, undefined, context, {
     filters: false,
     populate: [],
-  } as never)
+  })
   const rows = lists[Utils.getPrimaryKeyHash(key)] ?? []
-  const create = (row: object): object =>
-    em.getEntityFactory().create(target.class, row as never, { merge: true, convertCustomTypes: true })
+  const create = (row: object): object => em.getEntityFactory().create(target.class, row, { merge: true, convertCustomTypes: true })
   list.hydrate(rows.map(create), true)
 }

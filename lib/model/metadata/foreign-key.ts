@@ -77,7 +77,7 @@ export function findDiscriminator(target: EntityMetadata, prop: EntityProperty):
 export function readTargetKey(meta: EntityMetadata, prop: EntityProperty): TargetKey | undefined {
   if (prop.targetKey === undefined) return undefined
   const target = prop.targetMeta!
-  const referred = target.properties[prop.targetKey as never] as EntityProperty
+  const referred = target.properties[prop.targetKey] as EntityProperty
   const type = referred.kind === 'scalar' && referred.fieldNames?.length === 1 && !isGetter(referred) ? scalarType(referred) : undefined
   if (type === undefined || !KEY_KINDS.has(type.kind)) {
     const why = `"${prop.targetKey}" of ${target.className} cannot be referred to: it is not a plain value that can be a key`

@@ -128,5 +128,5 @@ function findTextColumn({ columnTypes, formula }: EntityProperty): { column?: st
 }
 
 function findPlatform(prop: EntityProperty): Platform {
-  return (prop.customType as unknown as { platform: Platform }).platform
+  return (prop.customType as { platform: Platform }).platform
 }

@@ -159,7 +159,7 @@ function readLinkInside(context: PropertyContext, target: Resource): ToOneAttrib
 /** Returns the renderer of a getter of an embeddable; of several classes, that of the class that the object is of. */
 function getterInside(prop: EntityProperty, name: string): Renderer {
   const { polymorphs, discriminatorMap, discriminatorColumn } = prop.targetMeta!
-  const createRenderer = (meta: EntityMetadata): Renderer => getterRender(meta, meta.properties[name as never] as EntityProperty)
+  const createRenderer = (meta: EntityMetadata): Renderer => getterRender(meta, meta.properties[name] as EntityProperty)
   if (polymorphs === undefined) return createRenderer(prop.targetMeta!)
   const byValue = new Map<string, Renderer>()
   for (const [value, entity] of Object.entries(discriminatorMap as Record<string, unknown>)) {
@@ -175,7 +175,7 @@ function findDeclaration(prop: EntityProperty, name: string): EntityProperty | u
   const target = prop.targetMeta
   const holders = target?.polymorphs ?? (target === undefined ? [] : [target])
   for (const holder of holders) {
-    const own = holder.properties[name as never] as EntityProperty | undefined
+    const own = holder.properties[name] as EntityProperty | undefined
     if (own !== undefined) return own
   }
   return undefined
@@ -196,7 +196,7 @@ function narrowToClass(attribute: InnerAttribute, declared: EntityProperty): Inn
   const own = declared.targetMeta?.properties
   if (attribute.kind !== 'embedded' || own === undefined || declared.targetMeta!.polymorphs !== undefined) return attribute
   const attributes = attribute.attributes.flatMap((child): InnerAttribute[] => {
-    const property = own[child.property as never] as EntityProperty | undefined
+    const property = own[child.property] as EntityProperty | undefined
     if (property === undefined) return []
     const { nullable, required } = readCommon({ prop: property, name: child.name, declared: property })
     return [Object.freeze({ ...narrowToClass(child, property), nullable, required })]

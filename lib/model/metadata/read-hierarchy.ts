@@ -128,7 +128,7 @@ function countAncestors(meta: EntityMetadata): number {
 
 /** The source that a virtual entity selects from. */
 export function buildQuery(meta: EntityMetadata, orm: MikroORM): TableSource {
-  const { expression } = meta as unknown as { expression: string | ((em: EntityManager, where: object, options: object) => unknown) }
+  const { expression } = meta as { expression: string | ((em: EntityManager, where: object, options: object) => unknown) }
   const given = typeof expression === 'string' ? expression : expression(orm.em.fork(), {}, {})
   if (typeof given === 'string') return { kind: 'query', sql: given }
   const platform = orm.em.getPlatform()

@@ -127,7 +127,7 @@ function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribu
 function withPivot(attribute: Attribute, meta: EntityMetadata, orm: MikroORM): Attribute {
   if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot') return attribute
   const { via } = attribute
-  const { pivotEntity } = meta.properties[attribute.property as never] as EntityMetadata['props'][number]
+  const { pivotEntity } = meta.properties[attribute.property] as EntityMetadata['props'][number]
   const pivot = orm.getMetadata().find(pivotEntity as EntityName)
   if (pivot === undefined) return attribute
   const isEmpty = pivot.props.some(prop => prop.nullable === true && prop.fieldNames?.some(column => via.targetColumns.includes(column)))
@@ -324,7 +324,7 @@ function refuseUnsupported(meta: EntityMetadata): void {
 
 /** Names a property, one inside an embedded object by its path. */
 function placeOf({ name, embedded }: EntityMetadata['props'][number], meta: EntityMetadata): string {
-  const holder = embedded && meta.properties[embedded[0] as never]
+  const holder = embedded && meta.properties[embedded[0]]
   return holder === undefined ? name : `${placeOf(holder, meta)}.${embedded![1]}`
 }
 

@@ -28,7 +28,7 @@ export function readPolymorphicToOne(context: PropertyContext, resources: Resour
     onDelete: common.nullable ? ('unlink' as const) : ('refuse' as const),
   }
   const branches = targets.map(({ of, target }): PolymorphicTarget => {
-    const otherSide = prop.inversedBy === undefined ? undefined : (of.properties[prop.inversedBy as never] as EntityProperty | undefined)
+    const otherSide = prop.inversedBy === undefined ? undefined : (of.properties[prop.inversedBy] as EntityProperty | undefined)
     return Object.freeze({
       kind: 'toOne',
       ...shared,

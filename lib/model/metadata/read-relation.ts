@@ -25,7 +25,7 @@ function readToOne(context: PropertyContext, target: Resource): ToOneAttribute {
   const readOnly = common.readOnly || (!owner && (target.readOnly || isUnstored(prop)))
   // The other side may be empty, unless it is declared not to be: MikroORM asks for it then.
   const required = common.required && !readOnly
-  const mapped = owner ? undefined : (prop.targetMeta!.properties[prop.mappedBy as never] as EntityProperty)
+  const mapped = owner ? undefined : (prop.targetMeta!.properties[prop.mappedBy] as EntityProperty)
   const [holder, link] = mapped === undefined ? [meta, prop] : [prop.targetMeta!, mapped]
   return Object.freeze({
     kind: 'toOne',
@@ -73,7 +73,7 @@ function readToMany(context: PropertyContext, target: Resource): ToManyAttribute
 
 /** Whether nothing is stored of a relation from its other side: MikroORM leaves a to-one with `persist: false` out of what it writes. */
 function isUnstored({ targetMeta, mappedBy }: EntityProperty): boolean {
-  return targetMeta!.properties[mappedBy as never]?.persist === false
+  return targetMeta!.properties[mappedBy]?.persist === false
 }
 
 /**
@@ -109,7 +109,7 @@ function readFormulaLink(context: PropertyContext, target: Resource): ToOneAttri
 export function findTarget(meta: EntityMetadata, prop: EntityProperty, resources: ResourcesByClass): Resource {
   const target = resources.get(prop.targetMeta!.class)
   if (target === undefined) throw unsupported(meta, prop.name, 'its target is not served')
-  const mapped = prop.mappedBy === undefined ? undefined : prop.targetMeta!.properties[prop.mappedBy as never]
+  const mapped = prop.mappedBy === undefined ? undefined : prop.targetMeta!.properties[prop.mappedBy]
   if (mapped?.embedded !== undefined) {
     throw unsupported(
       meta,
@@ -127,13 +127,13 @@ export function findTarget(meta: EntityMetadata, prop: EntityProperty, resources
 
 /** Returns the name of the attribute at the other side, if there is one that is served. */
 function findOtherSide(prop: EntityProperty, other: string | undefined): string | undefined {
-  const property = other === undefined ? undefined : prop.targetMeta!.properties[other as never]
+  const property = other === undefined ? undefined : prop.targetMeta!.properties[other]
   return property === undefined || isHiddenInverse(property) || isMixedList(property) ? undefined : publicName(property)
 }
 
 /** Reads the foreign key by which a list is linked from its other side. */
 function readForeign(meta: EntityMetadata, prop: EntityProperty): ToManyAttribute['via'] {
-  const mapped = prop.targetMeta!.properties[prop.mappedBy as never] as EntityProperty
+  const mapped = prop.targetMeta!.properties[prop.mappedBy] as EntityProperty
   const holder = prop.targetMeta!
   return {
     kind: 'foreign',
@@ -147,7 +147,7 @@ function readForeign(meta: EntityMetadata, prop: EntityProperty): ToManyAttribut
 /** Reads the pivot table of a many-to-many list; rejects one that MikroORM cannot read or write. */
 function readPivot(meta: EntityMetadata, prop: EntityProperty): ToManyAttribute['via'] {
   const pivot = prop.pivotTable
-  const inherited = meta.tptParent?.properties[prop.name as never]
+  const inherited = meta.tptParent?.properties[prop.name]
   if (inherited !== undefined && inherited.pivotTable !== pivot) {
     const why = `MikroORM gives each class that inherits it a pivot table of its own; name one for all by pivotTable('${inherited.pivotTable}')`
     throw unsupported(meta, prop.name, why)
@@ -190,7 +190,7 @@ function readOrderBy(prop: EntityProperty): { path: string; descending: boolean 
   const list: unknown[] = declared === undefined ? [] : Array.isArray(declared) ? (declared as unknown[]) : [declared]
   const walk = (value: unknown, target: EntityMetadata | undefined, prefix: string): { path: string; descending: boolean }[] =>
     Object.entries(value as Record<string, unknown>).flatMap(([name, direction]) => {
-      const property = target?.properties[name as never]
+      const property = target?.properties[name]
       const path = `${prefix}${property === undefined ? name : publicName(property)}`
       return typeof direction === 'object' && direction !== null
         ? walk(direction, property?.targetMeta, `${path}.`)

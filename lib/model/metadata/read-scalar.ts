@@ -79,7 +79,7 @@ function readSource({ meta, prop, document }: PropertyContext): Source {
  */
 export function isInitialised(meta: EntityMetadata, prop: EntityProperty): boolean {
   try {
-    const entity = new (meta.class as unknown as new () => Record<string, unknown>)()
+    const entity = new (meta.class as new () => Record<string, unknown>)()
     return (entity[prop.name] ?? undefined) !== undefined
   } catch {
     // The constructor needs arguments.

@@ -25,7 +25,7 @@ export function readDocument(prop: EntityProperty, platform: Platform, isPlain: 
   if (target === undefined || target.polymorphs !== undefined || !isPlain(target)) return undefined
   const parts: DocumentPart[] = []
   for (const [property, child] of Object.entries(prop.embeddedProps)) {
-    const declared = target.properties[property as never] as EntityProperty | undefined
+    const declared = target.properties[property] as EntityProperty | undefined
     if (declared === undefined || !isStoredInside(declared)) return undefined
     const store = child.kind === 'embedded' ? readDocument(child, platform, isPlain) : storeScalar(child, platform)
     if (store === undefined) return undefined

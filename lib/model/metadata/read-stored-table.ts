@@ -116,7 +116,7 @@ function isLeaf({ class: own, root, abstract, discriminatorValue }: EntityMetada
   return (
     !abstract &&
     discriminatorValue !== undefined &&
-    !classes.some(other => other !== (own as unknown) && other.prototype instanceof (own as unknown as new () => object))
+    !classes.some(other => other !== (own as unknown) && other.prototype instanceof (own as new () => object))
   )
 }
 
@@ -295,7 +295,7 @@ function canInsert(meta: EntityMetadata, left: readonly EntityProperty[], orm: M
 
 function canUpdate(meta: EntityMetadata, left: readonly EntityProperty[]): boolean {
   const { versionProperty } = meta
-  const version = versionProperty === undefined ? undefined : (meta.properties[versionProperty as never] as EntityProperty)
+  const version = versionProperty === undefined ? undefined : (meta.properties[versionProperty] as EntityProperty)
   return meta.concurrencyCheckKeys.size === 0 && version?.runtimeType !== 'Date' && !left.some(hasOnUpdate)
 }
 
@@ -349,7 +349,7 @@ function hasConstructor(meta: EntityMetadata): boolean {
 }
 
 function construct(meta: EntityMetadata): Record<string, unknown> {
-  return new (meta.class as unknown as new (data: object) => Record<string, unknown>)({})
+  return new (meta.class as new (data: object) => Record<string, unknown>)({})
 }
 
 /** Returns what the constructor makes; undefined where it needs arguments. */
@@ -367,7 +367,7 @@ function probe(meta: EntityMetadata): Record<string, unknown> | undefined {
 function isPlainMade(made: Record<string, unknown>, properties: ReadonlyMap<string, StoredProperty>, meta: EntityMetadata): boolean {
   return Object.keys(made).every(name => {
     const value = made[name]
-    const prop = meta.properties[name as never] as EntityProperty | undefined
+    const prop = meta.properties[name] as EntityProperty | undefined
     if (value === undefined || prop === undefined || value instanceof Collection || prop.persist === false) return true
     return properties.has(name) && prop.kind === 'scalar'
   })

@@ -5,7 +5,7 @@ import type { Formula } from '../model.ts'
 
 /** Returns a formula as SQL text with bound values. In MikroORM's text `??` marks an identifier, `?` a value. */
 export function compileFormula(meta: EntityMetadata, prop: EntityProperty): Formula {
-  const formula = prop.formula as unknown as (columns: object, table: object) => unknown
+  const formula = prop.formula as (columns: object, table: object) => unknown
   return (alias, quote) => {
     const table = { alias, name: meta.tableName, schema: meta.schema, qualifiedName: meta.tableName, toString: () => alias }
     const result: unknown = formula(meta.createColumnMappingObject(alias), table)

@@ -69,7 +69,7 @@ export const ALL_RESERVED = Object.keys(PARAMETERS) as readonly Reserved[]
 export const RESERVED: readonly Reserved[] = ALL_RESERVED.filter(name => name !== 'page')
 
 /** None of them. */
-export const NONE_GIVEN = Object.fromEntries(ALL_RESERVED.map(name => [name, undefined])) as unknown as GivenParameters
+export const NONE_GIVEN = Object.fromEntries(ALL_RESERVED.map(name => [name, undefined])) as GivenParameters
 
 /** Those that plans depend on. */
 const PLANNED = RESERVED.filter(name => PARAMETERS[name].formatShape !== undefined)

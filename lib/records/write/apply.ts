@@ -43,10 +43,10 @@ function createEntity(change: RecordInput, data: Entity, work: Work): Entity {
   const from = Date.now()
   const entity = work.em.create(
     entityName(change.resource),
-    nameByAccessor(data, entityMeta(change.resource, work)) as never,
+    nameByAccessor(data, entityMeta(change.resource, work)),
     // Whatever the application says of what its own code creates.
     PERSISTED,
-  ) as unknown as Entity
+  ) as Entity
   work.connection.retime(entity, data, from)
   work.touched.push({ resource: change.resource, entity })
   return entity
@@ -247,7 +247,7 @@ async function replaceLink(
     await changeOwnLink(findHolder(entity, within), attribute, resource, work, () => {
       if (within !== undefined) setLink(entity, attribute, within, target, work.em)
       else if (attribute.holdsKey) entity[attribute.property] = target
-      else work.em.assign(entity as never, { [attribute.property]: target } as never)
+      else work.em.assign(entity, { [attribute.property]: target })
     })
     return
   }

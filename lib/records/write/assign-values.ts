@@ -51,7 +51,7 @@ export function assignValues(holder: Entity, changes: readonly ValueInput[], em:
 /** Returns the value for a key of the property that links it, in a list of embedded objects. */
 function referenceLinked(value: unknown, { links, type }: ScalarAttribute, em: EntityManager): unknown {
   if (value === null) return null
-  return em.getReference(links!.entity as EntityName, toProperty(value, type) as never, { wrapped: links!.wrapped as never })
+  return em.getReference(links!.entity as EntityName, toProperty(value, type), { wrapped: links!.wrapped })
 }
 
 /** Sets a scalar property; one with `ref: true` holds a reference to its value. */
@@ -67,7 +67,7 @@ function createEmbedded(attribute: EmbeddedAttribute, changes: readonly ValueInp
     .createEmbeddable(attribute.entity as never, toProperties(changes) as never, { newEntity: true }) as Entity
   assignValues(object, changes, em)
   // MikroORM sets defaults for new records only.
-  em.getEntityFactory().assignDefaultValues(object, em.getMetadata(object.constructor as never) as never)
+  em.getEntityFactory().assignDefaultValues(object, em.getMetadata(object.constructor))
   return object
 }
 

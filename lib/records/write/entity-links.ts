@@ -57,7 +57,7 @@ export function setLink(
   em: EntityManager,
 ): void {
   const holder = findHolder(entity, within)
-  const { properties } = em.getMetadata().get(holder.constructor as never)
+  const { properties } = em.getMetadata().get(holder.constructor)
   const isLink = isEntity(value) && !attribute.holdsKey
   holder[attribute.property] = isLink ? Reference.wrapReference(value, properties[attribute.property as never] as never) : value
 }

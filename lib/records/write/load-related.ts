@@ -114,7 +114,7 @@ export async function loadRelated(entity: Entity, attribute: RelationAttribute, 
   if (attribute.kind === 'toMany') {
     if (attribute.via.kind === 'foreign') return loadMembers(entity, attribute, resource, work)
     const collection = await loadCollection(entity, attribute, work.em)
-    return collection.getItems() as unknown as Entity[]
+    return collection.getItems() as Entity[]
   }
   if (!attribute.owner) {
     const related = await loadInverse(entity, attribute, resource, work)

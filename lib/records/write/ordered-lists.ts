@@ -10,7 +10,7 @@ import type { ToManyAttribute } from '../../model/model.ts'
 export function writeOneSide(owner: Entity, { property }: ToManyAttribute, members: readonly Entity[], em: EntityManager): void {
   const { fixedOrder, mappedBy, inversedBy, targetMeta } = readProperty(owner, property, em)
   const name: string | undefined = mappedBy ?? inversedBy
-  const other = name === undefined ? undefined : targetMeta?.properties[name as never]
+  const other = name === undefined ? undefined : targetMeta?.properties[name]
   if (fixedOrder !== true && other?.fixedOrder !== true) return
   const list = owner[property] as Collection<object>
   for (const member of members) {
@@ -21,5 +21,5 @@ export function writeOneSide(owner: Entity, { property }: ToManyAttribute, membe
 }
 
 function readProperty(owner: Entity, property: string, em: EntityManager): EntityProperty {
-  return em.getMetadata().get(owner.constructor as never).properties[property as never] as EntityProperty
+  return em.getMetadata().get(owner.constructor).properties[property] as EntityProperty
 }

@@ -30,7 +30,7 @@ export function remove(resource: Resource, entities: readonly Entity[], work: Wo
   const removed = new Map([[entity, findClass(resource, entity)]])
   return chain(mayRemove(removed, work), () =>
     chain(refuseReferred(removed, work), () => {
-      work.em.remove(entity as never)
+      work.em.remove(entity)
     }),
   )
 }
@@ -73,7 +73,7 @@ export function mayRemove(removed: ReadonlyMap<Entity, Resource>, { writing, con
 export async function removeWithLinks(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {
   await unlinkReferrers(removed, work)
   await leaveSharedLists(removed, work)
-  for (const entity of removed.keys()) work.em.remove(entity as never)
+  for (const entity of removed.keys()) work.em.remove(entity)
 }
 
 /** Collects a record and all that is removed with it. */

@@ -26,7 +26,7 @@ async function sow(seeder: SeederClass | true, orm: MikroORM): Promise<void> {
     const manager = orm.seeder
     orm.config.set('persistOnCreate', true)
     if (seeder === true) await manager.seedString(nameSeeder(seeder, orm))
-    else await manager.seed(seeder as never)
+    else await manager.seed(seeder)
   } finally {
     orm.config.set('persistOnCreate', before)
   }

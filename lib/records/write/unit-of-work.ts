@@ -55,7 +55,7 @@ export function entityName(resource: Resource): EntityName {
 
 /** Returns the entity of a key without loading it: it can be linked. */
 export function reference(resource: Resource, key: KeyValues, em: EntityManager): Entity {
-  return em.getReference(entityName(resource), toPrimaryKey(resource, key) as never) as unknown as Entity
+  return em.getReference(entityName(resource), toPrimaryKey(resource, key)) as Entity
 }
 
 /** Loads the entity of a key; undefined when there is none. */

@@ -70,7 +70,7 @@ export async function unlinkFromOwner(member: Entity, relation: RelationAttribut
       throw restError('validation_failed', detail, { errors: [{ code: 'conflict', detail, attribute: path }] })
     }
     await removeOrphan(relation.target, member, work)
-    work.em.remove(member as never)
+    work.em.remove(member)
   } else if (other.nullable) {
     await mayChange(relation.target, [keyOfEntity(relation.target, member)], work)
     await changeOwnLink(member, other, relation.target, work, () => {

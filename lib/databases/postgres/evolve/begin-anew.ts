@@ -11,7 +11,7 @@ import { ask, command } from '../server/sessions.ts'
 
 /** @throws Error in one line where objects of others depend on a table. */
 export async function dropOwnTables(orm: MikroORM, session: PoolClient, notes: Notes): Promise<void> {
-  const target = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
+  const target = (orm.schema as SqlSchemaGenerator).getTargetSchema()
   const tables: string[] = []
   for (const table of target.getTables()) {
     const quoted = table.getQuotedName()

@@ -13,7 +13,7 @@ import { withDeferredReferences } from '../orm/deferred-references.ts'
  */
 export async function compare(orm: MikroORM, drop: boolean, schemas: readonly string[]): Promise<SchemaDifference> {
   return withDeferredReferences(orm, async () => {
-    const generator = orm.schema as unknown as SqlSchemaGenerator
+    const generator = orm.schema as SqlSchemaGenerator
     const platform = orm.em.getPlatform() as AbstractSqlPlatform
     const { skipTables, skipViews } = orm.config.get('schemaGenerator')
     const to = generator.getTargetSchema()

@@ -180,7 +180,7 @@ function guessRenames(
 
 /** Returns the statements that MikroORM's generator makes of a difference. */
 async function listStatements(difference: SchemaDifference, { orm, views }: Evolution): Promise<string[]> {
-  const generator = orm.schema as unknown as SqlSchemaGenerator
+  const generator = orm.schema as SqlSchemaGenerator
   const text = await withDeferredReferences(orm, async () =>
     generator.diffToSQL(difference, { wrap: false, safe: false, dropTables: false }),
   )

@@ -14,7 +14,7 @@ import { ask, command } from '../server/sessions.ts'
 export async function renameColumns(orm: MikroORM, session: PoolClient, request: EvolveRequest, plan: Plan): Promise<void> {
   const { renamed } = request
   if (renamed.size === 0) return
-  const tables = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema().getTables()
+  const tables = (orm.schema as SqlSchemaGenerator).getTargetSchema().getTables()
   for (const table of tables) {
     const quoted = table.getQuotedName()
     for (const { asked, from, to } of renamed.get(keyOfTable(request, table)) ?? []) {

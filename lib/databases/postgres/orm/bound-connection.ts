@@ -36,7 +36,7 @@ function splitContext(context: LoggingOptions | undefined): {
 export class BoundPostgresConnection extends PostgreSqlConnection {
   /** Lets the engine take part in a transaction that the application has opened around its call. */
   override transactional<T>(...[work, options]: Parameters<PostgreSqlConnection['transactional']>): Promise<T> {
-    const { transactions } = (this.config.get('driverOptions') as unknown as LentDialect).host
+    const { transactions } = (this.config.get('driverOptions') as LentDialect).host
     const transaction = transactions.create()
     return transactions.run(transaction, async () => {
       try {

@@ -77,7 +77,7 @@ class LentPlatform extends PostgreSqlPlatform {
 }
 
 function findClock(config: Configuration): Clock | undefined {
-  return (config.get('driverOptions') as unknown as LentDialect).host.clock()
+  return (config.get('driverOptions') as LentDialect).host.clock()
 }
 
 export class OrmDriver extends AbstractSqlDriver<BoundPostgresConnection> {
@@ -92,7 +92,7 @@ export class OrmDriver extends AbstractSqlDriver<BoundPostgresConnection> {
   }
 
   override createEntityManager(useContext?: boolean): this[typeof EntityManagerType] {
-    const Manager = correctedManager(this.config.get('entityManager', EntityManager as never) as unknown as typeof EntityManager)
+    const Manager = correctedManager(this.config.get('entityManager', EntityManager as never) as typeof EntityManager)
     return new Manager(this.config, this as never, this.metadata, useContext)
   }
 
@@ -216,6 +216,6 @@ export class OrmDriver extends AbstractSqlDriver<BoundPostgresConnection> {
   }
 
   override getORMClass(): ReturnType<PostgreSqlDriver['getORMClass']> {
-    return PostgreSqlDriver.prototype.getORMClass.call(this as never)
+    return PostgreSqlDriver.prototype.getORMClass.call(this)
   }
 }

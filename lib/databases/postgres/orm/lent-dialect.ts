@@ -44,12 +44,11 @@ export interface OrmHost {
 }
 
 const TYPES = new TypeOverrides()
-for (const [oid, parse] of Object.entries(createPostgreSqlTypeParsers(parseArray as never)))
-  TYPES.setTypeParser(Number(oid), parse as never)
+for (const [oid, parse] of Object.entries(createPostgreSqlTypeParsers(parseArray))) TYPES.setTypeParser(Number(oid), parse)
 
 // What PostgreSQL has no number for in JavaScript (point, circle, numeric[]): the texts that readings show, too.
 for (const oid of [600, 718]) TYPES.setTypeParser(oid, text => text)
-TYPES.setTypeParser(1231, parseArray as never)
+TYPES.setTypeParser(1231, parseArray)
 
 /** Statements that write, as far as one can run outside of a transaction that the engine knows of. */
 const WRITES = /^\s*(?:insert|update|delete|merge|with|truncate)\b/i

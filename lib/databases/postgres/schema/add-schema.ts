@@ -32,7 +32,7 @@ export async function addSchema(orm: MikroORM, session: PoolClient, schema: stri
   try {
     await lockSchema(session)
     if (schema !== undefined) await createSchema(session, schema)
-    const generator = orm.schema as unknown as SqlSchemaGenerator
+    const generator = orm.schema as SqlSchemaGenerator
     const text = await withDeferredReferences(orm, () => generator.getUpdateSchemaSQL({ wrap: false, safe: true, dropTables: false }))
     const views = await findViews(orm, session)
     if (views.lacking.length > 0)

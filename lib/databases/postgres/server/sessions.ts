@@ -26,7 +26,7 @@ const STATEMENT_MS = 30_000
 const NAMED = 500
 
 /** Every value as the text that the server sends. */
-const TEXTS = { getTypeParser: () => (text: string) => text } as unknown as CustomTypesConfig
+const TEXTS = { getTypeParser: () => (text: string) => text } as CustomTypesConfig
 
 /** Settings of each session; of one behind a pooler, of each transaction. */
 function listSettings(
@@ -255,6 +255,6 @@ export function command(session: PoolClient, text: string): Promise<QueryResult>
 
 /** Parses the elements of an array. */
 export function parseArray(text: string): string[] {
-  const parse = types.getTypeParser(1009 as never, 'text') as unknown as (text: string) => string[]
+  const parse = types.getTypeParser(1009 as never, 'text') as (text: string) => string[]
   return parse(text)
 }

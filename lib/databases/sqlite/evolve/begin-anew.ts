@@ -17,7 +17,7 @@ interface Emptied {
 
 /** @throws Error in one line where a table that no entity has refers to one of these. */
 export function beginAnew({ orm, db, path, notes }: Emptied): void {
-  const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
+  const schema = (orm.schema as SqlSchemaGenerator).getTargetSchema()
   const names = [...schema.getTables(), ...schema.getViews()].map(({ name }) => name)
   db.pragma('foreign_keys = off')
   try {

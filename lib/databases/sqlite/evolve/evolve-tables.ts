@@ -36,7 +36,7 @@ export interface FileEvolution {
 export function evolveTables(evolution: FileEvolution): { plan: Plan; findings: Findings | undefined } {
   const { orm, db, drop } = evolution
   const plan = new Plan()
-  const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
+  const schema = (orm.schema as SqlSchemaGenerator).getTargetSchema()
   const tables = [...Map.groupBy(schema.getTables(), ({ name }) => foldCase(name)).values()]
   const [first] = tables.flatMap(([target]) => read(db, target!.name) ?? [])
   const before = { broken: countBroken(db), object: first === undefined ? undefined : findBrokenObject(db, first.name) }
@@ -167,7 +167,7 @@ function dropOtherIndex(target: DatabaseTable, index: IndexDef, db: Database.Dat
 function addRest({ orm, db }: FileEvolution, plan: Plan): Findings {
   const findings = compareSchema(orm, db)
   plan.faults.push(...findings.faults)
-  const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
+  const schema = (orm.schema as SqlSchemaGenerator).getTargetSchema()
   for (const { what, sql, orNote } of findings.additions) {
     if (plan.faults.length > 0) return findings
     const duplicates = orNote === undefined ? undefined : findDuplicates(what, schema.getTables(), db)

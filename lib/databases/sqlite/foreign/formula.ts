@@ -20,13 +20,13 @@ function inMain(formula: FormulaFunction): FormulaFunction {
 export function adaptFormulas(orm: MikroORM, db: Database.Database, model: ForeignModel, speak: () => void): void {
   for (const meta of orm.getMetadata()) {
     for (const prop of meta.props) {
-      const written = prop.formula as unknown as FormulaFunction | undefined
+      const written = prop.formula as FormulaFunction | undefined
       if (typeof written !== 'function' || meta.tableName === undefined || prop.through !== undefined) continue
       const given = model.schemas.size === 0 ? written : inMain(written)
       const run = (formula: FormulaFunction): string | undefined => findProblem(formula, meta, db)
       const isFine = (problem: string | undefined): boolean => !isOfAnother(problem)
       if (isFine(run(given))) {
-        if (given !== written) prop.formula = given as unknown as NonNullable<EntityProperty['formula']>
+        if (given !== written) prop.formula = given as NonNullable<EntityProperty['formula']>
         continue
       }
       model.found()
@@ -39,7 +39,7 @@ export function adaptFormulas(orm: MikroORM, db: Database.Database, model: Forei
       }
       const still = run(translated)
       const isCured = isFine(still)
-      prop.formula = (isCured ? translated : () => 'null') as unknown as NonNullable<EntityProperty['formula']>
+      prop.formula = (isCured ? translated : () => 'null') as NonNullable<EntityProperty['formula']>
       const place = `${meta.className}.${prop.name}`
       if (isCured) model.mapped("its formula is in SQLite's words here", place)
       else model.found(`${place}: SQLite cannot run its formula (${still}): it is null.`)

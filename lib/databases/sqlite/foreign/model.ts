@@ -60,8 +60,8 @@ function isPlain(type: unknown): boolean {
 function numbered(name: string): (entity: object, em: EntityManager) => number | bigint | string {
   return (entity, em) => {
     const meta = em.getMetadata().get(entity.constructor as EntityName)
-    const prop = meta.properties[name as never] as EntityProperty
-    const { host } = em.config.get('driverOptions') as unknown as SharedSqliteDialect
+    const prop = meta.properties[name] as EntityProperty
+    const { host } = em.config.get('driverOptions') as SharedSqliteDialect
     const number = host.nextNumber(meta.tableName, prop.fieldNames[0]!)
     const { customType } = prop
     if (!(customType instanceof BigIntType)) return Number(number)
@@ -71,7 +71,7 @@ function numbered(name: string): (entity: object, em: EntityManager) => number |
 
 /** MikroORM names the column after a type that it does not know. SQLite would take some of its texts for numbers then. */
 function keepText(given: EntityProperty, platform: Platform): void {
-  const prop = given as unknown as MutableProperty
+  const prop = given as MutableProperty
   const isPlainScalar = (prop.kind === undefined || prop.kind === 'scalar') && prop.customType === undefined && prop.items === undefined
   if (!isPlainScalar || prop.enum === true || prop.array === true || prop.columnTypes !== undefined || typeof prop.type !== 'string') return
   if (!(platform.getMappedType(prop.type) instanceof UnknownType)) return
@@ -164,7 +164,7 @@ export class ForeignModel {
   }
 
   #adaptProperty(meta: EntityMetadata, given: EntityProperty): void {
-    const prop = given as unknown as MutableProperty
+    const prop = given as MutableProperty
     const place = `${meta.className}.${given.name}`
     if (typeof prop.pivotTable === 'string' && prop.pivotTable.includes('.')) {
       prop.pivotTable = prop.pivotTable.slice(prop.pivotTable.indexOf('.') + 1)

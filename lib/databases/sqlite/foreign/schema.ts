@@ -233,7 +233,7 @@ export class ForeignSchema {
   #formatExpression(meta: EntityMetadata, { expression, name: called }: EntityMetadata['indexes'][number]): string | undefined {
     if (typeof expression !== 'function') return expression
     const table = { name: meta.tableName, schema: undefined, qualifiedName: meta.tableName, toString: () => meta.tableName }
-    const made: unknown = (expression as unknown as (...args: unknown[]) => unknown)(meta.createSchemaColumnMappingObject(), table, called)
+    const made: unknown = (expression as (...args: unknown[]) => unknown)(meta.createSchemaColumnMappingObject(), table, called)
     return isRaw(made) ? this.#platform.formatQuery(made.sql, made.params) : String(made)
   }
 

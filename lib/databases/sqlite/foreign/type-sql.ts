@@ -33,7 +33,7 @@ export function adaptTypes(orm: MikroORM, model: ForeignModel, probe: TypeProbe)
       if (!prop.hasConvertToJSValueSQL && !prop.hasConvertToDatabaseValueSQL) continue
       const place = `${meta.className}.${prop.name}`
       const own = prop.customType as Type<unknown, unknown> | undefined
-      if (own !== undefined) prop.customType = adapt(own, place) as never
+      if (own !== undefined) prop.customType = adapt(own, place)
       const { customTypes = [] } = prop as { customTypes?: (Type<unknown, unknown> | undefined)[] }
       for (const [index, type] of customTypes.entries()) if (type !== undefined) customTypes[index] = adapt(type, place)
       const types = [prop.customType as Type<unknown, unknown> | undefined, ...customTypes].filter(type => type !== undefined)

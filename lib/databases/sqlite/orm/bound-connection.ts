@@ -17,7 +17,7 @@ interface PreparedStatement {
 
 export class BoundSqliteConnection extends SqliteConnection {
   get #dialect(): SharedSqliteDialect {
-    return this.config.get('driverOptions') as unknown as SharedSqliteDialect
+    return this.config.get('driverOptions') as SharedSqliteDialect
   }
 
   /** Registers every transaction of MikroORM, so that the engine takes part in one that the application has opened around its call. */

@@ -50,7 +50,7 @@ export class CountingDriver extends BoundSqliteDriver {
   }
 
   get #host(): ConnectionHost {
-    return (this.config.get('driverOptions') as unknown as SharedSqliteDialect).host
+    return (this.config.get('driverOptions') as SharedSqliteDialect).host
   }
 
   #count<T extends object>(entityName: EntityName<T>, data: readonly Dictionary[]): Counter | undefined {

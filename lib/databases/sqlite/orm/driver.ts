@@ -75,8 +75,8 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
   }
 
   override createEntityManager(useContext?: boolean): this[typeof EntityManagerType] {
-    const Manager = correctedManager(this.config.get('entityManager', EntityManager as never) as unknown as typeof EntityManager)
-    return new Manager(this.config, this as never, this.metadata, useContext)
+    const Manager = correctedManager(this.config.get('entityManager', EntityManager))
+    return new Manager(this.config, this, this.metadata, useContext)
   }
 
   /** A refusal of the engine's own is none of the database's. */
@@ -88,7 +88,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
   }
 
   #findUsedUp(): string | undefined {
-    return (this.config.get('driverOptions') as unknown as SharedSqliteDialect).host.findUsedUp()
+    return (this.config.get('driverOptions') as SharedSqliteDialect).host.findUsedUp()
   }
 
   override mapResult<T extends object>(
@@ -98,7 +98,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
     builder?: AnyQueryBuilder<T>,
     map?: Dictionary,
   ): EntityData<T> | null {
-    return super.mapResult(dropMisfits(row, meta as unknown as EntityMetadata, this.platform), meta, populate, builder, map)
+    return super.mapResult(dropMisfits(row, meta as EntityMetadata, this.platform), meta, populate, builder, map)
   }
 
   override async find<T extends object, P extends string = never, F extends string = never, E extends string = never>(
@@ -178,6 +178,6 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
   }
 
   override getORMClass(): ReturnType<SqliteDriver['getORMClass']> {
-    return SqliteDriver.prototype.getORMClass.call(this as never)
+    return SqliteDriver.prototype.getORMClass.call(this)
   }
 }

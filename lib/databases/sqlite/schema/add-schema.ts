@@ -121,7 +121,7 @@ function schemaError(
 
 export function compareSchema(orm: MikroORM, db: Database.Database): Findings {
   const findings = new Findings()
-  const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
+  const schema = (orm.schema as SqlSchemaGenerator).getTargetSchema()
   const helper = orm.em.getPlatform().getSchemaHelper() as SchemaHelper
   const comparing: Comparing = { orm, db, catalog: readCatalog(db), helper, findings, made: new Set() }
   const tables = Map.groupBy(schema.getTables(), ({ name }) => foldCase(name))

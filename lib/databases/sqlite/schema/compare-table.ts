@@ -140,7 +140,7 @@ function addColumn(target: DatabaseTable, column: Column, existing: ExistingTabl
 function formatColumn(target: DatabaseTable, column: Column, helper: SchemaHelper): string {
   // MikroORM drops a foreign key from this list once it is written into the column.
   const difference = { toTable: target, addedForeignKeys: { ...target.getForeignKeys() } }
-  const [sql] = (helper as AddsColumns).getAddColumnsSQL(target, [column], difference as unknown as TableDifference)
+  const [sql] = (helper as AddsColumns).getAddColumnsSQL(target, [column], difference as TableDifference)
   return sql!
 }
 

@@ -27,7 +27,7 @@ export function noteMissing(orm: MikroORM, handle: SqliteDatabase, schema: strin
 }
 
 function listMissing(orm: MikroORM, handle: SqliteDatabase): string[] {
-  const schema = (orm.schema as unknown as SqlSchemaGenerator).getTargetSchema()
+  const schema = (orm.schema as SqlSchemaGenerator).getTargetSchema()
   return [...schema.getTables(), ...schema.getViews()].flatMap(wanted => {
     const found = handle.all('select name from pragma_table_xinfo(?)', [wanted.name]).map(([name]) => String(name).toLowerCase())
     if (found.length === 0) return [`"${wanted.name}"`]

@@ -89,7 +89,7 @@ export class DispatcherSlot {
 /** The realm in which Node started, where its own `fetch` looks, whatever realm loaded this file. */
 const nodeRealm = runInThisContext('globalThis') as Realm
 const NODE = { legacy: new DispatcherSlot(nodeRealm, LEGACY), current: new DispatcherSlot(nodeRealm, CURRENT) }
-const ownRealm = globalThis as unknown as Realm
+const ownRealm = globalThis as Realm
 const OWN = ownRealm === nodeRealm ? NODE : { legacy: new DispatcherSlot(ownRealm, LEGACY), current: new DispatcherSlot(ownRealm, CURRENT) }
 
 /** All places that this code can reach, each once. */

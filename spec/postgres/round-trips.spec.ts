@@ -7,8 +7,9 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/postgresql'
+import { Client } from 'pg'
 import { RestEngine } from '../../lib/index.ts'
-import { findNoServer, ownSchema } from './server-database.ts'
+import { findNoServer, ownDatabase, ownSchema } from './server-database.ts'
 
 const Person = defineEntity({
   name: 'Person',
@@ -126,4 +127,31 @@ describe('a write on PostgreSQL', { skip: await findNoServer() }, () => {
         assert.equal(await turnsOf('DELETE', `/v1/tags/${id}`), lists)
       }
     })
+})
+
+describe('the start of an engine on PostgreSQL', { skip: await findNoServer() }, () => {
+  it('asks a server once for the lower case of all letters, whatever the schema and the database', async () => {
+    const asked: string[] = []
+    const { query } = Client.prototype
+    Client.prototype.query = function (this: Client, ...given: unknown[]) {
+      const [first] = given as [string | { readonly text: string }]
+      asked.push(typeof first === 'string' ? first : first.text)
+      return Reflect.apply(query, this, given) as never
+    }
+    try {
+      await using own = await ownDatabase()
+      await using one = ownSchema()
+      await using other = ownSchema()
+      for (const { database } of [one, other, own]) {
+        const engine = await RestEngine.create({ entities: [Tag, Note, Person], database, seed: { people: [{ name: 'ÅSA' }] } })
+        assert.equal((await engine.handle('GET', '/v1/people?name~=åsa')).body.count, 1)
+        await engine.close()
+      }
+    } finally {
+      Client.prototype.query = query
+    }
+    // Other files of this process may have asked before.
+    assert.ok(asked.filter(text => text.startsWith('select lower(c ')).length <= 1)
+    assert.equal(asked.filter(text => text.includes('pg_postmaster_start_time()')).length, 3)
+  })
 })

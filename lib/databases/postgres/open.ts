@@ -2,6 +2,7 @@
 import { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import type { MikroORM as CoreMikroORM, Options as CoreOptions } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { describeDatabase, isPglite } from '../../records/database/describe-database.ts'
 import type { Opened, Opening, ServerDatabase } from '../../records/database/world-store.ts'
 import type { DescribedModel } from '../introspect/entities.ts'
@@ -109,23 +110,32 @@ async function readServer(sessions: Sessions, { database, entities, notes }: Ope
   }
 }
 
+/** What servers have said, by a server that runs and its collation: a test process opens the same one again and again. */
+const foldings = new LruCache<CaseFolding>(16)
+
 /** Asks the server what its `lower` leaves to do: by the rules of ICU where it has them, else by those of its own or of the system. */
 async function readCaseFolding(session: Parameters<typeof ask>[0]): Promise<CaseFolding> {
   const names = ['und-x-icu', 'pg_c_utf8', 'C.utf8', 'C.UTF-8']
-  const found = await ask(
+  // Behind one address may be several servers, and each database has a default of its own.
+  const [[collation, server] = []] = await ask(
     session,
-    'select n from unnest($1::text[]) with ordinality as u(n, i) where exists (select from pg_collation where collname = n and collencoding in (-1, 6)) order by i',
-    [names],
+    `select n, concat_ws(' ', version(), pg_postmaster_start_time(), inet_server_addr(), inet_server_port(), n, case n when 'default' then current_database() end)
+    from unnest($1::text[]) with ordinality as u(n, i)
+    where n = 'default' or exists (select from pg_collation where collname = n and collencoding in (-1, 6)) order by i limit 1`,
+    [[...names, 'default']],
   )
-  const [collation] = found[0] ?? ['default']
+  const known = foldings.get(server as string)
+  if (known !== undefined) return known
   const quoted = `"${collation as string}"`
   const lowered = await ask(session, `select lower(c collate ${quoted}) from unnest($1::text[]) with ordinality as u(c, i) order by i`, [
     [...listCaseClasses().keys()],
   ])
-  return findCaseFolding(
+  const folding = findCaseFolding(
     lowered.map(([text]) => text as string),
     quoted,
   )
+  foldings.set(server as string, folding)
+  return folding
 }
 
 async function createOrm(

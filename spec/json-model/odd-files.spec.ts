@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
 import { RestEngine, fromJson } from '../../lib/index.ts'
 import type { FromJsonOptions, JsonData } from '../../lib/index.ts'
-import { Command, send } from '../helpers/command.ts'
+import { Command, runAll, send } from '../helpers/command.ts'
 import { cpuOf, leastOf } from '../helpers/least.ts'
 
 type Json = Record<string, unknown>
@@ -334,13 +334,14 @@ describe('An odd JSON file', () => {
 
   it('is refused with --strict; --id names the key', async () => {
     await writeFile(join(folder, 'twice.json'), '{ "a": [{ "id": 1 }, { "id": 1 }], "b": [{ "slug": "x" }] }')
-    await using strict = new Command(folder, 'twice.json', '--strict', '--get', '/v1')
-    assert.equal((await strict.ended).code, 1)
-    assert.match(strict.stderr, /^mikro-rest: twice\.json: a\[0\] and a\[1\] have the same "id", 1\.\n$/)
-    await using named = new Command(folder, 'twice.json', '--id', 'slug', '--get', '/v1/b/x')
-    assert.equal((await named.ended).code, 0)
-    await using none = new Command(folder, '--strict', '--get', '/v1')
-    assert.deepEqual([(await none.ended).code, /--strict is about how a JSON FILE is taken/.test(none.stderr)], [2, true])
+    const [strict, named, none] = runAll(folder, [
+      ['twice.json', '--strict', '--get', '/v1'],
+      ['twice.json', '--id', 'slug', '--get', '/v1/b/x'],
+      ['--strict', '--get', '/v1'],
+    ])
+    assert.deepEqual([strict!.code, named!.code, none!.code], [1, 0, 2])
+    assert.match(strict!.stderr, /^mikro-rest: twice\.json: a\[0\] and a\[1\] have the same "id", 1\.\n$/)
+    assert.match(none!.stderr, /--strict is about how a JSON FILE is taken/)
   })
 
   it('has no temporary file beside it that an earlier process has left', async () => {

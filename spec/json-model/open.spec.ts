@@ -9,7 +9,7 @@ import * as fc from 'fast-check'
 import { RestEngine, fromJson, resource } from '../../lib/index.ts'
 import type { RestResponse } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
-import { Command, send } from '../helpers/command.ts'
+import { Command, runAll, send } from '../helpers/command.ts'
 
 type Json = Record<string, unknown>
 
@@ -273,7 +273,7 @@ describe('--open', () => {
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
-  it('with --save writes what requests have added, and leaves the rest alone', async () => {
+  it('with --save writes what requests have added, and leaves the rest alone; it is for JSON files', async () => {
     const file = join(folder, 'db.json')
     await writeFile(file, '{ "users": [ {"id":1, "name":"Ann"}, { "id": 2 } ], "none": [] }')
     await using command = new Command(folder, 'db.json', '--open', '--save', '--port', '0')
@@ -285,12 +285,11 @@ describe('--open', () => {
       await readFile(file, 'utf8'),
       '{ "users": [ {"id":1, "name":"Ann","nick":"a"}, { "id": 2 } ], "none": [{"id": 1, "x": {"y": null}}] }',
     )
-    await using again = new Command(folder, 'db.json', '--get', '/v1/users?nick=a')
-    assert.equal((await again.ended).code, 0)
-  })
-
-  it('is for JSON files alone', async () => {
-    await using command = new Command(folder, '--open', '--get', '/v1')
-    assert.deepEqual([(await command.ended).code, /--open is about how a JSON FILE is taken/.test(command.stderr)], [2, true])
+    const [again, alone] = runAll(folder, [
+      ['db.json', '--get', '/v1/users?nick=a'],
+      ['--open', '--get', '/v1'],
+    ])
+    assert.deepEqual([again!.code, alone!.code], [0, 2])
+    assert.match(alone!.stderr, /--open is about how a JSON FILE is taken/)
   })
 })

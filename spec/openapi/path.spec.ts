@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { auth, resource, RestEngine } from '../../lib/index.ts'
-import { Command } from '../helpers/command.ts'
+import { runAll } from '../helpers/command.ts'
 import { describeTargets } from '../helpers/targets.ts'
 import { Conformity } from './conformity.ts'
 
@@ -82,21 +82,22 @@ describe('the command with --openapi', () => {
   it('writes the document of what would be served, and replaces no other file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-'))
     try {
-      const run = async (...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> => {
-        await using command = new Command(folder, ...args)
-        const { code } = await command.ended
-        return { code, stdout: command.stdout, stderr: command.stderr }
-      }
       await writeFile(join(folder, 'data.json'), JSON.stringify({ notes: [{ id: 1, text: 'a' }] }))
-      for (let time = 0; time < 2; time++) assert.equal((await run('data.json', '--openapi', 'api.json')).code, 0)
+      const [first, second, printed, refused, both] = runAll(folder, [
+        ['data.json', '--openapi', 'api.json'],
+        ['data.json', '--openapi', 'api.json'],
+        ['data.json', '--openapi'],
+        ['--openapi', 'data.json'],
+        ['data.json', '--openapi', '--get', '/'],
+      ])
+      assert.deepEqual(
+        [first, second, printed, refused, both].map(each => each!.code),
+        [0, 0, 0, 2, 2],
+      )
       const written = JSON.parse(await readFile(join(folder, 'api.json'), 'utf8')) as { paths: object }
       assert.ok('/v1/notes/{id}' in written.paths)
-      const printed = await run('data.json', '--openapi')
-      assert.deepEqual(JSON.parse(printed.stdout), written)
-      const refused = await run('--openapi', 'data.json')
-      assert.equal(refused.code, 2)
-      assert.match(refused.stderr, /does not replace data\.json/)
-      assert.equal((await run('data.json', '--openapi', '--get', '/')).code, 2)
+      assert.deepEqual(JSON.parse(printed!.stdout), written)
+      assert.match(refused!.stderr, /does not replace data\.json/)
     } finally {
       await rm(folder, { recursive: true })
     }

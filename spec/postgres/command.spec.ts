@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
-import { COMMAND } from '../helpers/command.ts'
+import { COMMAND, runAll } from '../helpers/command.ts'
 import { SERVER_URL, findNoServer, ownDatabase } from './server-database.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
@@ -31,18 +31,14 @@ describe('mikro-rest postgres://...', { skip: await findNoServer() }, () => {
         module,
         "import { defineEntity, p } from '@mikro-orm/core'\nexport const Book = defineEntity({ name: 'Book', properties: { id: p.integer().primary(), title: p.string() } })\n",
       )
-      const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, url, '--config', module, '--get', '/v1/books'], {
-        cwd: root,
-        encoding: 'utf8',
-      })
-      assert.equal(status, 0, stderr)
-      const bare = spawnSync(process.execPath, [COMMAND, `${url}?schema=public`, '--get', '/v1/books'], {
-        cwd: root,
-        encoding: 'utf8',
-      })
-      assert.equal(bare.status, 0, bare.stderr)
-      assert.deepEqual((JSON.parse(bare.stdout) as { books: unknown[] }).books, [{ id: 1, title: 'x' }])
-      assert.deepEqual((JSON.parse(stdout) as { books: unknown[] }).books, [{ id: 1, title: 'x' }])
+      const [described, bare] = runAll(root, [
+        [url, '--config', module, '--get', '/v1/books'],
+        [`${url}?schema=public`, '--get', '/v1/books'],
+      ])
+      for (const each of [described!, bare!]) {
+        assert.equal(each.code, 0, each.stderr)
+        assert.deepEqual((JSON.parse(each.stdout) as { books: unknown[] }).books, [{ id: 1, title: 'x' }])
+      }
       // Its fork is a database of its own, which is dropped before the process ends.
       const tested = spawnSync(process.execPath, [COMMAND, url, '--config', module, '--self-test', '--runs', '1'], {
         cwd: root,
@@ -66,24 +62,25 @@ describe('mikro-rest postgres://...', { skip: await findNoServer() }, () => {
     await own.run("create table person (id integer primary key, name text not null); insert into person values (1, 'Ann')")
     const { url } = own.database
     const folder = await mkdtemp(join(root, 'node_modules', '.mikro-rest-'))
-    const run = (...args: readonly string[]): { status: number | null; stdout: string; stderr: string } =>
-      spawnSync(process.execPath, [COMMAND, ...args], { cwd: root, encoding: 'utf8' })
     try {
-      const refused = run(url, '--self-test')
       const project = join(folder, 'project')
-      assert.equal(refused.status, 1)
-      assert.match(refused.stderr, /^mikro-rest: --self-test tries a copy of the data, which is not possible for this [^\n]*\n$/)
-      const [, eject = '', test = ''] = /: npx mikro-rest '(.+) --eject DIR, then npx mikro-rest (.+)\n$/.exec(refused.stderr) ?? []
+      const [refused, ejected, again, tested] = runAll(root, [
+        [url, '--self-test'],
+        [url, '--eject', project],
+        [project, '--self-test'],
+        [project, '--self-test', '--postgres'],
+      ])
+      assert.equal(refused!.code, 1)
+      assert.match(refused!.stderr, /^mikro-rest: --self-test tries a copy of the data, which is not possible for this [^\n]*\n$/)
+      const [, eject = '', test = ''] = /: npx mikro-rest '(.+) --eject DIR, then npx mikro-rest (.+)\n$/.exec(refused!.stderr) ?? []
       assert.deepEqual([eject, test], [`${url}'`, 'DIR --self-test --postgres'])
       // The way is gone as it is said.
-      assert.equal(run(url, '--eject', project).status, 0)
-      const again = run(project, '--self-test')
-      assert.ok(again.stderr.endsWith(`: npx mikro-rest ${project} --self-test --postgres\n`), again.stderr)
-      const tested = run(project, '--self-test', '--postgres')
+      assert.equal(ejected!.code, 0)
+      assert.ok(again!.stderr.endsWith(`: npx mikro-rest ${project} --self-test --postgres\n`), again!.stderr)
       // Without the programs of a server there is none.
-      if (!/needs PostgreSQL|not for Windows|does not run as root/.test(tested.stderr)) {
-        assert.equal(tested.status, 0, tested.stderr)
-        assert.match(tested.stdout, /^Nothing failed: /m)
+      if (!/needs PostgreSQL|not for Windows|does not run as root/.test(tested!.stderr)) {
+        assert.equal(tested!.code, 0, tested!.stderr)
+        assert.match(tested!.stdout, /^Nothing failed: /m)
       }
       assert.deepEqual(await own.run('select count(*)::int as count from person'), [{ count: 1 }])
     } finally {

@@ -6,7 +6,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { Command, COMMAND, ROOT, send } from '../helpers/command.ts'
+import { Command, COMMAND, ROOT, runAll, send } from '../helpers/command.ts'
 
 /** Where the server of the probe has its folder, and no other one. The server is another user where this is root. */
 const place = mkdtempSync(join(tmpdir(), 'mikro-spec-'))
@@ -67,14 +67,17 @@ describe('a PostgreSQL server of the command', { skip }, () => {
   })
 
   it('takes a module alone, and a folder that is its own', () => {
-    for (const [args, code, message] of [
+    const cases: [string[], number, string][] = [
       [['x.json', '--postgres'], 2, '--postgres serves entities from a server of its own: x.json is not a module with entities.'],
       [['--postgres', join(ROOT, 'spec')], 1, `--postgres: ${join(ROOT, 'spec')} cannot be used: it holds something else.`],
       [['--postgres', join(ROOT, 'package.json')], 1, `--postgres: ${join(ROOT, 'package.json')} cannot be used: it is not a folder.`],
       [['--eject', 'x', '--postgres'], 2, '--eject writes a project and ends: it does not go with --postgres.'],
-    ] as const) {
-      const { status, stderr } = spawnSync(process.execPath, [COMMAND, ...args], { cwd: ROOT, encoding: 'utf8' })
-      assert.deepEqual([status, stderr], [code, `mikro-rest: ${message}\n`])
-    }
+    ]
+    const ended = runAll(
+      ROOT,
+      cases.map(([args]) => args),
+    )
+    for (const [index, [, code, message]] of cases.entries())
+      assert.deepEqual([ended[index]!.code, ended[index]!.stderr], [code, `mikro-rest: ${message}\n`])
   })
 })

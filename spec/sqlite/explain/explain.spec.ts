@@ -14,7 +14,7 @@ import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
 import { RestEngine, auth, createServer, fromJson, hashPassword, resource } from '../../../lib/index.ts'
 import type { EngineOptions, Explanation, PlanStep, RequestLine } from '../../../lib/index.ts'
 import { entities as libraryEntities } from '../../../fixtures/library/index.ts'
-import { Command } from '../../helpers/command.ts'
+import { Command, runAll } from '../../helpers/command.ts'
 import { watchStatements } from '../../helpers/statements.ts'
 
 const MANY = 20_000
@@ -572,46 +572,36 @@ describe('mikro-rest --explain', () => {
     // Counting the sites of each user would go through all sites for each.
     assert.doesNotMatch(command.stdout, /sort=sites\.desc/)
     await command.stop()
-    await using quiet = new Command(folder, path, '--port', '0', '--quiet')
-    await quiet.origin()
-    await quiet.stop()
-    assert.doesNotMatch(quiet.stdout, /without an index/)
-    await using sample = new Command(folder, '--port', '0')
-    await sample.origin()
-    await sample.stop()
-    assert.doesNotMatch(sample.stdout, /without an index/)
+    for (const others of [[path, '--quiet'], []]) {
+      await using other = new Command(folder, ...others, '--port', '0')
+      await other.origin()
+      await other.stop()
+      assert.doesNotMatch(other.stdout, /without an index/)
+    }
   })
 
-  it('explains the one request of --get on standard error, and leaves standard output to the answer', async () => {
+  it('explains the one request of --get, says of a JSON file what can be done there, and goes with no --quiet or --eject', async () => {
     const path = fileIn(folder, 'get.sqlite')
-    await using command = new Command(folder, path, '--get', '/v1/users?sort=name&limit=1', '--explain')
-    const { code } = await command.ended
-    assert.equal(code, 0)
-    assert.equal(JSON.parse(command.stdout).count, MANY)
-    assert.match(command.stderr, /^GET \/v1\/users\?sort=name&limit=1 200 /)
-    assert.match(command.stderr, /hint: /)
-  })
-
-  it('says of a JSON file what can be done there', async () => {
-    const path = join(folder, 'posts.json')
-    await writeFile(path, JSON.stringify({ posts: Array.from({ length: 2000 }, (_, id) => ({ id: id + 1, title: `t${id}` })) }))
-    await using command = new Command(folder, path, '--get', '/v1/posts?sort=title&limit=1', '--explain')
-    await command.ended
+    const posts = Array.from({ length: 2000 }, (_, id) => ({ id: id + 1, title: `t${id}` }))
+    await writeFile(join(folder, 'posts.json'), JSON.stringify({ posts }))
+    const [explained, ofJson, quiet, ejected] = runAll(folder, [
+      [path, '--get', '/v1/users?sort=name&limit=1', '--explain'],
+      [join(folder, 'posts.json'), '--get', '/v1/posts?sort=title&limit=1', '--explain'],
+      ['--explain', '--quiet'],
+      ['--explain', '--eject', 'out'],
+    ])
+    assert.equal(explained!.code, 0)
+    // Standard output is left to the answer.
+    assert.equal(JSON.parse(explained!.stdout).count, MANY)
+    assert.match(explained!.stderr, /^GET \/v1\/users\?sort=name&limit=1 200 /)
+    assert.match(explained!.stderr, /hint: /)
     assert.match(
-      command.stderr,
+      ofJson!.stderr,
       /an index on "title" of posts would have them in order\.\n +A JSON file has no indexes: --eject DIR writes a model/,
     )
-    assert.doesNotMatch(command.stderr, /create index|in the model,/)
-  })
-
-  it('does not go with --quiet, nor with --eject', async () => {
-    for (const [args, message] of [
-      [['--explain', '--quiet'], /--explain .* --quiet/],
-      [['--explain', '--eject', 'out'], /--eject .* --explain/],
-    ] as const) {
-      await using command = new Command(folder, ...args)
-      assert.equal((await command.ended).code, 2)
-      assert.match(command.stderr, message)
-    }
+    assert.doesNotMatch(ofJson!.stderr, /create index|in the model,/)
+    assert.deepEqual([quiet!.code, ejected!.code], [2, 2])
+    assert.match(quiet!.stderr, /--explain .* --quiet/)
+    assert.match(ejected!.stderr, /--eject .* --explain/)
   })
 })

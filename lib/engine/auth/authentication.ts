@@ -1,6 +1,7 @@
 /** Authentication: what the engine asks of the authentication module. The module itself (auth.ts) is loaded where an engine has log-in. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { DescribedLogin } from '../../description/openapi/source.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Notes } from '../../foundation/base/notes.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 import type { Route } from '../../records/request/custom-routes.ts'
@@ -56,7 +57,7 @@ export interface Authentication {
   /** Describes the log-in for the OpenAPI document. */
   describe(version: string): DescribedLogin
   /** Who sends the request. Without a token nobody, where that is allowed. */
-  authenticate(request: Request): Promise<Principal | undefined>
+  authenticate(request: Request): Awaitable<Principal | undefined>
   /**
    * Mints a token for a user.
    *

@@ -43,7 +43,7 @@ export class TokenMarks {
   }
 
   /** Returns the mark of a token as it is remembered; undefined where it carries its own, and where it is not known. */
-  async remembered({ jti }: Claims): Promise<string | undefined> {
+  remembered({ jti }: Claims): Promise<string> | undefined {
     return this.#key.marks.get(jti)
   }
 

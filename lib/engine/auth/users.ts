@@ -14,8 +14,9 @@ import { findStateColumns } from './user-state.ts'
 import type { StateColumns } from './user-state.ts'
 
 export class Users {
-  readonly #entity: AuthModule['options']['entity']
-  readonly #services: AuthServices
+  readonly #byVersion: ReadonlyMap<string, Resource>
+  /** That of the first version in which it is served. */
+  readonly #first: Resource
   /** The name of the password in records of each version. */
   readonly #passwordNames: ReadonlyMap<Resource, string>
   /** By version. */
@@ -23,10 +24,11 @@ export class Users {
 
   /** @throws TypeError when the entity is not served, or has no such properties. */
   constructor({ entity, identifier, password, authenticate }: AuthModule['options'], services: AuthServices) {
-    this.#entity = entity
-    this.#services = services
     const meta = services.orm().getMetadata().get(entity)
-    const resources = [...services.versions.values()].flatMap(({ model }) => model.byEntity.get(meta.class) ?? [])
+    const byVersion = [...services.versions].map(([version, { model }]) => [version, model.byEntity.get(meta.class)] as const)
+    this.#byVersion = new Map(byVersion.flatMap(([version, resource]) => (resource === undefined ? [] : [[version, resource]])))
+    const resources = [...this.#byVersion.values()]
+    this.#first = resources[0]!
     if (resources.length === 0) throw new TypeError(`auth: ${meta.className} is not served in any version.`)
     for (const name of authenticate === undefined ? [identifier, password] : []) {
       if (name in meta.properties) continue
@@ -46,15 +48,12 @@ export class Users {
 
   /** The user entity as a resource of a version, or of the first one in which it is served. */
   resource(version: string): Resource {
-    const { orm, versions } = this.#services
-    const entity = orm().getMetadata().get(this.#entity).class
-    const own = versions.get(version)?.model.byEntity.get(entity)
-    return own ?? [...versions.values()].map(({ model }) => model.byEntity.get(entity)).find(resource => resource !== undefined)!
+    return this.#byVersion.get(version) ?? this.#first
   }
 
   /** The user entity as a resource of a version; undefined where it is not served in it. */
   resourceOf(version: string): Resource | undefined {
-    return this.#services.versions.get(version)?.model.byEntity.get(this.#services.orm().getMetadata().get(this.#entity).class)
+    return this.#byVersion.get(version)
   }
 
   /** The columns that make up the state of a user. */

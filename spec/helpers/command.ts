@@ -55,23 +55,24 @@ export function runAll(folder: string, lines: readonly (readonly string[])[]): E
 }
 
 /** What Node is given to run such command lines. */
-export function argumentsOfAll(lines: readonly (readonly string[])[]): string[] {
+export function argumentsOfAll(lines: readonly (readonly string[])[], script = 'command-lines.ts'): string[] {
   const isSource = COMMAND === SOURCE_COMMAND
   const main = isSource ? join(ROOT, 'lib/doors/cli/main.ts') : join(dirname(COMMAND), '../dist/lib/doors/cli/main.js')
-  const args = ['--import', pathToFileURL(join(dirname(COMMAND), 'quick-start.js')).href, join(ROOT, 'spec/helpers/command-lines.ts')]
+  const args = ['--import', pathToFileURL(join(dirname(COMMAND), 'quick-start.js')).href, join(ROOT, 'spec/helpers', script)]
   return [...args, pathToFileURL(main).href, JSON.stringify(lines)]
 }
 
 /** One run of the command. */
 export class Command implements AsyncDisposable {
-  protected static script = COMMAND
+  /** What Node runs, before the arguments. */
+  protected static script: readonly string[] = [COMMAND]
   readonly child: ChildProcess
   stdout = ''
   stderr = ''
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 
   constructor(folder: string, ...args: string[]) {
-    this.child = spawn(process.execPath, [new.target.script, ...args], {
+    this.child = spawn(process.execPath, [...new.target.script, ...args], {
       cwd: folder,
       env: ENV,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -117,9 +118,26 @@ export class Command implements AsyncDisposable {
   }
 }
 
+/** Command lines that serve beside each other in one process, which loads MikroORM once. */
+export class ServedLines extends Command {
+  protected static override script = []
+
+  constructor(folder: string, lines: readonly (readonly string[])[]) {
+    super(folder, ...argumentsOfAll(lines, 'serve-lines.ts'))
+  }
+
+  /** Returns the addresses, in the order of the lines. */
+  async origins(): Promise<string[]> {
+    return this.until('the addresses', () => {
+      if (this.child.exitCode !== null) throw new Error(`The process has ended: ${this.stderr}`)
+      return this.stdout.endsWith('\n') && (JSON.parse(this.stdout) as string[])
+    })
+  }
+}
+
 /** One run of the command from the sources: for models that import the library from there, too. */
 export class SourceCommand extends Command {
-  protected static override script = SOURCE_COMMAND
+  protected static override script = [SOURCE_COMMAND]
 }
 
 /** Sends a request with a JSON body, and returns status and body of the answer. */

@@ -1,23 +1,24 @@
 /**
  * Builds dist/ for publication: the scripts (bundle.ts), and the types of the library, which are files as in lib/. `npm run build` runs it,
- * and npm before it packs. With `--no-check` the types are written without a check of lib/: for specs, beside which `npm run types` has
- * checked it.
+ * and npm before it packs. With `--types FOLDER` the types are those that the compiler has written there: for specs, which compile against
+ * them, too.
  */
 import { spawnSync } from 'node:child_process'
-import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { bundle } from './bundle.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
 
 function declareTypes(): void {
+  const { types } = parseArgs({ options: { types: { type: 'string' } } }).values
+  if (types !== undefined) return cpSync(join(types, 'lib'), join(dist, 'lib'), { recursive: true })
   const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
-  const unchecked = process.argv.includes('--no-check') ? ['--noCheck'] : []
-  const args = [tsc, '-p', 'tsconfig.build-types.json', ...unchecked]
-  const { status, error } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' })
+  const { status, error } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build-types.json'], { cwd: root, stdio: 'inherit' })
   if (error !== undefined) throw error
   if (status !== 0) process.exit(status ?? 1)
 }

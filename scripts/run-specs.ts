@@ -54,7 +54,16 @@ if (isQuick) Object.assign(process.env, { SPEC_TARGETS: 'memory', SPEC_POSTGRES:
 const server = await findSpecServer(root, files)
 const seeds = patterns.length === 0 ? { FC_SEED: process.env['FC_SEED'] ?? 'usual' } : {}
 const command = reaches(root, files, COMMAND_HELPER) ? { SPEC_COMMAND: await buildCommand(root) } : {}
-const environment = { ...process.env, ...seeds, ...server.environment, ...command, NODE_COMPILE_CACHE: join(cache, 'compiled') }
+/** Compilers that specs start end before they have much to collect. */
+const compilers = { GOGC: process.env['GOGC'] ?? '400' }
+const environment = {
+  ...process.env,
+  ...compilers,
+  ...seeds,
+  ...server.environment,
+  ...command,
+  NODE_COMPILE_CACHE: join(cache, 'compiled'),
+}
 
 // Ctrl-C reaches the workers, too. The server is stopped when they have ended.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

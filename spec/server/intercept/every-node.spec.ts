@@ -1,6 +1,7 @@
 /**
- * Interception on every supported Node and every supported undici, for their dispatchers differ. The Nodes and packages are installed
- * beside the repository, once: in MIKRO_REST_CACHE, or in the folder for temporary files.
+ * Interception on every supported Node and every supported undici, for their dispatchers differ: all of them with SPEC_NODES=every,
+ * otherwise some that have each undici, and the oldest Node. The Nodes and packages are installed beside the repository, once: in
+ * MIKRO_REST_CACHE, or in the folder for temporary files.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -19,10 +20,28 @@ const cache = process.env['MIKRO_REST_CACHE'] ?? join(tmpdir(), 'mikro-rest-cach
 const NODES = ['22.17.0', '22.23.3', undefined] as const
 const UNDICI = ['6.29.1', '7.30.2', undefined] as const
 
-/**
- * The oldest and the newest Node have each undici. Between them is one, whose own undici is another; SPEC_NODES=every gives it each, too.
- */
-const BETWEEN = process.env['SPEC_NODES'] === 'every' ? UNDICI : UNDICI.slice(1, 2)
+interface Pair {
+  readonly node: (typeof NODES)[number]
+  readonly undici: (typeof UNDICI)[number]
+  readonly when: 'early' | 'late'
+}
+
+const EVERY: readonly Pair[] = NODES.flatMap(node =>
+  UNDICI.flatMap(undici => {
+    // Undici 6 and 7 look where Node itself does; 8 looks elsewhere first, where an older Node has put nothing.
+    const times = undici === undefined ? (['early', 'late'] as const) : (['early'] as const)
+    return times.map(when => ({ node, undici, when }))
+  }),
+)
+
+/** The own process has the undici of the repository on the Node that runs it: in the specs beside this one. */
+const USUAL: readonly Pair[] = [
+  { node: NODES[0], undici: UNDICI[0], when: 'early' },
+  { node: NODES[0], undici: UNDICI[2], when: 'late' },
+  { node: NODES[2], undici: UNDICI[1], when: 'early' },
+]
+
+const pairs = process.env['SPEC_NODES'] === 'every' ? EVERY : USUAL
 
 /** Why npm could not reach its registry, if that is what went wrong. */
 const UNREACHABLE = /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED)\b/
@@ -55,7 +74,7 @@ function writeScript(): string {
   return script
 }
 
-for (const node of NODES) {
+for (const node of new Set(pairs.map(pair => pair.node))) {
   describe(`interception on Node ${node ?? process.versions.node}`, { timeout: 5 * MINUTES }, () => {
     let binary = process.execPath
     let offline: string | undefined
@@ -68,21 +87,18 @@ for (const node of NODES) {
       if ('offline' in installed) ({ offline } = installed)
       else binary = join(installed.folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
     })
-    for (const version of node === NODES[1] ? BETWEEN : UNDICI) {
-      // Undici 6 and 7 look where Node itself does; 8 looks elsewhere first, where an older Node has put nothing.
-      for (const when of version === undefined ? ['early', 'late'] : ['early']) {
-        it(`serves undici ${version ?? 'of the repository'}, loaded ${when}`, t => {
-          const installed = version === undefined ? undefined : install('undici', version)
-          if (installed !== undefined && 'offline' in installed) ({ offline } = installed)
-          const folder = installed !== undefined && 'folder' in installed ? installed.folder : ''
-          if (offline !== undefined) return t.skip(offline)
-          const file = installed === undefined ? createRequire(import.meta.url).resolve('undici') : join(folder, 'index.js')
-          const args = ['--no-warnings', script, file, when]
-          const { status, stdout, stderr } = spawnSync(binary, args, { encoding: 'utf8', timeout: MINUTES })
-          assert.equal(status, 0, stdout + stderr)
-          assert.equal(stdout, `Node v${node ?? process.versions.node} holds\n`)
-        })
-      }
+    for (const { undici: version, when } of pairs.filter(pair => pair.node === node)) {
+      it(`serves undici ${version ?? 'of the repository'}, loaded ${when}`, t => {
+        const installed = version === undefined ? undefined : install('undici', version)
+        if (installed !== undefined && 'offline' in installed) ({ offline } = installed)
+        const folder = installed !== undefined && 'folder' in installed ? installed.folder : ''
+        if (offline !== undefined) return t.skip(offline)
+        const file = installed === undefined ? createRequire(import.meta.url).resolve('undici') : join(folder, 'index.js')
+        const args = ['--no-warnings', script, file, when]
+        const { status, stdout, stderr } = spawnSync(binary, args, { encoding: 'utf8', timeout: MINUTES })
+        assert.equal(status, 0, stdout + stderr)
+        assert.equal(stdout, `Node v${node ?? process.versions.node} holds\n`)
+      })
     }
   })
 }

@@ -205,6 +205,8 @@ describe('a computed attribute', () => {
       },
       /computed\.a: boom/,
     ],
+    ['no expression', { a: { type: 'integer' } }, /computed\.a must be \{ type, sql \} or a group of such: "sql" must be a function/],
+    ['an expression that is a text', { g: { a: { type: 'integer', sql: '1' } } }, /computed\.g\.a must be .*: "sql" must be a function/],
     ['a scale that is none', { a: { type: 'decimal', scale: -1, sql: () => '1' } }, /computed\.a: "scale"/],
   ]
   for (const [what, computed, message] of WRONG) {

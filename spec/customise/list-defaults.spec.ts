@@ -150,6 +150,15 @@ describe('defaults of a list', () => {
     )
   })
 
+  it('are not those of a list below a record, as JSON and as CSV', async () => {
+    await using engine = await make({ limit: 2 }, { parameters: { page: 'page' }, limits: { defaultLimit: 4 } })
+    const path = '/v1/users/1/posts?page=2&attributes=id'
+    const { body } = await engine.handle('GET', path)
+    assert.deepEqual(idsOf(body as never), [5, 6])
+    const { body: csv } = await engine.handle('GET', path, undefined, undefined, { headers: { accept: 'text/csv' } })
+    assert.equal(csv, 'id\r\n5\r\n6\r\n')
+  })
+
   it('keep all promises of the self-test', async () => {
     await using engine = await make(DEFAULTS, { parameters: { page: 'page' } })
     const { report } = await tryPromises(engine, { runs: 40 }, false)

@@ -20,22 +20,23 @@ describe('data in the workbench', { skip: NO_BROWSER, timeout: 240_000 }, () => 
 
   const firstRow = (page: Page) => page.locator('table.records tbody tr').first()
 
-  for (const [colorScheme, viewport] of [
-    ['light', DESKTOP],
-    ['dark', PHONE],
+  for (const [colorScheme, viewport, maxLimit] of [
+    ['light', DESKTOP, 50],
+    ['dark', PHONE, 40],
   ] as const) {
-    it(`shows what is served, and a page of it: ${colorScheme}, ${viewport.width} pixels`, async () => {
-      await using server = await serveWorkbench(engine, { workbench: { title: 'the sample' } })
+    it(`shows what is served, and a page of at most ${maxLimit}: ${colorScheme}, ${viewport.width} pixels`, async () => {
+      await using limited = await RestEngine.create({ ...sample, limits: { maxLimit } })
+      await using server = await serveWorkbench(limited, { workbench: { title: 'the sample' } })
       await visit(browser, `${server.origin}/`, { colorScheme, viewport }, async page => {
         await page.getByText('the sample').waitFor()
         assert.equal(new URL(page.url()).pathname, '/_ui')
         // The list of all, and the navigation.
         await page.getByRole('region', { name: 'Resources' }).getByRole('link', { name: 'sites' }).click()
         await firstRow(page).waitFor()
-        assert.equal(await page.getByRole('status').filter({ hasText: 'sites' }).textContent(), 'sites: 1 to 50 of 60')
+        assert.equal(await page.getByRole('status').filter({ hasText: 'sites' }).textContent(), `sites: 1 to ${maxLimit} of 60`)
         await page.getByRole('link', { name: 'Next page' }).click()
-        await page.getByText('51 to 60 of 60').waitFor()
-        assert.equal(await page.locator('table.records tbody tr').count(), 10)
+        await page.getByText(`${maxLimit + 1} to 60 of 60`).waitFor()
+        assert.equal(await page.locator('table.records tbody tr').count(), 60 - maxLimit)
         assert.equal(
           await page.evaluate('getComputedStyle(document.body).backgroundColor'),
           colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(18, 22, 28)',

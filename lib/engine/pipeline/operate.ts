@@ -155,10 +155,12 @@ const OPERATIONS: { readonly [Kind in Target['kind']]: Readonly<Partial<Record<V
 
 /** Answers with the records of all pages in another form than JSON. A wrapper runs around each page. */
 function streamOperation(operation: Operation, services: Services, resource: Resource, format: ListFormat): Awaitable<RestResponse> {
-  const { view } = operation
+  const { target, view } = operation
   const { limits, vocabulary, defaults } = services
   const { visibility } = view
-  const parameters = withoutPage(view.parameters, limits, defaults.get(resource)?.limit)
+  // A list below a record has pages of the usual size.
+  const standard = target.kind === 'collection' ? defaults.get(resource)?.limit : undefined
+  const parameters = withoutPage(view.parameters, limits, standard)
   return streamList({
     format,
     view: { ...view, parameters },

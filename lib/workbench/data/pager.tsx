@@ -12,9 +12,9 @@ interface PagerProps {
   readonly hrefWith: (query: string) => string
 }
 
-export function Pager({ page, asked: { offset, limit }, names, query, name, hrefWith }: PagerProps) {
+export function Pager({ page, asked: { offset }, names, query, name, hrefWith }: PagerProps) {
   if (page === undefined) return null
-  const { count, records } = page
+  const { count, records, limit } = page
   const last = Math.max(0, Math.floor((count - 1) / limit) * limit)
   const link = (to: number, text: string, label: string, isThere: boolean) =>
     isThere ? (

@@ -11,6 +11,8 @@ import { filterName, literal } from './search-records.ts'
 export interface ShownPage {
   readonly records: readonly AnyRecord[]
   readonly count: number
+  /** Records on a page: the server may allow fewer than have been asked for. */
+  readonly limit: number
 }
 
 /** Reads a page; a caller who may not see the names of linked records gets their IDs. */
@@ -36,6 +38,7 @@ async function read(request: string, signal: AbortSignal): Promise<ShownPage> {
   const body = (await look(request, signal)).body as Readonly<Record<string, unknown>> & {
     readonly resource: string
     readonly count: number
+    readonly limit: number
   }
-  return { records: body[body.resource] as readonly AnyRecord[], count: body.count }
+  return { records: body[body.resource] as readonly AnyRecord[], count: body.count, limit: body.limit }
 }

@@ -56,6 +56,9 @@ const AT_LEAST = 4
  */
 const reduced = (all: number): number => (isUsual ? Math.max(Math.ceil(all / 4), Math.min(all, AT_LEAST)) : all)
 
+/** Of pairs of two lists, by their places in them: half, of each row and of each column, where all specs run, and all of them otherwise. */
+export const isTried = (row: number, column: number): boolean => !isUsual || (row + column) % 2 === 0
+
 interface CheckOptions<T> {
   readonly label: string
   readonly runs?: number

@@ -15,7 +15,7 @@ import * as fc from 'fast-check'
 import { RestEngine } from '../../lib/index.ts'
 import { RowWriter } from '../../lib/databases/sqlite/row-writer.ts'
 import { UnitsOfWork } from '../../lib/databases/sqlite/units-of-work.ts'
-import { check, costly, runs } from '../helpers/check.ts'
+import { check, costly, isTried, runs } from '../helpers/check.ts'
 import type { Json, Row } from '../helpers/oracle.ts'
 import { build, Random } from './models/build.ts'
 import type { Model } from './models/build.ts'
@@ -212,8 +212,9 @@ describe('planned writes', () => {
     await using twins = await Twins.of(() => new Cars().entities, {}, files)
     for (const id of [1, 2, 5]) await twins.ask({ method: 'POST', path: '/v1/cars', body: { id, plate: `plate ${id}` } })
     for (const [name, values] of Object.entries(NEAR_VALUES)) {
-      for (const odd of ODD_VALUES) {
-        for (const value of values) {
+      for (const [row, odd] of ODD_VALUES.entries()) {
+        for (const [column, value] of values.entries()) {
+          if (!isTried(row, column)) continue
           await twins.spoil(leaveOdd(name, odd, 1))
           await twins.ask({ method: 'PATCH', path: '/v1/cars/1', body: { [name]: value } })
         }

@@ -38,7 +38,7 @@ import { internalsOf, keepInternals } from './engine/pipeline/internals.ts'
 import { joinPieces } from './engine/pipeline/record-request.ts'
 import type { MethodText, NamedBy, PathText } from './model/client/resource-names.ts'
 import type { QueryInput } from './foundation/base/query-input.ts'
-import { answer } from './doors/server/fetch.ts'
+import type { TransportEngine } from './doors/server/transport.ts'
 import type { SelfTestOptions } from './checks/self-test/options.ts'
 import type { SelfTestReport } from './checks/self-test/report.ts'
 import { intercept, runWithin } from './doors/server/intercept/intercept.ts'
@@ -58,6 +58,9 @@ import { makeShown, showsEngines } from './show-engine.ts'
 
 /** A seed whose resources have these names. */
 type NamedSeed<Name extends string> = NamedBy<Name, readonly object[]> | SeederClass | true
+
+/** What answers requests of the Fetch API. It is loaded with the first of them. */
+let answerFetch: ((engine: TransportEngine, request: Request | URL | string, init?: RequestInit) => Promise<Response>) | undefined
 
 /**
  * An embeddable REST engine: entities in, a JSON REST API out.
@@ -178,7 +181,10 @@ export class RestEngine<Name extends string = string> {
    *
    * @example const response = await engine.fetch(new Request('http://api.test/v1/users?limit=5'))
    */
-  readonly fetch = (request: Request | URL | string, init?: RequestInit): Promise<Response> => answer(internalsOf(this), request, init)
+  readonly fetch = async (request: Request | URL | string, init?: RequestInit): Promise<Response> => {
+    answerFetch ??= (await import('./doors/server/fetch.ts')).answer
+    return answerFetch(internalsOf(this), request, init)
+  }
 
   /**
    * Answers the requests of this process to an origin, or to several, instead of the network: those of the global `fetch`, of the undici

@@ -54,7 +54,7 @@ const USERS_OF_POSTGRES = ['databases/postgres/', 'engine/pipeline/open-database
  * The lines of lib/ that `lib/engine.ts` reaches by static imports, types included, at most: what a reader of the engine may meet. What is
  * used seldom is imported when it is; an interface that is needed apart from its code has a file of its own.
  */
-const REACHED_LINES = 30_700
+const REACHED_LINES = 29_700
 
 /**
  * What the command and the checks use of lib/ beside the public engine (`engine.ts`, `index.ts`, `doors/`), `foundation/` and each other:
@@ -102,7 +102,6 @@ const PAST_ENGINE: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   },
   'checks/': {
     'description/conformity/conformity.ts': 'answers are held against the document',
-    'description/conformity/held-answer.ts': 'types of that',
     'description/openapi/schema.ts': 'bodies are made by schemas',
     'engine/pipeline/answer-failure.ts': 'the world that is tested answers as the engine does',
     'engine/pipeline/assemble.ts': 'a type: the parts of a fork',

@@ -43,7 +43,7 @@ const CONFIG = [
   'delete',
 ]
 const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortable', 'ids', 'fill', 'schema', 'create']
-export const ACTIONS: readonly Action[] = ['list', 'get', 'create', 'update', 'delete']
+const ACTIONS: readonly Action[] = ['list', 'get', 'create', 'update', 'delete']
 
 /** Returns the attributes of a resource with the application's rules, followed by its computed attributes. */
 export function applyAttributeConfigs(className: string, attributes: readonly Attribute[], config: UntypedConfig): Attribute[] {

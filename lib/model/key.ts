@@ -133,7 +133,7 @@ export function keysUsedUp(table: string, last: number | bigint, cause?: Error):
 }
 
 /** An ID of a record of one of several resources. */
-export interface TypedKey {
+interface TypedKey {
   readonly branch: PolymorphicTarget
   readonly key: KeyValues
 }

@@ -267,7 +267,7 @@ export type TableSource =
   | { readonly kind: 'query'; readonly sql: string }
 
 /** One table of several that have one key. */
-export interface JoinedTable {
+interface JoinedTable {
   readonly table: string
   readonly key: readonly string[]
   readonly columns: readonly string[]

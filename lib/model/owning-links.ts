@@ -14,7 +14,7 @@ export function owningLinks(attributes: readonly Attribute[], within: readonly E
 }
 
 /** A to-one attribute and its place. */
-export interface OwningLink {
+interface OwningLink {
   readonly attribute: ToOneAttribute
   /** The embedded objects that it is in, from the outside. */
   readonly within: readonly EmbeddedAttribute[]

@@ -6,7 +6,7 @@ import type { QueryValue } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
 
 /** The sort, the limit and the filter of a list, as the application writes them. */
-export interface WrittenDefaults {
+interface WrittenDefaults {
   readonly sort?: string | readonly string[]
   readonly limit?: number
   readonly filter?: string | Readonly<Record<string, QueryValue | readonly QueryValue[]>>

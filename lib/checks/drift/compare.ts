@@ -18,7 +18,7 @@ export interface RealAnswer {
 }
 
 /** A request with both answers. */
-export interface Comparison {
+interface Comparison {
   readonly place: RequestPlace
   /** As the fake has answered it. */
   readonly asked: AnsweredRequest
@@ -32,7 +32,7 @@ export interface Comparison {
 }
 
 /** The resource is given where it is another one than that of the request. */
-export type Found = Pick<Difference, 'kind' | 'attribute' | 'parameter' | 'message'> & Partial<Pick<Difference, 'resource'>>
+type Found = Pick<Difference, 'kind' | 'attribute' | 'parameter' | 'message'> & Partial<Pick<Difference, 'resource'>>
 
 export function compareAnswers(comparison: Comparison): Found[] {
   const { asked, real } = comparison

@@ -8,7 +8,7 @@ import type { RealAnswer } from './compare.ts'
 export type Send = (request: Request) => Response | Promise<Response>
 
 /** What the real backend may take of us. */
-export interface ExchangeBounds {
+interface ExchangeBounds {
   /** Milliseconds for one answer, redirects and body included. */
   readonly timeout: number
   /** Milliseconds for all answers together. */
@@ -18,7 +18,7 @@ export interface ExchangeBounds {
 }
 
 /** A request, as it is sent. */
-export interface RequestToBackend {
+interface RequestToBackend {
   readonly method: string
   /** What stands behind the address of the backend. */
   readonly target: string

@@ -3,7 +3,7 @@
  * that exist, or make new ones. A wrong body is a good one with one mistake, which the OpenAPI document refuses, too.
  */
 import { shownName } from '../../model/ids-name.ts'
-import type { DescribedOperation } from '../../description/conformity/held-answer.ts'
+import type { DescribedOperation } from '../../description/conformity/conformity.ts'
 import type { Schema } from '../../description/openapi/schema.ts'
 import type { Attribute, Resource, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
 import { fakeValues } from '../../engine/testing/fake-values.ts'
@@ -25,7 +25,7 @@ export interface BodyMaker {
 }
 
 /** How relations of a body are given: by IDs of records that exist, or by new records as far as the model needs them. */
-export type Linking = 'ids' | 'objects'
+type Linking = 'ids' | 'objects'
 
 /** Returns a body that makes a record: what the model needs, and some of what may be given. */
 export async function makeBody(maker: BodyMaker, resource: Resource, random: Random, linking: Linking): Promise<Record<string, unknown>> {
@@ -69,7 +69,7 @@ function pickLink(attribute: ToOneAttribute, { listIds }: BodyMaker, random: Ran
 }
 
 /** A value of the type, made up. */
-export function makeValue(attribute: ScalarAttribute, { singular }: Resource, random: Random, now: number, other?: unknown): unknown {
+function makeValue(attribute: ScalarAttribute, { singular }: Resource, random: Random, now: number, other?: unknown): unknown {
   for (const value of fakeValues(attribute, { random, readable: undefined, now, bearer: singular }))
     if (!isDeepEqual(value, other)) return value
   return undefined
@@ -95,7 +95,7 @@ export function makeChange(maker: BodyMaker, resource: Resource, record: PlainRe
 }
 
 /** A body with a mistake. */
-export interface WrongBody {
+interface WrongBody {
   readonly body: unknown
   /** The attribute that is wrong. */
   readonly attribute: string

@@ -13,7 +13,7 @@ import { isAsSent, isDeepEqual, isPlainlyShown, show } from './values.ts'
 import type { PlainRecord } from './values.ts'
 
 /** What the checks of writes share. */
-export interface Writing {
+interface Writing {
   readonly probe: Probe
   readonly maker: BodyMaker
   readonly random: Random

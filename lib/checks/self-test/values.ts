@@ -15,7 +15,7 @@ export function isObject(value: unknown): value is PlainRecord {
 }
 
 /** The text of a plain JSON value. */
-export function toText(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 

@@ -18,7 +18,7 @@ export interface LoneColumn {
 const LEAST = 3
 
 /** A column that may be another one by a new name. */
-export interface FoundRename {
+interface FoundRename {
   readonly from: string
   readonly to: string
   /** Whether the place or the name says so, and not only the type. */

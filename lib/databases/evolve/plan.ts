@@ -3,7 +3,7 @@ import { EvolveError } from '../../records/database/evolving.ts'
 import type { EvolvePlan, EvolveStep, PossibleRename } from '../../records/database/evolving.ts'
 
 /** Limit of the rows that a sentence names, and of the faults that an error lists. */
-export const SHOWN_ROWS = 5
+const SHOWN_ROWS = 5
 const SHOWN_FAULTS = 10
 
 export class Plan implements EvolvePlan {

@@ -35,7 +35,7 @@ export interface EvolveRequest {
   readonly resourceOf: (table: string) => string
 }
 
-export interface AskedRename {
+interface AskedRename {
   /** As it is asked for. */
   readonly asked: string
   /** The columns that may be meant, best first. */

@@ -7,7 +7,7 @@ import { camelCase, camelPlural, defaultNames, isResourceName, words } from '../
 import type { DefaultNames } from '../../model/resource-names.ts'
 
 /** The name of a table, and its entity. */
-export interface NamedEntity {
+interface NamedEntity {
   readonly table: { readonly name: string }
   readonly schema: EntitySchema | undefined
 }

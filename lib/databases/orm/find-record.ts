@@ -10,7 +10,7 @@ const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE
 const simple = new WeakMap<EntityMetadata, boolean>()
 
 /** Whether the entity is a single table of its own. In hierarchies the statements differ by record. */
-export function isPlainEntity(meta: EntityMetadata): boolean {
+function isPlainEntity(meta: EntityMetadata): boolean {
   return meta.root === meta && !meta.inheritanceType && !meta.virtual && !meta.view && !meta.pivotTable && !meta.schema
 }
 
@@ -51,7 +51,7 @@ function buildCondition(key: unknown, [only, ...others]: readonly string[]): obj
 }
 
 /** Whether a record is one row, found by one value, and loads nothing else. */
-export function isSimple(meta: EntityMetadata): boolean {
+function isSimple(meta: EntityMetadata): boolean {
   let known = simple.get(meta)
   if (known === undefined) {
     const [key, ...others] = meta.getPrimaryProps()

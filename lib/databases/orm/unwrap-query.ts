@@ -11,7 +11,7 @@ interface RawBuilder {
 }
 
 /** A text with a `?` for each value, and `??` for each name. */
-export interface Unwrapped {
+interface Unwrapped {
   readonly text: string
   readonly values: readonly unknown[]
 }

@@ -43,7 +43,7 @@ import { findUnindexedLinks } from './unindexed-links.ts'
 import { UnitsOfWork } from './units-of-work.ts'
 
 /** What a connection is made of. */
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly sessions: Sessions
   readonly transactions: Transactions
   readonly flavour: Flavour
@@ -53,7 +53,7 @@ export interface ConnectionParts {
 }
 
 /** What is to be done around the end of a connection. */
-export interface Closing {
+interface Closing {
   before(): Promise<void>
   after(): Promise<void>
 }

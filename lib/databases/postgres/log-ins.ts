@@ -16,7 +16,7 @@ import type { LogInTables } from './log-in-tables.ts'
 const PRUNE_EVERY = 100
 
 /** What the tables are on. */
-export interface LogInHost {
+interface LogInHost {
   readonly sessions: Sessions
   /** Lets in what writes while the data is not replaced as a whole. */
   readonly gate: WriteGate

@@ -256,7 +256,7 @@ export function discriminatorCondition(discriminator: Discriminator | undefined,
 }
 
 /** A list, opened as a table of a statement. */
-export interface OpenList {
+interface OpenList {
   /** The records of the list. */
   readonly scope: FromClause
   readonly from: Sql

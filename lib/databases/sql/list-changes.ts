@@ -41,7 +41,7 @@ export interface CompiledList {
 }
 
 /** A row of a pivot table that has come or gone. */
-export interface LinkChange {
+interface LinkChange {
   readonly kind: 'link'
   readonly compiled: CompiledList
   readonly inserted: boolean
@@ -145,7 +145,7 @@ export interface TouchedList {
 }
 
 /** The lists whose rows have changed, by their owner. */
-export type TouchedLists = ReadonlyMap<CompiledList, ReadonlyMap<string | number, TouchedList>>
+type TouchedLists = ReadonlyMap<CompiledList, ReadonlyMap<string | number, TouchedList>>
 
 /** A list as it is now. */
 export interface ListNow {

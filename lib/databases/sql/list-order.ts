@@ -24,7 +24,7 @@ export interface CompiledListOrder {
 }
 
 /** Reads records by their keys, in an order. */
-export interface CompiledRanks {
+interface CompiledRanks {
   readonly statement: Statement
   /** See `Dialect.encodeLinks`: where the keys stand in the rows of `members`. */
   readonly from: readonly number[]

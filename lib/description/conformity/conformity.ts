@@ -7,7 +7,7 @@ import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
 import type { OpenApiDocument } from '../openapi/openapi-document.ts'
 import type { Schema } from '../openapi/schema.ts'
 import { checkValue, resolve } from './check-value.ts'
-import type { DescribedOperation, HeldAnswer } from './held-answer.ts'
+import type { HeldAnswer } from './held-answer.ts'
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
@@ -19,6 +19,14 @@ const OF_BODY = [413, 415]
 
 /** The schemas of refusals by their media type. */
 const FAILURE_TYPES: Readonly<Record<string, string>> = { 'application/json': 'Failure', [PROBLEM_TYPE]: 'Problem' }
+
+/** An operation of a document. */
+export interface DescribedOperation {
+  readonly method: string
+  readonly template: string
+  readonly operationId: string
+  readonly node: Schema
+}
 
 interface DescribedPath {
   readonly template: string

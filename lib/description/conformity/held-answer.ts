@@ -1,5 +1,4 @@
 /** Held answer: what is held against a document, and what holds it. */
-import type { Schema } from '../openapi/schema.ts'
 
 /** An answer, with lower-case names of headers. */
 export interface HeldAnswer {
@@ -14,12 +13,4 @@ export interface AnswerCheck {
   knows(path: string): boolean
   /** Returns what of an answer is not as the document says: empty when all of it is. */
   check(method: string, path: string, answer: HeldAnswer): string[]
-}
-
-/** An operation of a document. */
-export interface DescribedOperation {
-  readonly method: string
-  readonly template: string
-  readonly operationId: string
-  readonly node: Schema
 }

@@ -4,14 +4,14 @@
  */
 
 /** A box that is to be placed. */
-export interface Placed {
+interface Placed {
   readonly name: string
   readonly width: number
   readonly height: number
 }
 
 /** A relation between two boxes, from what is referred to. */
-export interface Edge {
+interface Edge {
   readonly parent: string
   readonly child: string
 }

@@ -16,7 +16,7 @@ export interface Point {
 }
 
 /** A row of a box: an attribute, or how many more there are. */
-export interface BoxRow {
+interface BoxRow {
   readonly name: string
   readonly type: string
   /** Undefined: the row that counts those that are left out. */
@@ -60,7 +60,7 @@ export interface Layout {
 }
 
 export const HEAD_HEIGHT = 30
-export const ROW_HEIGHT = 20
+const ROW_HEIGHT = 20
 const MARGIN = 16
 const PADDING = 12
 /** Rows of a box: more attributes are counted, not shown, unless they are relations or the key. */

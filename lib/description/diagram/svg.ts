@@ -26,7 +26,7 @@ export const DARK =
   '--page: #14181f; --surface: #1b212b; --text: #e6eaf2; --muted: #a3adbf; --border: #3d4758; --head: #263349; --line: #8ea6cf; --accent: #8db8ff; --code: #1f2631;'
 
 /** How a picture is written. */
-export interface PictureOptions {
+interface PictureOptions {
   readonly title: string
   /** Whether it stands by itself, with its own style and ground. */
   readonly isWhole: boolean

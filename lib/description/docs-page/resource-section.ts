@@ -5,7 +5,7 @@ import { listRequests } from './requests.ts'
 import type { PageAddress, ShownRequest } from './requests.ts'
 
 /** What the section of a resource refers to. */
-export interface SectionParts {
+interface SectionParts {
   readonly address: PageAddress
   /** Where the sections of resources are, by their names. */
   readonly places: ReadonlyMap<string, string>

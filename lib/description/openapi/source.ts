@@ -94,7 +94,7 @@ export interface DescribeOptions {
 }
 
 /** Which filters are listed as parameters. */
-export interface ListedFilters {
+interface ListedFilters {
   /** How many to-one relations they walk; undefined: none is listed. */
   readonly hops: number | undefined
   /** Whether lists of relations list them, too, or those of resources alone: what a relation lists takes the filters of its resource. */

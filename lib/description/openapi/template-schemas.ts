@@ -7,12 +7,12 @@ import type { RecordSchemas } from './record-schemas.ts'
 import { NULL, describeObject } from './schema.ts'
 import type { Schema } from './schema.ts'
 
-export type PartSchemas = { readonly [part in Part]?: Schema }
+type PartSchemas = { readonly [part in Part]?: Schema }
 
 type NamedTree = ReturnType<CompiledTemplate['named']>
 
 /** Returns the schema of an answer by a template; that of the records alone where it is bare. */
-export function describeTemplate(template: CompiledTemplate, names: TemplateNames, parts: PartSchemas, isOpen: boolean): Schema {
+function describeTemplate(template: CompiledTemplate, names: TemplateNames, parts: PartSchemas, isOpen: boolean): Schema {
   if (template.isBare) return parts[[...template.parts][0]!] ?? {}
   return describeTree(template.named(names), parts, isOpen)
 }

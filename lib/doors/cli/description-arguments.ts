@@ -4,7 +4,7 @@
  */
 import { CommandError } from './command-error.ts'
 
-export interface DescriptionArguments {
+interface DescriptionArguments {
   readonly openapi: string | undefined
   readonly diagram: string | undefined
   readonly get: string | undefined

@@ -43,7 +43,7 @@ const REFUSED = [
 const FLAGS = ['hidden', 'lazy', 'eager', 'ref', 'version', 'concurrencyCheck', 'orphanRemoval'] as const
 
 /** Where the modules of entities are, from one to the other. */
-export type ModuleOf = (meta: EntityMetadata) => string
+type ModuleOf = (meta: EntityMetadata) => string
 
 /**
  * The text of the module that defines an entity or embeddable.

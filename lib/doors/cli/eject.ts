@@ -36,7 +36,7 @@ const DATA_OPTIONS = ['schema', 'base', 'versions', 'limits', 'parameters', 'cre
 const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 'resources', 'seed', 'notes', 'readOnly', 'onError'])
 
 /** What was written. */
-export interface Ejected {
+interface Ejected {
   readonly files: readonly string[]
   /** The columns that are left out, and what to do about each. */
   readonly notes: readonly string[]

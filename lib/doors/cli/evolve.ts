@@ -11,7 +11,7 @@ import { readDatabase } from '../../engine/pipeline/database-option.ts'
 import { escapeControls } from './explanation-text.ts'
 
 /** Answers whether a column is another one by a new name. */
-export type Ask = (rename: PossibleRename) => Promise<boolean>
+type Ask = (rename: PossibleRename) => Promise<boolean>
 
 /**
  * Rehearses the evolution until nothing is left to ask.

@@ -11,7 +11,7 @@ import { RESERVED } from '../../records/request/reserved-parameters.ts'
 import { isText } from '../../foundation/values/scalar-type.ts'
 
 /** The parts of the engine that examples need. */
-export interface ExampleEngine {
+interface ExampleEngine {
   readonly base: string
   readonly versions: readonly string[]
   handle(
@@ -24,7 +24,7 @@ export interface ExampleEngine {
 }
 
 /** A list whose records are found by a scan of a large table. */
-export interface SlowLink {
+interface SlowLink {
   readonly table: string
   readonly columns: readonly string[]
 }

@@ -11,7 +11,7 @@ import { parseJson } from './json-text.ts'
 const LARGE = 10_000_000
 
 /** Prints the progress of slow work on standard error. */
-export function progress(text: string): void {
+function progress(text: string): void {
   process.stderr.write(`mikro-rest ${text} ...\n`)
 }
 

@@ -9,7 +9,7 @@ import type { JsonRow } from './json-document.ts'
 const CHUNK = 500
 
 /** A collection, and the IDs of the records that are asked for. */
-export interface Wanted {
+interface Wanted {
   readonly collection: InferredCollection
   readonly ids: Iterable<unknown> | 'all'
 }

@@ -14,7 +14,7 @@ export class Code {
 }
 
 /** Writes a text as a literal, in the quotes that need fewer escapes. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   const inside = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
   const count = (quote: string): number => inside.split(quote).length
   const quote = count("'") > count('"') ? '"' : "'"

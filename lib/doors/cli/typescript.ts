@@ -15,7 +15,7 @@ const WITH_TYPES = {
 } as const
 
 /** What has been found for the TypeScript of a project. */
-export interface TypeScriptLoader {
+interface TypeScriptLoader {
   /** Loads a file, by its path or URL. */
   readonly load: (file: string) => Promise<Readonly<Record<string, unknown>>>
   /** Whether there is one at all: Node alone strips types, and takes no decorators. */

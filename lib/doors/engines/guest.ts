@@ -13,7 +13,7 @@ export const PROTOCOL = 'mikro-rest-engines-1'
 const PATIENCE = 3000
 
 /** How a visit has ended: the host has gone, or who has the port is none. */
-export type VisitEnd = 'gone' | 'other'
+type VisitEnd = 'gone' | 'other'
 
 export class Guest {
   readonly #socket: Socket

@@ -4,7 +4,7 @@
  */
 
 /** Which engines wait at their end until the reader lets them go. */
-export type Waiting = 'none' | 'all' | 'failed'
+type Waiting = 'none' | 'all' | 'failed'
 
 export interface Settings {
   /** Of the list, on the loopback address. */

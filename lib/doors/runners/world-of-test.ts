@@ -23,7 +23,7 @@ export interface FixtureOptions {
 }
 
 /** What is left of a test. */
-export interface Outcome {
+interface Outcome {
   /** The recording, where the test has failed. */
   readonly recording: Recorded | undefined
   /** Why there is none although the test has failed. */
@@ -33,13 +33,13 @@ export interface Outcome {
 }
 
 /** A test, as its runner calls it. */
-export interface TestName {
+interface TestName {
   readonly name: string
   readonly file: string | undefined
 }
 
 /** The world of one test. */
-export interface WorldOfTest {
+interface WorldOfTest {
   readonly engine: RestEngine
   /**
    * The test is over: closes its engine.

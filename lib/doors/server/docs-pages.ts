@@ -35,7 +35,7 @@ export interface DocumentedEngine {
 }
 
 /** A request for a page. */
-export interface SentPageRequest {
+interface SentPageRequest {
   readonly method: string
   /** Path below the base; may carry a query. */
   readonly target: string

@@ -12,7 +12,7 @@ import { FormBody } from '../../foundation/base/form-body.ts'
 import { isForm, readForm, takeForm } from './read-form.ts'
 
 /** The headers that the rule reads, lower-case names. */
-export interface BodyHeaders {
+interface BodyHeaders {
   readonly 'content-type'?: string | undefined
   readonly 'content-length'?: string | undefined
   readonly 'content-encoding'?: string | undefined
@@ -97,7 +97,7 @@ export class JsonBody {
 }
 
 /** What a body is held to. */
-export interface BodyRules {
+interface BodyRules {
   readonly maxBytes: number
   /** Of the request: a QUERY may have the text of a query, too. */
   readonly method?: string | undefined

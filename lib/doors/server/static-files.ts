@@ -12,7 +12,7 @@ import { contentTypeOf } from './content-types.ts'
 import type { TransportResponse } from './transport.ts'
 
 /** The request headers that decide on the answer. */
-export interface FileHeaders {
+interface FileHeaders {
   readonly accept?: string | undefined
   readonly 'if-none-match'?: string | undefined
   readonly 'if-modified-since'?: string | undefined

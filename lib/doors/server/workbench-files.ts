@@ -5,7 +5,7 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
-export interface WorkbenchFiles {
+interface WorkbenchFiles {
   /** The names of the files that the page loads first. */
   readonly script: string
   readonly style: string

@@ -23,7 +23,7 @@ import type { TransportResponse } from './transport.ts'
 import { findWorkbenchFiles } from './workbench-files.ts'
 
 /** What the workbench asks of the internals of an engine. */
-export interface WorkbenchEngine {
+interface WorkbenchEngine {
   readonly versions: readonly string[]
   /** Answers a GET that no journal has, and that meets no fault. */
   look(path: string, client: LazyClient): Promise<TransportResponse>
@@ -37,7 +37,7 @@ export interface WorkbenchEngine {
 }
 
 /** A request for the workbench. */
-export interface SentWorkbenchRequest {
+interface SentWorkbenchRequest {
   readonly method: string
   /** Path below the base; may carry a query. */
   readonly target: string

@@ -55,7 +55,7 @@ export async function loadAuthentication(module: AuthModule): Promise<LoadedAuth
   }
 }
 
-export class TokenAuthentication implements Authentication {
+class TokenAuthentication implements Authentication {
   readonly tokens: Tokens
   readonly #options: AuthModule['options']
   readonly #services: AuthServices

@@ -36,7 +36,7 @@ const NO_STORE = Object.freeze({ 'cache-control': 'no-store' })
 const NO_TEXT: FieldError = Object.freeze({ code: 'value_invalid', detail: '"refreshToken" must be a string.', attribute: 'refreshToken' })
 
 /** What the routes use of the module. */
-export interface SessionParts {
+interface SessionParts {
   readonly options: AuthModule['options']
   readonly services: AuthServices
   readonly users: Users

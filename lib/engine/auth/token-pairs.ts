@@ -18,7 +18,7 @@ export interface Issued {
 }
 
 /** The claims of a refresh token. */
-export interface RefreshClaims extends Claims {
+interface RefreshClaims extends Claims {
   readonly fam: string
   readonly use: 'refresh'
 }

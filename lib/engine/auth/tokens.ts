@@ -74,13 +74,13 @@ export class SigningKey {
 }
 
 /** A token and its claims. */
-export interface Minted {
+interface Minted {
   readonly token: string
   readonly claims: Claims
 }
 
 /** Claims beyond those of every token. */
-export interface MoreClaims {
+interface MoreClaims {
   /** The family of tokens that began with one log-in, and end together. */
   readonly fam?: string
   /** A refresh token says so, and is no other. */

@@ -2,7 +2,7 @@
 import type { OrmConfig } from './choose-config.ts'
 
 /** Whose databases the engine opens itself, or `other`. `unknown` is a config that says nothing. */
-export type DriverKind = 'sqlite' | 'postgres' | 'pglite' | 'other' | 'unknown'
+type DriverKind = 'sqlite' | 'postgres' | 'pglite' | 'other' | 'unknown'
 
 /** The drivers by the names of their classes, which are the same in each copy of their package. */
 const KINDS: Readonly<Record<string, DriverKind>> = {

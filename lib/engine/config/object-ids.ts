@@ -10,7 +10,7 @@ const OWN = randomBytes(5).toString('hex')
 let count = 0
 
 /** 24 hexadecimal digits: the seconds of a time, this process, a number. */
-export function nextObjectId(): string {
+function nextObjectId(): string {
   const seconds = Math.floor(Date.now() / 1000)
   count = (count + 1) % 0x1_00_00_00
   return `${seconds.toString(16).padStart(8, '0')}${OWN}${count.toString(16).padStart(6, '0')}`

@@ -10,7 +10,7 @@ import { findDriverKind, nameDriver } from './driver-kind.ts'
 const IN_MEMORY = ':memory:'
 
 /** A database, and what the application should know of it. */
-export interface FoundDatabase {
+interface FoundDatabase {
   readonly database: string | ServerDatabase
   readonly notes: readonly string[]
 }

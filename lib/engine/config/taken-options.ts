@@ -134,13 +134,13 @@ export function isOrmOption(name: string): boolean {
 }
 
 /** What of a config goes on, and what is to be said of the rest. */
-export interface TakenOptions {
+interface TakenOptions {
   readonly orm: Partial<Options>
   readonly notes: readonly string[]
 }
 
 /** Where a config is served. */
-export interface OptionPlace {
+interface OptionPlace {
   readonly isSqlite: boolean
   readonly isInMemory: boolean
 }

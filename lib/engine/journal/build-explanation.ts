@@ -10,7 +10,7 @@ import type { RunStatement, Trace } from '../../foundation/base/trace.ts'
 import type { Explanation, IndexHint } from './explanation.ts'
 
 /** The parts of an explanation. */
-export interface Explained {
+interface Explained {
   readonly method: string
   readonly path: string
   readonly trace: Trace

@@ -15,7 +15,7 @@ import { checkNames, formatHint, findNearest } from '../../foundation/base/sugge
 import type { ExpectedChange, ExpectedChanges } from './expected-changes.ts'
 
 /** The parts of the engine that an assertion needs. */
-export interface ExpectServices {
+interface ExpectServices {
   readonly tables: readonly WatchedTable[]
   readonly connection: Pick<Connection, 'countRows'>
   readonly recorder: ChangeRecorder

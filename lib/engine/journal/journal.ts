@@ -19,7 +19,7 @@ const MAX_RECORDS = 3000
 const LONG_QUERY = 1000
 
 /** What a journal is made of. */
-export interface JournalParts extends EntryParts {
+interface JournalParts extends EntryParts {
   /** Number of requests to keep; at least 1. */
   readonly capacity: number
   readonly clock: Pick<Clock, 'time'>

@@ -32,7 +32,7 @@ const REPEATED = 100
 type Shape = Pick<Resource | EmbeddedAttribute, 'byName'> | undefined
 
 /** The parts of a request and its answer that may hold secrets. */
-export interface RedactedExchange {
+interface RedactedExchange {
   readonly method: string
   readonly path: string
   /** The number of segments after the version; undefined where the path could not be read. */
@@ -59,7 +59,7 @@ export interface Masked {
 }
 
 /** What of the log-in decides about secrets. */
-export interface LogInFacts {
+interface LogInFacts {
   /** The member of the log-in's body that identifies the user, which is not secret. */
   readonly identifier: string
   readonly password: string

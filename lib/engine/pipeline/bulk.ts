@@ -17,7 +17,7 @@ import type { Target } from '../../records/access/resolve-path.ts'
 import { findListedResource } from './conditional.ts'
 
 /** What makes the records. */
-export interface BulkParts {
+interface BulkParts {
   readonly limits: Limits
   readonly end: RequestAbort
   /** Runs work in a transaction, in which those of the members are nested. */

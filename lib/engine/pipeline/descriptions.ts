@@ -59,7 +59,7 @@ export interface DiagramOptions {
 }
 
 /** The parts of an engine that descriptions are made from. */
-export interface DescriptionParts {
+interface DescriptionParts {
   readonly options: CheckedOptions
   readonly served: ReadonlyMap<string, Services>
   /** Describes the log-in of a version; undefined when the module is off. */

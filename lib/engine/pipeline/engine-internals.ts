@@ -38,7 +38,7 @@ export interface OwnedEngine extends EngineHandle, ScenarioWorld {
 }
 
 /** What an engine takes over from a recording. */
-export interface RecordedTest {
+interface RecordedTest {
   /** What is shown of it beside the journal. */
   readonly facts: object
   readonly requests: readonly { readonly entry: JournalEntry; readonly ran: object }[]

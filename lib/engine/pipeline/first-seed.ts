@@ -12,7 +12,7 @@ import { keepForEmpty } from '../../records/write/seed-empty.ts'
 import { seed } from '../../records/write/seed.ts'
 
 /** Where seeds are sown. */
-export interface SeedBed {
+interface SeedBed {
   readonly version: Parameters<typeof hashedSeed>[1]
   readonly connection: Connection
   readonly notes: Notes
@@ -25,7 +25,7 @@ export async function sowFirst(seeds: Seeds, isNew: boolean, bed: SeedBed): Prom
 }
 
 /** Sows a seed, whatever the database holds. */
-export async function sow(each: Seed, { version, connection }: Omit<SeedBed, 'notes'>): Promise<void> {
+async function sow(each: Seed, { version, connection }: Omit<SeedBed, 'notes'>): Promise<void> {
   if (isSeeder(each)) await runSeeder(each, connection)
   else await seed(await hashedSeed(each, version), version.model, connection)
 }

@@ -14,7 +14,7 @@ const MAX_BYTES = 64 << 20
 const MAX_OF_ONE = 16 << 20
 
 /** What states are taken of. */
-export interface StateSource {
+interface StateSource {
   snapshot(): Promise<Snapshot>
   /** How many bytes a state takes in this process. */
   bytesOfState(): number
@@ -36,7 +36,7 @@ interface KeptState {
 }
 
 /** The way back to before a request: a state, `'here'` where nothing has changed since, or a clause that says why there is none. */
-export type WayBack = { readonly snapshot: Snapshot } | 'here' | { readonly reason: string }
+type WayBack = { readonly snapshot: Snapshot } | 'here' | { readonly reason: string }
 
 const NOT_YET =
   'no state of the data was kept at that time: they are kept from the time at which somebody listens to its events, as the workbench does'

@@ -11,7 +11,7 @@ import { checkOptions } from './check-options.ts'
 import type { EngineOptions } from './options.ts'
 
 /** A plan, and what stands against it. */
-export interface Rehearsal {
+interface Rehearsal {
   readonly plan: EvolvePlan
   readonly error: Error | undefined
 }

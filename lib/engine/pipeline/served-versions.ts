@@ -14,7 +14,7 @@ import type { SharedState } from './shared-state.ts'
 import { serveVersions } from './versions.ts'
 
 /** What versions are served with. */
-export interface ServingParts {
+interface ServingParts {
   readonly options: CheckedOptions
   readonly connection: Connection
   readonly shared: SharedState

@@ -73,7 +73,7 @@ export function isPlain(context: object): boolean {
 }
 
 /** The names of a resource by either of them. */
-export type FindNames = (name: string) => TemplateNames | undefined
+type FindNames = (name: string) => TemplateNames | undefined
 
 /** Finds the names of the resource that an answer names by one of them. */
 export function findNames(name: string, { byName, resources }: Model): TemplateNames | undefined {

@@ -11,7 +11,7 @@ import type { View } from '../../records/read/reader.ts'
 import type { ListFormat } from './list-format.ts'
 
 /** What a list is read with. */
-export interface StreamParts {
+interface StreamParts {
   readonly format: ListFormat
   readonly view: View
   /** Records of a page. */

@@ -30,7 +30,7 @@ export interface CompiledVersion {
 }
 
 /** What versions are served with, beside the options. */
-export interface ServedWith {
+interface ServedWith {
   readonly connection: Connection
   readonly clock: Clock
   readonly describe: (version: string, base: string, readOnly: boolean) => Promise<object>

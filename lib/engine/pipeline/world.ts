@@ -17,7 +17,7 @@ import { Snapshot, contentsOf, findSnapshotName, makeSnapshot } from './snapshot
 import type { SnapshotContents, WorldState } from './snapshot.ts'
 
 /** The parts of an engine that its world consists of. */
-export interface WorldParts {
+interface WorldParts {
   readonly shared: SharedState
   readonly store: WorldStore
   readonly clock: Clock

@@ -16,7 +16,7 @@ import { serveRecorded } from './serve-recorded.ts'
 import type { Forking } from './serve-recorded.ts'
 
 /** An engine that the rows are copied to. */
-export type CopyEngine = OwnedEngine & Forking<CopyEngine>
+type CopyEngine = OwnedEngine & Forking<CopyEngine>
 
 /** Makes an engine that is in no list. */
 export type CreateCopy = (options: EngineOptions) => Promise<CopyEngine>

@@ -7,7 +7,7 @@ import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { isObject } from '../../foundation/base/json.ts'
 
 /** A property as plain data: the members of MikroORM's definition that are plain. */
-export type RecordedProperty = Readonly<Record<string, unknown>> & { readonly name: string; readonly kind: string }
+type RecordedProperty = Readonly<Record<string, unknown>> & { readonly name: string; readonly kind: string }
 
 /** An entity, or an embeddable class. */
 export interface RecordedEntity {

@@ -11,10 +11,10 @@ import type { Mark } from '../testing/events.ts'
 import type { RanStatements } from '../pipeline/record-request.ts'
 import type { RecordedEntity } from './recorded-model.ts'
 
-export const VERSION = 1
+const VERSION = 1
 const HEAD = 'mikro-rest recording '
 /** Bytes of the two parts at most, before they are compressed. */
-export const MAX_FACTS = 64 << 20
+const MAX_FACTS = 64 << 20
 export const MAX_DATA = 64 << 20
 
 /** A request of a recording, with what it has run. */

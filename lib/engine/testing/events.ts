@@ -49,10 +49,10 @@ const KEPT_MARKS = 200
 const MAX_TEXT = 500
 
 /** An event before it is told: an entry is made of a request when a listener takes it. */
-export type Told = { readonly type: EngineEvent['type']; readonly make: () => EngineEvent }
+type Told = { readonly type: EngineEvent['type']; readonly make: () => EngineEvent }
 
 /** What events tell of the engine. */
-export interface EventSource {
+interface EventSource {
   readonly clock: Clock
   /** The ID of the last request. */
   readonly last: () => number

@@ -12,7 +12,7 @@ import { countCharacters } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
 /** The inputs that a value is generated from. */
-export interface Making {
+interface Making {
   readonly random: Random
   readonly readable: Readable | undefined
   /** The time of the engine, in milliseconds. */

@@ -14,7 +14,7 @@ export interface Arriving {
   readonly reject: (reason: unknown) => void
 }
 
-export type DelayFunction = (request: FaultRequest) => number
+type DelayFunction = (request: FaultRequest) => number
 
 /** How long requests are delayed: milliseconds, a distribution, or a function of the request that gives milliseconds. */
 export type Delay = number | LatencyProfile | DelayFunction
@@ -78,7 +78,7 @@ export function describeFault({ id, effect, label, met, left, options }: FaultRu
 }
 
 /** The options that can be written as JSON. */
-export function listPlain(options: object): Record<string, unknown> {
+function listPlain(options: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && typeof value !== 'function'))
 }
 

@@ -23,7 +23,7 @@ export type GivenRecord = Record<
 export type Give<Name extends string = string> = GiveMethods<Name>['one'] & Pick<GiveMethods<Name>, 'many'>
 
 /** As methods, so that an engine with known names is an engine. */
-export interface GiveMethods<Name extends string> {
+interface GiveMethods<Name extends string> {
   /**
    * Inserts one record with all that the model needs, made up where the overrides leave it out: attributes and parents.
    *

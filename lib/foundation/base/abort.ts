@@ -2,7 +2,7 @@
 import { restError } from './errors.ts'
 
 /** The sender of a request, who may cancel it. */
-export interface RequestClient {
+interface RequestClient {
   readonly signal?: AbortSignal
 }
 

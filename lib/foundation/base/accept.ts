@@ -19,7 +19,7 @@ interface MediaRange {
 }
 
 /** How much a client wants a media type. */
-export interface Preference {
+interface Preference {
   /** From 0 (not acceptable) to 1. */
   readonly weight: number
   /** Whether the header names the type itself, and not only a range that includes it. */

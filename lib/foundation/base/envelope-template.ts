@@ -26,7 +26,7 @@ const REMOVED = ['record', 'records', 'count', 'resource', 'status', 'success', 
 
 /** The kinds of answers, with their parts. */
 export const TEMPLATE_PARTS = { list: LIST, record: RECORD, removed: REMOVED } as const
-export type TemplateKind = keyof typeof TEMPLATE_PARTS
+type TemplateKind = keyof typeof TEMPLATE_PARTS
 
 /** A template of answers: keys, which may hold `{plural}` and `{singular}`, and the parts that stand under them. */
 export interface EnvelopeTemplate<P extends string = Part> {

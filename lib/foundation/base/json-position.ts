@@ -4,7 +4,7 @@
  */
 
 /** The first character that cannot be part of a JSON text. `position` counts UTF-16 units from 0; `line` and `column` count from 1. */
-export interface JsonSyntaxError {
+interface JsonSyntaxError {
   readonly position: number
   readonly line: number
   readonly column: number

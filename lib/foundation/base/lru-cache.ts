@@ -5,7 +5,7 @@
  */
 
 /** The limit of the entries' weight together, and the weight of one. */
-export interface Weights<T> {
+interface Weights<T> {
   /** Bytes that are always kept; the cache holds at most twice as many. A heavier single entry is not kept. */
   readonly bytes: number
   /** Estimates the bytes of an entry. It is called again when an entry returns from the old generation, so it should cost little. */

@@ -2,7 +2,7 @@
 import type { RestResponse } from './response.ts'
 
 /** Runs work in a transaction, which an error takes back. */
-export type Transact<Manager> = <T>(work: (em: Manager) => Promise<T>) => Promise<T>
+type Transact<Manager> = <T>(work: (em: Manager) => Promise<T>) => Promise<T>
 
 /** Carries such an answer out of its transaction. */
 export class Refused extends Error {

@@ -11,7 +11,7 @@ export interface FailedRequest {
 }
 
 /** The option `onError`. */
-export type OnError = (error: unknown, request: FailedRequest) => void
+type OnError = (error: unknown, request: FailedRequest) => void
 
 /** Finds the reason of an error: the cause of a `RestError`, else the error itself. Undefined for a refusal that was thrown on purpose. */
 export function findReason(error: unknown): unknown {

@@ -12,19 +12,7 @@ import { Surroundings } from './surroundings.ts'
  * (the body, and the checks that need the database), `plan`, `sql`, `write` (MikroORM's unit of work), `render` (records, and the
  * envelope).
  */
-export type Stage =
-  | 'fault'
-  | 'parse'
-  | 'auth'
-  | 'resolve'
-  | 'access'
-  | 'handler'
-  | 'lock'
-  | 'validate'
-  | 'plan'
-  | 'sql'
-  | 'write'
-  | 'render'
+type Stage = 'fault' | 'parse' | 'auth' | 'resolve' | 'access' | 'handler' | 'lock' | 'validate' | 'plan' | 'sql' | 'write' | 'render'
 
 /** A statement that a request has run. */
 export interface RunStatement {

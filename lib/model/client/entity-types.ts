@@ -132,7 +132,7 @@ export type RelationName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toO
 export type ListName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toMany' ? K : never }[VisibleName<P>]
 
 /** The ID of an entity, as answers show it. */
-export type KeyOf<E> = E extends { readonly [PrimaryKeyProp]?: infer K }
+type KeyOf<E> = E extends { readonly [PrimaryKeyProp]?: infer K }
   ? K extends readonly unknown[]
     ? string
     : K extends keyof E

@@ -10,7 +10,7 @@ export type FilterSign = '=' | '!=' | '~=' | OrderSign
 export type ReservedOfClient = 'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand'
 
 /** A value of a parameter that is not checked. */
-export type FreeValue = string | number | bigint | boolean | Date | null
+type FreeValue = string | number | bigint | boolean | Date | null
 
 /** Parameters that are not checked, as the API takes them; an array repeats the parameter. They replace those of the same name. */
 export interface FreeParameters {

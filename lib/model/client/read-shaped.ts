@@ -10,7 +10,7 @@ import { checkNames } from '../../foundation/base/suggest.ts'
 /** What a call asks for: a list, a record, a deletion of one or several, or the value or the record of an attribute. */
 export type Asked = 'list' | 'record' | 'removed' | 'removedList' | 'attribute'
 
-export interface ShapedAnswer {
+interface ShapedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: unknown

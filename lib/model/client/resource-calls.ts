@@ -15,7 +15,7 @@ type AnswerEnvelope = Readonly<Record<string, unknown>>
 const PAGE = 100
 
 /** The calls that a list takes, of a resource or of related records. */
-export class ListCalls {
+class ListCalls {
   readonly #transport: Transport
   readonly #headers: Readonly<Record<string, string>>
   /** The path behind the version. */
@@ -82,7 +82,7 @@ export class ListCalls {
 }
 
 /** The calls for a list of related records. */
-export class RelatedCalls extends ListCalls {
+class RelatedCalls extends ListCalls {
   async link(id: Id, options?: CallOptions): Promise<unknown> {
     return readRecord(await this.call('PUT', [], { body: { connect: [id] } }, options))
   }

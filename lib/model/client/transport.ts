@@ -67,7 +67,7 @@ export interface Call {
 export type Transport = (call: Call) => Promise<Readonly<Record<string, unknown>>>
 
 /** Where the paths of an API begin. */
-export interface ClientAddress {
+interface ClientAddress {
   /** First segment of paths; null for an API without versions. */
   readonly version?: string | null | undefined
   /** Origin, and path in front of the version, for a `fetch` function. */

@@ -20,7 +20,7 @@ export interface InferredIds {
 export type ReportOddity = (problem: string, remedy: string) => void
 
 /** The name of the attribute that identifies a record. */
-export const ID = 'id'
+const ID = 'id'
 /** Other usual names of the key, for collections without `id`. */
 const OTHER_IDS = ['_id', 'Id', 'ID', 'uuid'] as const
 

@@ -64,7 +64,7 @@ function findItems({ items, type, customType }: EntityProperty): (string | numbe
 }
 
 /** Whether classes of a polymorphic embedded object have the property by types that differ. */
-export function isMerged({ runtimeType, type }: EntityProperty): boolean {
+function isMerged({ runtimeType, type }: EntityProperty): boolean {
   return runtimeType === 'any' && type.includes(' | ')
 }
 

@@ -13,7 +13,7 @@ import type { MarkOption, UntypedConfig } from '../resource-config.ts'
 import { isResourceName } from '../resource-names.ts'
 
 /** What is read of the marks of a resource. */
-export interface ReadMarks {
+interface ReadMarks {
   readonly marks: ReadonlyMap<string, ResourceMark>
   /** Those that say whether the caller has set a mark. */
   readonly shown: readonly ScalarAttribute[]

@@ -214,7 +214,7 @@ function listFlags(attribute: Attribute): string[] {
 }
 
 /** What a model depends on, beside entities and definitions. */
-export interface ModelSurroundings {
+interface ModelSurroundings {
   readonly secret: Secret | undefined
   /** The names that requests have added to open resources. */
   readonly learned?: LearnedNames

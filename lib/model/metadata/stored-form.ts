@@ -5,7 +5,7 @@
 import type { EntityProperty, Platform } from '@mikro-orm/core'
 import type { ScalarValue } from '../../foundation/values/scalar-type.ts'
 
-export interface StoredForm {
+interface StoredForm {
   /** Returns a stored value as MikroORM hands it to a type. */
   readonly read: (stored: unknown) => unknown
   /** Returns a type's result in the form that the column stores. Undefined where it cannot be stored. */

@@ -50,7 +50,7 @@ export interface Arguments {
 /**
  * What a value is refused with, should no record hold it: a file may hold a text in a column of numbers, which is shown, and found by that.
  */
-export interface Misfits {
+interface Misfits {
   refusal?: Error
 }
 

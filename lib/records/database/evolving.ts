@@ -30,7 +30,7 @@ export interface EvolvePlan {
 }
 
 /** A property that gets made-up values. */
-export interface MadeProperty {
+interface MadeProperty {
   readonly name: string
   /** The singular name of the resource. */
   readonly resource: string

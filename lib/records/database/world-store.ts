@@ -100,7 +100,7 @@ export interface ServerDatabase {
 }
 
 /** A value of SQLite: integers are numbers, or bigints where they are too large. */
-export type SqlValue = string | number | bigint | boolean | Uint8Array | null | undefined
+type SqlValue = string | number | bigint | boolean | Uint8Array | null | undefined
 
 /** Functions of JavaScript by the names that SQL calls them by. */
 export type SqlFunctions = Readonly<Record<string, (...values: never[]) => SqlValue>>

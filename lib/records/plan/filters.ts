@@ -19,7 +19,7 @@ import { branchesFor, isVisible } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
 /** The context that filters are planned in. */
-export interface FilterContext {
+interface FilterContext {
   readonly root: Resource
   readonly limits: Limits
   readonly visibility: Visibility

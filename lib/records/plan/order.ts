@@ -16,13 +16,13 @@ import { branchesFor } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
 /** The context that sort keys are planned in. */
-export interface OrderContext {
+interface OrderContext {
   readonly limits: Limits
   readonly visibility: Visibility
   readonly vocabulary: Vocabulary
 }
 
-export interface Order {
+interface Order {
   readonly terms: readonly SortTerm[]
   /** As the envelope shows it: every direction spelled out, without the tiebreak. */
   readonly sort: string

@@ -16,7 +16,7 @@ import { EVERYTHING, branchesFor, describeClosed, existsFor, isVisible, visibleN
 import type { Visibility } from './visibility.ts'
 
 /** A path, walked: the relations on the way, and the attribute at its end (which may be a relation itself). */
-export interface Walked {
+interface Walked {
   readonly hops: readonly RelationAttribute[]
   readonly attribute: Attribute
 }
@@ -53,7 +53,7 @@ export function isOpen(walk: Walk, rule: 'filterable' | 'sortable'): boolean {
 }
 
 /** Where a path stands in the request, for error texts. */
-export interface PathContext {
+interface PathContext {
   readonly parameter: string
   readonly limits: Limits
   /** The visibility for the caller; undefined for paths that the model itself gives, which may lead anywhere. */
@@ -69,7 +69,7 @@ export interface PathContext {
 }
 
 /** A path that leads nowhere. */
-export interface UnknownPath {
+interface UnknownPath {
   /** As far as it leads, with a dot behind it. */
   readonly prefix: string
   /** The rest. */

@@ -45,7 +45,7 @@ function listForms(values: readonly RawValue[]): string {
 }
 
 /** The context that a request is planned in. */
-export interface PlanContext {
+interface PlanContext {
   readonly limits: Limits
   readonly visibility: Visibility
   readonly vocabulary: Vocabulary

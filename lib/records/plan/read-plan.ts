@@ -117,7 +117,7 @@ export type Field =
   | { readonly kind: 'oneOf'; readonly attribute: ToOneOfAttribute; readonly shown: readonly ShownBranch[] }
 
 /** How a linked record of one of several entities is shown; as its ID without a node. */
-export interface ShownBranch {
+interface ShownBranch {
   readonly branch: PolymorphicTarget
   readonly node: RecordNode | undefined
 }

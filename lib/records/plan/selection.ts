@@ -16,14 +16,14 @@ import { branchesFor, isVisible } from './visibility.ts'
 import type { Visibility } from './visibility.ts'
 
 /** The parameters of a request for the shape of records. */
-export interface Selection {
+interface Selection {
   readonly depth: 0 | 1 | 2
   readonly attributes: readonly string[] | undefined
   readonly expand: readonly string[] | undefined
 }
 
 /** The attributes that names are looked up in. */
-export interface SelectionContext {
+interface SelectionContext {
   readonly limits: Limits
   readonly visibility: Visibility
   readonly vocabulary: Vocabulary

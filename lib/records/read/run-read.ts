@@ -87,7 +87,7 @@ export function* readLinked(read: CompiledRead, given: Arguments, dialect: Diale
 }
 
 /** A relation to one of several entities, while one of its branches is looked for. */
-export interface BranchReads<Branch> {
+interface BranchReads<Branch> {
   readonly branch: Branch
   /** Reads the key of the linked record. */
   readonly keys: CompiledRead

@@ -184,7 +184,7 @@ interface RoutePlace {
 }
 
 /** What a route is answered with. */
-export interface RouteServices {
+interface RouteServices {
   /** The accepted versions. */
   readonly versions: readonly string[]
   /** Runs work in a transaction; again where it may be, at a place where such work then comes by turns. */

@@ -85,7 +85,7 @@ export function suggestParameter(name: string, called: Called, taken: readonly R
 }
 
 /** The names that are known at the place of an unknown filter. */
-export interface KnownNames {
+interface KnownNames {
   /** The path before the unknown name: `author.` where `author.nmae` is unknown. */
   readonly prefix: string
   /** The attributes that are visible to the caller. */

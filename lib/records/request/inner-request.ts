@@ -71,7 +71,7 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
 }
 
 /** What is asked for. */
-export interface Question {
+interface Question {
   readonly method: string
   readonly path: string
   readonly query: QueryInput | undefined
@@ -99,7 +99,7 @@ export async function askWithin<Caller extends object>(
 }
 
 /** A request that the engine itself makes of the one around it. */
-export interface InnerQuestion {
+interface InnerQuestion {
   readonly method: string
   /** Below the version. */
   readonly path: string

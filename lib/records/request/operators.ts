@@ -47,11 +47,6 @@ export const SIGN_OF_MARK = Object.fromEntries(SIGNS.filter(sign => sign.endsWit
   Record<OperatorMark, ListedSign>
 >
 
-/** Whether an operator is the complement of another one. */
-export function isNegating(sign: Sign): boolean {
-  return 'negates' in OPERATORS[sign]
-}
-
 /** The signs without `=`: a name ends at the first of them. */
 const ANGLES: readonly string[] = SIGNS.filter(sign => !sign.endsWith('='))
 

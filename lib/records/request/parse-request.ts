@@ -44,7 +44,7 @@ interface GivenHeaders {
 }
 
 /** A request, before it is cut. */
-export interface RequestParts {
+interface RequestParts {
   readonly method: string
   readonly path: string
   readonly query: QueryInput | undefined

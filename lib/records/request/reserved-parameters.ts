@@ -13,7 +13,7 @@ export interface RawSort {
 }
 
 /** The value of each reserved parameter, once it is parsed. */
-export interface ReservedValues {
+interface ReservedValues {
   readonly limit: number
   readonly offset: number
   /** From 1. Exists where the application gives it a name. */

@@ -2,7 +2,7 @@
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
-export interface NamedValue {
+interface NamedValue {
   readonly name: string
   readonly hint: string
 }

@@ -9,7 +9,7 @@ import type { Explanation } from '../../engine/journal/explanation.ts'
 import { readHeaders, takesBody } from './sent-request.ts'
 import type { WrittenRequest } from './sent-request.ts'
 
-export interface ConformityReport {
+interface ConformityReport {
   /** Whether the document has the path. */
   readonly described: boolean
   readonly faults: readonly string[]

@@ -6,19 +6,19 @@ import type { OutlinedResource } from '../../description/outline/outline-parts.t
 import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import type { ParameterNames } from './list-query.ts'
 
-export interface Suggestion {
+interface Suggestion {
   /** What takes the place of the text from `from` to the caret. */
   readonly text: string
   /** What it is: the type of an attribute, or what an operator means. */
   readonly hint: string
 }
 
-export interface Completion {
+interface Completion {
   readonly from: number
   readonly suggestions: readonly Suggestion[]
 }
 
-export interface CompletionNames {
+interface CompletionNames {
   readonly root: string
   readonly resources: readonly OutlinedResource[]
   readonly names: ParameterNames

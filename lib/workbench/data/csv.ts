@@ -83,7 +83,7 @@ export function matchColumns(names: readonly string[], resource: OutlinedResourc
   )
 }
 
-export interface CsvRecords {
+interface CsvRecords {
   readonly records: readonly Readonly<Record<string, unknown>>[]
   /** What no record can be made of, by its line. */
   readonly faults: readonly string[]

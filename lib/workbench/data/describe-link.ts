@@ -4,7 +4,7 @@ import type { OutlinedAttribute } from '../state/outline.ts'
 import { idOf, labelOf, textOf } from '../state/records.ts'
 import type { AnyRecord } from '../state/records.ts'
 
-export interface DescribedLink {
+interface DescribedLink {
   readonly id: string | undefined
   readonly text: string
 }

@@ -1,7 +1,7 @@
 /** Field faults: the errors of a refused body, each by the attribute that it is about. */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 
-export interface FieldFaults {
+interface FieldFaults {
   /** Sentences by the name of the attribute. */
   readonly byName: ReadonlyMap<string, string>
   /** What is about none of the attributes. */

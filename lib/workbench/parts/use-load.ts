@@ -4,7 +4,7 @@
  */
 import { useEffect, useState } from 'preact/hooks'
 
-export interface Loaded<T> {
+interface Loaded<T> {
   /** What was read last; stays while it is read again. */
   readonly data: T | undefined
   readonly error: Error | undefined

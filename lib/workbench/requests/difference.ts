@@ -1,6 +1,6 @@
 /** Difference: what two JSON values differ in, as paths with both values. Items of lists are compared by their place. */
 
-export interface LineDifference {
+interface LineDifference {
   /** Dotted; empty: the whole. */
   readonly path: string
   /** Undefined: there is none. */

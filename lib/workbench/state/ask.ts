@@ -14,7 +14,7 @@ export interface Answer {
   readonly took: number
 }
 
-export interface SendOptionsOfPage {
+interface SendOptionsOfPage {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
@@ -112,7 +112,7 @@ export function forgetTokens(): void {
 }
 
 /** What an answer says of its refusal: the parts of the error body, or the status where it has another form. */
-export function readProblem({ status, body }: Answer): { readonly title: string; readonly detail: string; readonly code: string } {
+function readProblem({ status, body }: Answer): { readonly title: string; readonly detail: string; readonly code: string } {
   const { title, detail, code } = (typeof body === 'object' && body !== null ? body : {}) as Partial<Record<string, unknown>>
   return { title: typeof title === 'string' ? title : `Status ${status}`, detail: text(detail), code: text(code) }
 }

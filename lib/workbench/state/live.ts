@@ -122,7 +122,7 @@ interface IndexBody {
   readonly recording?: ShownTest
 }
 
-export interface ShownTest {
+interface ShownTest {
   readonly test?: string
   /** What went wrong, in the words of the test runner. */
   readonly failure?: string

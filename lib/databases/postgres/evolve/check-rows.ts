@@ -7,7 +7,7 @@ import { name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
 
 /** Returns what rows of a table are named by. */
-export function keyOf(table: DatabaseTable): { readonly names: readonly string[]; readonly sql: string } {
+function keyOf(table: DatabaseTable): { readonly names: readonly string[]; readonly sql: string } {
   const columns = table.getPrimaryKey()?.columnNames ?? []
   return columns.length === 0
     ? { names: ['row'], sql: 'ctid::text' }

@@ -9,13 +9,13 @@ import type { Evolving } from '../../../records/database/evolving.ts'
 import { name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
 
-export interface Filling {
+interface Filling {
   readonly session: PoolClient
   readonly plan: Plan
   readonly make: Evolving['make']
 }
 
-export interface Filled {
+interface Filled {
   readonly table: DatabaseTable
   readonly column: Column
   readonly evolved: EvolvedColumn | undefined

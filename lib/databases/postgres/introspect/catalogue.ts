@@ -61,7 +61,7 @@ export interface TypeRow {
   readonly checks: readonly string[] | null
 }
 
-export interface ConstraintRow {
+interface ConstraintRow {
   readonly relation: string
   /** p: primary key, f: foreign key, c: check. */
   readonly kind: 'p' | 'f' | 'c'
@@ -74,7 +74,7 @@ export interface ConstraintRow {
 }
 
 /** The columns of a unique index of a whole table. */
-export interface UniqueRow {
+interface UniqueRow {
   readonly relation: string
   readonly columns: readonly string[]
 }

@@ -17,7 +17,7 @@ export interface LogPlace {
 }
 
 /** What an image consists of. */
-export type ImageContent =
+type ImageContent =
   | { readonly kind: 'position'; readonly place: LogPlace; readonly position: number }
   | { readonly kind: 'changes'; readonly base: PostgresImage; readonly changes: readonly TableChanges[] }
 

@@ -30,7 +30,7 @@ const ROW_BYTES = 100
 const VALUE_BYTES = 16
 
 /** What the recorder reads by. */
-export interface LogRecorderParts {
+interface LogRecorderParts {
   readonly log: ChangeLog
   readonly compiled: CompiledWatch
   readonly sessions: Sessions

@@ -22,7 +22,7 @@ function findTemplate(sql: string): Template {
   return template
 }
 
-export interface BoundQuery {
+interface BoundQuery {
   readonly sql: string
   readonly values: unknown[]
 }

@@ -11,7 +11,7 @@ import { JSON_VALUE, NUMBER, STORED_NUMBER } from './value-forms.ts'
 const PLACE = /^(?:0|[1-9]\d*)$/
 
 /** Returns what stands inside a JSON value; NULL where nothing does. */
-export function compileWithin(json: ScalarAttribute, names: readonly string[], columns: ColumnScope): Sql {
+function compileWithin(json: ScalarAttribute, names: readonly string[], columns: ColumnScope): Sql {
   const { source } = json
   const step = (value: Sql, key: string): Sql =>
     PLACE.test(key) ? sql`(${value} #> array[${literal(key)}])` : sql`(${value} -> ${literal(key)})`

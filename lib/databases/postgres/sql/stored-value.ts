@@ -34,7 +34,7 @@ export function compileBareValue(attribute: ScalarAttribute, columns: ColumnScop
 }
 
 /** Returns the stored value of an attribute, in a form that compares and sorts as its type does. */
-export function compileStoredValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
+function compileStoredValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
   return collate(compileBareValue(attribute, columns), attribute.type)
 }
 

@@ -13,7 +13,7 @@ const FORMAT = 2
 const SCHEMA_FORMAT = 4
 
 /** The relevant parts of a header. */
-export interface FileHeader {
+interface FileHeader {
   /** Whether changes go to a write-ahead log beside the file. */
   readonly usesLog: boolean
   /** In bytes. */

@@ -72,7 +72,7 @@ export function hasAutoincrement(sql: string): boolean {
 }
 
 /** The parsed text of a table, by column names in lower case. */
-export interface Ddl {
+interface Ddl {
   /** Columns with a collation other than BINARY. */
   readonly collated: ReadonlySet<string>
   /** The allowed values of columns with a check of the form `column in (...)`. */

@@ -109,7 +109,7 @@ function replaceColumn(draft: TableDraft, name: string, change: (column: ColumnT
 }
 
 /** Puts a clause in the place of those of some kinds. */
-export function replaceClause(kinds: readonly Clause['kind'][], text: string | undefined) {
+function replaceClause(kinds: readonly Clause['kind'][], text: string | undefined) {
   return (column: ColumnText): ColumnText => {
     const clauses = column.clauses.filter(({ kind }) => !kinds.includes(kind))
     return { ...column, clauses: text === undefined ? clauses : [...clauses, { kind: kinds[0]!, text, content: '' }] }
@@ -135,7 +135,7 @@ function compareColumn(column: Column, found: FileColumn, draft: TableDraft): vo
 }
 
 /** Whether two pieces of SQL say the same, apart from case, quotes of names and brackets around. */
-export function sameSql(one: string, other: string | undefined): boolean {
+function sameSql(one: string, other: string | undefined): boolean {
   return other !== undefined && normalise(one) === normalise(other)
 }
 

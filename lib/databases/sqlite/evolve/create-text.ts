@@ -57,7 +57,7 @@ export interface CreateText {
 }
 
 /** Removes the quotes of a name. */
-export function unquote(written: string): string {
+function unquote(written: string): string {
   const [first] = written
   if (first === '[') return written.slice(1, -1)
   if (first !== '"' && first !== '`' && first !== "'") return written

@@ -18,7 +18,7 @@ import { evolveTables } from './evolve-tables.ts'
 import type { FileEvolution } from './evolve-tables.ts'
 
 /** The file that is evolved, and how. */
-export interface EvolvedFile {
+interface EvolvedFile {
   readonly orm: MikroORM
   readonly db: Database.Database
   readonly path: string

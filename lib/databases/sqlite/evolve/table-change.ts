@@ -7,13 +7,13 @@ import type { ColumnClass } from './column-class.ts'
 import type { ColumnText, CreateText } from './create-text.ts'
 
 /** A check that the table gets. */
-export interface NewCheck {
+interface NewCheck {
   readonly name: string
   readonly expression: string
 }
 
 /** A foreign key that the table gets. */
-export interface NewLink {
+interface NewLink {
   readonly columns: readonly string[]
   readonly table: string
   readonly targets: readonly string[]
@@ -29,7 +29,7 @@ export interface FilledColumn {
   readonly isUnique: boolean
 }
 
-export interface ConvertedColumn {
+interface ConvertedColumn {
   readonly column: string
   readonly from: ColumnClass
   readonly to: EvolvedColumn

@@ -15,7 +15,7 @@ import { name as quoted } from '../../sql/sql.ts'
 const SHOWN = 5
 
 /** The database that gets a schema. */
-export interface SchemaDatabase {
+interface SchemaDatabase {
   readonly orm: MikroORM
   readonly db: Database.Database
   readonly path: string

@@ -5,7 +5,7 @@ import type { FileTable, TableRow } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
 /** An index with its columns. The index of a constraint has no statement of its own. */
-export interface ExistingIndex {
+interface ExistingIndex {
   readonly name: string
   readonly unique: boolean
   /** Whether it contains only some rows. */
@@ -26,7 +26,7 @@ export function foldCase(name: string): string {
 }
 
 /** A table, view, index or trigger. */
-export interface NamedObject {
+interface NamedObject {
   readonly type: string
   readonly name: string
   readonly table: string

@@ -71,7 +71,7 @@ function findLooseDecoder(type: ScalarType): Decoder {
 }
 
 /** JavaScript that tests whether the value of an expression needs no decoder, in a column that has one for others. */
-export function plainTest(type: ScalarType, value: string): string {
+function plainTest(type: ScalarType, value: string): string {
   if (type.loose === true) {
     switch (type.kind) {
       case 'text':

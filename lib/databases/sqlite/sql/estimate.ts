@@ -21,7 +21,7 @@ interface IndexStatistics {
  * How a statement comes to the rows of its first table: by an index for its conditions; through all of them, which it sorts; or through all
  * of them in the order of an index.
  */
-export type Access = 'look-up' | 'sort' | 'walk'
+type Access = 'look-up' | 'sort' | 'walk'
 
 interface TableStatistics {
   readonly rows: number

@@ -31,7 +31,7 @@ export interface TestControlOptions {
 
 const PREFIX = `/${TEST_CONTROLS}`
 /** A request to a control, as it has come. */
-export interface SentControl {
+interface SentControl {
   readonly method: string
   /** Path below the base; may carry a query. */
   readonly target: string
@@ -44,7 +44,7 @@ export interface SentControl {
 }
 
 /** An answer before it is written. */
-export interface ControlAnswer {
+interface ControlAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body?: unknown

@@ -14,7 +14,7 @@ import type { Snapshot } from '../../../engine/pipeline/snapshot.ts'
 import type { WorldEngine } from './world-engine.ts'
 
 /** With which state a world has begun. */
-export interface WorldOrigin {
+interface WorldOrigin {
   /**
    * `engine`: it is the engine's own; `start`: the state of the engine when the server was made; `scenario`, or the state that another
    * `world` had.

@@ -6,7 +6,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** What an interception shows of itself here. */
-export interface Ending {
+interface Ending {
   readonly isAlive: boolean
 }
 
@@ -20,7 +20,7 @@ export class Boundary {
   }
 }
 
-export interface Frame<Held extends Ending> {
+interface Frame<Held extends Ending> {
   readonly outer: Frame<Held> | undefined
   readonly held: Held | Boundary
 }

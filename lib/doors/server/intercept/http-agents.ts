@@ -16,7 +16,7 @@ export interface ConnectionRoute {
  * Decides on a connection: another one, an error, or undefined to leave it alone. The path is that of the request which needs it, where
  * that is known.
  */
-export type DecideConnection = (origin: string, path: string | undefined, isEncrypted: boolean) => ConnectionRoute | Error | undefined
+type DecideConnection = (origin: string, path: string | undefined, isEncrypted: boolean) => ConnectionRoute | Error | undefined
 
 /** Where the options of a connection carry the path of their request. Agents copy it with the other options. */
 const PATH = Symbol('path of the request')

@@ -3,8 +3,7 @@
  * `node:http`; which of them answers a request is decided in standing.ts.
  */
 import type { Server } from 'node:http'
-import { dispatch } from './exchange.ts'
-import type { AnyHandler, Dispatcher } from './undici-types.ts'
+import type { AnyHandler, Dispatcher, DispatchOptions, Handler } from './undici-types.ts'
 import { toCurrent } from './undici-types.ts'
 import { PLACES, loadDispatcher } from './global-dispatcher.ts'
 import { routeAgents } from './http-agents.ts'
@@ -18,6 +17,7 @@ import type { LocalSocket } from './local-socket.ts'
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import { findIntercepted, formatAddress, readAddresses } from './addresses.ts'
 import type { InterceptedAddress, Origins } from './addresses.ts'
+import type { TransportEngine } from '../transport.ts'
 import type { WorldEngine } from '../controls/world-engine.ts'
 import { internalsOf } from '../../../engine/pipeline/internals.ts'
 
@@ -57,6 +57,8 @@ export interface Interception {
 }
 
 const standing = new StandingInterceptions<EngineInterception>()
+/** What answers requests of undici. It is loaded with the first of them. */
+let dispatch: ((engine: TransportEngine, address: InterceptedAddress, options: DispatchOptions, handler: Handler) => void) | undefined
 /** Ends the interception of clients on `node:http`. Undefined without one. */
 let endRouting: (() => void) | undefined
 let made = 0
@@ -128,10 +130,18 @@ class EngineInterception implements Interception {
   answerer(address: InterceptedAddress): Answerer {
     return {
       answer: (options, handler) => {
-        dispatch(internalsOf(this.engine), address, options, toCurrent(handler))
+        this.#dispatch(address, options, toCurrent(handler))
         return true
       },
     }
+  }
+
+  #dispatch(address: InterceptedAddress, options: DispatchOptions, handler: Handler): void {
+    if (dispatch !== undefined) return dispatch(internalsOf(this.engine), address, options, handler)
+    import('./exchange.ts').then(
+      loaded => (dispatch = loaded.dispatch)(internalsOf(this.engine), address, options, handler),
+      (error: unknown) => handler.onResponseError?.(null, error),
+    )
   }
 
   /** How connections for an address are told apart: no request gets one that was made for another interception. */

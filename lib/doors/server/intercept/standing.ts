@@ -19,7 +19,7 @@ export interface InterceptionReach {
 }
 
 /** What is asked of an interception. */
-export interface Standing {
+interface Standing {
   readonly isAlive: boolean
   readonly engine: object
   readonly addresses: readonly InterceptedAddress[]
@@ -28,7 +28,7 @@ export interface Standing {
   readonly reach: InterceptionReach
 }
 
-export interface FoundInterception<Each extends Standing> {
+interface FoundInterception<Each extends Standing> {
   readonly interception: Each
   readonly address: InterceptedAddress
 }

@@ -19,10 +19,10 @@ export interface DispatchOptions {
 }
 
 /** Lower-case names. */
-export type ResponseHeaders = Record<string, string | string[]>
+type ResponseHeaders = Record<string, string | string[]>
 
 /** The client's control over its request. */
-export interface DispatchController {
+interface DispatchController {
   readonly paused: boolean
   readonly aborted: boolean
   readonly reason: unknown
@@ -51,7 +51,7 @@ export interface Handler extends BodyHooks {
 }
 
 /** A handler of undici 6 and 7. Returning `false` pauses the answer. */
-export interface LegacyHandler extends BodyHooks {
+interface LegacyHandler extends BodyHooks {
   onConnect?(abort: (reason?: unknown) => void, context: unknown): void
   onUpgrade?(status: number, rawHeaders: Buffer[], socket: unknown): void
   onHeaders?(status: number, rawHeaders: Buffer[], resume: () => void, statusText?: string): boolean | void

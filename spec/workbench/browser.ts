@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { chromium } from '@playwright/test'
-import type { Browser, BrowserContextOptions, Page } from '@playwright/test'
+import type { Browser, BrowserContextOptions, ConsoleMessage, Page, Request } from '@playwright/test'
 import { createServer } from '../../lib/index.ts'
 import type { RestEngine, ServerOptions } from '../../lib/index.ts'
 import { findViolations } from '../helpers/axe.ts'
@@ -52,6 +52,30 @@ interface Visit extends BrowserContextOptions {
   readonly allowed?: RegExp
 }
 
+/** A page that is kept, and the origins that it may remember something of. */
+interface Kept {
+  readonly page: Page
+  readonly origins: Set<string>
+}
+
+/** Pages by the options of their visits, for the next visit to another origin: a context and its process cost as much as a visit. */
+const kept = new WeakMap<Browser, Map<string, Kept>>()
+
+/** Returns a page that knows nothing of the origin, and takes it out of those that are kept. */
+async function takePage(browser: Browser, options: BrowserContextOptions, origin: string): Promise<Kept> {
+  const key = JSON.stringify(options)
+  const found = kept.get(browser)?.get(key)
+  kept.get(browser)?.delete(key)
+  if (found?.origins.has(origin) === false) return { ...found, origins: found.origins.add(origin) }
+  await found?.page.context().close()
+  const context = await browser.newContext({ viewport: DESKTOP, ...options, permissions: ['clipboard-read', 'clipboard-write'] })
+  const page = await context.newPage()
+  await page.addInitScript(
+    `addEventListener('securitypolicyviolation', event => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`,
+  )
+  return { page, origins: new Set([origin]) }
+}
+
 /** Opens a page and uses it. */
 export async function visit(
   browser: Browser,
@@ -59,31 +83,36 @@ export async function visit(
   { allowed = /^$/, ...options }: Visit,
   use: (page: Page) => Promise<void>,
 ): Promise<void> {
-  const context = await browser.newContext({ viewport: DESKTOP, ...options, permissions: ['clipboard-read', 'clipboard-write'] })
-  const page = await context.newPage()
+  const { origin } = new URL(address)
+  const taken = await takePage(browser, options, origin)
+  const { page } = taken
   const complaints: string[] = []
-  await page.addInitScript(
-    `addEventListener('securitypolicyviolation', event => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`,
-  )
-  page.on('console', message => {
+  const hear = (message: ConsoleMessage): void => {
     if (['error', 'warning'].includes(message.type()) && !allowed.test(message.text())) complaints.push(message.text())
-  })
-  page.on('pageerror', error => complaints.push(String(error)))
-  page.on('request', request => {
+  }
+  const fail = (error: Error): void => void complaints.push(String(error))
+  const look = (request: Request): void => {
     const url = new URL(request.url())
-    if (url.protocol !== 'data:' && url.origin !== new URL(address).origin) complaints.push(`asks ${request.url()}`)
+    if (url.protocol !== 'data:' && url.origin !== origin) complaints.push(`asks ${request.url()}`)
     // Requests of the journal are no records.
     if (!url.pathname.includes('/_test/') && Number(url.searchParams.get('limit')) > 50)
       complaints.push(`asks for more than a page: ${request.url()}`)
-  })
+  }
+  page.on('console', hear).on('pageerror', fail).on('request', look)
   try {
     await page.goto(address)
     await use(page)
     assert.deepEqual(await findFlaws(page), [])
     assert.deepEqual(complaints, [])
-  } finally {
-    await context.close()
+  } catch (error) {
+    await page.context().close()
+    throw error
   }
+  page.off('console', hear).off('pageerror', fail).off('request', look)
+  // It asks nothing more.
+  await page.goto('about:blank')
+  if (!kept.has(browser)) kept.set(browser, new Map())
+  kept.get(browser)!.set(JSON.stringify(options), taken)
 }
 
 /** What axe finds, and whether the page scrolls sideways. */

@@ -77,7 +77,7 @@ function correctStored(entity: object, own: readonly EntityProperty[]): void {
     const noted = stored![prop.name] ?? null
     const target = (entity as Record<string, unknown>)[prop.name]
     if (noted === null) continue
-    const { name: key, customType, runtimeType } = prop.targetMeta!.properties[prop.targetKey as never] as EntityProperty
+    const { name: key, customType, runtimeType } = prop.targetMeta!.properties[prop.targetKey!] as EntityProperty
     const value = Utils.isEntity<Record<string, unknown>>(target, true) ? target[key] : undefined
     if (value !== undefined && isSame(prop, noted, target as object)) {
       stored![prop.name] = customType?.convertToDatabaseValue(value, platform, { mode: 'serialization' }) ?? value
@@ -210,7 +210,7 @@ async function readKeys(
   let holder = target
   while (holder.tptParent !== undefined && !holder.ownProps!.some(prop => prop.name === referred.name)) holder = holder.tptParent
   const { root } = target
-  const kind = root.inheritanceType === 'sti' ? [root.properties[root.discriminatorColumn as never] as EntityProperty] : []
+  const kind = root.inheritanceType === 'sti' ? [root.properties[root.discriminatorColumn!] as EntityProperty] : []
   const props = [...holder.getPrimaryProps(), referred, ...kind]
   const columns = props.flatMap(({ fieldNames }) => fieldNames.map(name))
   const column = name(referred.fieldNames[0]!)

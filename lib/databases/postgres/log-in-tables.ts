@@ -46,8 +46,8 @@ function listDefinitions({ tokens, ended, logins }: LogInTables): readonly strin
 export async function openLogInTables(session: PoolClient, schema: string, readOnly: boolean): Promise<LogInTables | undefined> {
   const tables = tablesOf(schema)
   const names = Object.values(tables) as string[]
-  const findMissing = (): Promise<readonly unknown[][]> =>
-    ask(session, 'select i from unnest($1::text[]) with ordinality as u(t, i) where to_regclass(t) is null', [names]) as never
+  const findMissing = () =>
+    ask(session, 'select i from unnest($1::text[]) with ordinality as u(t, i) where to_regclass(t) is null', [names])
   let missing = await findMissing()
   if (missing.length > 0) {
     if (readOnly) return undefined

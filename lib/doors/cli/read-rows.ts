@@ -17,6 +17,7 @@ interface Wanted {
 /** Reads records in one state of the data: by the names of collections, by ID, in the order of their creation. */
 export async function readRows(engine: RestEngine, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, ReadonlyMap<unknown, JsonRow>>> {
   return await engine.orm.em.fork().transactional(async em => {
+    // The entity manager of the core does not declare it; those of both databases have it.
     const kysely = (em as unknown as { getKysely(): Queries }).getKysely()
     const all = new Map<string, ReadonlyMap<unknown, JsonRow>>()
     for (const { collection, ids } of wanted) {

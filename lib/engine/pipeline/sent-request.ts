@@ -21,7 +21,7 @@ export function readSent(line: string, options: SendOptions): readonly [string, 
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new TypeError(`send: the options must be an object, such as { body: { name: 'Ann' } }.`)
   for (const name of Object.keys(options))
-    if (!OPTIONS.includes(name as never))
+    if (!(OPTIONS as readonly string[]).includes(name))
       throw new TypeError(`send: unknown option "${name}".${formatHint(findNearest(name, OPTIONS))} Known are ${OPTIONS.join(', ')}.`)
   const { query, body, headers, signal } = options
   return [method, path, query, body, { ...(headers && { headers }), ...(signal && { signal }) }]

@@ -176,7 +176,7 @@ function describeProperty(property: EntityProperty, names: ReadonlySet<string>):
 /** The type by its name: that of MikroORM's class, or the one that the column has. */
 function describeType({ customType, type, columnTypes }: EntityProperty): object {
   const custom = customType?.constructor.name
-  if (custom !== undefined && TYPES.includes(custom as never)) {
+  if (custom !== undefined && (TYPES as readonly string[]).includes(custom)) {
     const { mode } = customType as { readonly mode?: unknown }
     return { customType: custom, ...(typeof mode === 'string' ? { mode } : {}) }
   }
@@ -218,6 +218,7 @@ export async function rebuildEntities(recorded: unknown): Promise<ReadonlyMap<st
   const names = new Set(checked.map(({ name }) => name))
   for (const { name, table, embeddable, properties, uniques } of checked) {
     if (schemas.has(name)) throw new TypeError(`the entity ${name} comes twice`)
+    // MikroORM declares no index of its types by name.
     const own = Object.fromEntries(properties.map(property => [property.name, rebuildProperty(property, names, find, core as never)]))
     const options = embeddable ? { name, embeddable: true } : { name, tableName: table, uniques: uniques.map(of => ({ properties: of })) }
     schemas.set(name, new core.EntitySchema({ ...options, properties: own } as never))
@@ -267,7 +268,7 @@ function rebuildProperty(
   const [column] = Array.isArray(columnTypes) ? (columnTypes as readonly unknown[]) : []
   if (column !== undefined && !(typeof column === 'string' && /^[\w (),[\]]{1,100}$/.test(column)))
     throw new TypeError(`the column of ${property.name} has a type that is not taken`)
-  const isOwn = TYPES.includes(customType as never)
+  const isOwn = (TYPES as readonly unknown[]).includes(customType)
   if (!isOwn && !PLAIN_TYPES.includes(type as string)) throw new TypeError(`the property ${property.name} has a type that is not taken`)
   const { enum: isEnum, items, ...rest } = plain
   const made = isOwn ? new classes[customType as string]!(...(typeof mode === 'string' ? [mode] : [])) : type

@@ -122,6 +122,7 @@ function parse(text: string): unknown {
 
 function checkFacts(facts: unknown): RecordedFacts {
   if (!isObject(facts)) throw new TypeError('it says nothing')
+  // Each member is checked below.
   const { at, options, resources, requests, marks, faults, clock, begun, notes } = facts as unknown as RecordedFacts
   const isList = (value: unknown, most: number): boolean => Array.isArray(value) && value.length <= most
   const texts = (value: unknown): boolean => Array.isArray(value) && value.every(each => typeof each === 'string')

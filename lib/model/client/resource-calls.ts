@@ -149,6 +149,7 @@ function readRecords(envelope: AnswerEnvelope): unknown[] {
 }
 
 function readPage(envelope: AnswerEnvelope): Page<unknown> {
+  // The envelope is of the form that the server has.
   const { count, limit, offset, sort, filter, previous, next } = envelope as unknown as Page<unknown>
   return { items: readRecords(envelope), count, limit, offset, sort, filter, previous, next }
 }

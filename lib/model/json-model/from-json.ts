@@ -226,11 +226,8 @@ function findPropertyName(collection: InferredCollection, name: string): string 
 /** The methods of MikroORM's property builders that are used here. */
 interface PropertyBuilder {
   nullable(): PropertyBuilder
-  primary(): PropertyBuilder
-  onCreate(make: () => unknown): PropertyBuilder
   fieldName(name: string): PropertyBuilder
   serializedName(name: string): PropertyBuilder
-  fixedOrder(): PropertyBuilder
 }
 
 function applyNaming(builder: PropertyBuilder, { serializedName, column }: Naming): PropertyBuilder {
@@ -242,9 +239,9 @@ function buildAttribute(attribute: InferredAttribute, { idType }: InferredCollec
   return (find, naming) => {
     switch (attribute.kind) {
       case 'id':
-        if (idType === 'integer') return applyNaming(p.integer().primary() as unknown as PropertyBuilder, naming)
+        if (idType === 'integer') return applyNaming(p.integer().primary(), naming)
         return applyNaming(
-          (idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => builtin.crypto.randomUUID()) as unknown as PropertyBuilder,
+          (idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => builtin.crypto.randomUUID()),
           naming,
         )
       case 'plain': {
@@ -252,12 +249,12 @@ function buildAttribute(attribute: InferredAttribute, { idType }: InferredCollec
         return applyNaming(attribute.nullable ? builder.nullable() : builder, naming)
       }
       case 'toOne': {
-        const builder = p.manyToOne(find(attribute.target)) as PropertyBuilder
+        const builder = p.manyToOne(find(attribute.target))
         return applyNaming(attribute.nullable ? builder.nullable() : builder, naming)
       }
       case 'toMany':
         // The order of the IDs is part of the data.
-        return applyNaming((p.manyToMany(find(attribute.target)) as PropertyBuilder).fixedOrder(), naming)
+        return applyNaming(p.manyToMany(find(attribute.target)).fixedOrder(), naming)
     }
   }
 }
@@ -265,15 +262,15 @@ function buildAttribute(attribute: InferredAttribute, { idType }: InferredCollec
 function buildPlain(type: InferredType): PropertyBuilder {
   switch (type) {
     case 'integer':
-      return p.integer() as unknown as PropertyBuilder
+      return p.integer()
     case 'number':
-      return p.double() as unknown as PropertyBuilder
+      return p.double()
     case 'text':
-      return p.text() as unknown as PropertyBuilder
+      return p.text()
     case 'boolean':
-      return p.boolean() as unknown as PropertyBuilder
+      return p.boolean()
     case 'json':
-      return p.json() as unknown as PropertyBuilder
+      return p.json()
   }
 }
 

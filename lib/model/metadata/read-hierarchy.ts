@@ -71,7 +71,7 @@ function readHierarchyOfTables(meta: EntityMetadata, all: readonly EntityMetadat
     if (member !== undefined && descendsFrom(member, meta)) byValue.set(value, drafts.get(member)!)
   }
   const isShared = root.inheritanceType === 'sti'
-  const column: EntityProperty | undefined = isShared ? root.properties[root.discriminatorColumn as never] : undefined
+  const column: EntityProperty | undefined = isShared ? root.properties[root.discriminatorColumn!] : undefined
   return {
     root: drafts.get(root)!,
     column: column?.fieldNames[0] ?? TYPE_COLUMN,

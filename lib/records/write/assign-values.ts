@@ -64,7 +64,7 @@ function setScalar(holder: Entity, property: string, value: unknown): void {
 function createEmbedded(attribute: EmbeddedAttribute, changes: readonly ValueInput[], em: EntityManager): Entity {
   const object = em
     .getEntityFactory()
-    .createEmbeddable(attribute.entity as never, toProperties(changes) as never, { newEntity: true }) as Entity
+    .createEmbeddable(attribute.entity as EntityName, toProperties(changes), { newEntity: true }) as Entity
   assignValues(object, changes, em)
   // MikroORM sets defaults for new records only.
   em.getEntityFactory().assignDefaultValues(object, em.getMetadata(object.constructor))

@@ -2,7 +2,7 @@
  * Reads and sets links as the properties of entities hold them: an entity, a reference to one, or its key; also inside embedded objects.
  */
 import { Reference, helper } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/core'
+import type { EntityManager, EntityName } from '@mikro-orm/core'
 import { restError } from '../../foundation/base/errors.ts'
 import { keyOfEntity, keyOfProperty, toPrimaryKey } from '../../model/entity-key.ts'
 import type { Entity } from '../../model/entity-key.ts'
@@ -37,7 +37,7 @@ export function needsKey({ holdsKey, target }: ToOneAttribute): boolean {
 
 /** Whether a class with a table of its own has the link from a class above, in whose table the foreign key is. */
 export function isInherited({ property }: ToOneAttribute, { entity }: Resource, em: EntityManager): boolean {
-  return em.getMetadata().get(entity as never).tptParent?.properties[property as never] !== undefined
+  return em.getMetadata().get(entity as EntityName).tptParent?.properties[property] !== undefined
 }
 
 /** Returns the value of a property that links an entity: the entity, or its key. */
@@ -59,7 +59,7 @@ export function setLink(
   const holder = findHolder(entity, within)
   const { properties } = em.getMetadata().get(holder.constructor)
   const isLink = isEntity(value) && !attribute.holdsKey
-  holder[attribute.property] = isLink ? Reference.wrapReference(value, properties[attribute.property as never] as never) : value
+  holder[attribute.property] = isLink ? Reference.wrapReference(value, properties[attribute.property]!) : value
 }
 
 /** Whether a record has this link already. */

@@ -6,6 +6,7 @@ import type { EntityManager, EntityMetadata, EntityProperty } from '@mikro-orm/c
 
 /** Makes the unit of work of an entity manager insert in that order. */
 export function orderInserts(em: EntityManager): void {
+  // MikroORM declares the method private.
   const work = em.getUnitOfWork() as unknown as { getCommitOrder(): EntityMetadata[] }
   const order = work.getCommitOrder.bind(work)
   work.getCommitOrder = () => sortTables(order(), [...em.getMetadata()])

@@ -5,7 +5,7 @@
 import { idNames } from '../../model/key.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import { FlushMode } from '@mikro-orm/core'
-import type { Collection, EntityManager } from '@mikro-orm/core'
+import type { Collection, EntityManager, EntityName } from '@mikro-orm/core'
 import { create } from './apply.ts'
 import { checkChanges, findGivenKey, nameReference, recordName } from './check-database.ts'
 import type { Implied } from './check-database.ts'
@@ -301,7 +301,7 @@ class Loader {
   async #make(record: SeedRecord): Promise<void> {
     if (this.#made.has(record)) return
     const { change } = record
-    const { constructorParams = [] } = this.#work.em.getMetadata().get(change.resource.entity as never)
+    const { constructorParams = [] } = this.#work.em.getMetadata().get(change.resource.entity as EntityName)
     const taken: Entity = {}
     if (constructorParams.length > 0) {
       for (const { needed, link } of this.#needs.get(record)!) {

@@ -3,7 +3,13 @@
  * a column for another one by a new name, and drops the indexes, constraints, triggers and policies that the model lacks.
  */
 import { DatabaseSchema, SchemaComparator } from '@mikro-orm/postgresql'
-import type { AbstractSqlPlatform, SchemaDifference, SqlSchemaGenerator, TableDifference } from '@mikro-orm/postgresql'
+import type {
+  AbstractSqlConnection,
+  AbstractSqlPlatform,
+  SchemaDifference,
+  SqlSchemaGenerator,
+  TableDifference,
+} from '@mikro-orm/postgresql'
 import type { MikroORM } from '@mikro-orm/core'
 import { withDeferredReferences } from '../orm/deferred-references.ts'
 
@@ -18,7 +24,7 @@ export async function compare(orm: MikroORM, drop: boolean, schemas: readonly st
     const { skipTables, skipViews } = orm.config.get('schemaGenerator')
     const to = generator.getTargetSchema()
     const from = await DatabaseSchema.create(
-      orm.em.getConnection() as never,
+      orm.em.getConnection() as AbstractSqlConnection,
       platform,
       orm.config,
       undefined,
@@ -27,7 +33,7 @@ export async function compare(orm: MikroORM, drop: boolean, schemas: readonly st
       skipTables,
       skipViews,
     )
-    await from.loadRoutines(orm.em.getConnection() as never, platform, [...to.getNamespaces()])
+    await from.loadRoutines(orm.em.getConnection() as AbstractSqlConnection, platform, [...to.getNamespaces()])
     from.prune(undefined, [])
     to.prune(undefined, [])
     const difference = new SchemaComparator(platform).compare(from, to)

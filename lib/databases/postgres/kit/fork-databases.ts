@@ -155,6 +155,7 @@ export class ForkDatabases {
 
 /** Keeps the process running while the connection is busy, and lets it end otherwise. */
 function keepProcess(keeper: Client, isBusy: boolean): void {
+  // The types of pg leave out both methods.
   const client = keeper as unknown as { ref(): void; unref(): void }
   if (isBusy) client.ref()
   else client.unref()

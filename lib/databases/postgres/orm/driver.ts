@@ -92,6 +92,7 @@ export class OrmDriver extends AbstractSqlDriver<BoundPostgresConnection> {
   }
 
   override createEntityManager(useContext?: boolean): this[typeof EntityManagerType] {
+    // The types of MikroORM allow no driver but their own.
     const Manager = correctedManager(this.config.get('entityManager', EntityManager as never) as typeof EntityManager)
     return new Manager(this.config, this as never, this.metadata, useContext)
   }
@@ -140,6 +141,7 @@ export class OrmDriver extends AbstractSqlDriver<BoundPostgresConnection> {
     resolveKeys(data)
     followClock(this.metadata.get(entityName), [data], this.#clock, false)
     const { properties } = this.metadata.get(entityName)
+    // The names of the properties of T are not known.
     flattenKeys(data, name => isLink(properties[name as never]))
     if (Utils.isPlainObject(where)) flattenKeys(where)
     return super.nativeUpdate(entityName, where, data, options)

@@ -52,6 +52,7 @@ interface Cancelled {
 
 /** Asks for the end of the statement of a session by the protocol: the process that a pooler names is none of the server. */
 export function cancel(session: PoolClient): Promise<void> {
+  // The types of pg leave out what a cancellation needs.
   const { processID, secretKey, host, port } = session as unknown as Cancelled
   return new Promise(resolve => {
     const connection = new Connection() as unknown as CancellingConnection

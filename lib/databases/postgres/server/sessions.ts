@@ -191,6 +191,7 @@ export class Sessions {
     if (this.pglite !== undefined) return
     this.discard(session)
     if (isLent(session)) return cancel(session)
+    // The types of pg leave out the number of the process.
     const { processID } = session as unknown as { readonly processID: number }
     const client = new Client({ connectionString: this.#url, connectionTimeoutMillis: WAIT_MS })
     client.on('error', () => {})

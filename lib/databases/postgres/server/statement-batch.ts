@@ -114,6 +114,7 @@ class StatementBatch extends Query {
       }
       connection.parse({ name, text: sql, types: [] }, true)
     }
+    // pg changes no values, but its types ask for a mutable array.
     connection.bind({ statement: name, values: values as never }, true)
     connection.execute({}, true)
   }

@@ -135,6 +135,7 @@ export class BoundSqliteDriver extends AbstractSqlDriver<BoundSqliteConnection> 
   ): Promise<QueryResult<T>> {
     resolveKeys(data)
     const { properties } = this.metadata.get(entityName)
+    // The names of the properties of T are not known.
     flattenKeys(data, name => isLink(properties[name as never]))
     if (Utils.isPlainObject(where)) flattenKeys(where)
     return super.nativeUpdate(entityName, where, data, options)

@@ -101,6 +101,7 @@ function addFault({ engine }: NamedWorld, body: Record<string, unknown>): FaultH
         return engine.delay(match, ms === undefined ? profile : (ms as number), others)
       }
       case 'rateLimit':
+        // The engine checks the options of a request.
         return engine.rateLimit(match, options as unknown as RateLimit)
       case 'fail':
         return engine.fail(match, options as unknown as FailOptions)

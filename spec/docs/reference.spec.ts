@@ -253,6 +253,20 @@ describe('ARCHITECTURE.md and the pages of folders', () => {
       [],
     )
   })
+
+  it('names what a file of lib/ declares', () => {
+    const pairs = [...read('ARCHITECTURE.md').matchAll(/`(\w+)`(?: and `(\w+)`)?\s+(?:in|of)\s+`([\w/-]+\.ts)`/g)]
+    assert.ok(pairs.length > 20)
+    const missing = pairs.filter(([, one = '', other = one, file = '']) =>
+      [one, other].some(
+        name => !new RegExp(`\\b(?:const|function\\*?|class|interface|type) ${name}\\b|^ {2}${name}\\(`, 'm').test(read(`lib/${file}`)),
+      ),
+    )
+    assert.deepEqual(
+      missing.map(([text]) => text),
+      [],
+    )
+  })
 })
 
 describe('links', () => {

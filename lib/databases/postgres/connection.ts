@@ -240,6 +240,11 @@ export class PostgresConnection implements Connection {
     return true
   }
 
+  /** An error ends the transaction. */
+  refusesLinks(): boolean {
+    return false
+  }
+
   countsKeys(): boolean {
     return false
   }

@@ -19,7 +19,7 @@ import type { LinkColumn, StoredTable } from '../../model/stored-table.ts'
 import { readListNow } from '../sql/list-changes.ts'
 import type { ListNow, TouchedList } from '../sql/list-changes.ts'
 import type { Content } from './content.ts'
-import { havePlainLinks } from './database/plain-links.ts'
+import { havePlainLinks, isChecked } from './database/plain-links.ts'
 import { SQLITE } from './dialect.ts'
 import { explainStatements } from './explain/explain.ts'
 import { findUnindexedLinks } from './explain/unindexed-keys.ts'
@@ -152,6 +152,11 @@ export class SqliteConnection implements Connection {
 
   havePlainLinks(columns: readonly LinkColumn[]): boolean {
     return !this.content.isOfOthers || havePlainLinks(this.content.handle.db, columns)
+  }
+
+  refusesLinks(table: string, column: string): boolean {
+    // In a transaction around this one, references may have been deferred.
+    return this.keepsConstraints && this.transactions.current?.outer === undefined && isChecked(this.content.handle.db, table, column)
   }
 
   countsKeys(table: string): boolean {

@@ -102,6 +102,11 @@ export interface Connection {
    * hold more than keys.
    */
   havePlainLinks(columns: readonly LinkColumn[]): boolean
+  /**
+   * Whether the database refuses a statement at once that sets a link in this column to a row which is not there, and can be asked which
+   * one afterwards, in the same transaction: so nothing need look for the row before.
+   */
+  refusesLinks(table: string, column: string): boolean
   /** Whether the engine counts the keys of a table. */
   countsKeys(table: string): boolean
   /**

@@ -37,6 +37,7 @@ export interface Checking {
   readonly known?: ReadonlySet<string>
   /** See `Validation`. */
   readonly uniquesLater?: boolean
+  readonly linksLater?: boolean
   /** Whether a new record with a key of its own may link itself: statements write that, MikroORM's unit of work leaves it out. */
   readonly mayLinkItself?: boolean
 }
@@ -115,7 +116,7 @@ function needsNoStatement(change: RecordInput, checking: Checking): boolean {
   const { links, lists, values, resource } = change
   if (checking.uniquesLater === true)
     return (
-      (links.length === 0 && lists.length === 0) ||
+      (links.length === 0 && (lists.length === 0 || checking.linksLater === true)) ||
       listReferences(change).every(({ ref }) => ref.kind === 'new' && needsNoStatement(ref.record, checking))
     )
   if (links.length > 0 || lists.length > 0) return false

@@ -19,6 +19,13 @@ export interface PivotPlace {
   readonly key: KeyValues
 }
 
+/** Parameters of the statements of a list: for the record that has it, for each of some members, and for all of these together. */
+interface BoundMembers {
+  readonly owner: unknown
+  readonly members: ReadonlySet<unknown>
+  readonly list: unknown
+}
+
 export class PlannedPivots {
   readonly #connection: Connection
   readonly #statements: LinkStatements
@@ -38,8 +45,10 @@ export class PlannedPivots {
       const before = isNew ? [] : toKeys(yield* this.#readMembers(place), target)
       yield* this.#rules!.writing!.change(target, findMoved(before, [...keys, ...unseen]))
     }
-    if (!isNew && !(yield* this.#leave(place, [...keys, ...unseen]))) return
-    yield* this.enter(place, keys)
+    const given = this.#bind(place, keys)
+    const stays = unseen.length === 0 ? given : this.#bind(place, [...keys, ...unseen])
+    if (!isNew && !(yield* this.#leave(place, stays))) return
+    if (keys.length > 0) yield* this.#enter(place, given)
   }
 
   /** Takes some members out of a list, and appends others. */
@@ -48,7 +57,7 @@ export class PlannedPivots {
     const { target } = list
     const unseen = this.#rules === undefined ? [] : yield* this.#rules.findUnseen(target, removed)
     const leaving = removed.filter(each => !unseen.includes(each))
-    const isOrdered = this.#findPivot(place).order !== undefined
+    const isOrdered = findOrder(list) !== undefined
     if (isOrdered || this.#governs(place)) {
       const members = toKeys(yield* this.#readMembers(place), target)
       const gone = new Set(leaving.map(formatKey))
@@ -68,10 +77,19 @@ export class PlannedPivots {
 
   /** Appends records to a list, apart from those that are in it. */
   *enter(place: PivotPlace, keys: readonly KeyValues[]): Coroutine<void> {
-    if (keys.length === 0) return
-    const owner = this.#statements.toParameter(place.key, place.resource)
+    if (keys.length > 0) yield* this.#enter(place, this.#bind(place, keys))
+  }
+
+  *#enter(place: PivotPlace, { owner, list }: BoundMembers): Coroutine<void> {
     const enter = this.#find(place, 'enter', pivot => this.#connection.dialect.writing.enter(pivot))
-    yield* wait(this.#statements.run(enter, [owner, this.#statements.encodeKeys(keys, place.list.target), owner]))
+    yield* wait(this.#statements.run(enter, [owner, list, owner]))
+  }
+
+  /** The parameters for the record that has the list, and for members. */
+  #bind({ list: { target }, resource, key }: PivotPlace, keys: readonly KeyValues[]): BoundMembers {
+    const members = new Set(keys.map(each => this.#statements.toParameter(each, target)))
+    const list = this.#connection.dialect.encodeList([...members], target.key[0]!.type)
+    return { owner: this.#statements.toParameter(key, resource), members, list }
   }
 
   /** Whether links of the list belong to its members, which a rule may keep from being written. */
@@ -87,7 +105,7 @@ export class PlannedPivots {
     const others = members.filter(member => !given.has(String(member)))
     const unseen = yield* rules.findUnseen(target, toKeys(others, target))
     // The unit of work has an order of its own for what the caller is not shown.
-    if (unseen.length > 0 && this.#findPivot(place).order !== undefined) throw new Unplanned()
+    if (unseen.length > 0 && findOrder(place.list) !== undefined) throw new Unplanned()
     return unseen
   }
 
@@ -100,25 +118,24 @@ export class PlannedPivots {
    * Takes out of a list what does not stay in it: in an ordered one all, unless nothing comes in or moves; returns whether anything may be
    * put in.
    */
-  *#leave(place: PivotPlace, keys: readonly KeyValues[]): Coroutine<boolean> {
-    const { list, resource, key } = place
-    const owner = this.#statements.toParameter(key, resource)
+  *#leave(place: PivotPlace, { owner, members, list }: BoundMembers): Coroutine<boolean> {
     const leave = this.#find(place, 'leave', pivot => this.#connection.dialect.writing.leave(pivot))
-    if (this.#findPivot(place).order !== undefined) {
+    if (findOrder(place.list) !== undefined) {
       const before = (yield* this.#readMembers(place)).map(String)
-      const after = new Set(keys.map(each => String(this.#statements.toParameter(each, list.target))))
+      const after = new Set([...members].map(String))
       const kept = before.filter(member => after.has(member))
       if ([...after].some((member, index) => member !== kept[index])) {
-        yield* wait(this.#statements.run(leave, [owner, this.#connection.dialect.encodeList([], list.target.key[0]!.type)]))
+        yield* wait(this.#statements.run(leave, [owner, this.#bind(place, []).list]))
         return true
       }
     }
-    yield* wait(this.#statements.run(leave, [owner, this.#statements.encodeKeys(keys, list.target)]))
-    return keys.length > 0
+    yield* wait(this.#statements.run(leave, [owner, list]))
+    return members.size > 0
   }
 
-  #findPivot({ list: { via, target }, resource }: PivotPlace): PivotTable {
-    const { table, ownerColumns, targetColumns, orderColumn, owner } = via as ToManyAttribute['via'] & { kind: 'pivot' }
+  #findPivot({ list, resource }: PivotPlace): PivotTable {
+    const { via, target } = list
+    const { table, ownerColumns, targetColumns } = via as ToManyAttribute['via'] & { kind: 'pivot' }
     const { mayHoldMisfits } = this.#connection
     const stored = mayHoldMisfits ? target.readStored() : undefined
     return {
@@ -127,8 +144,7 @@ export class PlannedPivots {
       ownerType: resource.key[0]!.type,
       member: targetColumns[0]!,
       memberType: target.key[0]!.type,
-      // Seen from its other side the list has no order: rows that were put in again would move in the lists of the owners.
-      order: owner ? orderColumn : undefined,
+      order: findOrder(list),
       members: stored === undefined ? undefined : { table: stored.table, key: stored.key[0]!.column },
     }
   }
@@ -141,6 +157,14 @@ export class PlannedPivots {
     if (statement === undefined) known.set(kind, (statement = compile(this.#findPivot(place))))
     return statement
   }
+}
+
+/**
+ * The column that orders a list. Seen from its other side the list has none: rows that were put in again would move in the lists of the
+ * owners.
+ */
+function findOrder({ via }: ToManyAttribute): string | undefined {
+  return via.kind === 'pivot' && via.owner ? via.orderColumn : undefined
 }
 
 const statements = new WeakMap<ToManyAttribute, Map<string, Statement>>()

@@ -226,7 +226,9 @@ export class PlannedWriter {
     const { values } = plan
     const asked: AskedWrite = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, values, rules, id }
     const relations = this.#relations(asked)
-    const change = yield* this.#validate(plan.body, asked)
+    // What is wrong with the body is said before an old version is.
+    const linksLater = view.visibility === EVERYTHING && current === undefined && this.#refusesLinks(plan.body)
+    const change = yield* this.#validate(plan.body, asked, linksLater)
     yield* wait(this.#reader.prepare(shown.resource, view))
     // What a new object lacks is said before an old version is.
     const documents = yield* readDocuments(change, key, this.#connection)
@@ -237,7 +239,14 @@ export class PlannedWriter {
     const columns = bindColumns(own, plan.row.stored, this.#connection, documents)
     if (columns === undefined) return this.#leave(plan.body)
     // Which members of a list exist for the caller may depend on the record, as it was.
-    if (plan.body.isWide) yield* relations.replace(change.lists, resource, key)
+    if (plan.body.isWide) {
+      try {
+        yield* relations.replace(change.lists, resource, key)
+      } catch (error) {
+        if (linksLater && error instanceof Unplanned) yield* this.#validate(plan.body, asked)
+        throw error
+      }
+    }
     return (yield* this.#rows.update({ row: plan.row, columns, address, shown }, asked)) ?? this.#leave(plan.body)
   }
 
@@ -263,12 +272,28 @@ export class PlannedWriter {
     return keepsUnique && this.#connection.keepsConstraints
   }
 
-  /** Validates a body. Of a record that does not exist nothing else is said. */
-  *#validate({ keepsUnique, mayLack }: BodyPlan, { resource, body, validation, view, isWide, id }: AskedWrite): Coroutine<RecordInput> {
+  /** Whether all that a body links are members of many-to-many lists, of which the database refuses those that are not there. */
+  #refusesLinks({ pivots, created, linksOthers }: BodyPlan): boolean {
+    if (pivots.size === 0 || created.size > 0 || linksOthers) return false
+    for (const [table, { via }] of pivots)
+      if (via.kind !== 'pivot' || !this.#connection.refusesLinks(table, via.targetColumns[0]!)) return false
+    return true
+  }
+
+  /**
+   * Validates a body. Of a record that does not exist nothing else is said.
+   *
+   * @param linksLater see `Validation`
+   */
+  *#validate(
+    { keepsUnique, mayLack }: BodyPlan,
+    { resource, body, validation, view, isWide, id }: AskedWrite,
+    linksLater = false,
+  ): Coroutine<RecordInput> {
     // A write that is undone has drawn keys.
     const uniquesLater = this.#finds(keepsUnique) && !(isWide && this.#connection.dialect.failsWhole)
     try {
-      return yield* this.#validator.validate(body, resource, { ...validation, uniquesLater, mayLinkItself: true }, view)
+      return yield* this.#validator.validate(body, resource, { ...validation, uniquesLater, linksLater, mayLinkItself: true }, view)
     } catch (error) {
       if (!(error instanceof RestError)) throw error
       const { key } = validation

@@ -61,8 +61,8 @@ export class ChangeValidator {
     }
     checkShared(change, entity, errors)
     addContradictions(change, validation.key, errors)
-    const { key: self, uniquesLater = false, mayLinkItself = false } = validation
-    const checking = { self, uniquesLater, mayLinkItself, implied: findImpliedOwner(validation) }
+    const { key: self, uniquesLater = false, linksLater = false, mayLinkItself = false } = validation
+    const checking = { self, uniquesLater, linksLater, mayLinkItself, implied: findImpliedOwner(validation) }
     yield* wait(checkChanges([change], checking, this.#connection, visibility, errors))
     const refusal = errors.refusal()
     let checked = change

@@ -48,6 +48,8 @@ export interface Validation {
   readonly implied?: ImpliedLink
   /** Whether the database refuses values that are taken, so that nothing looks for them before. */
   readonly uniquesLater?: boolean
+  /** The same for the links of lists, where nothing else of the body links records. */
+  readonly linksLater?: boolean
   /** See `Checking`. */
   readonly mayLinkItself?: boolean
 }

@@ -128,6 +128,25 @@ insert into order_tag values (5,'x'); insert into item values (5,1,9007199254740
 insert into shelf values (3, 'a1'); insert into box values (1, 'a1');
 `
 
+/** Tables as several programs make them, in one file: what is ejected has a project to start. */
+const OTHER_TABLES = [
+  `create table "User" ("id" integer not null primary key autoincrement, "createdAt" datetime not null default current_timestamp, "updatedAt" datetime not null);
+    insert into "User" values (1, 1700000000123, 1700000000456)`,
+  `create table t (id integer primary key, c char(0), f text default "in double quotes"); insert into t (id, c) values (1, 'x')`,
+  `create table Größe (id integer primary key, "Länge" int, "größe_id" int references Größe); insert into Größe values (1, 5, 1)`,
+  `create table "a.b" (id integer primary key, n int); create table c (id integer primary key, "x.y" int, ab_id int references "a.b"); insert into "a.b" values (1, 2); insert into c values (1, 2, 1)`,
+]
+
+/** Names that are no identifiers, and records without IDs. */
+const ODD = {
+  things: [1, 2].map(number => ({ 'first name': `n${number}`, ID: number, 'a.b': "it's", größe: null, 一: true, constructor: 'c' })),
+  'blog-posts': [{ id: 'x', userId: 1 }],
+  users: [{ id: 1 }],
+  user: [{ id: 5 }],
+  profile: { a: 1 },
+  none: [],
+}
+
 /** Those that are ejected, and then checked for their form and their types. */
 const PROJECTS = ['blog', 'features', 'shop']
 
@@ -150,7 +169,12 @@ describe('--eject', () => {
     db.exec(TABLES)
     db.close()
     await copyFile(join(folder, 'shop.sqlite'), join(folder, 'same.sqlite'))
-    await ejectAll(['features.mjs', 'features'], ['shop.sqlite', 'shop'])
+    const others = new Database(join(folder, 'others.sqlite'))
+    for (const sql of OTHER_TABLES) others.exec(sql)
+    others.close()
+    await writeFile(join(folder, 'odd.json'), JSON.stringify(ODD))
+    const files = ['features.mjs', 'shop.sqlite', 'others.sqlite', 'odd.json']
+    await ejectAll(...files.map(file => [file, file.split('.')[0]!] as const))
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
@@ -228,18 +252,6 @@ describe('--eject', () => {
   })
 
   it('of files of other programs serves the same', async () => {
-    // Tables as several programs make them, in one file: what is ejected has a project to start.
-    const tables = [
-      `create table "User" ("id" integer not null primary key autoincrement, "createdAt" datetime not null default current_timestamp, "updatedAt" datetime not null);
-        insert into "User" values (1, 1700000000123, 1700000000456)`,
-      `create table t (id integer primary key, c char(0), f text default "in double quotes"); insert into t (id, c) values (1, 'x')`,
-      `create table Größe (id integer primary key, "Länge" int, "größe_id" int references Größe); insert into Größe values (1, 5, 1)`,
-      `create table "a.b" (id integer primary key, n int); create table c (id integer primary key, "x.y" int, ab_id int references "a.b"); insert into "a.b" values (1, 2); insert into c values (1, 2, 1)`,
-    ]
-    const db = new Database(join(folder, 'others.sqlite'))
-    for (const sql of tables) db.exec(sql)
-    db.close()
-    await eject('others.sqlite', 'others')
     const paths = ['users', 'ts', encodeURIComponent('größe'), 'a_bs', 'cs']
     await sameAnswers('others.sqlite', 'others', [['GET', '/v1'], ...paths.map(path => ['GET', `/v1/${path}?depth=2`] as const)])
   })
@@ -344,26 +356,6 @@ describe('--eject', () => {
   })
 
   it('keeps names that are no identifiers, and records without IDs', async () => {
-    const things = [1, 2].map(number => ({
-      'first name': `n${number}`,
-      ID: number,
-      'a.b': "it's",
-      größe: null,
-      一: true,
-      constructor: 'c',
-    }))
-    await writeFile(
-      join(folder, 'odd.json'),
-      JSON.stringify({
-        things,
-        'blog-posts': [{ id: 'x', userId: 1 }],
-        users: [{ id: 1 }],
-        user: [{ id: 5 }],
-        profile: { a: 1 },
-        none: [],
-      }),
-    )
-    await eject('odd.json', 'odd')
     const code = await readFile(join(folder, 'odd', 'index.ts'), 'utf8')
     assert.match(code, /^\/\/ none is empty: [^\n]+\n(?:\/\/ [^\n]+\n)*export default \{/m, 'what was guessed is a comment')
     await sameAnswers('odd.json', 'odd', [

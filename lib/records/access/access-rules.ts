@@ -16,7 +16,7 @@ import type { Parameters } from '../request/query-string.ts'
 import type { Condition } from '../plan/read-plan.ts'
 import { unknownAttribute } from './resolve-path.ts'
 import type { Target } from './resolve-path.ts'
-import { EVERYTHING, RuleNotEvaluated, hasVisibleTarget, isOpen, openNames, retryWithRules } from '../plan/visibility.ts'
+import { EVERYTHING, hasVisibleTarget, isOpen, notEvaluated, openNames, retryWithRules } from '../plan/visibility.ts'
 import type { PendingRule, Visibility } from '../plan/visibility.ts'
 
 /** A custom parameter of the application: gives a condition on the records that are read. */
@@ -114,7 +114,7 @@ class CallerVisibility implements Visibility {
     const rule = resource.rules.access[action]
     const answer = typeof rule === 'boolean' ? rule : this.#answers.get(resource)?.[action]
     if (typeof answer === 'boolean') return answer
-    throw new RuleNotEvaluated({ resource, about: action })
+    throw notEvaluated(resource, action)
   }
 
   readonly restricts = ({ rules }: Resource): boolean => rules.scopes.length > 0
@@ -129,7 +129,7 @@ class CallerVisibility implements Visibility {
   #known(resource: Resource): ReadScope {
     if (this.#isEngine || resource.rules.scopes.length === 0) return WHOLE
     const scope = this.#scopes.get(resource)
-    if (scope === undefined || scope instanceof Promise) throw new RuleNotEvaluated({ resource, about: 'scope' })
+    if (scope === undefined || scope instanceof Promise) throw notEvaluated(resource, 'scope')
     return scope
   }
 
@@ -205,7 +205,7 @@ class WriterVisibility implements Visibility {
   #known(resource: Resource): ReadScope {
     if (resource.rules.write === undefined) return WHOLE
     const rule = this.#rules.get(resource)
-    if (rule === undefined || rule instanceof Promise) throw new RuleNotEvaluated({ resource, about: 'scope' })
+    if (rule === undefined || rule instanceof Promise) throw notEvaluated(resource, 'scope')
     return rule
   }
 

@@ -31,6 +31,23 @@ export class RuleNotEvaluated extends Error {
   }
 }
 
+/** One for each question: it is thrown in many requests, and to note the stack of an error takes longer than to read a record. */
+const stops = new WeakMap<Resource, Map<PendingRule['about'], RuleNotEvaluated>>()
+
+/** Returns what stops a plan at a rule that has not been asked. */
+export function notEvaluated(resource: Resource, about: PendingRule['about']): RuleNotEvaluated {
+  let known = stops.get(resource)
+  if (known === undefined) stops.set(resource, (known = new Map()))
+  let stop = known.get(about)
+  if (stop === undefined) {
+    stop = new RuleNotEvaluated({ resource, about })
+    // It would hold the objects of the first request.
+    delete stop.stack
+    known.set(about, stop)
+  }
+  return stop
+}
+
 export interface Visibility {
   /** What it is about: all there is, what exists for a caller, or what the caller may write. */
   readonly kind: 'everything' | 'caller' | 'writer'
@@ -94,7 +111,7 @@ export function retryWithRules<T>(visibility: Visibility, work: () => T): Awaita
 export function restrictedTo(rules: readonly PendingRule[], visibility: Visibility): Visibility {
   if (visibility === EVERYTHING) return visibility
   const require = (resource: Resource, about: PendingRule['about']): void => {
-    if (!rules.some(rule => rule.resource === resource && rule.about === about)) throw new RuleNotEvaluated({ resource, about })
+    if (!rules.some(rule => rule.resource === resource && rule.about === about)) throw notEvaluated(resource, about)
   }
   return {
     ...visibility,

@@ -3,8 +3,8 @@
  * taken. Runs inside the transaction of the change, before anything is written.
  */
 import { withArticle } from '../../foundation/base/article.ts'
-import { chain } from '../../foundation/base/awaitable.ts'
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
+import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Dialect, Reading } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
 import type { FieldErrors } from '../../foundation/base/body-errors.ts'
@@ -100,15 +100,14 @@ export function checkChanges(
   errors: FieldErrors,
 ): Awaitable<void> {
   const { dialect } = connection
-  return chain(visibility === EVERYTHING ? undefined : evaluateAllRules(changes, checking.self !== undefined, visibility), () => {
-    if (checking.implied === undefined && changes.every(change => needsNoStatement(change, checking))) return
-    const check: DatabaseCheck = { ...checking, dialect, visibility, errors, seen: new Set(), found: new Map() }
-    return connection.read(() => checkRecords(changes, check))
-  })
-}
-
-async function evaluateAllRules(changes: readonly RecordInput[], isStored: boolean, visibility: Visibility): Promise<void> {
-  for (const change of changes) await evaluateRules(change, isStored, visibility)
+  return chain(
+    visibility === EVERYTHING ? undefined : runCoroutine(evaluateRules(changes, checking.self !== undefined, visibility)),
+    () => {
+      if (checking.implied === undefined && changes.every(change => needsNoStatement(change, checking))) return
+      const check: DatabaseCheck = { ...checking, dialect, visibility, errors, seen: new Set(), found: new Map() }
+      return connection.read(() => checkRecords(changes, check))
+    },
+  )
 }
 
 /** Whether a change needs no statement: it links no record that is there, and has no value that must be unique. */
@@ -141,27 +140,28 @@ function* checkRecords(changes: readonly RecordInput[], check: DatabaseCheck): R
 }
 
 /** Evaluates the access rules of all resources of a change: the check cannot wait, and the change may alter the data that rules read. */
-async function evaluateRules(change: RecordInput, isStored: boolean, visibility: Visibility): Promise<void> {
-  await visibility.ask({ resource: change.resource, about: 'scope' })
-  await visibility.writing?.ask({ resource: change.resource, about: 'scope' })
-  for (const { ref } of listReferences(change)) if (ref.kind === 'new') await evaluateRules(ref.record, false, visibility)
-  const relations = [
-    ...change.links.map(({ attribute, link }) => ({ attribute, refs: link === null ? [] : [link] })),
-    ...change.lists.map(({ attribute, items }) => ({ attribute, refs: items })),
-  ]
-  for (const { attribute, refs } of relations) {
+function* evaluateRules(changes: readonly RecordInput[], isStored: boolean, visibility: Visibility): Coroutine<void> {
+  for (const change of changes) yield* evaluateOwn(change, isStored, visibility)
+}
+
+function* evaluateOwn(change: RecordInput, isStored: boolean, visibility: Visibility): Coroutine<void> {
+  yield* wait(visibility.ask({ resource: change.resource, about: 'scope' }))
+  if (visibility.writing !== undefined) yield* wait(visibility.writing.ask({ resource: change.resource, about: 'scope' }))
+  for (const { ref } of listReferences(change)) if (ref.kind === 'new') yield* evaluateOwn(ref.record, false, visibility)
+  const links = change.links.map(({ attribute, link }) => ({ attribute, refs: link === null ? [] : [link] }))
+  for (const { attribute, refs } of [...links, ...change.lists.map(({ attribute, items }) => ({ attribute, refs: items }))]) {
     const { target: resource } = attribute
     const isLinked = refs.some(ref => ref.kind === 'existing')
-    if (isLinked && !(await visibility.permits(resource, 'get'))) continue
+    if (isLinked && !(yield* wait(visibility.permits(resource, 'get')))) continue
     // The records that a list or an inverse link has now are read as well.
     const holds = attribute.kind === 'toOne' && attribute.owner
-    if (isLinked || !holds) await visibility.ask({ resource, about: 'scope' })
+    if (isLinked || !holds) yield* wait(visibility.ask({ resource, about: 'scope' }))
     // A record that gets another link by its own foreign key is updated, and an orphan is deleted.
     const other = owningAttribute(attribute)
-    if (other !== undefined && (isLinked || (isStored && !attribute.orphanRemoval))) await visibility.permits(resource, 'update')
-    if (isStored && attribute.orphanRemoval) await visibility.permits(resource, 'delete')
-    if (isStored && holds && attribute.orphanRemoval) await visibility.ask({ resource, about: 'scope' })
-    if (other?.orphanRemoval === true) await visibility.permits(other.target, 'delete')
+    if (other !== undefined && (isLinked || (isStored && !attribute.orphanRemoval))) yield* wait(visibility.permits(resource, 'update'))
+    if (isStored && attribute.orphanRemoval) yield* wait(visibility.permits(resource, 'delete'))
+    if (isStored && holds && attribute.orphanRemoval) yield* wait(visibility.ask({ resource, about: 'scope' }))
+    if (other?.orphanRemoval === true) yield* wait(visibility.permits(other.target, 'delete'))
   }
 }
 

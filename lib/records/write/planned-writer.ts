@@ -227,7 +227,7 @@ export class PlannedWriter {
     const asked: AskedWrite = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, values, rules, id }
     const relations = this.#relations(asked)
     // What is wrong with the body is said before an old version is.
-    const linksLater = view.visibility === EVERYTHING && current === undefined && this.#refusesLinks(plan.body)
+    const linksLater = current === undefined && this.#refusesLinks(plan.body) && seesMembers(plan.body, view)
     const change = yield* this.#validate(plan.body, asked, linksLater)
     yield* wait(this.#reader.prepare(shown.resource, view))
     // What a new object lacks is said before an old version is.
@@ -309,4 +309,12 @@ export class PlannedWriter {
 function plannedBy(row: RowPlan, body: BodyPlan, run: (planned: PlannedBody) => Coroutine<Written | undefined>): PlannedWrite<Written> {
   const planned: PlannedBody = { row, body, values: new MadeValues() }
   return { values: planned.values, run: () => run(planned) }
+}
+
+/** Whether all records exist for the caller that lists of a body may link, as far as that is known at once. */
+function seesMembers({ pivots }: BodyPlan, { visibility }: View): boolean {
+  if (visibility === EVERYTHING) return true
+  if (visibility.writing !== undefined) return false
+  for (const { target } of pivots.values()) if (visibility.restricts(target) || visibility.permits(target, 'get') !== true) return false
+  return true
 }

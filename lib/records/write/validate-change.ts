@@ -53,7 +53,7 @@ export class ChangeValidator {
     const asked = yield* wait(this.#validateByModel(body, resource, validation, view))
     const { change, errors } = validation.mode === 'update' ? yield* this.#omitUnchanged(asked, body, resource, validation, view) : asked
     // First of all, so that errors of a nested body reveal nothing to callers who may not create such records.
-    if (visibility !== EVERYTHING && (change.links.length > 0 || change.lists.length > 0)) yield* wait(this.#authorizeNested(change, view))
+    if (visibility !== EVERYTHING && (change.links.length > 0 || change.lists.length > 0)) yield* this.#authorizeNested(change, view)
     if (entity !== undefined && change.values.some(({ attribute }) => attribute.kind === 'embedded')) {
       const required = yield* wait(retryWithRules(visibility, () => requireNewEmbedded(entity, change, visibility)))
       // An attribute with a wrong value has its error already.
@@ -169,12 +169,12 @@ export class ChangeValidator {
   }
 
   /** Refuses a body that creates nested records which the caller may not create by themselves. */
-  async #authorizeNested(change: RecordInput, view: View): Promise<void> {
+  *#authorizeNested(change: RecordInput, view: View): Coroutine<void> {
     const refs = [...change.links.map(({ link }) => link), ...change.lists.flatMap(({ items }) => items)]
     for (const ref of refs) {
       if (ref?.kind !== 'new') continue
-      await authorize(ref.record.resource, 'create', view.visibility, view.ctx)
-      await this.#authorizeNested(ref.record, view)
+      yield* wait(authorize(ref.record.resource, 'create', view.visibility, view.ctx))
+      yield* this.#authorizeNested(ref.record, view)
     }
   }
 }

@@ -12,7 +12,7 @@ import { after, afterEach, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
-import { Command, COMMAND, ROOT, runAll, SOURCE_COMMAND, type Ended } from '../helpers/command.ts'
+import { Command, COMMAND, ROOT, runAll, ServedLines, SOURCE_COMMAND, type Ended } from '../helpers/command.ts'
 
 const ORM = import.meta.resolve('@mikro-orm/core')
 // Colours are for terminals; whoever runs the specs may have forced them.
@@ -86,6 +86,13 @@ function assertFails(result: Ended, code: number, message: RegExp): void {
   assert.equal(result.code, code)
 }
 
+/** Asserts that a signal ends the command well. The fetch of this process keeps a connection open: it must not keep the command. */
+async function assertEndedBy(signal: NodeJS.Signals, command: Running): Promise<void> {
+  command.child.kill(signal)
+  assert.deepEqual(await command.ended, { code: 0, signal: null })
+  assert.equal(command.stderr, '')
+}
+
 async function post(origin: string, path: string, body: unknown): Promise<Response> {
   return fetch(origin + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 }
@@ -137,25 +144,28 @@ describe('command', () => {
     })
 
     it('prints requests that answer for any model', async () => {
-      for (const args of [['model.mjs', '--seed', 'seed.json'], ['model.mjs'], [join(ROOT, 'fixtures', 'library', 'index.ts')]]) {
-        const command = serve(...args, '--api-version', 'v2')
-        await command.origin()
-        const urls = [...command.stdout.matchAll(/curl '(.+)'/g)].map(match => match[1] ?? '')
-        assert.ok(urls.length > 0)
+      const models = [['model.mjs', '--seed', 'seed.json'], ['model.mjs'], [join(ROOT, 'fixtures', 'library', 'index.ts')]]
+      await using served = new ServedLines(
+        folder,
+        models.map(args => [...args, '--api-version', 'v2', '--port', '0']),
+      )
+      for (const printed of await served.printed()) {
+        const urls = [...printed.matchAll(/curl '(.+)'/g)].map(match => match[1] ?? '')
+        assert.ok(urls.length > 0, printed)
         for (const url of urls) assert.equal((await fetch(url)).status, 200, url)
       }
     })
 
-    it('prints a line for every request, plain where there is no terminal', async () => {
+    it('prints a line for every request, plain where there is no terminal, until SIGTERM ends it with exit code 0', async () => {
       const command = serve('model.mjs')
       const origin = await command.origin()
-      await fetch(`${origin}/v1/books?limit=1`)
-      await fetch(`${origin}/v1/nobody`)
+      for (const path of ['/v1/books?limit=1', '/v1/nobody']) await (await fetch(origin + path)).text()
       await command.printed(/^\d\d:\d\d:\d\d GET \/v1\/books\?limit=1 200 \d+\.\d ms\n\S+ GET \/v1\/nobody 404 \S+ ms\n/m)
       assert.ok(!command.stdout.includes('\u001b'))
+      await assertEndedBy('SIGTERM', command)
     })
 
-    it('takes options together: no such lines with --quiet, writes answered with 405 with --read-only, versions and origins more than once', async () => {
+    it('takes options together, until SIGINT ends it: no such lines with --quiet, writes answered with 405 with --read-only, versions and origins more than once', async () => {
       const versions = ['--api-version', 'v1', '--api-version', 'v3']
       const command = serve('model.mjs', '--quiet', '--read-only', ...versions, '--cors', 'http://a.test', '--cors=http://b.test')
       const origin = await command.origin()
@@ -170,18 +180,20 @@ describe('command', () => {
       }
       await wait(50)
       assert.doesNotMatch(command.stdout, / (?:GET|POST) /)
+      await assertEndedBy('SIGINT', command)
     })
 
-    it('tells in one line that the port is in use', async () => {
+    it('tells in one line that the port is in use, or that the host is none', async () => {
       const other = createServer().listen(0, '127.0.0.1')
       await new Promise(resolve => other.once('listening', resolve))
       const { port } = other.address() as AddressInfo
-      assertFails(await run('model.mjs', '--port', String(port)), 1, new RegExp(`Port ${port} is in use: .*--port 0`))
+      const [inUse, noHost] = runAll(folder, [
+        ['model.mjs', '--port', String(port)],
+        ['model.mjs', '--port', '0', '--host', '203.0.113.1'],
+      ]) as [Ended, Ended]
       other.close()
-    })
-
-    it('tells in one line that the host is none', async () => {
-      assertFails(await run('model.mjs', '--port', '0', '--host', '203.0.113.1'), 1, /203\.0\.113\.1 is not an address of this machine/)
+      assertFails(inUse, 1, new RegExp(`Port ${port} is in use: .*--port 0`))
+      assertFails(noHost, 1, /203\.0\.113\.1 is not an address of this machine/)
     })
   })
 
@@ -283,14 +295,16 @@ describe('command', () => {
       await writeFile(join(folder, 'mistaken/index.mjs'), `export * from './entities.mjs'\n`)
       await writeFile(join(folder, 'mistaken/through.mjs'), `export * from '../common/other.js'\n`)
       await writeFile(join(folder, 'common/other.js'), `import 'node:fs'\n`)
-      for (const [file, expected] of [
+      const cases = [
         ['nested.js', /nested\.js cannot be loaded: Unexpected token 'export' \(\S+nested\.js:2\)\.$/],
         ['index.mjs', /index\.mjs cannot be loaded: .+ \(\S+entities\.mjs:\d\)\.$/],
         ['through.mjs', /outside a module \(\S+other\.js:1\)\. \S+common\/package\.json says "type": "commonjs"/],
-      ] as const) {
-        const { stderr } = await run(`mistaken/${file}`, '--get', '/v1')
-        assert.match(stderr.trimEnd().split('\n').at(-1)!, expected)
-      }
+      ] as const
+      const results = runAll(
+        folder,
+        cases.map(([file]) => [`mistaken/${file}`, '--get', '/v1']),
+      )
+      for (const [index, { stderr }] of results.entries()) assert.match(stderr.trimEnd().split('\n').at(-1)!, cases[index]![1])
     })
 
     it('that cannot be served are told in one line', async () => {
@@ -397,7 +411,10 @@ describe('command', () => {
 
   describe('--get', () => {
     it('prints the body as JSON and tells by its exit code whether all was well', async () => {
-      const found = await run('--get', '/v1/publishers?sort=sites.desc&limit=5')
+      const [found, missing] = runAll(folder, [
+        ['--get', '/v1/publishers?sort=sites.desc&limit=5'],
+        ['model.mjs', '--get', '/v1/nobody'],
+      ]) as [Ended, Ended]
       assert.deepEqual([found.code, found.stderr], [0, ''])
       const body = JSON.parse(found.stdout) as { publishers: { sites: unknown[] }[] }
       assert.equal(found.stdout, `${JSON.stringify(body, undefined, 2)}\n`)
@@ -407,7 +424,6 @@ describe('command', () => {
         counts,
         counts.toSorted((a, b) => b - a),
       )
-      const missing = await run('model.mjs', '--get', '/v1/nobody')
       assert.equal(missing.code, 1)
       assert.equal((JSON.parse(missing.stdout) as { code: string }).code, 'resource_unknown')
     })
@@ -456,17 +472,6 @@ describe('command', () => {
   })
 
   describe('signals', () => {
-    it('end it with exit code 0', async () => {
-      for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-        const command = serve('model.mjs')
-        // The fetch of this process keeps its connection open: it must not keep the command from ending.
-        await (await fetch(`${await command.origin()}/v1`)).text()
-        command.child.kill(signal)
-        assert.deepEqual(await command.ended, { code: 0, signal: null })
-        assert.equal(command.stderr, '')
-      }
-    })
-
     it('let what is in flight finish first', async () => {
       await writeFile(join(folder, 'slow.mjs'), modelText('Book', 500))
       const command = serve('slow.mjs')
@@ -493,26 +498,7 @@ describe('command', () => {
   })
 
   describe('--watch', () => {
-    it('starts again when the module changes, and survives a broken one', async () => {
-      await mkdir(join(folder, 'watched'))
-      const file = join(folder, 'watched', 'model.mjs')
-      await writeFile(file, modelText('Book'))
-      const command = serve('watched/model.mjs', '--watch')
-      await command.origin()
-      await writeFile(file, 'export default [')
-      await command.printed(/changed, starting again/)
-      for (let waited = 0; !command.stderr.includes('waiting for a change') && waited < 10_000; waited += 20) await wait(20)
-      assert.match(command.stderr, /cannot be loaded/)
-      command.stdout = ''
-      await writeFile(file, modelText('Author'))
-      assert.equal((await fetch(`${await command.origin()}/v1/authors`)).status, 200)
-      command.child.kill('SIGTERM')
-      assert.deepEqual(await command.ended, { code: 0, signal: null })
-    })
-  })
-
-  describe('--watch of a module in memory', () => {
-    it('keeps the data where the model allows it, else says why it began anew', async () => {
+    it('starts again when the module changes, keeps the data where the model allows it, else says why it began anew, and survives a broken module', async () => {
       await mkdir(join(folder, 'kept'))
       const file = join(folder, 'kept', 'model.mjs')
       const model = (properties: string, seed = '[{ name: "Seeded" }]'): string => `import { defineEntity, p } from '${ORM}'
@@ -537,8 +523,15 @@ describe('command', () => {
       await change(model('rank: p.integer().nullable()', '[{ name: "Other" }]'))
       assert.match(command.stdout, /the data begins anew: the seed has changed\.\n/)
       assert.deepEqual((await ask(''))['books'], [{ id: 1, name: 'Other', rank: null }])
+      await writeFile(file, 'export default [')
+      await command.printed(/changed, starting again/)
+      for (let waited = 0; !command.stderr.includes('waiting for a change') && waited < 10_000; waited += 20) await wait(20)
+      assert.match(command.stderr, /cannot be loaded/)
+      command.stdout = ''
+      await writeFile(file, modelText('Author'))
+      assert.equal((await fetch(`${await command.origin()}/v1/authors`)).status, 200)
       command.child.kill('SIGTERM')
-      await command.ended
+      assert.deepEqual(await command.ended, { code: 0, signal: null })
     })
   })
 

@@ -126,12 +126,17 @@ export class ServedLines extends Command {
     super(folder, ...argumentsOfAll(lines, 'serve-lines.ts'))
   }
 
-  /** Returns the addresses, in the order of the lines. */
-  async origins(): Promise<string[]> {
+  /** Returns what each line has printed once it listens, in their order. */
+  async printed(): Promise<string[]> {
     return this.until('the addresses', () => {
       if (this.child.exitCode !== null) throw new Error(`The process has ended: ${this.stderr}`)
       return this.stdout.endsWith('\n') && (JSON.parse(this.stdout) as string[])
     })
+  }
+
+  /** Returns the addresses, in the order of the lines. */
+  async origins(): Promise<string[]> {
+    return (await this.printed()).map(printed => / at (http:\S+)\n/.exec(printed)![1]!)
   }
 }
 

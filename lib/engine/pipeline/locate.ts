@@ -10,7 +10,7 @@ import type { Resource } from '../../model/model.ts'
 import { notFound } from '../../records/access/resolve-path.ts'
 import { formatRoot } from '../../records/request/address.ts'
 import type { Request } from '../../records/request/parse-request.ts'
-import type { Connection } from '../../records/database/connection.ts'
+import type { ReadingConnection } from '../../records/database/connection.ts'
 import { findId, findRowKey } from '../../records/read/row-keys.ts'
 import type { Written } from '../../records/write/written.ts'
 
@@ -22,7 +22,7 @@ interface LocatedRecord {
 }
 
 /** Returns what a path names, with the key of its row: for what `hasRowKey` says has none yet. */
-export function locate<T extends LocatedRecord>(target: T, connection: Connection): Awaitable<T & { readonly key: KeyValues }> {
+export function locate<T extends LocatedRecord>(target: T, connection: ReadingConnection): Awaitable<T & { readonly key: KeyValues }> {
   const { key, resource, id } = target
   return chain(findRowKey(resource, key, connection), found => {
     if (found === undefined) throw notFound(resource, id)
@@ -31,7 +31,7 @@ export function locate<T extends LocatedRecord>(target: T, connection: Connectio
 }
 
 /** Returns the segment of a path that names a record which has been created, and which clients know by another key than its own. */
-export function formatSegment({ resource, key, record }: Written, connection: Connection): Awaitable<string> {
+export function formatSegment({ resource, key, record }: Written, connection: ReadingConnection): Awaitable<string> {
   // A request may ask for other attributes alone.
   const shown = record[resource.shownKey!.name]
   const id = shown === undefined ? findId(resource, key, connection) : idFromJson(shown, resource)
@@ -43,7 +43,7 @@ export function findNewPath(
   key: RecordKey,
   { base, segments }: Request,
   written: Written,
-  connection: Connection,
+  connection: ReadingConnection,
 ): Awaitable<string | undefined> {
   // Of most changes the record shows that it has the ID that was asked for.
   if (written.record[written.resource.shownKey!.name] === idToJson(key, written.resource)) return undefined

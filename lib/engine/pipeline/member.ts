@@ -16,7 +16,7 @@ import type { Target } from '../../records/access/resolve-path.ts'
 import { isOpen, onlyRecord, retryWithRules } from '../../records/plan/visibility.ts'
 import { NO_PARAMETERS } from '../../records/request/query-string.ts'
 import type { Reader, View } from '../../records/read/reader.ts'
-import type { Connection } from '../../records/database/connection.ts'
+import type { ReadingConnection } from '../../records/database/connection.ts'
 import type { Writer } from '../../records/write/writer.ts'
 import { findRowKey } from '../../records/read/row-keys.ts'
 import { locate } from './locate.ts'
@@ -24,7 +24,7 @@ import { respondDeleted, respondRecord } from './respond.ts'
 
 /** What reading and removing a member uses of the services of its version. */
 interface MemberServices {
-  readonly connection: Connection
+  readonly connection: ReadingConnection
   readonly reader: Reader
   readonly writer: Writer
   readonly clock: Clock
@@ -71,7 +71,7 @@ export async function removeMember(target: MemberTarget, view: View, services: M
 }
 
 /** The key of the row of the record. */
-async function findMember(target: MemberTarget, connection: Connection): Promise<KeyValues> {
+async function findMember(target: MemberTarget, connection: ReadingConnection): Promise<KeyValues> {
   const { resource, key } = target.member
   const found = await findRowKey(resource, key, connection)
   if (found === undefined) throw notInList(target)

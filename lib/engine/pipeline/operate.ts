@@ -7,7 +7,7 @@ import type { ResourceAction } from '../../records/access/actions.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { CustomParameter, ModelRules } from '../../records/access/access-rules.ts'
-import type { Connection, WrittenPlace } from '../../records/database/connection.ts'
+import type { ReadingConnection, WrittenPlace } from '../../records/database/connection.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Wrapper } from '../../model/hook-context.ts'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
@@ -55,7 +55,7 @@ import type { Written } from '../../records/write/written.ts'
 
 /** The services that operations of one version use. */
 export interface Services {
-  readonly connection: Connection
+  readonly connection: ReadingConnection
   readonly reader: Reader
   readonly writer: Writer
   /** What hashes passwords; undefined where none are. */

@@ -11,7 +11,7 @@ import { formatIso } from '../../foundation/values/iso-time.ts'
 import { requireLogIn } from '../../records/access/access-rules.ts'
 import { notFound } from '../../records/access/resolve-path.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
-import type { Connection } from '../../records/database/connection.ts'
+import type { ReadingConnection } from '../../records/database/connection.ts'
 import { hasRowKey, idToJson, keyFromText } from '../../model/key.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
 import { findId } from '../../records/read/row-keys.ts'
@@ -22,7 +22,7 @@ import { respondRecord } from './respond.ts'
 
 /** What setting a mark uses of the services of its version. */
 interface MarkServices {
-  readonly connection: Connection
+  readonly connection: ReadingConnection
   readonly reader: Reader
   readonly writer: Writer
   readonly clock: Clock
@@ -51,7 +51,7 @@ export async function setMark(target: MarkTarget, isSet: boolean, view: View, se
 }
 
 /** The ID of the user of the token, as bodies have it. */
-async function findCaller({ mark: { list } }: MarkTarget, sub: string, connection: Connection): Promise<unknown> {
+async function findCaller({ mark: { list } }: MarkTarget, sub: string, connection: ReadingConnection): Promise<unknown> {
   const key = keyFromText(sub, list.target)
   const id = key && (await findId(list.target, key, connection))
   if (id === undefined) throw restError('forbidden', 'The user of the token is none that can set a mark.')

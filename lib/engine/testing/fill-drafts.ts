@@ -5,7 +5,7 @@
 import { restError } from '../../foundation/base/errors.ts'
 import type { RestError } from '../../foundation/base/errors.ts'
 import type { Statement } from '../../records/database/dialect.ts'
-import type { Connection } from '../../records/database/connection.ts'
+import type { RowConnection } from '../../records/database/connection.ts'
 import { keyFromJson } from '../../model/key.ts'
 import type { Attribute, Resource, ScalarAttribute } from '../../model/model.ts'
 import { planRows } from '../../records/write/plan-rows.ts'
@@ -98,7 +98,7 @@ const WHOLE = { filters: [], limit: 1, offset: 0, key: [] } as const
 /** Makes up the values of drafts. */
 export class DraftFiller {
   readonly #drafts: readonly RecordDraft[]
-  readonly #connection: Connection
+  readonly #connection: RowConnection
   readonly #readable: Readable | undefined
   readonly #now: number
   /** Unique values of this call. */
@@ -106,7 +106,7 @@ export class DraftFiller {
   readonly #statements = new Map<string, Statement | undefined>()
   readonly #numbers: ReadonlyMap<RecordDraft, number>
 
-  constructor({ all }: RecordDrafts, connection: Connection, readable: Readable | undefined, now: number) {
+  constructor({ all }: RecordDrafts, connection: RowConnection, readable: Readable | undefined, now: number) {
     this.#drafts = all
     this.#connection = connection
     this.#readable = readable

@@ -38,17 +38,11 @@ export interface RowsWritten {
   readonly keys?: () => readonly bigint[]
 }
 
-/** Runs work on an open database. */
-export interface Connection {
+/** Reads by plans. */
+export interface ReadingConnection {
   readonly dialect: Dialect
-  /** Whether the database is known to have the constraints of the model, so that it refuses what they forbid. */
-  readonly keepsConstraints: boolean
   /** Whether a column may hold a value that is not of its attribute's type, since others have written to the database. */
   readonly mayHoldMisfits: boolean
-  /** The MikroORM instance on the database; made when it is first asked for. */
-  readonly orm: MikroORM
-  /** The filters that the application has added to its entity manager. */
-  readonly filters: AddedFilters
   /**
    * Runs reading work; waits while another request's transaction is open, so that its changes are not seen before they are committed.
    *
@@ -56,33 +50,12 @@ export interface Connection {
    *   last ones of the reading have been sent, where they say that they are the last (`ReadingStep.isLast`)
    */
   read<T>(reading: () => Reading<T>, end?: RequestAbort, behind?: () => void): T | Promise<T>
-  /**
-   * Runs reading work at once, also while another request's transaction is open, whose changes it sees then. A database that answers by
-   * promises only begins at once: inside a transaction, before anything else that is asked of that.
-   */
-  readNow<T>(reading: () => Reading<T>): Awaitable<T>
-  /** Counts the rows of each table, all at one time. */
-  countRows(tables: readonly string[]): Awaitable<readonly number[]>
-  /** What the database does for statements that have run. Runs none of them. */
-  explain(statements: readonly RunStatement[]): Awaitable<StatementsExplained>
-  /** Finds the links of relations, and foreign keys, that no index serves, in tables with more rows than that. */
-  unindexedLinks(resources: readonly Resource[], rows: number): Awaitable<UnindexedLink[]>
-  /** From now on the statements of requests that are traced are reported to their traces. */
-  observe(traces: Traces): void
-  /** From now on the rows that change are reported, to their owner beside the watchers. */
-  record(watched: Watched, owner: ChangeOwner): ChangeRecorder
-  /** From now on the time of the model's functions and of SQL is that of the clock. */
-  follow(clock: Clock): void
-  /** Refuses a statement that the database cannot run, without running it. */
-  check(statement: Statement): Awaitable<void>
-  /**
-   * Runs work in a transaction, one at a time; inside the work of another one it is nested in that. What the work leaves pending is
-   * flushed.
-   *
-   * @param repeatable whether the work may run again in another transaction, where several run at a time and one gets in the way of another
-   * @param place what it writes: there writes of one record take turns that have got in each other's way, or may not run again
-   */
-  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, repeatable?: Repeatable, place?: WrittenPlace): Promise<T>
+}
+
+/** Writes rows by statements, without MikroORM's unit of work. */
+export interface RowConnection extends ReadingConnection {
+  /** Whether the database is known to have the constraints of the model, so that it refuses what they forbid. */
+  readonly keepsConstraints: boolean
   /**
    * Whether statements of the engine may write rows without the unit of work: nobody subscribes to it or logs what it runs, and MikroORM's
    * own classes are in place.
@@ -97,6 +70,13 @@ export interface Connection {
   takeKey(table: StoredTable, given: unknown): number | bigint | undefined
   /** Whether the defaults that the database gives the columns of a table follow the clock of the engine. */
   keepsTime(table: StoredTable): boolean
+  /**
+   * Puts the engine's time where the constructor of a new entity has put the system's.
+   *
+   * @param given what the entity was made of, which stays as it is
+   * @param from when the making began, in milliseconds of the system's clock
+   */
+  retime(entity: object, given: object, from: number): void
   /**
    * Whether statements may set and compare the links in these columns, as the records show them. In an existing database the columns may
    * hold more than keys.
@@ -123,6 +103,22 @@ export interface Connection {
    *   what has changed, and one in memory that is the first one, too, with nothing behind it, needs no transaction
    */
   run(statement: Statement, parameters: readonly unknown[], behind?: BehindWrite): Awaitable<RowsWritten>
+}
+
+/** Reads and writes entities, by MikroORM. */
+export interface EntityConnection extends ReadingConnection {
+  /** The MikroORM instance on the database; made when it is first asked for. */
+  readonly orm: MikroORM
+  /** The filters that the application has added to its entity manager. */
+  readonly filters: AddedFilters
+  /**
+   * Runs work in a transaction, one at a time; inside the work of another one it is nested in that. What the work leaves pending is
+   * flushed.
+   *
+   * @param repeatable whether the work may run again in another transaction, where several run at a time and one gets in the way of another
+   * @param place what it writes: there writes of one record take turns that have got in each other's way, or may not run again
+   */
+  write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, repeatable?: Repeatable, place?: WrittenPlace): Promise<T>
   /**
    * The entity of a key as the entity manager takes it, loaded as `em.findOne` does, without MikroORM's filters; undefined when there is
    * none.
@@ -135,19 +131,35 @@ export interface Connection {
    */
   removesAlone(name: EntityName): boolean
   /**
-   * Puts the engine's time where the constructor of a new entity has put the system's.
-   *
-   * @param given what the entity was made of, which stays as it is
-   * @param from when the making began, in milliseconds of the system's clock
-   */
-  retime(entity: object, given: object, from: number): void
-  /**
    * Inside a transaction: inserts rows as they are, where no code of the application's listens and the engine counts no keys; else it says
    * false.
    */
   insertRows(tables: readonly TableRows[], em: EntityManager): Awaitable<boolean>
   /** Inside a transaction: lets records refer to others that come later. */
   deferReferences(): Awaitable<void>
+}
+
+/** An open database: what reading, rows and entities need of it, and what an engine does with it as a whole. */
+export interface Connection extends RowConnection, EntityConnection {
+  /**
+   * Runs reading work at once, also while another request's transaction is open, whose changes it sees then. A database that answers by
+   * promises only begins at once: inside a transaction, before anything else that is asked of that.
+   */
+  readNow<T>(reading: () => Reading<T>): Awaitable<T>
+  /** Counts the rows of each table, all at one time. */
+  countRows(tables: readonly string[]): Awaitable<readonly number[]>
+  /** What the database does for statements that have run. Runs none of them. */
+  explain(statements: readonly RunStatement[]): Awaitable<StatementsExplained>
+  /** Finds the links of relations, and foreign keys, that no index serves, in tables with more rows than that. */
+  unindexedLinks(resources: readonly Resource[], rows: number): Awaitable<UnindexedLink[]>
+  /** From now on the statements of requests that are traced are reported to their traces. */
+  observe(traces: Traces): void
+  /** From now on the rows that change are reported, to their owner beside the watchers. */
+  record(watched: Watched, owner: ChangeOwner): ChangeRecorder
+  /** From now on the time of the model's functions and of SQL is that of the clock. */
+  follow(clock: Clock): void
+  /** Refuses a statement that the database cannot run, without running it. */
+  check(statement: Statement): Awaitable<void>
   /** Closes the database, and MikroORM on it. */
   close(): Promise<void>
 }

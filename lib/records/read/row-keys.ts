@@ -9,7 +9,7 @@ import type { KeyValues, RecordKey, ShownKey } from '../../model/key.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { Arguments } from '../database/bind.ts'
 import type { CompiledRead, Dialect, Reading } from '../database/dialect.ts'
-import type { Connection } from '../database/connection.ts'
+import type { ReadingConnection } from '../database/connection.ts'
 import type { Anchor, Field } from '../plan/read-plan.ts'
 import { readBefore, readFirst, readRecords } from './run-read.ts'
 import type { JsonRecord } from './run-read.ts'
@@ -34,7 +34,7 @@ const WHOLE = Object.freeze({ filters: NO_FILTERS, limit: Number.MAX_SAFE_INTEGE
 const LISTED: ReadonlySet<string> = new Set(['integer', 'bigint', 'text'])
 
 /** Returns the key of the row of a record, whether it exists for the caller or not; undefined where there is none. */
-export function findRowKey(resource: Resource, key: RecordKey, connection: Connection): Awaitable<KeyValues | undefined> {
+export function findRowKey(resource: Resource, key: RecordKey, connection: ReadingConnection): Awaitable<KeyValues | undefined> {
   if (!isShownKey(key)) return key
   const { dialect } = connection
   const { key: byShown } = findFinding(resource, dialect)
@@ -46,7 +46,7 @@ export function findRowKey(resource: Resource, key: RecordKey, connection: Conne
 }
 
 /** Returns the ID by which clients know the record of a row, whether it exists for the caller or not; undefined where there is none. */
-export function findId(resource: Resource, key: KeyValues, connection: Connection): Awaitable<RecordKey | undefined> {
+export function findId(resource: Resource, key: KeyValues, connection: ReadingConnection): Awaitable<RecordKey | undefined> {
   if (resource.shownKey === undefined) return key
   const { dialect } = connection
   const { byKey } = findFinding(resource, dialect)
@@ -60,7 +60,10 @@ export function findId(resource: Resource, key: KeyValues, connection: Connectio
 export type RowKeys = ReadonlyMap<Resource, ReadonlyMap<string, KeyValues>>
 
 /** Returns the keys of the rows of several records, of each that there is. */
-export function findRowKeys(wanted: ReadonlyMap<Resource, ReadonlyMap<string, ShownKey>>, connection: Connection): Awaitable<RowKeys> {
+export function findRowKeys(
+  wanted: ReadonlyMap<Resource, ReadonlyMap<string, ShownKey>>,
+  connection: ReadingConnection,
+): Awaitable<RowKeys> {
   return connection.read(() => readKeys(wanted, connection.dialect))
 }
 

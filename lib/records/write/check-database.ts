@@ -6,7 +6,7 @@ import { withArticle } from '../../foundation/base/article.ts'
 import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Dialect, Reading } from '../database/dialect.ts'
-import type { Connection } from '../database/connection.ts'
+import type { ReadingConnection } from '../database/connection.ts'
 import type { FieldErrors } from '../../foundation/base/body-errors.ts'
 import { idFromJson, idToSegment, keyToSegment, takeKeyParts, sameKey } from '../../model/key.ts'
 import type { KeyValues, RecordKey } from '../../model/key.ts'
@@ -95,7 +95,7 @@ interface DatabaseCheck extends Checking {
 export function checkChanges(
   changes: readonly RecordInput[],
   checking: Checking,
-  connection: Connection,
+  connection: ReadingConnection,
   visibility: Visibility,
   errors: FieldErrors,
 ): Awaitable<void> {

@@ -12,7 +12,7 @@ import type { HookContext } from '../../model/hook-context.ts'
 import { isRelation } from '../../model/model.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import type { SchemaIssue, ValueSchema } from '../../model/value-schema.ts'
-import type { Connection } from '../database/connection.ts'
+import type { ReadingConnection } from '../database/connection.ts'
 import { findAskedClass } from './record-class.ts'
 import { readValid } from './validate-scalar.ts'
 import type { ValidationContext } from './validation-context.ts'
@@ -49,7 +49,12 @@ export function addIssues(body: object, name: string, place: ValidationContext):
 }
 
 /** Returns the body of a request with what schemas refuse of it. */
-export function* checkSchemas(body: unknown, resource: Resource, ctx: HookContext, dialect: Connection['dialect']): Coroutine<unknown> {
+export function* checkSchemas(
+  body: unknown,
+  resource: Resource,
+  ctx: HookContext,
+  dialect: ReadingConnection['dialect'],
+): Coroutine<unknown> {
   if (Array.isArray(body)) {
     const checked: unknown[] = []
     for (const member of body as unknown[]) checked.push(yield* checkSchemas(member, resource, ctx, dialect))
@@ -73,7 +78,7 @@ export function* checkSchemas(body: unknown, resource: Resource, ctx: HookContex
   return issues.size === 0 ? checked : { ...checked, [ISSUES]: issues }
 }
 
-function isOfType(attribute: Attribute, value: unknown, dialect: Connection['dialect']): boolean {
+function isOfType(attribute: Attribute, value: unknown, dialect: ReadingConnection['dialect']): boolean {
   if (attribute.kind === 'scalar') return readValid(value, attribute.type, dialect) !== undefined
   return attribute.kind === 'embedded' && typeof value === 'object' && Array.isArray(value) === attribute.array
 }

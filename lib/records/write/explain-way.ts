@@ -3,7 +3,7 @@
  * plan-body.ts decide by, and is asked for nothing but an explanation.
  */
 import { isObject } from '../../foundation/base/json.ts'
-import type { Connection } from '../database/connection.ts'
+import type { RowConnection } from '../database/connection.ts'
 import type { Attribute, Resource, ToManyAttribute } from '../../model/model.ts'
 import { planChanges, planNew } from './plan-body.ts'
 import { planRows } from './plan-rows.ts'
@@ -21,7 +21,7 @@ export function byUnitOfWork(why: string): string {
 }
 
 /** Returns why the unit of work writes a record. */
-export function explainUnplanned(resource: Resource, deed: Deed, body: unknown, connection: Connection): string {
+export function explainUnplanned(resource: Resource, deed: Deed, body: unknown, connection: RowConnection): string {
   const listens = connection.explainListeners()
   if (listens !== undefined) return listens
   const { className, open } = resource
@@ -48,7 +48,12 @@ function explainWhole({ className, version }: Resource, deed: Deed): string {
 }
 
 /** Finds the attribute that a plan does not take by itself. */
-function explainBody(resource: Resource, deed: Deed, body: Readonly<Record<string, unknown>>, connection: Connection): string | undefined {
+function explainBody(
+  resource: Resource,
+  deed: Deed,
+  body: Readonly<Record<string, unknown>>,
+  connection: RowConnection,
+): string | undefined {
   const row = planRows(resource)!
   for (const [name, value] of Object.entries(body)) {
     const attribute = resource.byName.get(name)

@@ -7,7 +7,7 @@ import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import { idFromJson, isShownKey, shownText } from '../../model/key.ts'
 import type { KeyValues, RecordKey, ShownKey } from '../../model/key.ts'
-import type { Connection } from '../database/connection.ts'
+import type { ReadingConnection } from '../database/connection.ts'
 import { findRowKey, findRowKeys } from '../read/row-keys.ts'
 import type { LinkField } from './row-shape.ts'
 
@@ -17,7 +17,7 @@ export function isLinkedByShown(link: LinkField | undefined): link is LinkField 
 }
 
 /** Returns a body with the primary key of what it links; undefined where there is no such record. */
-export function* withRowKey(link: LinkField, body: JsonObject, connection: Connection): Coroutine<JsonObject | undefined> {
+export function* withRowKey(link: LinkField, body: JsonObject, connection: ReadingConnection): Coroutine<JsonObject | undefined> {
   const id = readId(body[link.name], link)
   if (id === null) return body
   const key = id && (yield* wait(findRowKey(link.attribute.target, id, connection)))
@@ -28,7 +28,7 @@ export function* withRowKey(link: LinkField, body: JsonObject, connection: Conne
 export function* withRowKeys(
   link: LinkField,
   bodies: readonly JsonObject[],
-  connection: Connection,
+  connection: ReadingConnection,
 ): Coroutine<readonly JsonObject[] | undefined> {
   const { target } = link.attribute
   const ids = bodies.map(body => readId(body[link.name], link))

@@ -6,7 +6,7 @@ import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import type { Dialect, Statement } from '../database/dialect.ts'
-import type { Connection } from '../database/connection.ts'
+import type { ReadingConnection } from '../database/connection.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { EmbeddedAttribute, Resource } from '../../model/model.ts'
 import { readRows } from '../read/run-read.ts'
@@ -26,7 +26,7 @@ function findStatement(resource: Resource, column: string, dialect: Dialect): St
   return statement
 }
 
-export function* readDocuments(change: RecordInput, key: KeyValues, connection: Connection): Coroutine<Documents | undefined> {
+export function* readDocuments(change: RecordInput, key: KeyValues, connection: ReadingConnection): Coroutine<Documents | undefined> {
   let documents: Map<EmbeddedAttribute, unknown> | undefined
   for (const { attribute, value } of change.values) {
     if (attribute.kind !== 'embedded' || attribute.document === undefined || attribute.array || value === null) continue

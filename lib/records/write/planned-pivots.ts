@@ -5,7 +5,7 @@ import type { KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
 import type { PivotTable } from '../../model/stored-table.ts'
 import type { Statement } from '../database/dialect.ts'
-import type { Connection } from '../database/connection.ts'
+import type { ReadingConnection } from '../database/connection.ts'
 import { toKeys } from './link-statements.ts'
 import type { LinkStatements } from './link-statements.ts'
 import type { RowRules } from './row-rules.ts'
@@ -27,11 +27,11 @@ interface BoundMembers {
 }
 
 export class PlannedPivots {
-  readonly #connection: Connection
+  readonly #connection: ReadingConnection
   readonly #statements: LinkStatements
   readonly #rules: RowRules | undefined
 
-  constructor(connection: Connection, statements: LinkStatements, rules: RowRules | undefined) {
+  constructor(connection: ReadingConnection, statements: LinkStatements, rules: RowRules | undefined) {
     this.#connection = connection
     this.#statements = statements
     this.#rules = rules

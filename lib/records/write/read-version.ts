@@ -6,7 +6,7 @@ import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Dialect, Row } from '../database/dialect.ts'
-import type { Connection } from '../database/connection.ts'
+import type { ReadingConnection } from '../database/connection.ts'
 import type { Resource } from '../../model/model.ts'
 import type { View } from '../read/reader.ts'
 import { readRows } from '../read/run-read.ts'
@@ -15,9 +15,9 @@ import { checkPrecondition } from './precondition.ts'
 import type { RecordAddress } from './written.ts'
 
 export class VersionReader {
-  readonly #connection: Connection
+  readonly #connection: ReadingConnection
 
-  constructor(connection: Connection) {
+  constructor(connection: ReadingConnection) {
     this.#connection = connection
   }
 

@@ -7,7 +7,7 @@ import type { KeyValues, ShownKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { Connection } from '../database/connection.ts'
+import type { ReadingConnection } from '../database/connection.ts'
 import { findRowKeys } from '../read/row-keys.ts'
 import type { RowKeys } from '../read/row-keys.ts'
 import { listNew } from './record-input.ts'
@@ -104,7 +104,7 @@ export class References {
    * @param keep leaves those that exist for the caller: of another one nothing may differ from one that is not there, the place of its
    * refusal among others included
    */
-  resolve(connection: Connection, keep: (found: RowKeys) => Awaitable<RowKeys> = found => found): Awaitable<void> {
+  resolve(connection: ReadingConnection, keep: (found: RowKeys) => Awaitable<RowKeys> = found => found): Awaitable<void> {
     const wanted = this.#wanted
     return chain(chain(findRowKeys(wanted, connection), keep), found => {
       for (const [resource, keys] of found) this.#found.set(resource, new Map([...(this.#found.get(resource) ?? []), ...keys]))

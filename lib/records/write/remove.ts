@@ -6,7 +6,7 @@ import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import type { Row } from '../database/dialect.ts'
-import type { Connection } from '../database/connection.ts'
+import type { ReadingConnection } from '../database/connection.ts'
 import { findClass, keyOfEntity } from '../../model/entity-key.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import type { KeyValues } from '../../model/key.ts'
@@ -153,7 +153,7 @@ function hasRefusing({ referrers }: Resource): boolean {
 }
 
 /** Finds the links by which no record that stays refers to those that go, with one statement for each, however many go. */
-function* findFree(removed: readonly Removed[], connection: Connection): Coroutine<ReadonlySet<ToOneAttribute>> {
+function* findFree(removed: readonly Removed[], connection: ReadingConnection): Coroutine<ReadonlySet<ToOneAttribute>> {
   const { dialect } = connection
   const keys = new Map<ToOneAttribute, { readonly other: Resource; readonly rows: (readonly string[])[] }>()
   for (const { resource, key } of removed) {

@@ -3,11 +3,11 @@
  * body is validated.
  */
 import type { MikroORM } from '@mikro-orm/core'
-import type { Connection } from '../database/connection.ts'
+import type { EntityConnection } from '../database/connection.ts'
 import type { SeederClass } from '../../model/seeds.ts'
 
 /** @throws Error in one line that names the seeder, when it fails; nothing is written then. */
-export async function runSeeder(seeder: SeederClass | true, connection: Connection): Promise<void> {
+export async function runSeeder(seeder: SeederClass | true, connection: EntityConnection): Promise<void> {
   try {
     await connection.write(() => sow(seeder, connection.orm))
   } catch (error) {

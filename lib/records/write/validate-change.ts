@@ -7,7 +7,7 @@ import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
 import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
 import { FieldErrors } from '../../foundation/base/body-errors.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
-import type { Connection } from '../database/connection.ts'
+import type { ReadingConnection } from '../database/connection.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import { isRelation } from '../../model/model.ts'
@@ -38,10 +38,10 @@ interface ValidatedInput {
 
 /** Validates the bodies of writes. */
 export class ChangeValidator {
-  readonly #connection: Connection
+  readonly #connection: ReadingConnection
   readonly #reader: Reader
 
-  constructor(connection: Connection, reader: Reader) {
+  constructor(connection: ReadingConnection, reader: Reader) {
     this.#connection = connection
     this.#reader = reader
   }

@@ -8,7 +8,7 @@ import { isObject } from '../../foundation/base/json.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { Model } from '../../model/model.ts'
 import type { SeedData } from '../../model/seed-rows.ts'
-import type { Connection } from '../database/connection.ts'
+import type { ReadingConnection } from '../database/connection.ts'
 import type { RecordInput } from './record-input.ts'
 import { References, nameAllNew } from './references.ts'
 import { validateRecord } from './validate-record.ts'
@@ -22,13 +22,13 @@ export interface ValidatedSeed {
 }
 
 /** @throws RestError for what is no seed at all */
-export function validateSeed(data: SeedData, model: Model, connection: Connection): Promise<ValidatedSeed> {
+export function validateSeed(data: SeedData, model: Model, connection: ReadingConnection): Promise<ValidatedSeed> {
   return validateTogether(connection, rules => validateAll(data, model, rules))
 }
 
 /** Validates records that come together: again, once the others that they link are known. */
 export async function validateTogether(
-  connection: Connection,
+  connection: ReadingConnection,
   validate: (rules: ValidationRules) => ValidatedSeed,
 ): Promise<ValidatedSeed> {
   const references = new References()

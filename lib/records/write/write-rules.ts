@@ -12,7 +12,7 @@ import { idToSegment } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import { findHierarchyRoot } from '../../model/model.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
-import type { Connection } from '../database/connection.ts'
+import type { ReadingConnection } from '../database/connection.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
@@ -78,7 +78,7 @@ export class WriteRules {
    * Refuses to delete rows that the caller may not write, also where the database deletes or unlinks others with them that the caller may
    * not write. Must be asked before they are deleted.
    */
-  *remove(removed: readonly { readonly resource: Resource; readonly key: KeyValues }[], connection: Connection): Coroutine<void> {
+  *remove(removed: readonly { readonly resource: Resource; readonly key: KeyValues }[], connection: ReadingConnection): Coroutine<void> {
     const seen = new Set<string>()
     for (let going = group(removed); going.size > 0;) {
       const next = new Map<Resource, KeyValues[]>()
@@ -111,7 +111,7 @@ export class WriteRules {
     resource: Resource,
     attribute: Resource['referrers'][number]['attribute'],
     keys: readonly KeyValues[],
-    connection: Connection,
+    connection: ReadingConnection,
   ): Coroutine<readonly KeyValues[]> {
     const { dialect } = connection
     const given = { filters: [], limit: 1, offset: 0 }

@@ -69,7 +69,7 @@ async function rounds(counter: Counter, { seed, scale, place }: Plan): Promise<v
   await using own = await place()
   const next = random(seed)
   const acknowledged = new Map<number, string>()
-  const count = Math.max(2, Math.round(40 * scale))
+  const count = Math.max(1, Math.round(40 * scale))
   const until = performance.now() + LONGEST
   let round = 0
   let server = await start(own.lasting)

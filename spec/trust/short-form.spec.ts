@@ -12,7 +12,7 @@ describe('trust', () => {
   // Without a server they are named, and skipped.
   for (const check of placed(CHECKS, ownFile, server ?? onServer)) {
     it(check.name, { skip: check.place === onServer && skip }, async () => {
-      const { tried, failed, failures } = await tallyOf(check, { seed, scale: 0.02 })
+      const { tried, failed, failures } = await tallyOf(check, { seed, scale: 0.01 })
       console.log(`# ${check.name}: seed ${seed}, ${tried} ${check.what}`)
       assert.equal(failed, 0, failures.join('\n'))
     })

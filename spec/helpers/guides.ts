@@ -217,7 +217,7 @@ function run(
   root: string,
   browser?: string,
 ): Promise<{ code: number | null; output: string }> {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(?:npm_|INIT_CWD$|NODE_)/.test(name))
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(?:npm_|INIT_CWD$|NODE_(?!COMPILE_CACHE$))/.test(name))
   const path = [dirname(process.execPath), join(folder, 'node_modules/.bin'), join(root, 'node_modules/.bin'), process.env['PATH']].join(
     delimiter,
   )

@@ -298,7 +298,7 @@ describe('what follows an envelope', () => {
         ] as const)
           assert.deepEqual(conformity.faultsOf(method, path, await world.handle(method, path, undefined, body)), [], `${method} ${path}`)
       }
-      const { report } = await tryPromises(engine, { runs: 10 }, false)
+      const { report } = await tryPromises(engine, { runs: 3 }, false)
       assert.deepEqual(report.failures, [])
     })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine, RestError, checkAgainst, createServer, resource } from '../../lib/index.ts'
 import type { Difference, DriftReport, EngineOptions, HookContext, RestResponse } from '../../lib/index.ts'
@@ -55,9 +55,12 @@ async function create({
   return RestEngine.create({ entities: [User, Post], seed: { users, posts }, resources: [resource(User, rules)], ...options })
 }
 
+/** The fake that all comparisons copy. */
+let origin: Promise<RestEngine> | undefined
+
 /** Compares the fake with another one over HTTP. */
 async function compare(changes: Changes, journal?: (fake: RestEngine) => Promise<unknown>): Promise<DriftReport> {
-  await using fake = await create()
+  await using fake = await (await (origin ??= create())).fork()
   await using real = await create({ first: 40, ...changes })
   const server = createServer(real)
   server.listen(0, '127.0.0.1')
@@ -178,6 +181,11 @@ function format({ differences }: DriftReport): string {
 }
 
 describe('checkAgainst', { timeout: 240_000 }, () => {
+  after(async () => {
+    await (await origin)?.close()
+    origin = undefined
+  })
+
   it('finds nothing between equal backends with other records', async () => {
     const report = await compare({})
     assert.ok(report.passed, String(report))

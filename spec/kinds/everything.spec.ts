@@ -82,11 +82,21 @@ const EVERYTHING: ModelShape = {
 }
 
 describe('a model with everything', () => {
+  // One model, one engine in memory and one file for all tests: each test leaves them as they were.
+  const model = build(EVERYTHING)
   let folder: string
+  let asking: Asking
+  let file: string
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'mikro-rest-everything-'))
+    file = join(folder, 'file.sqlite')
+    asking = await Asking.of(model)
+    await (await Asking.of(model, file))[Symbol.asyncDispose]()
   })
-  after(() => rm(folder, { recursive: true, force: true }))
+  after(async () => {
+    await asking?.[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
 
   it('has everything', () => {
     const features = featuresOf(EVERYTHING)
@@ -94,17 +104,10 @@ describe('a model with everything', () => {
     assert.ok(features.size > KIND_NAMES.length + 20, [...features].join())
   })
 
-  it('is served as plain JavaScript has it', async () => {
-    const model = build(EVERYTHING)
-    await using asking = await Asking.of(model)
-    await reads(asking, 1, 12)
-  })
+  it('is served as plain JavaScript has it', () => reads(asking, 1, 12))
 
-  it('holds what SQL finds', async () => {
-    const model = build(EVERYTHING)
-    const path = join(folder, 'everything.sqlite')
-    await (await Asking.of(model, path))[Symbol.asyncDispose]()
-    const db = new Database(path, { readonly: true })
+  it('holds what SQL finds', () => {
+    const db = new Database(file, { readonly: true })
     for (const node of model.nodes) {
       if (node.key === 'view') continue
       const own = model.world[node.resource.name]!
@@ -127,7 +130,6 @@ describe('a model with everything', () => {
   })
 
   it('is made up, by `given`, for every resource', async () => {
-    const model = build(EVERYTHING)
     await using engine = await RestEngine.create({ entities: model.entities as never })
     for (const { resource, readOnly } of model.nodes) {
       if (readOnly) continue
@@ -140,8 +142,6 @@ describe('a model with everything', () => {
   })
 
   it('is forked, and set back', async () => {
-    const model = build(EVERYTHING)
-    await using asking = await Asking.of(model)
     const snapshot = await asking.engine.snapshot()
     {
       await using fork = new Asking(model, await asking.engine.fork(), [])
@@ -170,10 +170,7 @@ describe('a model with everything', () => {
   })
 
   it('is ejected from its file', async () => {
-    const model = build(EVERYTHING)
-    const path = join(folder, 'file.sqlite')
-    await (await Asking.of(model, path))[Symbol.asyncDispose]()
-    await copyFile(path, join(folder, 'same.sqlite'))
+    await copyFile(file, join(folder, 'same.sqlite'))
     await using command = new Command(folder, 'file.sqlite', '--eject', 'project')
     const { code } = await command.ended
     assert.equal(code, 0, command.stderr)

@@ -98,6 +98,20 @@ async function until(port: number, wanted: (processes: readonly ListedProcess[])
   throw new Error(`waited in vain: ${JSON.stringify(found)} ${run?.output ?? ''}`)
 }
 
+async function assertRefusesOthers(port: number, engines: readonly ListedEngine[]): Promise<void> {
+  const ask = async (path: string, headers: Record<string, string>, method = 'GET'): Promise<number> => {
+    const sent = request({ port, host: '127.0.0.1', path, method, headers }).end()
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    answer.resume()
+    return answer.statusCode!
+  }
+  assert.equal(await ask('/engines.json', { host: 'evil.example' }), 403)
+  assert.equal(await ask(`/open/${engines[0]!.id}`, { 'sec-fetch-site': 'cross-site' }), 403)
+  assert.equal(await ask(`/go/${engines[0]!.id}`, { origin: 'https://evil.example' }, 'POST'), 403)
+  assert.equal(await ask(`/go/${engines[0]!.id}`, {}), 405)
+  assert.deepEqual([await ask('/open/7.1', {}), await ask('/open/0.99', {}), await ask('/else', {})], [404, 404, 404])
+}
+
 const hasEngines = (count: number) => (processes: readonly ListedProcess[]) => processes.flatMap(({ engines }) => engines).length === count
 
 describe('engines of test processes', { timeout: 300_000 }, () => {
@@ -111,7 +125,7 @@ describe('engines of test processes', { timeout: 300_000 }, () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('are in one list, whichever process has the port, and each opens its workbench', async () => {
+  it('are in one list, whichever process has the port, which is refused to other sites and names; each opens its workbench', async () => {
     const port = await freePort()
     const env = { MIKRO_REST_WORKBENCH: String(port) }
     const first = new TestRun('stays.mjs', env)
@@ -148,6 +162,8 @@ describe('engines of test processes', { timeout: 300_000 }, () => {
       const { request: shown } = (await (await fetch(`${origin}/_test/requests/1`)).json()) as { request: { statements: unknown[] } }
       assert.ok(shown.statements.length > 0, 'what it has run is kept from its first request on')
     }
+
+    await assertRefusesOthers(port, processes[0]!.engines)
 
     assert.equal(await first.finish(), 0, first.output)
     const left = await until(port, hasEngines(2), second)
@@ -234,24 +250,6 @@ test('fails', engineTest(async ({ engine }) => assert.equal((await engine.send('
     await fetch(`http://127.0.0.1:${port}/go/${found!.engines[0]!.id}`, { method: 'POST' })
     assert.equal(await run.ended, 1)
     assert.match(run.output, /pass 1\n[^]*fail 1\n/)
-  })
-
-  it('are refused to other sites and names, and the list has nothing else', async () => {
-    const port = await freePort()
-    const run = new TestRun('stays.mjs', { MIKRO_REST_WORKBENCH: String(port) })
-    const [{ engines }] = (await until(port, hasEngines(2), run)) as [ListedProcess]
-    const ask = async (path: string, headers: Record<string, string>, method = 'GET'): Promise<number> => {
-      const sent = request({ port, host: '127.0.0.1', path, method, headers }).end()
-      const [answer] = (await once(sent, 'response')) as [IncomingMessage]
-      answer.resume()
-      return answer.statusCode!
-    }
-    assert.equal(await ask('/engines.json', { host: 'evil.example' }), 403)
-    assert.equal(await ask(`/open/${engines[0]!.id}`, { 'sec-fetch-site': 'cross-site' }), 403)
-    assert.equal(await ask(`/go/${engines[0]!.id}`, { origin: 'https://evil.example' }, 'POST'), 403)
-    assert.equal(await ask(`/go/${engines[0]!.id}`, {}), 405)
-    assert.deepEqual([await ask('/open/7.1', {}), await ask('/open/0.99', {}), await ask('/else', {})], [404, 404, 404])
-    assert.equal(await run.finish(), 0)
   })
 
   it('are not shown where something else has the port, and the tests run', async () => {

@@ -287,9 +287,8 @@ describe('links by another key than the primary one, beside links by that', () =
       const statuses = new Set<number>()
       for (const step of WRITES) {
         statuses.add((await pair.same(step)).status)
-        await pair.same(['GET', '/v1/notes'])
-        await pair.same(['GET', '/v1/people'])
-        await pair.same(['GET', '/v1/badges'])
+        // Keys of another type take no other way to what links them: all is read at the end.
+        for (const path of key === 'text' ? ['/v1/notes', '/v1/people', '/v1/badges'] : ['/v1/notes']) await pair.same(['GET', path])
       }
       assert.deepEqual(
         [...statuses].toSorted((a, b) => a - b),

@@ -50,6 +50,11 @@ describe('planned writes under rules', () => {
     )
   })
 
+  it('say that a unique value is taken before what a caller may not change in a list', async () => {
+    await using twins = await Twins.of(() => new Clubs().entities, CLUBS, [], clubRules)
+    await twins.ask({ method: 'PUT', path: '/v1/tags/a', body: { name: 'b', clubs: [], ranked: [3] }, headers: { 'x-own': '1' } })
+  })
+
   it('are what the requests of any caller are, where nobody listens', async () => {
     const { entities } = new Clubs()
     await using engine = await RestEngine.create({ entities: entities as never, seed: CLUBS, resources: clubRules(entities) as never })

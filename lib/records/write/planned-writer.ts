@@ -290,8 +290,9 @@ export class PlannedWriter {
     { resource, body, validation, view, isWide, id }: AskedWrite,
     linksLater = false,
   ): Coroutine<RecordInput> {
-    // A write that is undone has drawn keys.
-    const uniquesLater = this.#finds(keepsUnique) && !(isWide && this.#connection.dialect.failsWhole)
+    // A write that is undone has drawn keys, and a rule for writing refuses members of a list before the row is written.
+    const asksFirst = isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
+    const uniquesLater = this.#finds(keepsUnique) && !asksFirst
     try {
       return yield* this.#validator.validate(body, resource, { ...validation, uniquesLater, linksLater, mayLinkItself: true }, view)
     } catch (error) {

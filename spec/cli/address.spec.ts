@@ -1,21 +1,40 @@
 /** `--base` and `--no-version`: what the command serves, prints and ejects at another address. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { Command, COMMAND } from '../helpers/command.ts'
+import { Command, runAll, type Ended } from '../helpers/command.ts'
 
 let folder: string
-function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(process.execPath, [COMMAND, ...args], { cwd: folder, encoding: 'utf8' })
-}
+
+const REFUSED: readonly (readonly [string[], RegExp])[] = [
+  [
+    ['--base', 'api'],
+    /--base: must be the path before the version, such as "\/api": "api" does not begin with "\/"\. Did you mean "\/api"\?/,
+  ],
+  [['--base', '/api/v1'], /"base".*ends with the version "v1"/],
+  [['--no-version', '--version', 'v2'], /--no-version leaves the version out of paths: it does not go with --api-version/],
+  [['--no-versions'], /Did you mean "--no-version"\?/],
+]
+const LINES = [
+  ['db.json', '--base', '/api', '--api-version', 'v2', '--get', '/api/v2/users?limit=0'],
+  ['db.json', '--base', '/api', '--get', '/v1/users'],
+  ['db.json', '--base', '/api', '--no-version', '--eject', 'out'],
+  ['db.json', '--base', '/api', '--no-version', '--openapi'],
+  ...REFUSED.map(([args]) => ['db.json', '--get', '/', ...args]),
+]
 
 describe('the command at another address', () => {
+  let answered: Ended
+  let outside: Ended
+  let ejected: Ended
+  let described: Ended
+  let refused: Ended[]
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'mikro-rest-'))
     await writeFile(join(folder, 'db.json'), JSON.stringify({ users: [{ id: 1, name: 'Ann' }], posts: [{ id: 1, userId: 1, title: 'x' }] }))
+    ;[answered, outside, ejected, described, ...refused] = runAll(folder, LINES) as [Ended, Ended, Ended, Ended, ...Ended[]]
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
@@ -36,32 +55,23 @@ describe('the command at another address', () => {
   })
 
   it('answers one request', () => {
-    const { status, stdout } = run('db.json', '--base', '/api', '--api-version', 'v2', '--get', '/api/v2/users?limit=0')
-    assert.deepEqual([status, (JSON.parse(stdout) as { count: number }).count], [0, 1])
-    assert.equal(run('db.json', '--base', '/api', '--get', '/v1/users').status, 1)
+    assert.deepEqual([answered.code, (JSON.parse(answered.stdout) as { count: number }).count], [0, 1])
+    assert.equal(outside.code, 1)
   })
 
   it('ejects the address', async () => {
-    assert.equal(run('db.json', '--base', '/api', '--no-version', '--eject', 'out').status, 0)
+    assert.equal(ejected.code, 0)
     const options = await readFile(join(folder, 'out', 'index.ts'), 'utf8')
     assert.match(options, /base: '\/api',\s+versions: \[\],/)
-    const document = JSON.parse(run('db.json', '--base', '/api', '--no-version', '--openapi').stdout) as { servers: [{ url: string }] }
+    const document = JSON.parse(described.stdout) as { servers: [{ url: string }] }
     assert.equal(document.servers[0].url, '/api')
   })
 
   it('refuses what is no address', () => {
-    for (const [args, message] of [
-      [
-        ['--base', 'api'],
-        /--base: must be the path before the version, such as "\/api": "api" does not begin with "\/"\. Did you mean "\/api"\?/,
-      ],
-      [['--base', '/api/v1'], /"base".*ends with the version "v1"/],
-      [['--no-version', '--version', 'v2'], /--no-version leaves the version out of paths: it does not go with --api-version/],
-      [['--no-versions'], /Did you mean "--no-version"\?/],
-    ] as const) {
-      const { status, stderr } = run('db.json', '--get', '/', ...args)
-      assert.notEqual(status, 0)
-      assert.match(stderr, message)
+    assert.equal(refused.length, REFUSED.length)
+    for (const [index, { code, stderr }] of refused.entries()) {
+      assert.notEqual(code, 0)
+      assert.match(stderr, REFUSED[index]![1])
     }
   })
 })

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { RestEngine, createServer, fromJson } from '../../lib/index.ts'
-import { COMMAND } from '../helpers/command.ts'
+import { COMMAND, runAll } from '../helpers/command.ts'
 
 const { FORCE_COLOR: _, ...ENV } = process.env
 
@@ -65,7 +65,7 @@ describe('--check', { timeout: 120_000 }, () => {
 
   it('refuses what does not go together, and files that are no journal', async () => {
     await writeFile(join(folder, 'other.json'), '{}')
-    for (const [args, message, code] of [
+    const cases = [
       [['--journal', 'a.json'], '--journal goes with --check.', 2],
       [['--writes'], '--writes goes with --check and --journal.', 2],
       [['--check', 'real.example'], '--check takes an address that begins with http:// or https://, got "real.example".', 2],
@@ -76,10 +76,15 @@ describe('--check', { timeout: 120_000 }, () => {
         'other.json is not a journal: it must contain the list engine.requests, or the answer of GET /_test/requests.',
         1,
       ],
-    ] as const) {
-      const { status, stderr } = await run(...args)
+    ] as const
+    const results = runAll(
+      folder,
+      cases.map(([args]) => args),
+    )
+    for (const [index, [, message, expected]] of cases.entries()) {
+      const { code, stderr } = results[index]!
       assert.equal(stderr, `mikro-rest: ${message}\n`)
-      assert.equal(status, code)
+      assert.equal(code, expected)
     }
   })
 })

@@ -6,8 +6,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
-
-const LIBRARY = new URL('../../lib/index.ts', import.meta.url).href
+import { LIBRARY } from '../helpers/command.ts'
 
 /** Creates an engine in a process that does not find some packages, and returns the message. */
 async function messageWithout(packages: readonly string[], database: string): Promise<string> {

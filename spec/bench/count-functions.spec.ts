@@ -18,7 +18,7 @@ const BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
   list: [119, 40],
   'list-scope': [158, 44],
   patch: [188, 49],
-  'patch-scope': [230, 53],
+  'patch-scope': [231, 53],
   post: [185, 47],
   'post-scope': [216, 50],
 }

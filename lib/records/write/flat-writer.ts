@@ -111,7 +111,7 @@ export class FlatWriter {
     const { resource, key, id } = address
     const { body, view, rules } = asked
     // Nothing else is said of a record that does not exist for the caller, nor where a trigger of a file may refuse the statement.
-    const asksFirst = rules !== undefined || this.#connection.mayHoldMisfits
+    const asksFirst = rules?.asksOf(resource) === true || this.#connection.mayHoldMisfits
     if (asksFirst && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
     if (rules?.writing !== undefined) yield* rules.writing.admit(address, body)
     yield* this.#versions.read(address, view, false)

@@ -65,7 +65,8 @@ export class PlannedRemoval {
   *#remove({ stored }: RowPlan, address: RecordAddress, view: View): Coroutine<Written> {
     const { resource, key, id } = address
     const rules = RowRules.of(this.#reader, view)
-    if (rules !== undefined) yield* rules.require(address)
+    const asks = rules?.asksOf(resource) === true
+    if (asks) yield* rules.require(address)
     if (rules?.writing !== undefined) yield* rules.writing.change(resource, [key])
     yield* this.#versions.read(address, view, false)
     if (rules?.writing !== undefined) yield* rules.writing.remove([address], this.#connection)
@@ -81,7 +82,7 @@ export class PlannedRemoval {
     const isAlone = resource.referrers.length === 0 && view.trace === undefined
     const reading = this.#reader.record(resource, key, isAlone ? { ...view, behind } : view)
     const record = yield* wait(reading)
-    if (record === undefined) throw rules === undefined ? notFound(resource, id) : outsideScope(resource)
+    if (record === undefined) throw asks ? outsideScope(resource) : notFound(resource, id)
     if (resource.referrers.length > 0) yield* checkReferrers([{ resource, key }], new RequestCaller(this.#connection, this.#reader, view))
     yield* wait(removing ?? remove())
     return { resource, key, record }

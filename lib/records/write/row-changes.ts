@@ -104,7 +104,7 @@ export class RowChanges {
       if (rules?.writing !== undefined) yield* rules.writing.confirm()
       return { resource, key, record }
     }
-    if (rules === undefined) throw notFound(resource, id)
+    if (rules?.asksOf(resource) !== true) throw notFound(resource, id)
     return yield* rules.refuseLeft(shown)
   }
 

@@ -63,6 +63,11 @@ export class RowRules {
     if (!(yield* wait(this.#view.visibility.permits(resource, action)))) throw new Unplanned()
   }
 
+  /** Whether more is to be known of a row of a resource, before it is changed, than that it is there. */
+  asksOf(resource: Resource): boolean {
+    return this.writing !== undefined || this.hides(resource)
+  }
+
   /** Whether some of the rows of a resource may not exist for the caller. */
   hides({ rules }: Resource): boolean {
     return rules.scopes.length > 0

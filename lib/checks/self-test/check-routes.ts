@@ -3,8 +3,7 @@
  * route is sent the key of no record and an empty body, since only its handler knows what it takes: it must answer, with a refusal if need
  * be.
  */
-import type { Probe } from './probe.ts'
-import type { Case } from './probe.ts'
+import type { Probe, Case } from './probe.ts'
 import type { TestedVersion } from './subject.ts'
 
 export async function checkRoutes(probe: Probe, version: TestedVersion, begin: () => Promise<Case>): Promise<void> {

@@ -4,8 +4,7 @@
  */
 import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
 import { idNames } from '../../model/key.ts'
-import type { Conformity } from '../../description/conformity/conformity.ts'
-import type { DescribedOperation } from '../../description/conformity/conformity.ts'
+import type { Conformity, DescribedOperation } from '../../description/conformity/conformity.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { formatRoot } from '../../records/request/address.ts'

@@ -3,11 +3,7 @@
  * place of its own there, between the boxes, so that it crosses none.
  */
 import { BOX_GAP, arrangeColumns, average } from './columns.ts'
-import type { Diagram } from './diagram-parts.ts'
-import type { DiagramRelation } from './diagram-parts.ts'
-import type { DiagramEntity } from './diagram-parts.ts'
-import type { DiagramAttribute } from './diagram-parts.ts'
-import type { Cardinality } from './diagram-parts.ts'
+import type { Diagram, DiagramRelation, DiagramEntity, DiagramAttribute, Cardinality } from './diagram-parts.ts'
 import { measureText, shortenText } from './text-width.ts'
 
 export interface Point {

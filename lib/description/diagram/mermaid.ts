@@ -1,8 +1,5 @@
 /** Mermaid: a diagram as the text of an `erDiagram` of Mermaid, for Markdown pages that draw such texts. */
-import type { Diagram } from './diagram-parts.ts'
-import type { RelationEnd } from './diagram-parts.ts'
-import type { DiagramEntity } from './diagram-parts.ts'
-import type { Cardinality } from './diagram-parts.ts'
+import type { Diagram, RelationEnd, DiagramEntity, Cardinality } from './diagram-parts.ts'
 
 /** The signs of a cardinality, at the left and at the right of a line. */
 const SIGNS: { readonly [cardinality in Cardinality]: readonly [left: string, right: string] } = {

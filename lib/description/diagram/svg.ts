@@ -1,7 +1,5 @@
 /** SVG: a diagram as a picture, light and dark as the reader's system is. As a part of a page it takes the colours of the page. */
-import type { Diagram } from './diagram-parts.ts'
-import type { DiagramRelation } from './diagram-parts.ts'
-import type { RelationEnd } from './diagram-parts.ts'
+import type { Diagram, DiagramRelation, RelationEnd } from './diagram-parts.ts'
 import { HEAD_HEIGHT, layOut } from './layout.ts'
 import type { Box, Line, LineEnd, Point } from './layout.ts'
 

@@ -4,9 +4,8 @@
  */
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
-import { isValue } from '../../model/model.ts'
+import { isValue, tableColumns } from '../../model/model.ts'
 import type { EmbeddedAttribute, Model, Resource } from '../../model/model.ts'
-import { tableColumns } from '../../model/model.ts'
 import { textOfPair } from '../../records/request/query-string.ts'
 import { findSession } from '../../records/request/session-paths.ts'
 import type { SessionPaths } from '../../records/request/session-paths.ts'

@@ -1,8 +1,7 @@
 /** Outline version: gathers what the workbench is told of a version: see description/outline/outline.ts. */
 import type { Authentication } from '../auth/authentication.ts'
 import { outlineResources } from '../../description/outline/outline.ts'
-import type { OutlineOfEngine } from '../../description/outline/outline-parts.ts'
-import type { Outline } from '../../description/outline/outline-parts.ts'
+import type { OutlineOfEngine, Outline } from '../../description/outline/outline-parts.ts'
 import { describeDatabase, isInMemory, isPglite } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 import { formatRoot } from '../../records/request/address.ts'

@@ -3,8 +3,7 @@
  * validation judges it.
  */
 import { isObject } from '../../foundation/base/json.ts'
-import { addLearned, takesName } from '../../model/open-attributes.ts'
-import { NOTHING_LEARNED } from '../../model/open-attributes.ts'
+import { addLearned, takesName, NOTHING_LEARNED } from '../../model/open-attributes.ts'
 import type { LearnedNames } from '../../model/open-attributes.ts'
 import { listTargets } from '../../model/model.ts'
 import type { Attribute, Resource } from '../../model/model.ts'

@@ -1,6 +1,5 @@
 /** Body names: the attributes that a body may have where its caret is, and an example to begin with. Knows the outline alone. */
-import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
-import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
+import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
 interface NamedValue {
   readonly name: string

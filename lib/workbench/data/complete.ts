@@ -2,8 +2,7 @@
  * Complete: what may stand at the caret of a query: names of attributes along relations, operators, the values of enums, and parameters.
  * Knows the outline alone.
  */
-import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
-import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
+import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import type { ParameterNames } from './list-query.ts'
 
 interface Suggestion {

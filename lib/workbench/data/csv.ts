@@ -1,6 +1,5 @@
 /** CSV: reads a file of records (RFC 4180): columns are matched with attributes by name, and values have the type of their attribute. */
-import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
-import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
+import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import { readDraft } from './input-text.ts'
 
 export interface CsvFile {

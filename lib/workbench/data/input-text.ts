@@ -2,8 +2,7 @@
  * Input text: what a reader writes into a field, as the JSON value of an attribute, and the other way round. What cannot be of the type is
  * sent as it is: the API says what is wrong.
  */
-import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
-import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
+import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import { textOf } from '../state/records.ts'
 
 /** What stands in a field: a text, null, or undefined for a field that nobody has filled in. Of a link the text is the ID. */

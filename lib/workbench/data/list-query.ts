@@ -3,8 +3,7 @@
  * they link, and no lists of IDs.
  */
 import { encodeSoftly } from '../state/place-text.ts'
-import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
-import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
+import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
 /** Records on a page. */
 export const PAGE = 50

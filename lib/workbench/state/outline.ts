@@ -1,8 +1,6 @@
 /** Outline: what the server serves, and how many records each resource has. */
 import { computed, signal } from '@preact/signals'
-import type { Outline } from '../../description/outline/outline-parts.ts'
-import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
-import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
+import type { Outline, OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import { askWorkbench } from './ask.ts'
 import { version } from './place.ts'
 

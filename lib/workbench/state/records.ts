@@ -1,6 +1,5 @@
 /** Records: the ID of a record, and how one is named to a reader. */
-import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
-import type { OutlinedAttribute } from '../../description/outline/outline-parts.ts'
+import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- records of any API
 export type AnyRecord = Readonly<Record<string, any>>

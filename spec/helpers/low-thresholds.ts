@@ -19,6 +19,8 @@ const LOW: typeof thresholds = {
   insertedEach: 1,
   lookedUp: 1,
   keptQuery: 0,
+  // Plans that are not kept would be made in one way alone.
+  planBytes: thresholds.planBytes,
   keptJson: 0,
 }
 

@@ -32,6 +32,8 @@ export const thresholds = {
   lookedUp: 10_000,
   /** Characters of a query up to which it is kept parsed: a longer one has values that hardly come twice. */
   keptQuery: 300,
+  /** Estimated bytes of plans that are kept: one that has been dropped is made again. */
+  planBytes: 32 << 20,
   /** Characters from which on a JSON text is kept beside what was parsed of it: a shorter one is checked and copied in no time. */
   keptJson: 4096,
 }

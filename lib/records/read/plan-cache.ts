@@ -4,6 +4,7 @@
  */
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
+import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { CompiledNode, CompiledRead, Statement } from '../database/dialect.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
 import { RuleNotEvaluated, restrictedTo } from '../plan/visibility.ts'
@@ -27,9 +28,8 @@ interface LastRead {
 /** A cached step: the finished work, or the access rule whose answer the work depends on next. */
 type CacheStep<T> = { readonly done: T } | { readonly asks: PendingRule }
 
-/** How many plans are kept, and how many bytes of them. */
+/** How many plans are kept. */
 const PLANS = 2000
-const PLAN_BYTES = 32 << 20
 
 /** About how many bytes parts of a plan take, beside their texts. */
 const STEP_BYTES = 500
@@ -41,16 +41,16 @@ const BINDING_BYTES = 200
  */
 export class Plans {
   readonly reads = new LruCache<CacheStep<CachedRead>>(PLANS, {
-    bytes: PLAN_BYTES,
+    bytes: thresholds.planBytes,
     weigh: (step, key) => 2 * key.length + ('done' in step ? step.done.bytes : STEP_BYTES),
   })
   readonly exists = new LruCache<CacheStep<Statement>>(PLANS, {
-    bytes: PLAN_BYTES >> 2,
+    bytes: thresholds.planBytes >> 2,
     weigh: (step, key) => 2 * key.length + ('done' in step ? estimateStatement(step.done) : STEP_BYTES),
   })
   /** Statements that give those of some keys whose records exist; undefined where there is none. */
   readonly existing = new LruCache<CacheStep<Statement | undefined>>(PLANS, {
-    bytes: PLAN_BYTES >> 2,
+    bytes: thresholds.planBytes >> 2,
     weigh: (step, key) => 2 * key.length + ('done' in step && step.done !== undefined ? estimateStatement(step.done) : STEP_BYTES),
   })
   /** The last plans of each resource, by what they read. */

@@ -240,8 +240,8 @@ function found({ failures }: SelfTestReport): string {
 }
 
 describe('a self-test', () => {
-  // The library has nothing that the others have not.
-  for (const { name, create } of worlds.filter(world => world.name !== 'library')) {
+  // The sample is here as it is configured: without that it has no kind that the library has not.
+  for (const { name, create } of worlds.filter(world => world.name !== 'sample')) {
     it(`finds nothing in the ${name}`, async () => {
       await using engine = await create()
       const report = await engine.selfTest({ runs: 1 })

@@ -5,6 +5,7 @@
 import { it } from 'node:test'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { tellFilesFollow } from './last-file.ts'
 import { lookAround } from './look-around.ts'
 import { ENDED, READY, type Message, type Order } from './messages.ts'
 import { END } from './report.ts'
@@ -20,6 +21,7 @@ let runsOn = false
 async function obey(order: Order): Promise<void> {
   if (order.type === ENDED) return end()
   runsOn ||= order.isFiltered
+  tellFilesFollow(!order.isFiltered)
   const holdsStill = lookAround()
   try {
     await import(pathToFileURL(resolve(order.file)).href)
@@ -32,6 +34,7 @@ async function obey(order: Order): Promise<void> {
 
 function end(): void {
   process.channel!.unref()
+  tellFilesFollow(false)
   const say = (): void => {
     console.log(`✖ After the last spec something is still open: ${process.getActiveResourcesInfo().join(', ')}.`)
     process.exit(1)

@@ -1,20 +1,17 @@
 /** The docs page in headless Chromium: light and dark, on a desktop and on a phone, by keyboard, and for axe. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
-import { chromium } from '@playwright/test'
-import type { Browser, BrowserContextOptions, Page } from '@playwright/test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { auth, hashPassword, RestEngine } from '../../lib/index.ts'
 import sample from '../../fixtures/sample/index.ts'
 import { readRequest } from '../../lib/workbench/console/sent-request.ts'
 import { parsePlace } from '../../lib/workbench/state/place-text.ts'
 import { findViolations } from '../helpers/axe.ts'
+import { NO_BROWSER, borrowBrowser } from '../helpers/chromium.ts'
+import type { BorrowedBrowser } from '../helpers/chromium.ts'
+import { watchPage } from '../helpers/watched-page.ts'
 import { serveDocs } from './served.ts'
 
-const BROWSERS = [process.env['CHROMIUM'] ?? '', 'chromium', 'chromium-browser', 'google-chrome']
-const found = BROWSERS.find(name => name !== '' && spawnSync(name, ['--version']).status === 0)
-const executablePath = found === undefined ? undefined : spawnSync('sh', ['-c', `command -v ${found}`], { encoding: 'utf8' }).stdout.trim()
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 360, height: 740 }
 /** Each scheme of colours and each size, once: what axe finds of colours is the same on each size. All of them with SPEC_TARGETS=every. */
@@ -29,43 +26,19 @@ const LOOKS = [
     : []),
 ] as const
 
-describe('the docs page in a browser', { skip: executablePath === undefined ? 'there is no Chromium' : false, timeout: 240_000 }, () => {
-  let browser: Browser
+describe('the docs page in a browser', { skip: NO_BROWSER, timeout: 240_000 }, () => {
+  let browser: BorrowedBrowser
   let engine: RestEngine
   before(async () => {
-    // As root, where continuous integration often is, Chromium does not run in its sandbox.
-    const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync']
-    browser = await chromium.launch({ executablePath: executablePath!, args })
+    browser = await borrowBrowser()
     engine = await RestEngine.create(sample)
   })
   after(() => Promise.all([browser?.close(), engine?.close()]))
 
-  /** Opens a page; at the end it has asked no other host, and has complained of nothing. */
-  async function open(address: string, options: BrowserContextOptions, use: (page: Page) => Promise<void>, allowed = /^$/): Promise<void> {
-    const context = await browser.newContext({ ...options, permissions: ['clipboard-read', 'clipboard-write'] })
-    const page = await context.newPage()
-    const complaints: string[] = []
-    const others: string[] = []
-    page.on('console', message => {
-      if (message.type() === 'error' && !allowed.test(message.text())) complaints.push(message.text())
-    })
-    page.on('pageerror', error => complaints.push(String(error)))
-    page.on('request', request => {
-      if (!request.url().startsWith(new URL(address).origin) && !request.url().startsWith('data:')) others.push(request.url())
-    })
-    try {
-      await page.goto(address)
-      await use(page)
-      assert.deepEqual({ complaints, others }, { complaints: [], others: [] })
-    } finally {
-      await context.close()
-    }
-  }
-
   for (const [colorScheme, viewport] of LOOKS) {
     it(`has no flaw that axe finds, and no line that runs out of it: ${colorScheme}, ${viewport.width} pixels`, async () => {
       await using server = await serveDocs(engine)
-      await open(`${server.origin}/docs`, { colorScheme, viewport }, async page => {
+      await watchPage(browser, `${server.origin}/docs`, { colorScheme, viewport }, async page => {
         await page.evaluate(`document.querySelectorAll('details').forEach(details => { details.open = true })`)
         assert.deepEqual(await findViolations(page), [])
         const [scrollWidth, clientWidth] = (await page.evaluate(
@@ -83,7 +56,7 @@ describe('the docs page in a browser', { skip: executablePath === undefined ? 't
 
   it('is used by keyboard, and copies commands', async () => {
     await using server = await serveDocs(engine)
-    await open(`${server.origin}/docs`, { viewport: DESKTOP }, async page => {
+    await watchPage(browser, `${server.origin}/docs`, { viewport: DESKTOP }, async page => {
       await page.keyboard.press('Tab')
       assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content')
       await page.keyboard.press('Enter')
@@ -109,31 +82,26 @@ describe('the docs page in a browser', { skip: executablePath === undefined ? 't
     })
     await using server = await serveDocs(guarded)
     const refusals = /status of 401/
-    await open(
-      `${server.origin}/docs`,
-      { viewport: PHONE },
-      async page => {
-        const shown = page.locator('#resource-users')
-        assert.deepEqual(await findViolations(page), [])
-        await page.getByLabel('email').fill('ann@example.com')
-        await page.getByLabel('passwordHash').fill('wrong')
-        await page.keyboard.press('Enter')
-        await page.locator('.problem:not(:empty)').waitFor()
-        await page.getByLabel('passwordHash').fill('secret')
-        await page.keyboard.press('Enter')
-        await shown.waitFor()
-        await page.reload()
-        await shown.waitFor()
-        await page.getByRole('button', { name: 'Log out', exact: true }).click()
-        await page.getByRole('heading', { name: 'Log in' }).waitFor()
-      },
-      refusals,
-    )
+    await watchPage(browser, `${server.origin}/docs`, { viewport: PHONE, allowed: refusals }, async page => {
+      const shown = page.locator('#resource-users')
+      assert.deepEqual(await findViolations(page), [])
+      await page.getByLabel('email').fill('ann@example.com')
+      await page.getByLabel('passwordHash').fill('wrong')
+      await page.keyboard.press('Enter')
+      await page.locator('.problem:not(:empty)').waitFor()
+      await page.getByLabel('passwordHash').fill('secret')
+      await page.keyboard.press('Enter')
+      await shown.waitFor()
+      await page.reload()
+      await shown.waitFor()
+      await page.getByRole('button', { name: 'Log out', exact: true }).click()
+      await page.getByRole('heading', { name: 'Log in' }).waitFor()
+    })
   })
 
   it('is whole without script, and leads into the workbench where there is one', async () => {
     await using server = await serveDocs(engine, { workbench: true })
-    await open(`${server.origin}/docs`, { viewport: DESKTOP, javaScriptEnabled: false }, async page => {
+    await watchPage(browser, `${server.origin}/docs`, { viewport: DESKTOP, javaScriptEnabled: false }, async page => {
       await page.getByRole('heading', { name: 'sites', exact: true }).waitFor()
       assert.equal(await page.getByRole('button').count(), 0)
       const link = page.getByRole('region', { name: 'sites', exact: true }).getByRole('link', { name: /^Send: Change a site/ })
@@ -143,7 +111,7 @@ describe('the docs page in a browser', { skip: executablePath === undefined ? 't
       assert.deepEqual([method, target], ['PATCH', '/v1/sites/1'])
       assert.ok(Object.keys(JSON.parse(body) as object).length === 1)
     })
-    await open(`${server.origin}/docs`, { viewport: DESKTOP }, async page => {
+    await watchPage(browser, `${server.origin}/docs`, { viewport: DESKTOP }, async page => {
       await page.getByRole('link', { name: 'Send: List users' }).first().click()
       await page.getByRole('button', { name: 'Send', exact: true }).click()
       await page.getByRole('heading', { name: '200 in' }).waitFor()

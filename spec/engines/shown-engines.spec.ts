@@ -13,7 +13,8 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { LIBRARY, ROOT } from '../helpers/command.ts'
-import { NO_BROWSER, PHONE, launch, visit } from '../workbench/browser.ts'
+import { NO_BROWSER, borrowBrowser } from '../helpers/chromium.ts'
+import { PHONE, visit } from '../workbench/browser.ts'
 
 interface ListedEngine {
   readonly id: string
@@ -295,7 +296,7 @@ console.log(JSON.stringify(loaded.map(url => url.split('/').at(-1)).filter(name 
     const port = await freePort()
     const run = new TestRun('stays.mjs', { MIKRO_REST_WORKBENCH: String(port), MIKRO_REST_WORKBENCH_WAIT: '1' })
     await until(port, hasEngines(2), run)
-    const browser = await launch()
+    const browser = await borrowBrowser()
     try {
       for (const viewport of [undefined, PHONE])
         await visit(
@@ -307,7 +308,7 @@ console.log(JSON.stringify(loaded.map(url => url.split('/').at(-1)).filter(name 
             await page.getByText('stays.mjs:8').waitFor()
           },
         )
-      const context = await browser.newContext()
+      await using context = await browser.browser.newContext()
       const page = await context.newPage()
       await page.goto(`http://127.0.0.1:${port}/`)
       await page.getByRole('link', { name: 'fork of users' }).click()

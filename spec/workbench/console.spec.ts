@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Browser } from '@playwright/test'
 import { RestEngine } from '../../lib/index.ts'
 import sample from '../../fixtures/sample/index.ts'
 import type { OutlinedResource } from '../../lib/description/outline/outline-parts.ts'
@@ -18,13 +17,15 @@ import {
   readRequest,
 } from '../../lib/workbench/console/sent-request.ts'
 import { parsePlace } from '../../lib/workbench/state/place-text.ts'
-import { NO_BROWSER, PHONE, launch, serveWorkbench, visit } from './browser.ts'
+import { NO_BROWSER, borrowBrowser } from '../helpers/chromium.ts'
+import type { BorrowedBrowser } from '../helpers/chromium.ts'
+import { PHONE, serveWorkbench, visit } from './browser.ts'
 
 describe('the console of the workbench', { skip: NO_BROWSER, timeout: 240_000 }, () => {
-  let browser: Browser
+  let browser: BorrowedBrowser
   let engine: RestEngine
   before(async () => {
-    browser = await launch()
+    browser = await borrowBrowser()
     engine = await RestEngine.create(sample)
   })
   after(() => Promise.all([browser?.close(), engine?.close()]))

@@ -3,17 +3,20 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Browser, Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { auth, hashPassword, RestEngine } from '../../lib/index.ts'
 import sample from '../../fixtures/sample/index.ts'
-import { DESKTOP, NO_BROWSER, PHONE, launch, serveWorkbench, visit } from './browser.ts'
+import { NO_BROWSER, borrowBrowser } from '../helpers/chromium.ts'
+import type { BorrowedBrowser } from '../helpers/chromium.ts'
+import { DESKTOP } from '../helpers/watched-page.ts'
+import { PHONE, serveWorkbench, visit } from './browser.ts'
 
 describe('data in the workbench', { skip: NO_BROWSER, timeout: 240_000 }, () => {
-  let browser: Browser
+  let browser: BorrowedBrowser
   let engine: RestEngine
   before(async () => {
-    browser = await launch()
+    browser = await borrowBrowser()
     engine = await RestEngine.create(sample)
   })
   after(() => Promise.all([browser?.close(), engine?.close()]))

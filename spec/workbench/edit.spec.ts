@@ -5,12 +5,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { runInNewContext } from 'node:vm'
-import type { Browser, Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
 import sample from '../../fixtures/sample/index.ts'
 import { Command } from '../helpers/command.ts'
-import { NO_BROWSER, PHONE, launch, serveWorkbench, visit } from './browser.ts'
+import { NO_BROWSER, borrowBrowser } from '../helpers/chromium.ts'
+import type { BorrowedBrowser } from '../helpers/chromium.ts'
+import { PHONE, serveWorkbench, visit } from './browser.ts'
 
 const Tag = defineEntity({ name: 'Tag', properties: { id: p.integer().primary(), name: p.string() } })
 const Note = defineEntity({
@@ -34,11 +36,11 @@ const Line = defineEntity({
 })
 
 describe('writing in the workbench', { skip: NO_BROWSER, timeout: 240_000 }, () => {
-  let browser: Browser
+  let browser: BorrowedBrowser
   let engine: RestEngine
   let notes: RestEngine
   before(async () => {
-    browser = await launch()
+    browser = await borrowBrowser()
     engine = await RestEngine.create(sample)
     notes = await RestEngine.create({
       entities: [Note, Tag, Line],

@@ -5,21 +5,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Browser, Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
 import { Command } from '../helpers/command.ts'
 import { findNoServer, ownDatabase } from '../postgres/server-database.ts'
-import { NO_BROWSER, launch, serveWorkbench, visit } from './browser.ts'
+import { NO_BROWSER, borrowBrowser } from '../helpers/chromium.ts'
+import type { BorrowedBrowser } from '../helpers/chromium.ts'
+import { serveWorkbench, visit } from './browser.ts'
 
 const CHINOOK = fileURLToPath(new URL('../../../shared/data/chinook.sqlite', import.meta.url))
 const NO_SERVER = await findNoServer()
 
 describe('writing in the workbench on other databases', { skip: NO_BROWSER, timeout: 180_000 }, () => {
-  let browser: Browser
+  let browser: BorrowedBrowser
   const folder = mkdtempSync(join(tmpdir(), 'workbench-'))
   before(async () => {
-    browser = await launch()
+    browser = await borrowBrowser()
   })
   after(async () => {
     await browser?.close()

@@ -4,18 +4,19 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Browser } from '@playwright/test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
-import { NO_BROWSER, PHONE, launch, serveWorkbench, visit } from './browser.ts'
+import { NO_BROWSER, borrowBrowser } from '../helpers/chromium.ts'
+import type { BorrowedBrowser } from '../helpers/chromium.ts'
+import { PHONE, serveWorkbench, visit } from './browser.ts'
 
 const ROWS = 1_000_000
 const TABLES = 300
 
 describe('the workbench on much', { skip: NO_BROWSER, timeout: 240_000 }, () => {
-  let browser: Browser
+  let browser: BorrowedBrowser
   before(async () => {
-    browser = await launch()
+    browser = await borrowBrowser()
   })
   after(() => browser?.close())
 

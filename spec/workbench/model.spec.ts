@@ -1,18 +1,19 @@
 /** The workbench's screen of the model, in headless Chromium: a diagram that opens data, a search, and requests that run. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Browser } from '@playwright/test'
 import { RestEngine } from '../../lib/index.ts'
 import sample from '../../fixtures/sample/index.ts'
 import type { Outline } from '../../lib/description/outline/outline-parts.ts'
 import { matches } from '../../lib/workbench/model/match-resource.ts'
-import { NO_BROWSER, PHONE, launch, serveWorkbench, visit } from './browser.ts'
+import { NO_BROWSER, borrowBrowser } from '../helpers/chromium.ts'
+import type { BorrowedBrowser } from '../helpers/chromium.ts'
+import { PHONE, serveWorkbench, visit } from './browser.ts'
 
 describe('the model in the workbench', { skip: NO_BROWSER, timeout: 120_000 }, () => {
-  let browser: Browser
+  let browser: BorrowedBrowser
   let engine: RestEngine
   before(async () => {
-    browser = await launch()
+    browser = await borrowBrowser()
     engine = await RestEngine.create(sample)
   })
   after(() => Promise.all([browser?.close(), engine?.close()]))

@@ -4,17 +4,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import type { Browser } from '@playwright/test'
 import sample from '../../fixtures/sample/index.ts'
 import { RestEngine } from '../../lib/index.ts'
 import { Command } from '../helpers/command.ts'
-import { NO_BROWSER, launch, visit } from './browser.ts'
+import { NO_BROWSER, borrowBrowser } from '../helpers/chromium.ts'
+import type { BorrowedBrowser } from '../helpers/chromium.ts'
+import { visit } from './browser.ts'
 
 describe('a recording in the workbench', { skip: NO_BROWSER, timeout: 120_000 }, () => {
-  let browser: Browser
+  let browser: BorrowedBrowser
   const folder = mkdtempSync(join(tmpdir(), 'workbench-recording-'))
   before(async () => {
-    browser = await launch()
+    browser = await borrowBrowser()
     await using engine = await RestEngine.create(sample)
     await engine.handle('GET', '/v1/users/1')
     await engine.handle('PATCH', '/v1/users/1', undefined, { name: 'Zed' })

@@ -4,19 +4,22 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import type { Browser, Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import { RestEngine } from '../../lib/index.ts'
 import sample from '../../fixtures/sample/index.ts'
 import { LINES, faultBody, faultLine } from '../../lib/workbench/world/lines.ts'
 import type { FaultDraft } from '../../lib/workbench/world/lines.ts'
 import { formatBytes, formatSpan } from '../../lib/workbench/world/sizes.ts'
-import { DESKTOP, NO_BROWSER, PHONE, findFlaws, launch, serveWorkbench, visit } from './browser.ts'
+import { NO_BROWSER, borrowBrowser } from '../helpers/chromium.ts'
+import type { BorrowedBrowser } from '../helpers/chromium.ts'
+import { DESKTOP } from '../helpers/watched-page.ts'
+import { PHONE, findFlaws, serveWorkbench, visit } from './browser.ts'
 
 describe('worlds and faults in the workbench', { skip: NO_BROWSER, timeout: 240_000 }, () => {
-  let browser: Browser
+  let browser: BorrowedBrowser
   let engine: RestEngine
   before(async () => {
-    browser = await launch()
+    browser = await borrowBrowser()
     engine = await RestEngine.create({ ...sample, scenarios: { empty: {} } })
   })
   beforeEach(() => engine.reset())

@@ -67,6 +67,25 @@ describe('entities in schemas of their own', { skip: await findNoServer() }, () 
     assert.equal((await again.handle('GET', '/v1/people')).body.count, 2)
   })
 
+  it('have views of their own, whatever others of that name there are', async () => {
+    const Tall = defineEntity({
+      name: 'Tall',
+      properties: { id: p.integer().primary(), name: p.string() },
+      view: true,
+      expression: 'select 1 as id, 2 as name',
+    })
+    await using one = ownSchema()
+    await using other = ownSchema()
+    for (const { database } of [one, other]) {
+      await using engine = await RestEngine.create({ entities: [Tall], database })
+      assert.deepEqual(engine.notes, [])
+      assert.equal((await engine.handle('GET', '/v1/talls')).body.count, 1)
+    }
+    assert.deepEqual(await other.run('select table_name from information_schema.views where table_schema = current_schema()'), [
+      { table_name: 'tall' },
+    ])
+  })
+
   it('are found missing by a database that is only read, and are never those of every schema', async () => {
     await using main = ownSchema()
     await using other = ownSchema()

@@ -223,24 +223,24 @@ async function complete<T>(connection: PostgresConnection, opening: Begun, build
 /**
  * Makes the tables fit the entities, as far as `schema` says. What changes tables is loaded with the first such database.
  *
- * @param isVacant whether the database has no tables
+ * @param found the schemas of the entities, and whether they hold no tables
  */
 async function fitSchema(
   orm: CoreMikroORM,
   session: Parameters<typeof ask>[0],
-  { entities, schema, evolving, readOnly, database, notes }: Opening<ServerDatabase>,
-  isVacant: boolean,
+  { entities, schema, evolving, readOnly, notes }: Opening<ServerDatabase>,
+  found: { readonly schemas: readonly string[]; readonly isVacant: boolean },
 ): Promise<void> {
   if (schema === 'keep' || schema === 'migrate') {
     if (entities !== undefined) await noteMissing(orm, session, schema, notes)
     return
   }
   if (readOnly === true) return checkTables(orm, session)
-  if (evolving !== undefined && !isVacant) {
+  if (evolving !== undefined && !found.isVacant) {
     if (evolving.begins !== true) return (await import('./evolve/evolve-database.ts')).evolveDatabase(orm, session, evolving, notes)
     await (await import('./evolve/begin-anew.ts')).dropOwnTables(orm, session, notes)
   }
-  await addSchema(orm, session, database.schema as string | undefined, notes)
+  await addSchema(orm, session, found.schemas, notes)
 }
 
 async function completeOnce<T>(connection: PostgresConnection, opening: Begun, build: () => Awaitable<T>): Promise<T> {
@@ -259,7 +259,7 @@ async function completeOnce<T>(connection: PostgresConnection, opening: Begun, b
       const schemas = await listSchemas(session, connection.orm)
       const makes = schema === 'update' || schema === 'evolve'
       const isOurs = wasVacant || (makes && readOnly !== true && (await isVacant(session, schemas)))
-      await fitSchema(connection.orm, session, opening, isOurs)
+      await fitSchema(connection.orm, session, opening, { schemas, isVacant: isOurs })
       const [first] = schemas as [string, ...string[]]
       // Another engine may have begun with it at the same time.
       if (isOurs && !(await hasLog(session, first))) await createLog(session, first, sessions.pglite !== undefined)

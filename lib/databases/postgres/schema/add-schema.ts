@@ -2,8 +2,9 @@
  * Add schema: creates the tables and columns that a database lacks, as MikroORM's schema generator writes them. Nothing is dropped or
  * altered, and either all is created or nothing. Throws Error in one line for a database that cannot take what is missing.
  */
-import type { MikroORM } from '@mikro-orm/core'
-import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'
+import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
+import { DatabaseSchema } from '@mikro-orm/postgresql'
+import type { AbstractSqlPlatform, SqlSchemaGenerator } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 import type { Notes } from '../../../foundation/base/notes.ts'
@@ -27,14 +28,23 @@ export const CREATES_SCHEMA = /^create schema if not exists "((?:[^"]|"")+)"$/i
 /** One key for all engines, so that two that start at once do not create the same table. */
 const LOCK = 7_310_241_905
 
-/** Adds what the entities need, in the open transaction of the session. */
-export async function addSchema(orm: MikroORM, session: PoolClient, schema: string | undefined, notes: Notes): Promise<void> {
+/**
+ * Adds what the entities need, in the open transaction of the session.
+ *
+ * @param schemas those of the entities
+ */
+export async function addSchema(orm: MikroORM, session: PoolClient, schemas: readonly string[], notes: Notes): Promise<void> {
+  const schema = orm.config.get('schema')
   try {
     await lockSchema(session)
     if (schema !== undefined) await createSchema(session, schema)
+    const isEmpty = await findEmpty(orm, session, schemas)
     const generator = orm.schema as SqlSchemaGenerator
-    const text = await withDeferredReferences(orm, () => generator.getUpdateSchemaSQL({ wrap: false, safe: true, dropTables: false }))
-    const views = await findViews(orm, session)
+    const known = isEmpty ? { fromSchema: emptySchema(orm) } : {}
+    const text = await withDeferredReferences(orm, () =>
+      generator.getUpdateSchemaSQL({ wrap: false, safe: true, dropTables: false, ...known }),
+    )
+    const views = isEmpty ? NO_VIEWS : await findViews(orm, session)
     if (views.lacking.length > 0)
       throw new Error(
         views.lacking.map(([view, column]) => `the column ${view}.${column} cannot be added, since ${view} is a view`).join('; '),
@@ -55,6 +65,30 @@ export async function addSchema(orm: MikroORM, session: PoolClient, schema: stri
   }
 }
 
+/**
+ * Whether there is nothing that could be what the entities need, so that MikroORM need not read the catalogues: seven statements, the
+ * slowest of all that an engine asks for at its start, which read the tables of the whole database.
+ */
+async function findEmpty(orm: MikroORM, session: PoolClient, schemas: readonly string[]): Promise<boolean> {
+  // Their types and routines may be there without any table.
+  const needsMore = orm.config.getRoutines().length > 0 || [...orm.getMetadata()].some(hasNativeEnum)
+  if (needsMore) return false
+  // MikroORM looks in its own default, whatever the server's is.
+  const looked = [...schemas, ownSchema(orm)]
+  const found = await ask(
+    session,
+    'select from pg_class where relnamespace = any(select to_regnamespace(quote_ident(s)) from unnest($1::text[]) as s) limit 1',
+    [looked],
+  )
+  return found.length === 0
+}
+
+const hasNativeEnum = ({ props }: EntityMetadata): boolean => props.some(({ nativeEnumName }) => nativeEnumName !== undefined)
+
+const ownSchema = (orm: MikroORM): string => orm.config.get('schema') ?? 'public'
+
+const emptySchema = (orm: MikroORM): DatabaseSchema => new DatabaseSchema(orm.em.getPlatform() as AbstractSqlPlatform, ownSchema(orm))
+
 /** A column that must not be empty cannot be added to a table with rows (23502). */
 function findWay(error: unknown, orm: MikroORM): string {
   const { code, table, column } = error as { readonly code?: string; readonly table?: string; readonly column?: string }
@@ -71,9 +105,11 @@ export interface Views {
   readonly lacking: readonly (readonly [view: string, column: string])[]
 }
 
+const NO_VIEWS: Views = { tables: [], lacking: [] }
+
 /** Entities that say that they are views are none of these: they need not have all columns. */
 export async function findViews(orm: MikroORM, session: PoolClient): Promise<Views> {
-  const own = orm.config.get('schema') ?? 'public'
+  const own = ownSchema(orm)
   const wanted = [...orm.getMetadata()].flatMap(meta => {
     if (meta.abstract || meta.embeddable || meta.virtual || meta.view) return []
     const place = tableName(qualifyTable(meta.tableName, meta.schema ?? own))

@@ -1,7 +1,7 @@
 /**
  * Runs the specs: the named files, or all of `spec/`. One process more than there are processors, at most five, take file after file from
  * one queue: a third of the time is waiting, and a process a file costs twice the time. A file that does not come to its end fails, and its
- * process is replaced. Specs of both databases run on a PostgreSQL server, too, which is started where none answers; `SPEC_POSTGRES=0`
+ * process is replaced. Specs of both databases run on a PostgreSQL server, too, which the run starts where none is named; `SPEC_POSTGRES=0`
  * leaves it out. Node strips the types of the specs itself. Options that begin with `--test-` are passed on; `--quick` runs those of the
  * API, in memory alone; `--brief` prints a line a file where a single one is run, too, and `--times` those files at the end that cost a
  * processor most. All specs together have the same seeds each time.

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
-import { Client } from 'pg'
+import { Client, Pool } from 'pg'
 import type { ServerDatabase } from '../../lib/records/database/world-store.ts'
 
 const { PGHOST = '127.0.0.1', PGPORT = '5432', PGUSER = 'postgres', PGPASSWORD, PGDATABASE = 'postgres' } = process.env
@@ -72,6 +72,44 @@ export async function dropLeft(): Promise<void> {
   }
 }
 
+type Result = Promise<Record<string, unknown>[]>
+
+let kept: Pool | undefined
+
+/**
+ * Runs a statement in the database of SERVER_URL, on a connection that is kept: to open one takes longer than most statements. The process
+ * may end while it is open.
+ *
+ * @param path the schemas in which it finds tables; undefined: those of the server
+ */
+async function runKept(path: string | undefined, sql: string, values: readonly unknown[] = []): Result {
+  // A connection that a spec has ended is replaced.
+  kept ??= new Pool({ connectionString: SERVER_URL, idleTimeoutMillis: 0, allowExitOnIdle: true }).on('error', () => {})
+  const client = await kept.connect()
+  try {
+    // What the last statement has set is forgotten.
+    await client.query(path === undefined ? 'reset all' : `reset all; set search_path = ${path}`)
+    return (await client.query(sql, [...values])).rows as Record<string, unknown>[]
+  } finally {
+    client.release()
+  }
+}
+
+/** Runs a statement in a database that must not keep connections: one of which copies are made. */
+async function runOnce(url: string, path: string | undefined, sql: string, values: readonly unknown[] = []): Result {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    if (path !== undefined) await client.query(`set search_path = ${path}`)
+    return (await client.query(sql, [...values])).rows as Record<string, unknown>[]
+  } finally {
+    await client.end()
+  }
+}
+
+const DEADLOCK = '40P01'
+const ATTEMPTS = 5
+
 /** A schema, as the option `database` takes it. */
 export interface OwnSchema extends AsyncDisposable {
   readonly database: ServerDatabase & { readonly schema: string }
@@ -88,22 +126,25 @@ export function ownSchema(url = SERVER_URL): OwnSchema {
   const schema = newName()
   const named = new URL(url)
   named.searchParams.set('application_name', APPLICATION)
-  const run: OwnSchema['run'] = async (sql, values = []) => {
-    const client = new Client({ connectionString: url })
-    await client.connect()
-    try {
-      await client.query(`set search_path = ${schema}`)
-      return (await client.query(sql, [...values])).rows as Record<string, unknown>[]
-    } finally {
-      await client.end()
-    }
-  }
+  const run: OwnSchema['run'] = (sql, values) => (url === SERVER_URL ? runKept(schema, sql, values) : runOnce(url, schema, sql, values))
   return {
     database: { url: named.href, schema, poolSize: 4 },
     run,
     async [Symbol.asyncDispose]() {
-      await run(`set client_min_messages = warning; drop schema if exists ${schema} cascade`)
+      await dropSchema(run, schema)
     },
+  }
+}
+
+/** Other processes may be reading all of the database, table after table, and the server ends one of the two that wait for each other. */
+async function dropSchema(run: OwnSchema['run'], schema: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await run(`set client_min_messages = warning; drop schema if exists ${schema} cascade`)
+      return
+    } catch (error) {
+      if ((error as { readonly code?: unknown }).code !== DEADLOCK || attempt === ATTEMPTS) throw error
+    }
   }
 }
 
@@ -117,26 +158,15 @@ export interface OwnDatabase extends AsyncDisposable {
 /** Makes a database on the server, and drops it at the end. Everything that copies databases needs one. */
 export async function ownDatabase(): Promise<OwnDatabase> {
   const database = newName()
-  const run = async (on: string, sql: string): Promise<Record<string, unknown>[]> => {
-    const url = new URL(SERVER_URL)
-    url.pathname = `/${on}`
-    const client = new Client({ connectionString: url.href })
-    await client.connect()
-    try {
-      return (await client.query(sql)).rows as Record<string, unknown>[]
-    } finally {
-      await client.end()
-    }
-  }
   const url = new URL(SERVER_URL)
-  await run(PGDATABASE, `create database ${database}`)
+  await runKept(undefined, `create database ${database}`)
   url.pathname = `/${database}`
   return {
     database: { url: url.href, poolSize: 4 },
-    run: sql => run(database, sql),
+    run: sql => runOnce(url.href, undefined, sql),
     async [Symbol.asyncDispose]() {
-      await run(PGDATABASE, waitUntilLeft(database))
-      await run(PGDATABASE, `drop database ${database} with (force)`)
+      await runKept(undefined, waitUntilLeft(database))
+      await runKept(undefined, `drop database ${database} with (force)`)
     },
   }
 }

@@ -34,6 +34,16 @@ export interface PrivateServer {
   stop(): Promise<void>
 }
 
+/** How a server is had that everybody on this machine may connect to. */
+export interface SharedServer {
+  /** That of 127.0.0.1. */
+  readonly port: number
+  /** The folder that the data is put into, in a folder of its own; default: that of the system for temporary files. */
+  readonly parent?: string
+  /** Further settings of the server. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
 /** Whom a server runs as. It refuses root. */
 interface User {
   readonly uid?: number
@@ -42,13 +52,14 @@ interface User {
 
 /**
  * @param folder where the data stays; undefined: they go when the server stops.
- * @param port a port of 127.0.0.1, where everybody on this machine may connect; undefined: it listens at a socket in a folder of its own.
+ * @param shared undefined: it listens at a socket in a folder of its own.
  */
-export async function startServer(folder: string | undefined, port?: number): Promise<PrivateServer> {
+export async function startServer(folder: string | undefined, shared?: SharedServer): Promise<PrivateServer> {
   if (process.platform === 'win32') throw new CommandError('--postgres is not for Windows: start a server, and give its URL for FILE.')
   const bin = (await findPackage()) ?? (await findInstalled())
   const user = await findUser()
-  const place = await mkdtemp(join(tmpdir(), 'mikro-rest-'))
+  const place = await mkdtemp(join(shared?.parent ?? tmpdir(), 'mikro-rest-'))
+  const port = shared?.port
   try {
     await giveTo(user, place)
     const data = folder === undefined ? join(place, 'data') : resolve(folder)
@@ -59,6 +70,7 @@ export async function startServer(folder: string | undefined, port?: number): Pr
       port: String(port ?? PORT),
       unix_socket_directories: place,
       ...(folder === undefined ? { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' } : {}),
+      ...shared?.settings,
     }
     const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const child = await listen(join(bin, 'postgres'), ['-D', data, ...options], user)

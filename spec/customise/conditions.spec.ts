@@ -165,6 +165,44 @@ describe('a condition', () => {
     })
   }
 
+  it('may speak of other properties and values in each request', async () => {
+    const write = ({ headers }: HookContext) => ({ [headers['x-by'] ?? 'name']: headers['x-value'] ?? null })
+    await using asked = await start({
+      resources: [
+        resource(Item, {
+          scope: ({ headers, method }) =>
+            method === 'GET' ? { [headers['x-by'] ?? 'id']: JSON.parse(headers['x-value'] ?? '1') } : undefined,
+          write,
+        }),
+      ],
+    })
+    const list = async (by: string, value: unknown): Promise<unknown> => {
+      const { body } = await asked.call('GET', '/v1/items', {}, undefined, { 'x-by': by, 'x-value': JSON.stringify(value) })
+      return (body.items as { id: number }[] | undefined)?.map(({ id }) => id) ?? body.code
+    }
+    const scopes: [string, unknown, unknown][] = [
+      ['name', 'apple', [1]],
+      ['code', 'C', [3]],
+      ['name', 'C', []],
+      ['name', 'date', [4]],
+      ['name', ['date', 'apple'], [1, 4]],
+      ['code', null, []],
+      ['shop', 2, [3, 4]],
+      ['shop', 1, [1, 2]],
+      ['shop', null, []],
+      ['price', 30, [3]],
+      ['price', 'dear', 'internal_error'],
+      ['shop', true, 'internal_error'],
+      ['price', 40, [4]],
+      ['shop', { name: 'north' }, [1, 2]],
+    ]
+    for (const [by, value, found] of [...scopes, ...scopes.toReversed()])
+      assert.deepEqual(await list(by, value), found, `${by} ${JSON.stringify(value)}`)
+    const change = async (by: string, value: string): Promise<number> =>
+      (await asked.call('PATCH', '/v1/items/3', {}, { price: 30 }, { 'x-by': by, 'x-value': value })).status
+    assert.deepEqual([await change('name', 'cherry'), await change('code', 'cherry'), await change('code', 'C')], [200, 403, 200])
+  })
+
   it('may be asynchronous, and may be none', async () => {
     await using other = await start({
       resources: [resource(Item, { scope: async (ctx: HookContext) => (ctx.headers['x-all'] ? undefined : Promise.resolve({ id: 3 })) })],

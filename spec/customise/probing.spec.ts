@@ -146,7 +146,12 @@ describe('a row out of scope', () => {
     ['a change of a linked record', ({ call }, id) => call('PUT', `/v1/items/${id}/shop`, {}, { name: 'x' })],
     ['a replaced list', ({ call }, id) => call('PUT', `/v1/items/${id}/tags`, {}, [])],
     ['an appended record', ({ call }, id) => call('POST', `/v1/items/${id}/tags`, {}, { name: 'x' })],
+    ['a change on a condition', ({ call }, id) => call('PATCH', `/v1/items/${id}`, {}, { price: 1 }, { 'if-match': '"1"' })],
+    ['a change unless it is there', ({ call }, id) => call('PATCH', `/v1/items/${id}`, {}, { price: 1 }, { 'if-none-match': '*' })],
+    ['a change of a list on a condition', ({ call }, id) => call('PUT', `/v1/items/${id}`, {}, { tags: [] }, { 'if-match': '"1"' })],
+    ['a change to a value that is taken', ({ call }, id) => call('PATCH', `/v1/items/${id}`, {}, { code: 'A' })],
     ['a deletion', ({ call }, id) => call('DELETE', `/v1/items/${id}`)],
+    ['a deletion on a condition', ({ call }, id) => call('DELETE', `/v1/items/${id}`, {}, undefined, { 'if-match': '"1"' })],
     ['a deletion of a list', ({ call }, id) => call('DELETE', `/v1/items/${id}/tags`)],
     ['a deletion of a link', ({ call }, id) => call('DELETE', `/v1/items/${id}/shop`)],
     ['a filter by ID', ({ get }, id) => get('/v1/labels', { item: String(id) })],
@@ -161,11 +166,16 @@ describe('a row out of scope', () => {
     ['a list of links by path', ({ call }, id) => call('PUT', '/v1/tags/3/items', {}, [id])],
     ['a nested link', ({ call }, id) => call('POST', '/v1/shops', {}, { name: 'x', items: [id, { name: 'y' }] })],
   ]
-  for (const [what, probe] of probes) {
+  const ruled = startOnce({ resources: [resource(Item, { scope: () => ({ name: { $ne: 'banana' } }), write: () => ({ name: 'apple' }) })] })
+
+  for (const [what, probe, begin] of probes.flatMap(([called, each]): [string, typeof each, typeof scoped][] => [
+    [called, each, scoped],
+    [`${called} under a rule for writing`, each, ruled],
+  ])) {
     it(`is like one that never was, in ${what}`, async () => {
-      await using asked = await scoped()
+      await using asked = await begin()
       const never = await probe(asked, 7)
-      await using fresh = await scoped()
+      await using fresh = await begin()
       const hidden = await probe(fresh, 2)
       assert.equal(likeness(hidden).replaceAll(/\b2\b/g, '<asked>'), likeness(never).replaceAll(/\b[27]\b/g, '<asked>'))
     })
@@ -219,6 +229,55 @@ describe('a row out of scope', () => {
     for (const [path, query] of requests) {
       assert.equal(likeness(await asked.get(path, query)), likeness(await fewer.get(path, query)), `${path} ${JSON.stringify(query)}`)
     }
+  })
+
+  it('is like one that never was, in tables whose names are those that statements give to tables', async () => {
+    const Member = defineEntity({
+      name: 'Member',
+      tableName: 't0',
+      properties: { id: p.integer().primary(), kind: p.string(), note: p.string() },
+    })
+    const Team = defineEntity({
+      name: 'Team',
+      properties: { id: p.integer().primary(), members: () => p.manyToMany(Member) },
+    })
+    const Box = defineEntity({
+      name: 'Box',
+      properties: { id: p.integer().primary(), items: () => p.manyToMany(Thing).pivotTable('T0') },
+    })
+    const Thing = defineEntity({ name: 'Thing', properties: { id: p.integer().primary(), kind: p.string() } })
+    await using boxes = await start({
+      entities: [Box, Thing],
+      seed: {
+        things: [
+          { id: 1, kind: 'shown' },
+          { id: 2, kind: 'hidden' },
+        ],
+        boxes: [{ id: 1, items: [1, 2] }],
+      },
+      resources: [resource(Thing, { scope: () => ({ kind: 'shown' }) })],
+    })
+    assert.equal((await boxes.call('PUT', '/v1/boxes/1/items', {}, [])).status, 200)
+    assert.deepEqual(await rows(boxes.engine, 'select thing_id from "T0"'), [{ thing_id: 2 }])
+    await using asked = await start({
+      entities: [Member, Team],
+      seed: {
+        members: [
+          { id: 1, kind: 'shown', note: 'a' },
+          { id: 2, kind: 'hidden', note: 'b' },
+        ],
+        teams: [{ id: 1, members: [1, 2] }],
+      },
+      resources: [resource(Member, { scope: () => ({ kind: 'shown' }) })],
+    })
+    assert.equal((await asked.call('PATCH', '/v1/members/2', {}, { note: 'c' })).status, 404)
+    assert.equal((await asked.call('PATCH', '/v1/members/1', {}, { note: 'c' })).status, 200)
+    assert.equal((await asked.call('PUT', '/v1/teams/1/members', {}, [])).status, 200)
+    assert.deepEqual(await rows(asked.engine, 'select id, note from t0'), [
+      { id: 1, note: 'c' },
+      { id: 2, note: 'b' },
+    ])
+    assert.deepEqual(await rows(asked.engine, 'select member_id from team_members'), [{ member_id: 2 }])
   })
 
   it('is not told by the conflict of a deletion', async () => {

@@ -1,13 +1,13 @@
 /** Compile checks: the small statements by which a write is judged: does a record exist, is a value taken, who refers to a record. */
 import { idParts } from '../../model/key.ts'
-import type { Statement } from '../../records/database/dialect.ts'
+import type { SeenRows, Statement } from '../../records/database/dialect.ts'
 import type { Attribute, KeyPart, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { ScopeLookup } from '../../records/plan/read-plan.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { Flavour } from './flavour.ts'
-import { FromClause, conjunction, formatTable, discriminatorCondition } from './from-clause.ts'
+import { FromClause, conjunction, equal, formatTable, discriminatorCondition } from './from-clause.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
-import { bind, join, literal, sql, text } from './sql.ts'
+import { bind, join, literal, name, sql, tableName, text } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** See `Dialect.exists`. */
@@ -26,6 +26,23 @@ export function compileExists(
   const isRecord = shown ? isKey(scope.id, idParts(resource), flavour) : isKey(scope.key, resource.key, flavour)
   select.where = [isRecord, ...existing(scope), ...(listed === undefined ? [] : [listed])]
   return select.finish()
+}
+
+/**
+ * A row that exists under a scope has the key that stands in some columns of a table which the statement around it writes.
+ *
+ * @param table its name, which must not be that of a table inside
+ */
+export function compileSeen(flavour: Flavour, { resource, scopeOf }: SeenRows, table: string, columns: readonly string[]): Sql {
+  const select = new Select(flavour, scopeOf)
+  const alias = select.tables.next()
+  const other = table.toLowerCase() === alias ? select.tables.next() : alias
+  const scope = new FromClause(resource, select.tables, other, select.joins)
+  const key = columns.map(column => `${tableName(table)}.${name(column)}`)
+  select.columns.push(text('1'))
+  select.from = sql`${formatTable(resource)} as ${scope.alias}`
+  select.where = [equal(scope.key, key), ...existing(scope)]
+  return sql`exists (${select.body()})`
 }
 
 /** See `Dialect.existing`. */

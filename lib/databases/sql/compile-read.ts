@@ -19,22 +19,27 @@ export function compileRead(plan: ReadPlan, flavour: Flavour): CompiledRead {
   rows.tables.watched = []
   const root = new FromClause(plan.resource, rows.tables, rows.tables.next(), rows.joins)
   const node = plan.node === undefined ? compileIds(root, rows) : compileNode(plan.node, root, rows)
+  const beside = plan.beside === undefined ? [] : addColumns(plan.beside, root, rows)
   rows.from = sql`${formatTable(plan.resource)} as ${root.alias}`
   const counted = plan.paged ? compileCounted(plan, root, rows) : undefined
   if (plan.order.length > 0 || plan.where.length > 0) rows.watch(root, plan.anchor.kind === 'collection')
   rows.where = compileWhere(plan, root)
   if (plan.anchor.kind === 'keys') rows.order = compileKeyOrder(plan, root)
-  if (!plan.paged) return { rows: rows.finish('rows'), count: undefined, deep: undefined, counted, node, rendered: isRendered(node) }
+  const parts = { counted, node, beside, rendered: isRendered(node) }
+  if (!plan.paged) return { rows: rows.finish('rows'), count: undefined, deep: undefined, ...parts }
   rows.order = compileOrder(plan, root)
   rows.page = true
   return {
     rows: rows.finish('rows'),
     count: onFirstUse(() => compileCount(plan, flavour)),
     deep: compileLateLookUp(plan, root, rows),
-    counted,
-    node,
-    rendered: isRendered(node),
+    ...parts,
   }
+}
+
+/** Adds columns to a statement; without any a 1, as `compileColumns` does. Returns where they stand. */
+function addColumns(columns: readonly string[], root: FromClause, rows: Select): readonly number[] {
+  return columns.length === 0 ? [rows.add(text('1'))] : columns.map(column => rows.add(text(root.column(column))))
 }
 
 function compileOrder(plan: ReadPlan, root: FromClause): Sql[] {

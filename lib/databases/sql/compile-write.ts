@@ -2,14 +2,15 @@
  * Compile write: the statements that write one row of a table. All names are of the model; values are parameters in the order of the
  * columns.
  */
-import type { Statement } from '../../records/database/dialect.ts'
-import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
+import type { SeenRows, Statement } from '../../records/database/dialect.ts'
+import type { PivotTable, StoredColumn, StoredTable } from '../../model/stored-table.ts'
+import { compileSeen } from './compile-checks.ts'
 import type { Flavour } from './flavour.ts'
 import { bind, join, name, sql, text, tableName } from './sql.ts'
 import type { Sql } from './sql.ts'
 
 /** A value of the column that it is written to, or compared with. */
-const VALUE: Sql = bind({ from: 'written', type: undefined })
+export const VALUE: Sql = bind({ from: 'written', type: undefined })
 
 /** See `WritingDialect`. */
 export function compileInsert(flavour: Flavour, stored: StoredTable, columns: readonly StoredColumn[]): Statement {
@@ -38,18 +39,36 @@ export function compileDiffers(flavour: Flavour, stored: StoredTable, columns: r
 }
 
 /** See `WritingDialect`. */
-export function compileUpdate(flavour: Flavour, stored: StoredTable, columns: readonly StoredColumn[], guarded: boolean): Statement {
+export function compileUpdate(
+  flavour: Flavour,
+  stored: StoredTable,
+  columns: readonly StoredColumn[],
+  guarded: boolean,
+  seen?: SeenRows,
+): Statement {
   const { table, version } = stored
   const set = columns.map(({ column }) => sql`${name(column)} = ${VALUE}`)
   for (const { column } of version?.columns ?? []) set.push(sql`${name(column)} = ${name(column)} + 1`)
   const key = isKey(flavour, stored)
   const where = guarded ? sql`${key} and (${compileDifference(flavour, columns)})` : key
-  return finish(flavour, sql`update ${tableName(table)} set ${join(set, ', ')} where ${where}`)
+  const own = stored.key.map(({ column }) => column)
+  const isSeen = seen === undefined ? '' : sql` and ${compileSeen(flavour, seen, table, own)}`
+  return finish(flavour, sql`update ${tableName(table)} set ${join(set, ', ')} where ${where}${isSeen}`)
 }
 
 /** See `WritingDialect`. */
 export function compileDelete(flavour: Flavour, stored: StoredTable): Statement {
   return finish(flavour, sql`delete from ${tableName(stored.table)} where ${isKey(flavour, stored)}`)
+}
+
+/**
+ * See `WritingDialect.leave`.
+ *
+ * @param isOther whether a member is not in the list of keys, the second parameter
+ */
+export function compileLeave(flavour: Flavour, { table, owner, member }: PivotTable, isOther: Sql, seen: SeenRows | undefined): Statement {
+  const isSeen = seen === undefined ? '' : sql` and ${compileSeen(flavour, seen, table, [member])}`
+  return finish(flavour, sql`delete from ${tableName(table)} where ${name(owner)} = ${VALUE} and ${isOther}${isSeen}`)
 }
 
 function compileDifference(flavour: Flavour, columns: readonly StoredColumn[]): Sql {

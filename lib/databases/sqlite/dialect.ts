@@ -31,7 +31,7 @@ export const SQLITE: Dialect = {
     insert: (table, columns) => compileInsert(SQLITE_FLAVOUR, table, columns),
     insertRows: (table, columns, rows) => compileInsertRows(SQLITE_FLAVOUR, table, columns, rows),
     differs: (table, columns) => compileDiffers(SQLITE_FLAVOUR, table, columns),
-    update: (table, columns, guarded) => compileUpdate(SQLITE_FLAVOUR, table, columns, guarded),
+    update: (table, columns, guarded, seen) => compileUpdate(SQLITE_FLAVOUR, table, columns, guarded, seen),
     delete: table => compileDelete(SQLITE_FLAVOUR, table),
     deleteAll: lists.compileDeleteAll,
     link: lists.compileLink,

@@ -5,6 +5,7 @@
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import { chain } from '../../foundation/base/awaitable.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
 import { withArticle } from '../../foundation/base/article.ts'
 import type { Claims } from '../../model/hook-context.ts'
@@ -38,6 +39,15 @@ import { Removals, computeState, isOfState, readIssueTime } from './user-state.t
 import { Users, keyToSub, keyToTexts } from './users.ts'
 import type { AuthState, Authentication, LoadedAuthentication, PublicKey } from './authentication.ts'
 
+interface FoundToken {
+  readonly token: string
+  readonly isCookie: boolean
+}
+
+/** The headers whose tokens are remembered, and the bytes of those. */
+const HEADERS = 1000
+const HEADER_BYTES = 1 << 20
+
 /** The user of a token, as far as there is one. */
 interface FoundUser {
   readonly user?: Stored | undefined
@@ -64,6 +74,8 @@ class TokenAuthentication implements Authentication {
   readonly #cookies: TokenCookies | undefined
   /** The header `Authorization`. */
   readonly #header: RegExp
+  /** The tokens of headers that have been read. */
+  readonly #headers = new LruCache<FoundToken>(HEADERS, { bytes: HEADER_BYTES, weigh: (_, header) => 2 * header.length })
   readonly #throttle: LoginThrottle
   /** Where log-ins are kept; undefined where that is in memory. */
   readonly #written: LogInStore | undefined
@@ -208,14 +220,20 @@ class TokenAuthentication implements Authentication {
   }
 
   /** Finds the token of a request: in the header, else in the cookie. */
-  #findToken(request: Request): { readonly token: string; readonly isCookie: boolean } | undefined {
+  #findToken(request: Request): FoundToken | undefined {
     const header = request.headers['authorization']
     if (header === undefined || header === '') {
       const token = this.#cookies?.read(request)
       return token === undefined || token === '' ? undefined : { token, isCookie: true }
     }
+    const known = this.#headers.get(header)
+    if (known !== undefined) return known
     const match = this.#header.exec(header)
-    if (match !== null) return { token: match[1]!, isCookie: false }
+    if (match !== null) {
+      const found = { token: match[1]!, isCookie: false }
+      this.#headers.set(header, found)
+      return found
+    }
     const { scheme } = this.#options
     const names = scheme === undefined ? '"Bearer"' : `"Bearer" or "${scheme}"`
     throw restError('token_malformed', `The header "Authorization" must be ${names} and a token.`, {
@@ -243,7 +261,7 @@ class TokenAuthentication implements Authentication {
     if (known?.hasEnded === true) throw refuseUser('token_revoked', 'The token has been revoked: log in again.')
     if (user === undefined || this.#removals.has(claims) || (known?.removed !== undefined && known.removed >= readIssueTime(claims)))
       throw refuseUser('token_invalid', 'The user of the token does not exist any more.')
-    if (!isOfState(claims, computeState(columns, user.row), this.tokens.key.markKey, mark))
+    if (!isOfState(claims, columns, user.row, this.tokens.key.markKey, mark))
       throw refuseUser('token_revoked', 'The token is older than the password of its user: log in again.')
     return { claims, user: this.#users.withoutPassword(resource, user.record), resource }
   }

@@ -160,7 +160,7 @@ export class SessionRoutes {
       const stored = await services.stored(resource, key, columns.columns)
       const state = computeState(columns, stored?.row)
       // The password may have changed since it was checked.
-      if (stored === undefined || !isOfState(claims, state, tokens.key.markKey) || !(await pairs.use(claims))) throw ended()
+      if (stored === undefined || !isOfState(claims, columns, stored.row, tokens.key.markKey) || !(await pairs.use(claims))) throw ended()
       return await this.#begin({ resource, key, record: stored.record, state }, ctx, 'Refreshed.', claims.fam)
     } catch (error) {
       // Who comes second, or the one before, has it from somebody else.

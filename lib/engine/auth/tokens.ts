@@ -111,7 +111,7 @@ export class Tokens {
 
   /** The time in seconds. */
   now(): number {
-    return Math.floor(this.#clock.now().getTime() / 1000)
+    return Math.floor(this.#clock.time() / 1000)
   }
 
   /**

@@ -20,8 +20,10 @@ export function createAuthServices(
   clock: Clock,
   envelope: CompiledEnvelope | undefined,
 ): AuthServices {
-  const findServices = (resource: Resource): Services =>
-    [...served.values()].find(({ model }) => model.byEntity.get(resource.entity) === resource)!
+  const findServices = (resource: Resource): Services => {
+    for (const services of served.values()) if (services.model.byEntity.get(resource.entity) === resource) return services
+    throw new Error(`Not served: ${resource.className}.`)
+  }
   return {
     // A fork makes its MikroORM instance only when it is first needed.
     orm: () => connection.orm,

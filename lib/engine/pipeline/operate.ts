@@ -29,10 +29,7 @@ import { applyCondition } from './conditional.ts'
 import type { EntityTags } from './conditional.ts'
 import { findListFormat } from './list-format.ts'
 import { findNewPath, formatSegment, locate } from './locate.ts'
-import { getMember, removeMember } from './member.ts'
-import { setMark } from './set-mark.ts'
 import type { ListFormat } from './list-format.ts'
-import { streamList } from './stream-list.ts'
 import {
   findPageRange,
   respondCreated,
@@ -144,23 +141,24 @@ const OPERATIONS: { readonly [Kind in Target['kind']]: Readonly<Partial<Record<V
   record: { read: getRecord, change: updateRecord, remove: removeRecord },
   attribute: { read: getAttribute, add: addToList, change: updateAttribute, remove: removeRelated },
   member: {
-    read: ({ target, view }, services) => getMember(target, view, services),
-    remove: ({ target, view }, services) => removeMember(target, view, services),
+    read: async ({ target, view }, services) => (await import('./member.ts')).getMember(target, view, services),
+    remove: async ({ target, view }, services) => (await import('./member.ts')).removeMember(target, view, services),
   },
   mark: {
-    add: ({ target, view }, services) => setMark(target, true, view, services),
-    remove: ({ target, view }, services) => setMark(target, false, view, services),
+    add: async ({ target, view }, services) => (await import('./set-mark.ts')).setMark(target, true, view, services),
+    remove: async ({ target, view }, services) => (await import('./set-mark.ts')).setMark(target, false, view, services),
   },
 }
 
 /** Answers with the records of all pages in another form than JSON. A wrapper runs around each page. */
-function streamOperation(operation: Operation, services: Services, resource: Resource, format: ListFormat): Awaitable<RestResponse> {
+async function streamOperation(operation: Operation, services: Services, resource: Resource, format: ListFormat): Promise<RestResponse> {
   const { target, view } = operation
   const { limits, vocabulary, defaults } = services
   const { visibility } = view
   // A list below a record has pages of the usual size.
   const standard = target.kind === 'collection' ? defaults.get(resource)?.limit : undefined
   const parameters = withoutPage(view.parameters, limits, standard)
+  const { streamList } = await import('./stream-list.ts')
   return streamList({
     format,
     view: { ...view, parameters },

@@ -10,6 +10,8 @@ import type { Action, HookContext } from '../../model/hook-context.ts'
 import { parameterError, restError } from '../../foundation/base/errors.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { FilterQueryReader } from './orm-filter.ts'
+import { readScope } from './plain-scope.ts'
+import type { ReadScope } from './plain-scope.ts'
 import { isValue } from '../../model/model.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { Parameters } from '../request/query-string.ts'
@@ -57,12 +59,7 @@ export function narrowVisibility(
     : visibility
 }
 
-/** The result of a scope, or of a rule for writing. */
-interface ReadScope {
-  readonly condition: Condition | undefined
-  readonly values: readonly unknown[]
-  readonly shape: string
-}
+const NO_FLAGS: ReadonlySet<string> = new Set()
 
 const WHOLE: ReadScope = Object.freeze({ condition: undefined, values: [], shape: '' })
 const NONE: ReadScope = { condition: { kind: 'any', of: [] }, values: [], shape: 'none' }
@@ -81,8 +78,9 @@ class CallerVisibility implements Visibility {
 
   constructor(flags: readonly string[], ctx: HookContext, isEngine: boolean, hasWriting: boolean) {
     this.writing = hasWriting ? new WriterVisibility(ctx) : undefined
-    this.flags = new Set(flags)
-    this.shape = `${isEngine ? 'engine' : 'caller'}\0${flags.toSorted().join()}\0`
+    this.flags = flags.length === 0 ? NO_FLAGS : new Set(flags)
+    const who = isEngine ? 'engine' : 'caller'
+    this.shape = flags.length === 0 ? who : `${who}\0${flags.toSorted().join()}\0`
     this.#isEngine = isEngine
     this.ctx = ctx
   }
@@ -134,7 +132,10 @@ class CallerVisibility implements Visibility {
   }
 
   readonly ask = ({ resource, about }: PendingRule): Awaitable<string> => {
-    if (about === 'scope') return chain(this.#scope(resource), ({ shape }) => shape)
+    if (about === 'scope') {
+      const scope = this.#scope(resource)
+      return scope instanceof Promise ? scope.then(({ shape }) => shape) : scope.shape
+    }
     return chain(this.permits(resource, about), answer => (answer ? '+' : '-'))
   }
 
@@ -142,7 +143,11 @@ class CallerVisibility implements Visibility {
     const known = this.#scopes.get(resource)
     if (known !== undefined) return known
     if (this.#isEngine || resource.rules.scopes.length === 0) return WHOLE
-    const read = this.#readScopes(resource, new FilterQueryReader(resource), [], 0)
+    const { scopes, ownScopes } = resource.rules
+    const read =
+      scopes.length === 1 && ownScopes === 1
+        ? readOnlyScope(scopes[0]!(this.ctx), resource)
+        : this.#readScopes(resource, new FilterQueryReader(resource), [], 0)
     const scope = read instanceof Promise ? this.#keep(resource, read) : read
     this.#scopes.set(resource, scope)
     return scope
@@ -227,9 +232,12 @@ class WriterVisibility implements Visibility {
 function readWriteRule(given: object | boolean | undefined | null, resource: Resource): ReadScope {
   if (given === true) return WHOLE
   if (given === false || given === undefined || given === null) return NONE
-  const reader = new FilterQueryReader(resource)
-  const condition = reader.read(given, resource, `write of ${resource.className}`)
-  return { condition, values: reader.values, shape: reader.shape }
+  return readScope(given, resource, 'write')
+}
+
+function readOnlyScope(given: Awaitable<object | undefined | null>, resource: Resource): Awaitable<ReadScope> {
+  if (isThenable(given)) return Promise.resolve(given).then(settledScope => readOnlyScope(settledScope, resource))
+  return given === undefined || given === null ? WHOLE : readScope(given, resource, 'scope', '0 ')
 }
 
 /** A condition that other resources could meet is none of this one: the parameter is unknown here. */

@@ -299,7 +299,7 @@ function isBare(value: unknown): boolean {
 }
 
 /** A value as JavaScript code gives it: of the property's own type, or its JSON form. */
-function typedValue(value: unknown, type: ScalarType): unknown {
+export function typedValue(value: unknown, type: ScalarType): unknown {
   if (value instanceof Date)
     return type.kind === 'datetime' ? value.getTime() : type.kind === 'date' ? value.toISOString().slice(0, 10) : undefined
   if (typeof value === 'bigint') return type.kind === 'bigint' ? value : type.kind === 'integer' ? Number(value) : undefined

@@ -67,11 +67,11 @@ const MAX_PATTERN = 10_000
 
 const NO_PARAMETERS: readonly unknown[] = Object.freeze([])
 
-export function bindParameters(statement: Statement, given: Arguments, dialect: Dialect): readonly unknown[] {
-  const { bindings } = statement
-  if (bindings.length === 0) return NO_PARAMETERS
+/** @param from the first binding: whose parameters stand in front comes with these */
+export function bindParameters({ bindings }: Statement, given: Arguments, dialect: Dialect, from = 0): readonly unknown[] {
+  if (bindings.length === from) return NO_PARAMETERS
   const parameters: unknown[] = []
-  for (const binding of bindings) parameters.push(bindParameter(binding, given, dialect))
+  for (let at = from; at < bindings.length; at++) parameters.push(bindParameter(bindings[at]!, given, dialect))
   return parameters
 }
 

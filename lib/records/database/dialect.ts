@@ -129,6 +129,8 @@ export interface CompiledRead {
   /** The number of records that match, whatever the page. Compiled when it is first asked for. Only for paged plans. */
   readonly count: (() => Statement) | undefined
   readonly node: CompiledNode
+  /** Where the values of `ReadPlan.beside` stand in a row. */
+  readonly beside: readonly number[]
   /** Whether some attribute of some node is shown with another value than the stored one. */
   readonly rendered: boolean
 }
@@ -259,6 +261,12 @@ export interface Dialect {
   encodePatterns(patterns: readonly (readonly string[])[]): unknown
 }
 
+/** The rows of a resource that exist under a scope. */
+export interface SeenRows {
+  readonly resource: Resource
+  readonly scopeOf: ScopeLookup
+}
+
 /** The statements that write one row of a table. */
 export interface WritingDialect {
   /** Inserts a row with values in these columns. */
@@ -272,8 +280,9 @@ export interface WritingDialect {
    *
    * @param guarded whether only a row in which one of the columns differs is set; the parameters of the columns are given a second time
    * then, behind the key
+   * @param seen only a row that is among these is set; the parameters of the scope, which the bindings of the statement name, come last
    */
-  update(table: StoredTable, columns: readonly StoredColumn[], guarded: boolean): Statement
+  update(table: StoredTable, columns: readonly StoredColumn[], guarded: boolean, seen?: SeenRows): Statement
   /** Deletes the row of a key, the one parameter. */
   delete(table: StoredTable): Statement
   /** Deletes the rows of a list of keys, the one parameter, in a table whose key has one part. */
@@ -293,8 +302,12 @@ export interface WritingDialect {
    * Reads, of a list of keys, those whose rows have another link, as texts, in the order of the list. Its parameters: the list, the value.
    */
   unlinked(table: StoredTable, column: StoredColumn): Statement
-  /** Takes out of a many-to-many list what is not in a list of keys. Its parameters: the key of the owner, the list. */
-  leave(pivot: PivotTable): Statement
+  /**
+   * Takes out of a many-to-many list what is not in a list of keys. Its parameters: the key of the owner, the list.
+   *
+   * @param seen only members that are among these are taken out: see `update`
+   */
+  leave(pivot: PivotTable, seen?: SeenRows): Statement
   /** Takes out of it what is in a list of keys. Its parameters: the key of the owner, the list. */
   take(pivot: PivotTable): Statement
   /**

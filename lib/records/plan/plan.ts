@@ -51,8 +51,12 @@ interface PlanContext {
   readonly vocabulary: Vocabulary
 }
 
-/** The plan of a record's stored plain attributes and the IDs it links. */
-export function planStored(resource: Resource): ReadPlan {
+/**
+ * The plan of a record's stored plain attributes and the IDs it links.
+ *
+ * @param beside columns whose bare values come with it
+ */
+export function planStored(resource: Resource, beside?: readonly string[]): ReadPlan {
   const fields = resource.attributes.flatMap((attribute): Field[] => {
     if (!isStored(attribute) || attribute.kind === 'toMany') return []
     return [storedField(attribute)]
@@ -61,6 +65,7 @@ export function planStored(resource: Resource): ReadPlan {
     resource,
     anchor: { kind: 'record' },
     node: { resource, fields },
+    ...(beside === undefined ? {} : { beside }),
     where: [],
     scopeOf: EVERYTHING.scopeOf,
     order: [],

@@ -146,6 +146,8 @@ export interface ReadPlan {
   readonly anchor: Anchor
   /** The shape of the records; undefined when only their IDs are wanted. */
   readonly node: RecordNode | undefined
+  /** Columns whose bare values come with each record. */
+  readonly beside?: readonly string[]
   readonly where: readonly Condition[]
   /** Which rows exist, of any resource that is come upon. */
   readonly scopeOf: ScopeLookup

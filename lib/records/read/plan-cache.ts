@@ -19,14 +19,45 @@ export interface CachedRead {
   readonly bytes: number
 }
 
-/** A plan, found by the parameters that it was last asked for with. */
-interface LastRead {
-  readonly parameters: Parameters
-  readonly planned: CachedRead
+/** A plan, and what it was last found by: the parameters, and the answers of the rules that it depends on. */
+interface LastPlan<T> {
+  readonly parameters: Parameters | undefined
+  readonly shape: string
+  readonly rules: readonly PendingRule[]
+  readonly answers: readonly unknown[]
+  readonly planned: T
+}
+
+/**
+ * The last plans of resources. The same parameters, as of a query that comes again, under the same answers of rules have the same plan as
+ * the last time, which is faster to find than by a text of all that.
+ */
+export class LastPlans<T> {
+  readonly #plans = new Map<Resource, LastPlan<T>>()
+
+  find(resource: Resource, visibility: Visibility, parameters?: Parameters): T | undefined {
+    const last = this.#plans.get(resource)
+    if (last === undefined || last.parameters !== parameters || last.shape !== visibility.shape) return undefined
+    const { rules, answers } = last
+    for (let at = 0; at < rules.length; at++) {
+      const answer = visibility.ask(rules[at]!)
+      if (answer === answers[at]) continue
+      // Who looks for the plan by its text waits for the same answer.
+      if (answer instanceof Promise) answer.catch(() => {})
+      return undefined
+    }
+    return last.planned
+  }
+
+  /** @param rules those that finding the plan has asked */
+  keep(planned: T, rules: readonly PendingRule[], resource: Resource, visibility: Visibility, parameters?: Parameters): void {
+    const answers = rules.map(rule => visibility.ask(rule))
+    this.#plans.set(resource, { parameters, shape: visibility.shape, rules, answers, planned })
+  }
 }
 
 /** A cached step: the finished work, or the access rule whose answer the work depends on next. */
-type CacheStep<T> = { readonly done: T } | { readonly asks: PendingRule }
+export type CacheStep<T> = { readonly done: T } | { readonly asks: PendingRule }
 
 /** How many plans are kept. */
 const PLANS = 2000
@@ -53,9 +84,21 @@ export class Plans {
     bytes: thresholds.planBytes >> 2,
     weigh: (step, key) => 2 * key.length + ('done' in step && step.done !== undefined ? estimateStatement(step.done) : STEP_BYTES),
   })
-  /** The last plans of each resource, by what they read. */
-  readonly last: Readonly<Record<OwnReading, Map<Resource, LastRead>>> = { list: new Map(), record: new Map(), shown: new Map() }
+  /** By what they read. */
+  readonly last: Readonly<Record<OwnReading, LastPlans<CachedRead>>> = {
+    list: new LastPlans(),
+    record: new LastPlans(),
+    shown: new LastPlans(),
+  }
+  /** Those of `exists`, by the key by which a record is looked for and the kind of the visibility. */
+  readonly lastExists: Readonly<Record<Visibility['kind'], LastPlans<Statement>>> = {
+    everything: new LastPlans(),
+    caller: new LastPlans(),
+    writer: new LastPlans(),
+  }
   readonly stored = new Map<Resource, CompiledRead>()
+  /** The same with the values of columns beside, which are the same ones each time. */
+  readonly storedBeside = new Map<Resource, CompiledRead>()
   /** Statements that check whether a record meets the condition of a list. */
   readonly meets = new Map<ToManyAttribute, Statement>()
   /** Statements that read some columns of a record. */

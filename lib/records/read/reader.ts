@@ -24,7 +24,7 @@ import type { Anchor } from '../plan/read-plan.ts'
 import { KEYS, OWN_READINGS, relatedTo } from './anchors.ts'
 import type { OwnReading } from './anchors.ts'
 import { EVERYTHING, branchesFor, retryWithRules } from '../plan/visibility.ts'
-import type { Visibility } from '../plan/visibility.ts'
+import type { PendingRule, Visibility } from '../plan/visibility.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { Parameters, Vocabulary } from '../request/query-string.ts'
 import { estimateRead, findOrMake } from './plan-cache.ts'
@@ -118,7 +118,7 @@ export class Reader {
   ): Coroutine<OrderedPage | undefined> {
     const { dialect } = this.#connection
     const { anchor, place } = relatedTo(owner, key, relation, 'related')
-    const { read, sort } = yield* wait(this.#plan(relation.target, anchor, place, true, view))
+    const { read, sort } = yield* wait(this.#plan(relation.target, anchor, { where: place, isPaged: true }, view))
     const exists = yield* wait(this.#compileExists(owner, view.visibility, isShownKey(key)))
     const given = this.#arguments(read, key, window, view)
     const page = yield* wait(this.#finish(given, view, () => readWithin(exists, given, dialect, readPage(read, given, dialect))))
@@ -127,11 +127,7 @@ export class Reader {
     return { ...page, sort }
   }
 
-  /**
-   * Reads one record; undefined when it does not exist.
-   *
-   * @param left whether to show a record that has just left the scope of the caller
-   */
+  /** Reads one record; undefined when it does not exist. */
   record(resource: Resource, key: RecordKey, view: View): Awaitable<JsonRecord | undefined> {
     return chain(this.#planOwn(resource, isShownKey(key) ? 'shown' : 'record', view), ({ read }) => {
       const given = this.#arguments(read, key, WHOLE, view)
@@ -142,7 +138,7 @@ export class Reader {
 
   /** Reads the records of some keys, by the keys. */
   records(resource: Resource, keys: readonly KeyValues[], view: View): Awaitable<readonly JsonRecord[]> {
-    return chain(this.#plan(resource, KEYS, `keys\0${resource.plural}`, false, view), ({ read }) => {
+    return chain(this.#plan(resource, KEYS, { where: `keys\0${resource.plural}`, isPaged: false }, view), ({ read }) => {
       const { dialect } = this.#connection
       const { parameter } = dialect.encodeLinks(keys, { from: [0], parts: resource.key })
       const given = { ...this.#arguments(read, NO_KEY, WHOLE, view), links: parameter }
@@ -163,7 +159,7 @@ export class Reader {
   *#relatedRecord(owner: Resource, key: RecordKey, relation: RelationAttribute, view: View): Coroutine<JsonRecord | null | undefined> {
     const { dialect } = this.#connection
     const { anchor, place } = relatedTo(owner, key, relation, 'one')
-    const { read } = yield* wait(this.#plan(relation.target, anchor, place, false, view))
+    const { read } = yield* wait(this.#plan(relation.target, anchor, { where: place, isPaged: false }, view))
     const exists = yield* wait(this.#compileExists(owner, view.visibility, isShownKey(key)))
     const given = this.#arguments(read, key, WHOLE, view)
     return yield* wait(this.#finish(given, view, () => readWithin(exists, given, dialect, readLinked(read, given, dialect))))
@@ -205,7 +201,7 @@ export class Reader {
       if (found.record !== undefined) return found
       const { branch } = found
       const { anchor, place } = relatedTo(owner, key, branch, 'one')
-      const { read } = yield* wait(this.#plan(branch.target, anchor, place, false, view))
+      const { read } = yield* wait(this.#plan(branch.target, anchor, { where: place, isPaged: false }, view))
       const given = this.#arguments(read, key, WHOLE, view)
       if (given.pending !== undefined) given.pending = running.pending ??= given.pending
       planned.set(branch, { read, given })
@@ -214,17 +210,14 @@ export class Reader {
 
   /** Reads the records of a list attribute that meet the filters, unpaged. */
   relatedRecords(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<readonly JsonRecord[]> {
-    const anchor: Anchor = { kind: 'related', relation, owner }
-    return chain(this.#plan(relation.target, anchor, `all\0${owner.plural}\0${relation.name}`, true, view), ({ read }) => {
+    const place = { where: `all\0${owner.plural}\0${relation.name}`, isPaged: true }
+    return chain(this.#plan(relation.target, { kind: 'related', relation, owner }, place, view), ({ read }) => {
       const given = this.#arguments(read, key, WHOLE, view)
-      const { dialect } = this.#connection
-      return chain(
-        this.#finish(given, view, () => readPage(read, given, dialect)),
-        ({ records, count }) => {
-          checkFound(count, given)
-          return records
-        },
-      )
+      const page = this.#finish(given, view, () => readPage(read, given, this.#connection.dialect))
+      return chain(page, ({ records, count }) => {
+        checkFound(count, given)
+        return records
+      })
     })
   }
 
@@ -333,10 +326,15 @@ export class Reader {
   }
 
   #compileExists(resource: Resource, visibility: Visibility, shown = false): Awaitable<Statement> {
+    const last = shown ? undefined : this.#plans.lastExists[visibility.kind]
+    const known = last?.find(resource, visibility)
+    if (known !== undefined) return known
     const place = `${resource.plural}\0${visibility.kind}${shown ? '\0shown' : ''}`
-    return findOrMake(this.#plans.exists, place, visibility, ({ scopeOf }) =>
-      this.#connection.dialect.exists(resource, scopeOf, undefined, shown),
-    )
+    const rules: PendingRule[] = []
+    const make = ({ scopeOf }: Visibility): Statement => this.#connection.dialect.exists(resource, scopeOf, undefined, shown)
+    const statement = findOrMake(this.#plans.exists, place, visibility, make, rules)
+    if (!(statement instanceof Promise)) last?.keep(statement, rules, resource, visibility)
+    return statement
   }
 
   #planKeys(
@@ -356,22 +354,25 @@ export class Reader {
     return chain(found, ({ read }) => read)
   }
 
-  /**
-   * Plans what is read of a resource by itself. Without rules and traces the same parameters, as of a query that comes again, have the same
-   * plan as the last time, which is faster to find than by their shape.
-   */
+  /** Plans what is read of a resource by itself. */
   #planOwn(resource: Resource, reading: OwnReading, view: View): Awaitable<CachedRead> {
-    const { parameters } = view
-    const known = view.visibility === EVERYTHING && view.trace === undefined ? this.#plans.last[reading] : undefined
-    const last = known?.get(resource)
-    if (last?.parameters === parameters) return last.planned
+    const { parameters, visibility } = view
+    const last = view.trace === undefined ? this.#plans.last[reading] : undefined
+    const known = last?.find(resource, visibility, parameters)
+    if (known !== undefined) return known
     const { anchor, isPaged } = OWN_READINGS[reading]
-    const planned = this.#plan(resource, anchor, `${reading}\0${resource.plural}`, isPaged, view)
-    if (!(planned instanceof Promise)) known?.set(resource, { parameters, planned })
+    const rules: PendingRule[] = []
+    const planned = this.#plan(resource, anchor, { where: `${reading}\0${resource.plural}`, isPaged, rules }, view)
+    if (!(planned instanceof Promise)) last?.keep(planned, rules, resource, visibility, parameters)
     return planned
   }
 
-  #plan(resource: Resource, anchor: Anchor, where: string, paged: boolean, view: View): Awaitable<CachedRead> {
+  #plan(
+    resource: Resource,
+    anchor: Anchor,
+    { where, isPaged, rules }: { readonly where: string; readonly isPaged: boolean; readonly rules?: PendingRule[] },
+    view: View,
+  ): Awaitable<CachedRead> {
     const { parameters, trace } = view
     const before = trace?.enter('plan')
     let cached = true
@@ -381,10 +382,11 @@ export class Reader {
       view.visibility,
       visibility => {
         cached = false
-        const plan = planRead(resource, anchor, paged, parameters, { limits: this.limits, visibility, vocabulary: this.#vocabulary })
+        const plan = planRead(resource, anchor, isPaged, parameters, { limits: this.limits, visibility, vocabulary: this.#vocabulary })
         const read = this.#connection.dialect.compile(plan)
         return { read, sort: plan.sort, bytes: estimateRead(read) }
       },
+      rules,
     )
     if (trace === undefined) return planned
     return chain(trace.goBack(before!, planned), found => {

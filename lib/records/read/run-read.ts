@@ -140,11 +140,13 @@ export interface Stored {
 }
 
 /** Reads a record as it is stored, with the row of some of its columns; undefined when there is no such record. */
-export function* readStored(read: CompiledRead, beside: Statement, given: Arguments, dialect: Dialect): Reading<Stored | undefined> {
-  const [row] = yield* readRows(beside, given, dialect)
+export function* readStored(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<Stored | undefined> {
+  const [rows] = (yield [requestFirst(read, given, dialect)]) as [readonly Row[]]
+  const [row] = rows
   if (row === undefined) return undefined
-  const record = yield* readFirst(read, given, dialect)
-  return record && { record, row }
+  const records = build(rows, read.node, given)
+  if (read.node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, read.node, given, dialect)
+  return { record: records[0]!, row: read.beside.map(at => row[at]) }
 }
 
 /** Runs a reading of records that is followed by others: its last statements are not the last ones. */

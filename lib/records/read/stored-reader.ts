@@ -11,6 +11,7 @@ import { findId } from './row-keys.ts'
 import { readFirst, readRows, readStored, readTogether } from './run-read.ts'
 import type { JsonRecord, Stored } from './run-read.ts'
 
+const NO_FILTERS = [] as const
 const WHOLE = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 })
 
 export class StoredReader {
@@ -52,9 +53,9 @@ export class StoredReader {
 
   #reading(resource: Resource, key: KeyValues, columns: readonly string[]): () => Reading<Stored | undefined> {
     const { dialect } = this.#connection
-    const read = this.#compileStored(resource)
-    const beside = this.#compileColumns(resource, columns)
-    return () => readStored(read, beside, { filters: [], key, ...WHOLE }, dialect)
+    let read = this.#plans.storedBeside.get(resource)
+    if (read === undefined) this.#plans.storedBeside.set(resource, (read = dialect.compile(planStored(resource, columns))))
+    return () => readStored(read, { filters: NO_FILTERS, key, ...WHOLE }, dialect)
   }
 
   #compileStored(resource: Resource): CompiledRead {

@@ -73,7 +73,7 @@ export function findSession(paths: SessionPaths, method: string, below: readonly
 
 /** Whether the segments behind the version are those of a path. */
 function isAt(path: string | undefined, below: readonly string[]): boolean {
-  return path !== undefined && below.length > 0 && path === below.join('/')
+  return path !== undefined && below.length > 0 && path.startsWith(below[0]!) && path === below.join('/')
 }
 
 /** The names in the place of resources that only the module answers: no resource may have one where paths have no version. */

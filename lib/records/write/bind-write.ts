@@ -6,7 +6,9 @@
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { keepSurroundings } from '../../foundation/base/surroundings.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
-import type { Statement, WritingDialect } from '../database/dialect.ts'
+import { bindParameters } from '../database/bind.ts'
+import type { Dialect, Statement, WritingDialect } from '../database/dialect.ts'
+import type { Visibility } from '../plan/visibility.ts'
 import type { Connection } from '../database/connection.ts'
 import { keyFromCount } from '../../model/key.ts'
 import type { KeyValues } from '../../model/key.ts'
@@ -200,6 +202,11 @@ export function bindDeleteAll(
     resource.key[0]!.type,
   )
   return [{ statement, parameters: [list] }]
+}
+
+/** Returns the parameters of a scope, which stand behind others of a statement. */
+export function bindScope(statement: Statement, from: number, { findValues, ctx }: Visibility, dialect: Dialect): readonly unknown[] {
+  return bindParameters(statement, { filters: [], key: [], limit: 0, offset: 0, findValues, ctx }, dialect, from)
 }
 
 /** Returns the parameters for a key: its parts and, in a table of several classes, the class. */

@@ -17,6 +17,7 @@ import { isLinkedByShown, withRowKey } from './link-rows.ts'
 import { MadeValues, valuesForMember } from './made-values.ts'
 import { planRows } from './plan-rows.ts'
 import type { PlannedWrite } from './planned-write.ts'
+import { hasPrecondition } from './read-version.ts'
 import type { VersionReader } from './read-version.ts'
 import { implyOwner, owningAttribute } from './relation-sides.ts'
 import { RowChanges } from './row-changes.ts'
@@ -110,10 +111,13 @@ export class FlatWriter {
   *#update(shape: RowShape, address: RecordAddress, asked: RowAsked): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { body, view, rules } = asked
-    // Nothing else is said of a record that does not exist for the caller, nor where a trigger of a file may refuse the statement.
-    const asksFirst = rules?.asksOf(resource) === true || this.#connection.mayHoldMisfits
-    if (asksFirst && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
-    if (rules?.writing !== undefined) yield* rules.writing.admit(address, body)
+    // Nothing else is said of a record that does not exist for the caller, nor where a trigger of a file may refuse the statement. Where
+    // nothing else need be known before, the statement of the change looks for it.
+    const isUnseen = rules?.hides(resource) === true && this.#looks(shape, asked)
+    if (rules?.asksOf(resource) === true) {
+      if (!isUnseen) yield* rules.admit(address, body)
+    } else if (this.#connection.mayHoldMisfits && !(yield* wait(this.#reader.exists(resource, key, view.visibility))))
+      throw notFound(resource, id)
     yield* this.#versions.read(address, view, false)
     const before = view.trace?.enter('validate')
     const changed = shape.mayBeShown ? yield* this.#omitShown(shape, address, body) : { shape, body }
@@ -124,7 +128,12 @@ export class FlatWriter {
     if (before !== undefined) view.trace?.enter(before)
     yield* wait(this.#reader.prepare(resource, view))
     const { row, columns, statement } = left
-    return yield* this.#rows.update({ row, columns: { columns, parameters }, statement, address, shown: address }, asked)
+    return yield* this.#rows.update({ row, columns: { columns, parameters }, statement, address, shown: address, isUnseen }, asked)
+  }
+
+  /** Whether the statement that changes a record may be the first that looks for it. */
+  #looks({ row: { touched } }: RowShape, { rules, view: { ctx } }: RowAsked): boolean {
+    return touched.length === 0 && rules?.writing === undefined && !this.#connection.mayHoldMisfits && !hasPrecondition(ctx.headers)
   }
 
   /** Returns a body with the primary key of the record that it links; undefined where that does not exist for the caller. */

@@ -1,28 +1,52 @@
 /**
- * Look-ups: the statements by which a write looks for other records. Those without rules of a caller are compiled once for each dialect:
- * for an engine and its forks.
+ * Look-ups: the statements by which a write looks for other records, compiled once for each dialect: for an engine and its forks; those
+ * under a scope once for each form of that.
  */
 import type { Dialect, Statement } from '../database/dialect.ts'
 import type { Attribute, Resource, ToOneAttribute } from '../../model/model.ts'
-import { EVERYTHING } from '../plan/visibility.ts'
+import { EVERYTHING, notEvaluated } from '../plan/visibility.ts'
 import type { Visibility } from '../plan/visibility.ts'
+import { ScopedStatements } from './scoped-statements.ts'
 
 type KnownAnswers = Map<string, Statement | undefined>
 
 const statements = new WeakMap<Dialect, WeakMap<object, KnownAnswers>>()
 
 /** See `Dialect.exists`. */
-export function lookForOne(resource: Resource, { scopeOf }: Visibility, dialect: Dialect): Statement {
-  return scopeOf === EVERYTHING.scopeOf
-    ? find(dialect, resource, 'one', () => dialect.exists(resource, scopeOf))!
-    : dialect.exists(resource, scopeOf)
+export function lookForOne(resource: Resource, visibility: Visibility, dialect: Dialect): Statement {
+  const compile = ({ scopeOf }: Visibility): Statement => dialect.exists(resource, scopeOf)
+  return visibility.restricts(resource)
+    ? findScoped('one', resource, visibility, dialect, compile)!
+    : find(dialect, resource, 'one', () => compile(EVERYTHING))!
 }
 
 /** See `Dialect.existing`. */
-export function lookForSome(resource: Resource, { scopeOf }: Visibility, dialect: Dialect): Statement | undefined {
-  return scopeOf === EVERYTHING.scopeOf
-    ? find(dialect, resource, 'some', () => dialect.existing(resource, scopeOf))
-    : dialect.existing(resource, scopeOf)
+export function lookForSome(resource: Resource, visibility: Visibility, dialect: Dialect): Statement | undefined {
+  const compile = ({ scopeOf }: Visibility): Statement | undefined => dialect.existing(resource, scopeOf)
+  return visibility.restricts(resource)
+    ? findScoped('some', resource, visibility, dialect, compile)
+    : find(dialect, resource, 'some', () => compile(EVERYTHING))
+}
+
+const scoped = new WeakMap<Dialect, WeakMap<Resource, Map<string, ScopedStatements<Statement | undefined>>>>()
+
+/** Finds a statement by the scope of the caller, which has been asked: whoever looks for records cannot wait. */
+function findScoped(
+  kind: string,
+  resource: Resource,
+  visibility: Visibility,
+  dialect: Dialect,
+  compile: (visibility: Visibility) => Statement | undefined,
+): Statement | undefined {
+  let places = scoped.get(dialect)
+  if (places === undefined) scoped.set(dialect, (places = new WeakMap()))
+  let kinds = places.get(resource)
+  if (kinds === undefined) places.set(resource, (kinds = new Map()))
+  let known = kinds.get(kind)
+  if (known === undefined) kinds.set(kind, (known = new ScopedStatements()))
+  const statement = known.find(resource, visibility, compile)
+  if (statement instanceof Promise) throw notEvaluated(resource, 'scope')
+  return statement
 }
 
 /** See `Dialect.taken`. */

@@ -6,9 +6,12 @@ import type { Resource, ToManyAttribute } from '../../model/model.ts'
 import type { PivotTable } from '../../model/stored-table.ts'
 import type { Statement } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'
+import type { Visibility } from '../plan/visibility.ts'
+import { bindScope } from './bind-write.ts'
 import { toKeys } from './link-statements.ts'
 import type { LinkStatements } from './link-statements.ts'
 import type { RowRules } from './row-rules.ts'
+import { ScopedStatements } from './scoped-statements.ts'
 import { Unplanned } from './unplanned.ts'
 import { formatKey, isHeldByOthers } from './write-rules.ts'
 
@@ -40,14 +43,18 @@ export class PlannedPivots {
   /** Replaces the members of a list; one of a new record has none yet. */
   *replace(place: PivotPlace, keys: readonly KeyValues[], isNew: boolean): Coroutine<void> {
     const { target } = place.list
-    const unseen = isNew || this.#rules?.hides(target) !== true ? [] : yield* this.#findUnseen(place, keys, this.#rules)
+    const hides = !isNew && this.#rules?.hides(target) === true
+    // The statement itself leaves in the list what the caller is not shown, where nothing else depends on that.
+    const seen = hides && !this.#governs(place) && findOrder(place.list) === undefined && !this.#connection.mayHoldMisfits
+    const unseen = hides && !seen ? yield* this.#findUnseen(place, keys, this.#rules) : []
     if (this.#governs(place)) {
       const before = isNew ? [] : toKeys(yield* this.#readMembers(place), target)
       yield* this.#rules!.writing!.change(target, findMoved(before, [...keys, ...unseen]))
     }
     const given = this.#bind(place, keys)
     const stays = unseen.length === 0 ? given : this.#bind(place, [...keys, ...unseen])
-    if (!isNew && !(yield* this.#leave(place, stays))) return
+    if (seen) yield* this.#leaveSeen(place, given, this.#rules)
+    else if (!isNew && !(yield* this.#leave(place, stays))) return
     if (keys.length > 0) yield* this.#enter(place, given)
   }
 
@@ -133,6 +140,18 @@ export class PlannedPivots {
     return members.size > 0
   }
 
+  /** Takes out of a list what does not stay in it, and exists for the caller. */
+  *#leaveSeen({ list, resource, key }: PivotPlace, { owner, list: listed }: BoundMembers, { visibility }: RowRules): Coroutine<void> {
+    const { dialect } = this.#connection
+    const { target } = list
+    let known = scoped.get(list)
+    if (known === undefined) scoped.set(list, (known = new ScopedStatements()))
+    const compile = ({ scopeOf }: Visibility): Statement =>
+      dialect.writing.leave(this.#findPivot({ list, resource, key }), { resource: target, scopeOf })
+    const leave = yield* wait(known.find(target, visibility, compile))
+    yield* wait(this.#statements.run(leave, [owner, listed, ...bindScope(leave, 2, visibility, dialect)]))
+  }
+
   #findPivot({ list, resource }: PivotPlace): PivotTable {
     const { via, target } = list
     const { table, ownerColumns, targetColumns } = via as ToManyAttribute['via'] & { kind: 'pivot' }
@@ -168,6 +187,9 @@ function findOrder({ via }: ToManyAttribute): string | undefined {
 }
 
 const statements = new WeakMap<ToManyAttribute, Map<string, Statement>>()
+
+/** Those that take out what is not in a list of keys, by the scope of the members. */
+const scoped = new WeakMap<ToManyAttribute, ScopedStatements<Statement>>()
 
 /** Returns the keys that are in one of two lists alone. */
 function findMoved(before: readonly KeyValues[], after: readonly KeyValues[]): readonly KeyValues[] {

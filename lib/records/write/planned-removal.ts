@@ -18,6 +18,7 @@ import { bindDelete, bindDeleteAll, bindKey } from './bind-write.ts'
 import { planRows } from './plan-rows.ts'
 import type { RowPlan } from './plan-rows.ts'
 import type { PlannedWrite } from './planned-write.ts'
+import { hasPrecondition } from './read-version.ts'
 import type { VersionReader } from './read-version.ts'
 import { outsideScope } from './check-outcome.ts'
 import { checkReferrers } from './remove.ts'
@@ -65,7 +66,9 @@ export class PlannedRemoval {
   *#remove({ stored }: RowPlan, address: RecordAddress, view: View): Coroutine<Written> {
     const { resource, key, id } = address
     const rules = RowRules.of(this.#reader, view)
-    const asks = rules?.asksOf(resource) === true
+    // Where nothing else need be known before, the reading of the answer is the first to look for it.
+    const isSaid = rules?.writing !== undefined || hasPrecondition(view.ctx.headers)
+    const asks = isSaid && (rules?.hides(resource) === true || (rules?.writing !== undefined && resource.hierarchy !== undefined))
     if (asks) yield* rules.require(address)
     if (rules?.writing !== undefined) yield* rules.writing.change(resource, [key])
     yield* this.#versions.read(address, view, false)

@@ -209,9 +209,9 @@ export class PlannedWriter {
     // A new record could get the key of one that does not exist; and nothing else is said of one that does not exist for the caller, nor
     // where a trigger of a file may refuse the statement.
     const rules = RowRules.of(this.#reader, view)
-    const asksFirst = plan.body.created.size > 0 || rules?.asksOf(resource) === true || this.#connection.mayHoldMisfits
-    if (asksFirst && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
-    if (rules?.writing !== undefined) yield* rules.writing.admit(address, body)
+    const asksFirst = plan.body.created.size > 0 || this.#connection.mayHoldMisfits
+    if (rules?.asksOf(resource) === true) yield* rules.admit(address, body)
+    else if (asksFirst && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
     const current = yield* this.#versions.read(address, view, version !== undefined && body[version.name] !== undefined)
     return yield* this.#update(plan, address, body, { view, rules, current, shown: address })
   }

@@ -29,7 +29,7 @@ export class VersionReader {
     { ctx: { headers } }: View,
     isGiven: boolean,
   ): Coroutine<Record<string, unknown> | undefined> {
-    if (!isGiven && headers['if-match'] === undefined && headers['if-none-match'] === undefined) return undefined
+    if (!isGiven && !hasPrecondition(headers)) return undefined
     const { dialect } = this.#connection
     const statement = lookForVersion(resource, dialect)
     const [row] = yield* wait(this.#connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
@@ -38,6 +38,11 @@ export class VersionReader {
     checkPrecondition(headers, resource, entity)
     return entity
   }
+}
+
+/** Whether a request depends on the version of its record. */
+export function hasPrecondition(headers: Readonly<Record<string, string>>): boolean {
+  return headers['if-match'] !== undefined || headers['if-none-match'] !== undefined
 }
 
 function nameVersion({ version }: Resource, [value]: Row, { decode }: Dialect): Record<string, unknown> {

@@ -12,7 +12,7 @@ import type { KeyValues } from '../../model/key.ts'
 import type { StoredTable } from '../../model/stored-table.ts'
 import type { Reader } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
-import { addTouched, bindDiffers, bindKey, bindUpdate } from './bind-write.ts'
+import { addTouched, bindDiffers, bindKey, bindScope, bindUpdate } from './bind-write.ts'
 import type { BoundColumns, BoundStatement } from './bind-write.ts'
 import { outsideScope } from './check-outcome.ts'
 import { findTaken } from './find-taken.ts'
@@ -20,6 +20,7 @@ import type { RefusedBody } from './find-taken.ts'
 import type { MadeValues } from './made-values.ts'
 import type { RowPlan } from './plan-rows.ts'
 import type { RowRules } from './row-rules.ts'
+import { ScopedStatements } from './scoped-statements.ts'
 import { Unplanned } from './unplanned.ts'
 import type { ChangeValidator } from './validate-change.ts'
 import type { WriteRules } from './write-rules.ts'
@@ -44,6 +45,8 @@ export interface PlannedRowChange {
   readonly address: RecordAddress
   /** The record that the answer shows. */
   readonly shown: RecordAddress
+  /** Whether nobody has looked if the record exists for the caller: the statement sets one alone that does. */
+  readonly isUnseen?: boolean
 }
 
 export class RowChanges {
@@ -94,7 +97,8 @@ export class RowChanges {
       answer?.catch(() => {})
     }
     // Stages of a trace follow each other.
-    if (!(yield* this.#set(change, asked, asked.isWide || view.trace !== undefined ? undefined : ask))) return undefined
+    const rows = yield* this.#set(change, asked, asked.isWide || view.trace !== undefined ? undefined : ask)
+    if (rows === undefined) return undefined
     if (rules !== undefined) {
       yield* rules.confirm()
       if (shown !== address) yield* rules.requireStays(address.resource, address.key)
@@ -104,29 +108,45 @@ export class RowChanges {
       if (rules?.writing !== undefined) yield* rules.writing.confirm()
       return { resource, key, record }
     }
-    if (rules?.asksOf(resource) !== true) throw notFound(resource, id)
+    if (rules?.asksOf(resource) !== true || (change.isUnseen === true && rows === 0)) throw notFound(resource, id)
     return yield* rules.refuseLeft(shown)
   }
 
-  /** Gives false where nothing has been done, since a value cannot be bound. */
-  *#set({ row, columns, statement, address }: PlannedRowChange, asked: RowAsked, behind: (() => void) | undefined): Coroutine<boolean> {
+  /** Returns the number of rows that have changed; undefined where nothing has been done, since a value cannot be bound. */
+  *#set(change: PlannedRowChange, asked: RowAsked, behind: (() => void) | undefined): Coroutine<number | undefined> {
+    const { row, columns, statement, address, isUnseen } = change
     const { stored, touched } = row
-    if (columns.columns.length === 0) return true
+    if (columns.columns.length === 0) return 0
     const connection = this.#connection
     const self = bindKey(address.key, asked.resource, stored, connection)
     if (touched.length === 0) {
       const { parameters } = columns
-      const known = statement && { statement, parameters: [...parameters, ...self, ...parameters] }
-      yield* this.#run(known ?? bindUpdate(columns, stored, self, connection, true), stored, asked, behind)
-      return true
+      const all = [...parameters, ...self, ...parameters]
+      if (isUnseen === true) {
+        const own = yield* this.#findSeen(change, asked)
+        all.push(...bindScope(own, all.length, asked.view.visibility, connection.dialect))
+        return (yield* this.#run({ statement: own, parameters: all }, stored, asked, behind)).rows
+      }
+      const known = statement && { statement, parameters: all }
+      return (yield* this.#run(known ?? bindUpdate(columns, stored, self, connection, true), stored, asked, behind)).rows
     }
     // The functions of the model are called for what changes alone.
     const differs = bindDiffers(columns, stored, self, connection)
-    if ((yield* wait(connection.read(() => readOne(differs)))).length === 0) return true
+    if ((yield* wait(connection.read(() => readOne(differs)))).length === 0) return 0
     const all = addTouched(columns, touched, connection, asked.values!)
-    if (all === undefined) return false
-    yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, asked, behind)
-    return true
+    if (all === undefined) return undefined
+    return (yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, asked, behind)).rows
+  }
+
+  /** Finds the statement that sets the columns where one of them differs, of a row that exists for the caller. */
+  #findSeen(
+    { row, columns: { columns }, statement }: PlannedRowChange,
+    { resource, view }: RowAsked,
+  ): Iterable<Promise<unknown>, Statement> {
+    const { writing } = this.#connection.dialect
+    let known = seen.get(statement!)
+    if (known === undefined) seen.set(statement!, (known = new ScopedStatements()))
+    return wait(known.find(resource, view.visibility, ({ scopeOf }) => writing.update(row.stored, columns, true, { resource, scopeOf })))
   }
 
   /**
@@ -155,6 +175,9 @@ export class RowChanges {
     }
   }
 }
+
+/** Statements that set what another one does, in rows that exist for the caller. */
+const seen = new WeakMap<Statement, ScopedStatements<Statement>>()
 
 function* readOne(step: ReadingStep): Reading<readonly Row[]> {
   const [rows] = yield [step]

@@ -6,9 +6,11 @@
 import { notFound } from '../access/resolve-path.ts'
 import { wait } from '../../foundation/base/awaitable.ts'
 import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import type { JsonObject } from '../../foundation/base/json.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
+import type { Visibility } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { outsideScope } from './check-outcome.ts'
 import { Unplanned } from './unplanned.ts'
@@ -25,14 +27,15 @@ interface TouchedRows {
 
 export class RowRules {
   readonly #reader: Reader
-  readonly #view: View
+  /** What exists for the caller. */
+  readonly visibility: Visibility
   readonly #touched = new Map<Resource, TouchedRows>()
   /** Which rows the caller may write, where that is not all that exist. */
   readonly writing: WriteRules | undefined
 
   private constructor(reader: Reader, view: View) {
     this.#reader = reader
-    this.#view = view
+    this.visibility = view.visibility
     this.writing = WriteRules.of(reader, view)
   }
 
@@ -43,7 +46,18 @@ export class RowRules {
 
   /** Refuses a record that does not exist for the caller, before anything else is said of it. */
   *require({ resource, key, id }: RecordAddress): Coroutine<void> {
-    if (!(yield* wait(this.#reader.exists(resource, key, this.#view.visibility)))) throw notFound(resource, id)
+    if (!(yield* wait(this.#reader.exists(resource, key, this.visibility)))) throw notFound(resource, id)
+  }
+
+  /** Refuses to change a record that does not exist for the caller, or that the caller may not write. */
+  *admit(address: RecordAddress, body: JsonObject): Coroutine<void> {
+    const { resource } = address
+    const { writing } = this
+    // A row that the rule for writing finds is there, and nothing is said of one that is hidden.
+    const mayFind = writing !== undefined && !this.hides(resource) && resource.hierarchy === undefined
+    if (mayFind && (yield* writing.admit(address, body))) return
+    yield* this.require(address)
+    if (writing !== undefined) yield* writing.admit(address, body)
   }
 
   /** Refuses the record of a path that its own change has taken out of what the caller is shown. */
@@ -54,13 +68,13 @@ export class RowRules {
 
   /** Refuses a changed record that has left the caller's scope. */
   *requireStays(resource: Resource, key: KeyValues): Coroutine<void> {
-    if (resource.rules.scopes.length === 0 || (yield* wait(this.#reader.exists(resource, key, this.#view.visibility)))) return
+    if (resource.rules.scopes.length === 0 || (yield* wait(this.#reader.exists(resource, key, this.visibility)))) return
     if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
   }
 
   /** Leaves to the unit of work what the caller may not do: it knows whether that has to be done at all. */
   *permit(resource: Resource, action: 'update' | 'delete'): Coroutine<void> {
-    if (!(yield* wait(this.#view.visibility.permits(resource, action)))) throw new Unplanned()
+    if (!(yield* wait(this.visibility.permits(resource, action)))) throw new Unplanned()
   }
 
   /** Whether more is to be known of a row of a resource, before it is changed, than that it is there. */
@@ -81,7 +95,7 @@ export class RowRules {
   /** Returns those of the keys whose records do not exist for the caller. */
   *findUnseen(resource: Resource, keys: readonly KeyValues[]): Coroutine<readonly KeyValues[]> {
     if (keys.length === 0 || !this.hides(resource)) return []
-    const { visibility } = this.#view
+    const { visibility } = this
     const seen = keys.length === 1 ? undefined : yield* wait(this.#reader.existing(resource, keys, visibility))
     const unseen: KeyValues[] = []
     for (const key of keys) {

@@ -74,6 +74,6 @@ export function removesAlone(resource: Resource, { connection }: Work): boolean 
 }
 
 /** Refuses to change records that are there which the caller may not write. */
-export function mayChange(resource: Resource, keys: readonly KeyValues[], { writing }: Work): Awaitable<void> {
+export function mayChange(resource: Resource, keys: readonly KeyValues[], { writing }: Work): Awaitable<unknown> {
   return writing && runCoroutine(writing.change(resource, keys))
 }

@@ -53,20 +53,36 @@ export class WriteRules {
     return chain(asking, () => undefined)
   }
 
-  /** Refuses to change the record of a path, unless the body is about links alone that other rows hold. */
-  *admit({ resource, key }: RecordAddress, body: JsonObject): Coroutine<void> {
-    if (this.govern(resource) && isAboutOwnRow(body, resource)) yield* this.change(resource, [key])
+  /**
+   * Refuses to change the record of a path, unless the body is about links alone that other rows hold; returns whether it has been found.
+   */
+  *admit({ resource, key }: RecordAddress, body: JsonObject): Coroutine<boolean> {
+    return this.govern(resource) && isAboutOwnRow(body, resource) && (yield* this.change(resource, [key]))
   }
 
-  /** Refuses to change rows that the caller may not write. Must be asked before they are changed. */
-  *change(resource: Resource, keys: readonly KeyValues[]): Coroutine<void> {
-    if (keys.length === 0 || !this.govern(resource)) return
+  /**
+   * Refuses to change rows that the caller may not write. Must be asked before they are changed. Returns whether all of them have been
+   * found: not where nothing is asked of them.
+   */
+  *change(resource: Resource, keys: readonly KeyValues[]): Coroutine<boolean> {
+    if (keys.length === 0 || !this.govern(resource)) return false
     const known = this.#rowsOf(resource)
     const others = keys.filter(key => !known.has(formatKey(key)))
+    let areFound = false
     for (const ruled of findRuled(resource)) {
-      for (const key of yield* this.#findRefused(ruled, others)) throw yield* this.#refuse(ruled, key, 'change')
+      if (!(yield* this.#restricts(ruled))) continue
+      const outside = yield* this.#without(ruled, others, this.#writing)
+      for (const key of yield* this.#leaveGone(ruled, outside)) throw yield* this.#refuse(ruled, key, 'change')
+      areFound = outside.length === 0
     }
     for (const key of others) known.set(formatKey(key), key)
+    return areFound
+  }
+
+  /** Whether the rule of a resource leaves out any rows. */
+  *#restricts(ruled: Resource): Coroutine<boolean> {
+    yield* wait(this.#writing.ask({ resource: ruled, about: 'scope' }))
+    return this.#writing.scopeOf(ruled) !== undefined
   }
 
   /** Remembers a row that the request has made, for `confirm`. */
@@ -133,7 +149,9 @@ export class WriteRules {
     for (const [root, rows] of this.#touched) {
       const keys = [...rows.values()]
       for (const ruled of findRuled(root)) {
-        for (const key of yield* this.#findRefused(ruled, keys)) throw yield* this.#refuse(ruled, key, 'make')
+        if (!(yield* this.#restricts(ruled))) continue
+        const outside = yield* this.#without(ruled, keys, this.#writing)
+        for (const key of yield* this.#leaveGone(ruled, outside)) throw yield* this.#refuse(ruled, key, 'make')
       }
     }
   }
@@ -145,9 +163,8 @@ export class WriteRules {
     return rows
   }
 
-  /** Returns those of the keys whose rows are there, and may not be written. */
-  *#findRefused(resource: Resource, keys: readonly KeyValues[]): Coroutine<readonly KeyValues[]> {
-    const outside = yield* this.#without(resource, keys, this.#writing)
+  /** Returns those of the keys, whose rows may not be written, of which there are rows. */
+  *#leaveGone(resource: Resource, outside: readonly KeyValues[]): Coroutine<readonly KeyValues[]> {
     if (outside.length === 0) return outside
     const gone = new Set(yield* this.#without(resource, outside, EVERYTHING))
     return outside.filter(key => !gone.has(key))

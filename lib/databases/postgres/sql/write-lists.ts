@@ -2,9 +2,11 @@
  * Write lists: the statements that set the links of several rows at once. A list of keys is one parameter, an array, so that the text of a
  * statement does not depend on the number of its rows. All names are of the model.
  */
-import type { Statement } from '../../../records/database/dialect.ts'
+import type { SeenRows, Statement } from '../../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../../model/stored-table.ts'
-import { name, tableName } from '../../sql/sql.ts'
+import { VALUE, compileLeave as compileLeaving } from '../../sql/compile-write.ts'
+import type { Flavour } from '../../sql/flavour.ts'
+import { name, sql, tableName } from '../../sql/sql.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { castColumn, findSqlType } from './parameters.ts'
 
@@ -50,9 +52,10 @@ export function compileUnlinked(stored: StoredTable, { column }: StoredColumn): 
 }
 
 /** See `WritingDialect.leave`. */
-export function compileLeave({ table, owner, member, memberType }: PivotTable): Statement {
-  const list = `$2::${findListedType(memberType)}[]`
-  return finish(`delete from ${tableName(table)} where ${name(owner)} = $1 and ${castColumn(name(member), memberType)} <> all(${list})`)
+export function compileLeave(flavour: Flavour, pivot: PivotTable, seen?: SeenRows): Statement {
+  const { member, memberType } = pivot
+  const isOther = sql`${castColumn(name(member), memberType)} <> all(${VALUE}::${findListedType(memberType)}[])`
+  return compileLeaving(flavour, pivot, isOther, seen)
 }
 
 /** See `WritingDialect.take`. */

@@ -2,9 +2,11 @@
  * Write lists: the statements that set the links of several rows at once. A list of keys is one parameter, a JSON text, so that the text of
  * a statement does not depend on the number of its rows. All names are of the model.
  */
-import type { Statement } from '../../../records/database/dialect.ts'
+import type { SeenRows, Statement } from '../../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../../model/stored-table.ts'
-import { name, tableName } from '../../sql/sql.ts'
+import { VALUE, compileLeave as compileLeaving } from '../../sql/compile-write.ts'
+import { name, sql, tableName } from '../../sql/sql.ts'
+import { SQLITE_FLAVOUR } from './flavour.ts'
 
 const LISTED = '(select value from json_each(?))'
 
@@ -45,13 +47,13 @@ export function compileUnlinked({ table, key }: StoredTable, { column }: StoredC
 }
 
 /** See `WritingDialect.leave`. */
-export function compileLeave({ table, owner, member, members }: PivotTable): Statement {
-  const pivot = tableName(table)
+export function compileLeave(pivot: PivotTable, seen?: SeenRows): Statement {
+  const { table, member, members } = pivot
   const exists =
     members === undefined
       ? ''
-      : ` and exists (select 1 from ${tableName(members.table)} as t where t.${name(members.key)} = ${pivot}.${name(member)})`
-  return finish(`delete from ${pivot} where ${name(owner)} = ? and ${name(member)} not in ${LISTED}${exists}`)
+      : ` and exists (select 1 from ${tableName(members.table)} as t where t.${name(members.key)} = ${tableName(table)}.${name(member)})`
+  return compileLeaving(SQLITE_FLAVOUR, pivot, sql`${name(member)} not in (select value from json_each(${VALUE}))${exists}`, seen)
 }
 
 /** See `WritingDialect.take`. */

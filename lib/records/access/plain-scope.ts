@@ -1,0 +1,85 @@
+/**
+ * Plain scope: reads what a scope or a rule for writing gives. Most say which values some properties have: those have the same condition in
+ * each request, which is made once, and is found by the names of the properties; only their values are read.
+ */
+import type { Attribute, Resource } from '../../model/model.ts'
+import type { Condition } from '../plan/read-plan.ts'
+import { FilterQueryReader, typedValue } from './orm-filter.ts'
+
+/** The result of a scope, or of a rule for writing. */
+export interface ReadScope {
+  readonly condition: Condition | undefined
+  readonly values: readonly unknown[]
+  /** The form of the condition without its values: all of it that a plan depends on. */
+  readonly shape: string
+}
+
+/** The condition of some properties, each with how its value is read; that gives undefined for one of a wrong type. */
+interface KnownScope {
+  readonly names: readonly string[]
+  readonly read: readonly ((value: unknown) => unknown)[]
+  readonly scope: ReadScope
+}
+
+/** The last plain condition of each resource, by whose it is. */
+const known = { scope: new WeakMap<Resource, KnownScope>(), write: new WeakMap<Resource, KnownScope>() }
+
+/**
+ * Reads the condition of the only scope of a resource, or of its rule for writing.
+ *
+ * @param prefix what its shape begins with
+ */
+export function readScope(query: object, resource: Resource, kind: keyof typeof known, prefix = ''): ReadScope {
+  const last = known[kind].get(resource)
+  const values = last && readValues(query, last)
+  if (values !== undefined) return { ...last!.scope, values }
+  const reader = new FilterQueryReader(resource)
+  const condition = reader.read(query, resource, `${kind} of ${resource.className}`)
+  const scope = { condition, values: reader.values, shape: prefix + reader.shape }
+  const read = findReaders(query, resource)
+  if (read !== undefined) known[kind].set(resource, { names: Object.keys(query), read, scope: { ...scope, values: [] } })
+  return scope
+}
+
+/** Returns the values of a query with the properties of a known one; undefined where it says more, or something else. */
+function readValues(query: object, { names, read }: KnownScope): readonly unknown[] | undefined {
+  if (!isPlainQuery(query)) return undefined
+  const values: unknown[] = []
+  for (const name in query) {
+    const at = values.length
+    const given = (query as Record<string, unknown>)[name]
+    const value = name === names[at] && isPlainValue(given) ? read[at]!(given) : undefined
+    if (value === undefined) return undefined
+    values.push(value)
+  }
+  return values.length === names.length ? values : undefined
+}
+
+/** Returns how the values of a query are read that gives nothing but values of properties. */
+function findReaders(query: object, { attributes }: Resource): readonly ((value: unknown) => unknown)[] | undefined {
+  const readers: ((value: unknown) => unknown)[] = []
+  for (const [name, value] of Object.entries(query)) {
+    const reader = isPlainValue(value) ? findReader(attributes.find(({ property }) => property === name)) : undefined
+    if (reader === undefined) return undefined
+    readers.push(reader)
+  }
+  return readers
+}
+
+function findReader(attribute: Attribute | undefined): ((value: unknown) => unknown) | undefined {
+  if (attribute?.kind === 'scalar') return value => typedValue(value, attribute.type)
+  if (attribute?.kind !== 'toOne' || attribute.targetKey !== undefined || attribute.target.key.length > 1) return undefined
+  const { type } = attribute.target.key[0]!
+  return value => {
+    const typed = typedValue(value, type)
+    return typed === undefined ? undefined : [typed]
+  }
+}
+
+function isPlainQuery(query: object): boolean {
+  return Object.getPrototypeOf(query) === Object.prototype && Object.getOwnPropertySymbols(query).length === 0
+}
+
+function isPlainValue(value: unknown): boolean {
+  return value !== null && value !== undefined && typeof value !== 'object' && typeof value !== 'function' && typeof value !== 'symbol'
+}

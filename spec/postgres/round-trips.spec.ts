@@ -129,6 +129,33 @@ describe('a write on PostgreSQL', { skip: await findNoServer() }, () => {
     })
 })
 
+describe('going back on PostgreSQL', { skip: await findNoServer() }, () => {
+  it('asks two statements where no row has changed, and counts keys from where they were', async () => {
+    await using schema = ownSchema()
+    await using engine = await RestEngine.create({
+      entities: [Tag, Note, Person],
+      database: schema.database,
+      seed: { notes: [{ text: 'a' }, { text: 'b' }] },
+    })
+    const snapshot = await engine.snapshot()
+    const asked: string[] = []
+    for (const back of [() => engine.reset(), () => engine.restore(snapshot)]) {
+      await schema.run("select nextval('note_id_seq'), nextval('tag_id_seq')")
+      const { query } = Client.prototype
+      Client.prototype.query = function (this: Client, ...given: unknown[]) {
+        asked.push(JSON.stringify(given[0]))
+        return Reflect.apply(query, this, given) as never
+      }
+      await back().finally(() => void (Client.prototype.query = query))
+      assert.equal(asked.splice(0).length, 2)
+      assert.equal((await engine.handle('POST', '/v1/notes', undefined, { text: 'x' })).body.note.id, 3)
+      assert.equal((await engine.handle('POST', '/v1/tags', undefined, {})).body.tag.id, 1)
+      await back()
+      assert.equal((await engine.handle('GET', '/v1/notes')).body.count, 2)
+    }
+  })
+})
+
 describe('the start of an engine on PostgreSQL', { skip: await findNoServer() }, () => {
   it('asks a server once for the lower case of all letters, whatever the schema and the database', async () => {
     const asked: string[] = []

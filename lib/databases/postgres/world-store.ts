@@ -7,7 +7,7 @@ import { restError } from '../../foundation/base/errors.ts'
 import type { OpenDatabase, ServerDatabase, WorldImage, WorldStore, Unavailable } from '../../records/database/world-store.ts'
 import { forkOrm } from '../orm/fork-orm.ts'
 import { PostgresConnection } from './connection.ts'
-import { checkKept, readEnd } from './kit/change-log.ts'
+import { findBehind, readEnd } from './kit/change-log.ts'
 import type { ChangeLog } from './kit/change-log.ts'
 import { ForkDatabases } from './kit/fork-databases.ts'
 import { PostgresImage, findRoute, relateToOrigin } from './kit/image.ts'
@@ -153,9 +153,11 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     { sequences }: PostgresImage,
     first?: () => void,
   ): Promise<void> {
-    await checkKept(session, log, position, what)
+    const isBehind = await findBehind(session, log, position, what)
     first?.()
     await this.#detachBehind(session, log, position)
+    // A test that only reads leaves nothing to undo. A write that was undone has counted keys.
+    if (!isBehind && changes.every(({ length }) => length === 0)) return writeSequences(session, sequences)
     await beginReplay(session)
     try {
       await rewind(session, log, position)

@@ -213,12 +213,20 @@ export async function measureLog(session: PoolClient, { quoted }: ChangeLog): Pr
   await command(session, `analyze ${quoted}`)
 }
 
-/** @throws Error in one line when entries behind a position have been forgotten. */
-export async function checkKept(session: PoolClient, { quoted }: ChangeLog, position: number, what: string): Promise<void> {
-  const [[forgotten] = []] = await ask(session, `select old from ${quoted} where n = 0`)
-  if (forgotten !== undefined && Number(forgotten) <= position) return
+/**
+ * Tells whether entries stand behind a position.
+ *
+ * @throws Error in one line when some of them have been forgotten.
+ */
+export async function findBehind(session: PoolClient, { quoted }: ChangeLog, position: number, what: string): Promise<boolean> {
+  const [[forgotten, isBehind] = []] = await ask(
+    session,
+    `select (select old from ${quoted} where n = 0), exists (select from ${quoted} where n > $1)`,
+    [position],
+  )
+  if (forgotten !== null && Number(forgotten) <= position) return isBehind === 't'
   throw new Error(
     `engine.${what}: the changes since then are not kept any more: ` +
-      (forgotten === undefined ? 'the server has failed meanwhile.' : `more than ${MOST_ENTRIES.toLocaleString('en')} rows have changed.`),
+      (forgotten === null ? 'the server has failed meanwhile.' : `more than ${MOST_ENTRIES.toLocaleString('en')} rows have changed.`),
   )
 }

@@ -21,10 +21,10 @@ export interface TableChanges {
 /** The values of the sequences of a database, and whether each has been given: else it is the next one. */
 export type SequenceValues = readonly (readonly [oid: string, value: string, isGiven: boolean])[]
 
-/** Prepares a transaction that writes rows as they were. */
+/** Begins a transaction that writes rows as they were, which the log does not note. */
 export async function beginReplay(session: PoolClient): Promise<void> {
   await command(session, 'begin')
-  await command(session, 'set local session_replication_role = replica; set local statement_timeout = 0')
+  await command(session, `set local session_replication_role = replica; set local statement_timeout = 0; ${SILENT}`)
 }
 
 function findTable({ tables }: ChangeLog, oid: number): LoggedTable {
@@ -33,9 +33,8 @@ function findTable({ tables }: ChangeLog, oid: number): LoggedTable {
   return found
 }
 
-/** Undoes all that stands behind a position, in the open transaction. */
+/** Undoes all that stands behind a position, in the transaction that `beginReplay` has begun. */
 export async function rewind(session: PoolClient, log: ChangeLog, position: number): Promise<void> {
-  await command(session, SILENT)
   const touched = await ask(session, `select distinct tbl from ${log.quoted} where n > $1`, [position])
   for (const [oid] of touched) {
     const table = findTable(log, Number(oid))
@@ -136,6 +135,7 @@ export async function readSequences(session: PoolClient, { schemas }: ChangeLog)
 
 /** Lets sequences go on from such values. */
 export async function writeSequences(session: PoolClient, values: SequenceValues): Promise<void> {
+  if (values.length === 0) return
   await ask(
     session,
     `select setval(s.seqrelid::regclass, v.value, v.given)

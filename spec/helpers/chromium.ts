@@ -33,6 +33,8 @@ const SWITCHES = [
   '--renderer-process-limit=1',
   '--disable-site-isolation-trials',
   '--in-process-gpu',
+  // A visit is over before code pays that has been compiled well.
+  '--js-flags=--invocation-count-for-maglev=4000',
 ]
 
 let running: Promise<Browser> | undefined

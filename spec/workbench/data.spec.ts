@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Page } from '@playwright/test'
+import type { Page, Request } from '@playwright/test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { auth, hashPassword, RestEngine } from '../../lib/index.ts'
 import sample from '../../fixtures/sample/index.ts'
@@ -145,7 +145,7 @@ describe('data in the workbench', { skip: NO_BROWSER, timeout: 240_000 }, () => 
     })
   })
 
-  it('looks at worlds, and shows what others change', async () => {
+  it('looks at worlds, reads once what it shows, and shows what others change', async () => {
     await using server = await serveWorkbench(engine)
     await visit(browser, `${server.origin}/_ui#/data/users`, {}, async page => {
       await firstRow(page).waitFor()
@@ -155,8 +155,16 @@ describe('data in the workbench', { skip: NO_BROWSER, timeout: 240_000 }, () => 
       await page.waitForURL(/_ui\?world=mine#\/data\/users$/)
       const answer = await fetch(`${server.origin}/v1/users/1`, { method: 'DELETE', headers: { 'x-world': 'mine' } })
       assert.equal(answer.status, 200)
+      await page.getByText('1 to 23 of 23').waitFor()
+      const asked: string[] = []
+      const note = (request: Request): void => void asked.push(new URL(request.url()).pathname)
+      page.on('request', note)
       await page.reload()
       await page.getByText('1 to 23 of 23').waitFor()
+      // Longer than changes are gathered before they are read.
+      await page.waitForTimeout(400)
+      page.off('request', note)
+      assert.equal(asked.filter(path => path === '/v1/users').length, 1)
       await page.getByLabel('World').selectOption({ label: 'main' })
       await page.getByText('1 to 24 of 24').waitFor()
     })

@@ -71,6 +71,22 @@ const TYPES = ['request', 'reset', 'restore', 'clock', 'faults', 'worlds', 'mark
 /** Milliseconds after which a stream is opened again that the server has refused, which the browser does not do by itself. */
 const AGAIN = 5000
 
+/** Milliseconds that the page waits for the first stream. */
+const PATIENCE = 1000
+
+let settle = (): void => {}
+/** Whether nothing has been read yet, and the first stream may still begin before that. */
+let isAwaited = true
+
+/** Settled when the first stream has begun, or does not: what is read from then on need not be read again for what came before. */
+export const begun = new Promise<void>(resolve => {
+  settle = () => {
+    isAwaited = false
+    resolve()
+  }
+  setTimeout(settle, PATIENCE)
+})
+
 function openStream(name: string): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   let stream: EventSource
@@ -82,6 +98,7 @@ function openStream(name: string): () => void {
     })
     stream.addEventListener('error', () => {
       isReachable.value = false
+      settle()
       if (stream.readyState === EventSource.CLOSED) timer = setTimeout(open, AGAIN)
     })
     for (const type of TYPES)
@@ -97,7 +114,8 @@ function openStream(name: string): () => void {
 async function begin(): Promise<void> {
   forgetTokens()
   streams.value++
-  dataChanged()
+  if (!isAwaited) dataChanged()
+  settle()
   // The head says when the server does not answer; the stream begins anew then.
   await readState().catch(() => {})
 }

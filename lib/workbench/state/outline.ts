@@ -2,6 +2,7 @@
 import { computed, signal } from '@preact/signals'
 import type { Outline, OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import { askWorkbench } from './ask.ts'
+import { begun } from './live.ts'
 import { version } from './place.ts'
 
 export type { Outline, OutlinedAttribute, OutlinedResource }
@@ -15,7 +16,10 @@ export const counts = signal<ReadonlyMap<string, number | null>>(new Map())
 
 export async function loadOutline(): Promise<void> {
   const query = version.value === undefined ? '' : `?version=${encodeURIComponent(version.value)}`
-  outline.value = (await askWorkbench('GET', `/outline.json${query}`)).body as Outline
+  const { body } = await askWorkbench('GET', `/outline.json${query}`)
+  // Screens read when the outline is there.
+  await begun
+  outline.value = body as Outline
 }
 
 export function findResource(name: string): OutlinedResource | undefined {

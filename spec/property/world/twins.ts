@@ -8,9 +8,9 @@ import { orderedLists, sortChanges } from './ways-of-writing.ts'
 import type { Request } from './ways-of-writing.ts'
 
 /**
- * Every row of every table, its values as SQLite writes them with their types, and how far keys have been counted. Rows with a key of
- * several columns, those of pivot tables, come in the order of their keys: nothing shows in which one they were inserted. Nor does it which
- * table counted its first key before others. For those of ordered lists see `orderedLists`.
+ * Every row of every table, its values as SQLite writes them with their types, and how far keys have been counted. Rows come in the order
+ * of their keys: nothing shows in which one they were inserted. Nor does it which table counted its first key before others. For those of
+ * ordered lists see `orderedLists`.
  */
 async function dump(engine: RestEngine): Promise<unknown> {
   const ask = (sql: string): Promise<Record<string, string>[]> => engine.orm.em.getConnection().execute(sql)
@@ -22,7 +22,7 @@ async function dump(engine: RestEngine): Promise<unknown> {
       const list = lists.get(name!)
       const keys = columns.filter(({ pk }) => Number(pk) > 0).map(column => `"${column['name']}"`)
       const inserted = name === 'sqlite_sequence' ? 'name' : 'rowid'
-      const order = list !== undefined ? `"${list.owner}", "${list.position}"` : keys.length > 1 ? keys.join() : inserted
+      const order = list !== undefined ? `"${list.owner}", "${list.position}"` : keys.length > 0 ? keys.join() : inserted
       const shown = columns
         .filter(column => column['name'] !== list?.position)
         .map(column => `quote("${column['name']}") as "${column['name']}"`)

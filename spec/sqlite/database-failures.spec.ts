@@ -76,7 +76,8 @@ async function start(mode: 'wal' | 'delete', path = pathOf()): Promise<Told> {
 
 const LIST = '/v1/notes?limit=1'
 
-describe('a lock of another process', () => {
+// Most of it is waiting: five seconds for each lock that stays.
+describe('a lock of another process', { concurrency: true }, () => {
   for (const mode of ['wal', 'delete'] as const) {
     it(`is waited for, and holds up no reader (journal_mode ${mode})`, async () => {
       const { engine, ask, errors, path } = await start(mode)

@@ -50,15 +50,14 @@ const total = noCounts()
 const failures: string[] = []
 const workers = new Set<ChildProcess>()
 
+// Compilers that this process and specs start end before they have much to collect.
+process.env['GOGC'] ??= '400'
 if (isQuick) Object.assign(process.env, { SPEC_TARGETS: 'memory', SPEC_POSTGRES: '0' })
 const server = await findSpecServer(root, files)
 const seeds = patterns.length === 0 ? { FC_SEED: process.env['FC_SEED'] ?? 'usual' } : {}
 const command = reaches(root, files, COMMAND_HELPER) ? { SPEC_COMMAND: await buildCommand(root) } : {}
-/** Compilers that specs start end before they have much to collect. */
-const compilers = { GOGC: process.env['GOGC'] ?? '400' }
 const environment = {
   ...process.env,
-  ...compilers,
   ...seeds,
   ...server.environment,
   ...command,

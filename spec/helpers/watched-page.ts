@@ -61,7 +61,7 @@ export async function watchPage(
   page.on('console', hear).on('pageerror', fail).on('request', look)
   try {
     await page.setViewportSize(viewport)
-    await page.emulateMedia({ colorScheme })
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await page.goto(address)
     await use(page)
     assert.deepEqual(complaints, [])

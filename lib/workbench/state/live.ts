@@ -72,7 +72,7 @@ const TYPES = ['request', 'reset', 'restore', 'clock', 'faults', 'worlds', 'mark
 const AGAIN = 5000
 
 /** Milliseconds that the page waits for the first stream. */
-const PATIENCE = 1000
+const PATIENCE = 2000
 
 let settle = (): void => {}
 /** Whether nothing has been read yet, and the first stream may still begin before that. */

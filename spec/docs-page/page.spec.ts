@@ -261,20 +261,25 @@ function listHidden(engine: RestEngine, version: string): { name: string; hidden
 describe('the commands of the docs page', { skip: hasCurl ? false : 'there is no curl' }, () => {
   const run = promisify(execFile)
 
+  /** Stands behind the status of each answer. */
+  const END = ' -- the next answer --'
+
   async function tryCommands(engine: RestEngine, headers: Record<string, string> = {}): Promise<number> {
     await using server = await serveDocs(engine)
     const { text } = await ask(`${server.origin}/docs`, { headers })
     const commands = listCommands(text).filter(command => command.startsWith('curl '))
     const before = await engine.snapshot()
     const isWrite = (command: string): boolean => command.includes(' -X ')
-    // Those that only read share a shell; each of the others finds the data as they were.
+    // Those that only read share a process; each of the others finds the data as they were.
     for (const batch of [commands.filter(command => !isWrite(command)), ...commands.filter(isWrite).map(command => [command])]) {
-      const lines = batch.map(command => `${command.replace('curl ', `curl -s -w '\\n%{http_code}' `)}; printf '\\0'`)
-      const { stdout } = await run('sh', ['-c', lines.join('\n')], {
+      // The shell reads the words of each line, and curl gets all of them at once.
+      const lines = batch.map(command => command.replace('curl ', `set -- "$@" \${1:+--next} -w '\\n%{http_code}${END}' `))
+      const { stdout } = await run('sh', ['-c', [...lines, 'curl -s "$@"'].join('\n')], {
         env: { ...process.env, TOKEN: headers['authorization']?.replace('Bearer ', '') ?? '' },
         maxBuffer: 1e8,
       })
-      const outputs = stdout.split('\0')
+      const outputs = stdout.split(END)
+      assert.equal(outputs.length, batch.length + 1)
       for (const [index, command] of batch.entries()) {
         const output = outputs[index]!
         assert.match(output.slice(output.lastIndexOf('\n') + 1), /^20[01]$/, `${command}\n${output.slice(0, 1000)}`)

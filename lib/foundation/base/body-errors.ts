@@ -2,7 +2,7 @@
  * Collects the errors of one body and counts its records. Only `maxErrors` errors are described, the others are counted: a body of one
  * megabyte can contain a hundred thousand errors, and each description costs a search for the nearest name.
  */
-import { restError } from './errors.ts'
+import { briefError, restError } from './errors.ts'
 import type { FieldError, RestError } from './errors.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import type { Limits } from './limits.ts'
@@ -68,6 +68,6 @@ export class FieldErrors {
     const rest =
       this.#others === 0 ? [] : [`And ${this.#others} more errors, which are not listed${this.#isLimit ? ' (limits.maxErrors)' : ''}.`]
     const detail = [...errors.map(error => error.detail), ...rest].join(' ')
-    return restError(this.#onlyTaken ? 'unique_conflict' : 'validation_failed', detail, { errors })
+    return briefError(this.#onlyTaken ? 'unique_conflict' : 'validation_failed', detail, { errors })
   }
 }

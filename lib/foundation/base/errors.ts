@@ -158,6 +158,18 @@ export function restError(code: ErrorCode, detail: string, details?: RefusalDeta
   return new RestError(ERRORS[code].status, code, detail, details)
 }
 
+/** The same without a stack, which would take as long as to find out what is refused: for what a look at the request explains. */
+export function briefError(code: ErrorCode, detail: string, details?: RefusalDetails): RestError {
+  const { stackTraceLimit } = Error
+  // It cannot be set where the built-in objects are frozen.
+  Reflect.set(Error, 'stackTraceLimit', 0)
+  try {
+    return restError(code, detail, details)
+  } finally {
+    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
+  }
+}
+
 /** Makes a refusal of query parameters (400) from its errors. */
 export function parameterError(...errors: [FieldError, ...FieldError[]]): RestError {
   return restError('parameter_invalid', errors.map(e => e.detail).join(' '), { errors })

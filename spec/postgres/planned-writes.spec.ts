@@ -80,6 +80,14 @@ class Twins implements AsyncDisposable {
     return new Twins([await make({ subscribers: [{ afterFlush: () => {} }] }), await make({})], causes)
   }
 
+  /** Lets each run of a property begin with what the engines had at their start. */
+  resetBefore<Given>(property: fc.IAsyncPropertyWithHooks<Given>): fc.IAsyncPropertyWithHooks<Given> {
+    return property.beforeEach(async () => {
+      this.#causes.length = 0
+      await Promise.all(this.#sides.map(({ engine }) => engine.reset()))
+    })
+  }
+
   async ask({ method, path, body, headers = {} }: Request): Promise<void> {
     const told = `${method} ${path} ${JSON.stringify(body)} ${JSON.stringify(headers)}`
     const [left, right] = await Promise.all(
@@ -137,36 +145,34 @@ class Twins implements AsyncDisposable {
 }
 
 describe('planned writes on PostgreSQL', { skip: await findNoServer() }, () => {
-  it('answer and store as the unit of work, with all that a model can add to a value', () =>
-    check(
-      fc.asyncProperty(fc.array(carRequests, { minLength: 30, maxLength: 60, size: 'max' }), async requests => {
-        await using twins = await Twins.of(() => new Cars().entities)
-        for (const request of requests) await twins.ask(request)
-        await twins.compare()
-      }),
-      { label: 'cars', runs: costly(4) },
-    ))
+  it('answer and store as the unit of work, with all that a model can add to a value', async () => {
+    await using twins = await Twins.of(() => new Cars().entities)
+    const property = fc.asyncProperty(fc.array(carRequests, { minLength: 30, maxLength: 60, size: 'max' }), async requests => {
+      for (const request of requests) await twins.ask(request)
+      await twins.compare()
+    })
+    await check(twins.resetBefore(property), { label: 'cars', runs: costly(4) })
+  })
 
-  it('answer and store as the unit of work, in lists and nested bodies', () =>
-    check(
-      fc.asyncProperty(fc.array(clubRequests, { minLength: 20, maxLength: 40, size: 'max' }), clubSeeds, async (requests, seed) => {
-        await using twins = await Twins.of(() => new Clubs().entities, CLUBS)
-        await twins.seed(seed)
-        for (const request of requests) await twins.ask(request)
-        await twins.compare()
-      }),
-      { label: 'clubs', runs: costly(4) },
-    ))
+  it('answer and store as the unit of work, in lists and nested bodies', async () => {
+    await using twins = await Twins.of(() => new Clubs().entities, CLUBS)
+    const requestsOfRun = fc.array(clubRequests, { minLength: 20, maxLength: 40, size: 'max' })
+    const property = fc.asyncProperty(requestsOfRun, clubSeeds, async (requests, seed) => {
+      await twins.seed(seed)
+      for (const request of requests) await twins.ask(request)
+      await twins.compare()
+    })
+    await check(twins.resetBefore(property), { label: 'clubs', runs: costly(4) })
+  })
 
-  it('answer and store as the unit of work, under the rules of any caller', () =>
-    check(
-      fc.asyncProperty(fc.array(ruledRequests, { minLength: 15, maxLength: 30, size: 'max' }), async requests => {
-        await using twins = await Twins.of(() => new Clubs().entities, CLUBS, clubRules)
-        for (const request of requests) await twins.ask(request)
-        await twins.compare()
-      }),
-      { label: 'rules', runs: costly(4) },
-    ))
+  it('answer and store as the unit of work, under the rules of any caller', async () => {
+    await using twins = await Twins.of(() => new Clubs().entities, CLUBS, clubRules)
+    const property = fc.asyncProperty(fc.array(ruledRequests, { minLength: 15, maxLength: 30, size: 'max' }), async requests => {
+      for (const request of requests) await twins.ask(request)
+      await twins.compare()
+    })
+    await check(twins.resetBefore(property), { label: 'rules', runs: costly(4) })
+  })
 
   it('ask for the answer of a change without waiting for the change, and begin anew where another one got in the way', async () => {
     const Note = defineEntity({

@@ -24,6 +24,7 @@ import type { OwnSchema } from '../postgres/server-database.ts'
 import { reasonOf, type Exception } from './differences.ts'
 import { encodeQuery, type Query } from './encode-query.ts'
 import { KeptSockets } from './kept-sockets.ts'
+import { SharedTarget } from './shared-targets.ts'
 import { newSchema, NO_SERVER, WITH_POSTGRES, type EngineOptions } from './stores.ts'
 
 export type Door = 'handle' | 'http'
@@ -100,15 +101,13 @@ export function describeTargets(name: string, options: TargetOptions, body: (tar
       // one engine, and one server of HTTP, and it is reset before each: that costs a tenth of a file, a thirtieth of a schema.
       let origin: RestEngine | undefined
       let shared: Running | undefined
-      let schema: OwnSchema | undefined
-      if (store === 'postgres') {
-        before(async () => {
-          schema = await newSchema()
-        })
-      }
+      const onServer =
+        store === 'postgres' && skip === false
+          ? SharedTarget.declare({ ...given, door }, () => startOnServer(door, engineOptions))
+          : undefined
       const start = async (): Promise<void> => {
         if (shared) await shared.engine.reset()
-        running = shared ?? (await startTarget(door, store, engineOptions, { origin, schema }))
+        running = shared ?? (await startTarget(door, store, engineOptions, { origin }))
         await prepare?.(running.engine)
       }
       const stop = async (): Promise<void> => {
@@ -120,24 +119,25 @@ export function describeTargets(name: string, options: TargetOptions, body: (tar
         if (!running) throw new Error('the target exists only while a test runs')
         return running
       }
+      before(async () => {
+        if (onServer) shared = await onServer.enter()
+        else if (fresh === 'suite') return
+        else if (store === 'memory') origin = await RestEngine.create(engineOptions)
+        else shared = await startTarget(door, store, engineOptions, { origin })
+      })
       if (fresh === 'suite') {
         before(start)
         after(stop)
       } else {
-        before(async () => {
-          if (store === 'memory') origin = await RestEngine.create(engineOptions)
-          else shared = await startTarget(door, store, engineOptions, { origin, schema })
-        })
-        after(async () => {
-          await origin?.close()
-          await shared?.stop()
-          // The suite is kept until the process ends.
-          origin = shared = undefined
-        })
         beforeEach(start)
         afterEach(stop)
       }
-      after(() => schema?.[Symbol.asyncDispose]())
+      after(async () => {
+        await origin?.close()
+        await (onServer ? onServer.leave() : shared?.stop())
+        // The suite is kept until the process ends.
+        origin = shared = undefined
+      })
       body({
         name: targetName,
         door,
@@ -157,7 +157,20 @@ interface Origins {
   /** In memory: the engine to fork. */
   readonly origin: RestEngine | undefined
   /** The schema on a server. */
-  readonly schema: OwnSchema | undefined
+  readonly schema?: OwnSchema
+}
+
+/** Starts a target in a schema of its own, which is dropped when it is stopped. */
+async function startOnServer(door: Door, options: Omit<EngineOptions, 'database'>): Promise<Running> {
+  const schema = await newSchema()
+  const started = await startTarget(door, 'postgres', options, { origin: undefined, schema })
+  return {
+    ...started,
+    async stop() {
+      await started.stop()
+      await schema[Symbol.asyncDispose]()
+    },
+  }
 }
 
 /** Starts one engine with its transport. The caller stops it, which also removes its files. */

@@ -498,49 +498,47 @@ describe('relations to one of several entities, on SQLite', () => {
 
 describeStores('relations to one of several entities', () => {
   it('are filtered and sorted as a model in plain JavaScript says', async () => {
-    await check(
-      fc.asyncProperty(arbitraryWorld, async world => {
-        const engine = await createEngine({ entities, seed: world as never, onError })
-        try {
-          for (const [query, holds] of FILTERS) {
-            const meets = world.comments.filter(({ target }) => holds(targetOf(world, target), world)).map(({ id }) => id)
-            assert.deepEqual(await idsOf(engine, query), meets, query)
-            const others = world.comments.map(({ id }) => id).filter(id => !meets.includes(id))
-            if (!query.includes('|')) assert.deepEqual(await idsOf(engine, `!${query}`), others, `!${query}`)
-          }
-          for (const [sort, value] of SORTS) {
-            for (const sign of [1, -1]) {
-              const sorted = world.comments
-                .toSorted(
-                  (a, b) => sign * compare(value(targetOf(world, a.target), world), value(targetOf(world, b.target), world)) || a.id - b.id,
-                )
-                .map(({ id }) => id)
-              assert.deepEqual(await idsOf(engine, `sort=${sort}${sign < 0 ? '.desc' : ''}`), sorted, `${sort} ${sign}`)
-            }
-          }
-          for (const [type, list] of [
-            ['post', world.posts],
-            ['photo', world.photos],
-            ['comment', world.comments],
-          ] as const) {
-            const shown = (await done(engine, 'GET', `/v1/${type}s?attributes=id,comments`)) as { id: number; comments: number[] }[]
-            const on = list.map(({ id }) => ({ id, comments: commentsOn(world, { type, id }).map(comment => comment.id) }))
-            assert.deepEqual(shown, on)
-            const having = on.filter(({ comments }) => comments.includes(1)).map(({ id }) => ({ id }))
-            assert.deepEqual(await done(engine, 'GET', `/v1/${type}s?attributes=id&comments=1`), having)
-            const byCount = on.toSorted((a, b) => b.comments.length - a.comments.length || a.id - b.id).map(({ id }) => ({ id }))
-            assert.deepEqual(await done(engine, 'GET', `/v1/${type}s?attributes=id&sort=comments.desc`), byCount)
-          }
-          for (const { id, target } of world.comments) {
-            const answer = await call(engine, 'GET', `/v1/comments/${id}/target`)
-            const linked = targetOf(world, target)
-            if (linked === undefined) assert.deepEqual([answer.body['attribute'], answer.body['value']], ['target', null])
-            else assert.deepEqual([answer.body.resource, (answer.body[answer.body.resource] as Link).id], [linked.type, linked.id])
-          }
-        } finally {
-          await engine.close()
+    await using engine = await createEngine({ entities, onError })
+    const property = fc.asyncProperty(arbitraryWorld, async world => {
+      await engine.seed(world as never)
+      for (const [query, holds] of FILTERS) {
+        const meets = world.comments.filter(({ target }) => holds(targetOf(world, target), world)).map(({ id }) => id)
+        assert.deepEqual(await idsOf(engine, query), meets, query)
+        const others = world.comments.map(({ id }) => id).filter(id => !meets.includes(id))
+        if (!query.includes('|')) assert.deepEqual(await idsOf(engine, `!${query}`), others, `!${query}`)
+      }
+      for (const [sort, value] of SORTS) {
+        for (const sign of [1, -1]) {
+          const sorted = world.comments
+            .toSorted(
+              (a, b) => sign * compare(value(targetOf(world, a.target), world), value(targetOf(world, b.target), world)) || a.id - b.id,
+            )
+            .map(({ id }) => id)
+          assert.deepEqual(await idsOf(engine, `sort=${sort}${sign < 0 ? '.desc' : ''}`), sorted, `${sort} ${sign}`)
         }
-      }),
+      }
+      for (const [type, list] of [
+        ['post', world.posts],
+        ['photo', world.photos],
+        ['comment', world.comments],
+      ] as const) {
+        const shown = (await done(engine, 'GET', `/v1/${type}s?attributes=id,comments`)) as { id: number; comments: number[] }[]
+        const on = list.map(({ id }) => ({ id, comments: commentsOn(world, { type, id }).map(comment => comment.id) }))
+        assert.deepEqual(shown, on)
+        const having = on.filter(({ comments }) => comments.includes(1)).map(({ id }) => ({ id }))
+        assert.deepEqual(await done(engine, 'GET', `/v1/${type}s?attributes=id&comments=1`), having)
+        const byCount = on.toSorted((a, b) => b.comments.length - a.comments.length || a.id - b.id).map(({ id }) => ({ id }))
+        assert.deepEqual(await done(engine, 'GET', `/v1/${type}s?attributes=id&sort=comments.desc`), byCount)
+      }
+      for (const { id, target } of world.comments) {
+        const answer = await call(engine, 'GET', `/v1/comments/${id}/target`)
+        const linked = targetOf(world, target)
+        if (linked === undefined) assert.deepEqual([answer.body['attribute'], answer.body['value']], ['target', null])
+        else assert.deepEqual([answer.body.resource, (answer.body[answer.body.resource] as Link).id], [linked.type, linked.id])
+      }
+    })
+    await check(
+      property.beforeEach(() => engine.reset()),
       { label: 'relations to one of several entities', runs: costly(20) },
     )
   })
@@ -652,30 +650,22 @@ describeStores('relations to one of several entities', () => {
     })
 
     it('are understood in scopes, as MikroORM writes them', async () => {
-      const seen = async (
-        scope: (ctx: { em: { getReference: (entity: unknown, key: unknown) => unknown } }) => object,
-      ): Promise<unknown> => {
-        const engine = await createEngine({ entities, seed, onError, resources: [resource(Comment, { scope: scope as never })] })
-        try {
-          return await idsOf(engine, '')
-        } finally {
-          await engine.close()
-        }
+      type Scope = (ctx: { em: { getReference: (entity: unknown, key: unknown) => unknown } }) => object
+      let current: Scope
+      const resources = [resource(Comment, { scope: (ctx => current(ctx as never)) as never })]
+      await using engine = await createEngine({ entities, seed, onError, resources })
+      const seen = async (scope: Scope): Promise<unknown> => {
+        current = scope
+        return idsOf(engine, '')
       }
       assert.deepEqual(await seen(() => ({ target: null })), [4])
       assert.deepEqual(await seen(() => ({ target: ['photo', 1] })), [3])
       assert.deepEqual(await seen(({ em }) => ({ target: em.getReference(Post, 2) })), [2])
       assert.deepEqual(await seen(() => ({ $not: { target: ['post', 1] } })), [2, 3])
-      const engine = await createEngine({
-        entities,
-        seed,
-        onError,
-        resources: [resource(Comment, { scope: () => ({ target: 1 }) })],
-      })
+      current = () => ({ target: 1 })
       const answer = (await engine.handle('GET', '/v1/comments')) as Answer
       assert.equal(answer.status, 500)
       assert.match(String(causes.splice(0)), /takes null, an entity, or \[discriminator/)
-      await engine.close()
     })
   })
 

@@ -443,19 +443,17 @@ describeStores('links by another key than the primary one', () => {
   it('are followed by scopes, as MikroORM reads them, and lead to nothing out of scope', async () => {
     const entities = modelOf('text', true)
     const [Person, Note] = entities as [never, never]
+    let scopes: { readonly person?: object | undefined; readonly note?: object | undefined } = {}
+    await using engine = await createEngine({
+      entities,
+      seed: seedOf('text'),
+      resources: [resource(Person, { scope: () => scopes.person as never }), resource(Note, { scope: () => scopes.note as never })],
+    })
     const scoped = async (person: object | undefined, note: object | undefined): Promise<unknown> => {
-      const engine = await createEngine({
-        entities,
-        seed: seedOf('text'),
-        resources: [resource(Person, { scope: () => person as never }), resource(Note, { scope: () => note as never })],
-      })
-      try {
-        const { body } = (await engine.handle('GET', '/v1/notes')) as Answer
-        const filtered = (await engine.handle('GET', '/v1/notes', { 'author.name': 'Ann' })) as Answer
-        return [(body['notes'] as Record<string, unknown>[]).map(({ id, author }) => [id, author]), filtered.body['count']]
-      } finally {
-        await engine.close()
-      }
+      scopes = { person, note }
+      const { body } = (await engine.handle('GET', '/v1/notes')) as Answer
+      const filtered = (await engine.handle('GET', '/v1/notes', { 'author.name': 'Ann' })) as Answer
+      return [(body['notes'] as Record<string, unknown>[]).map(({ id, author }) => [id, author]), filtered.body['count']]
     }
     assert.deepEqual(await scoped({ name: { $ne: 'Ann' } }, undefined), [
       [

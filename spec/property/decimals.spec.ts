@@ -31,6 +31,7 @@ const stored = fc.oneof(
 
 describeStores('decimals in filters', () => {
   it('compare with all their digits', async () => {
+    await using engine = await createEngine({ entities: [Sum] })
     await check(
       fc.asyncProperty(
         fc.array(stored, { minLength: 1, maxLength: 5 }),
@@ -38,7 +39,8 @@ describeStores('decimals in filters', () => {
         digits(0, 25),
         fc.constantFrom('=', '>', '>=', '<', '<='),
         async (values, at, more, operator) => {
-          await using engine = await createEngine({ entities: [Sum], seed: { sums: values.map(amount => ({ amount })) } })
+          await engine.reset()
+          await engine.seed({ sums: values.map(amount => ({ amount })) })
           const near = values[at % values.length]!
           const text = more === '' ? near : `${near}${near.includes('.') ? '' : '.'}${more}`
           const asked = unitsOf(text)

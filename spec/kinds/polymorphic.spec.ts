@@ -652,7 +652,7 @@ describeStores('relations to one of several entities', () => {
     it('are understood in scopes, as MikroORM writes them', async () => {
       type Scope = (ctx: { em: { getReference: (entity: unknown, key: unknown) => unknown } }) => object
       let current: Scope
-      const resources = [resource(Comment, { scope: (ctx => current(ctx as never)) as never })]
+      const resources = [resource(Comment, { scope: ((ctx: never) => current(ctx)) as never })]
       await using engine = await createEngine({ entities, seed, onError, resources })
       const seen = async (scope: Scope): Promise<unknown> => {
         current = scope

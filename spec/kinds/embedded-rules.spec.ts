@@ -23,21 +23,27 @@ const SEED = {
   ],
 }
 
-const plural = { Inline: 'inlines', Stored: 'storeds' }
+/** The entities that hold such an object, by what they are served as: in columns of their own, and in one of JSON. */
+const HOLDERS = [
+  ['/v1/inlines', Inline],
+  ['/v1/storeds', Stored as unknown as typeof Inline],
+] as const
 
-for (const entity of [Inline, Stored]) {
-  const path = `/v1/${plural[entity.meta.className as 'Inline']}`
-  describeStores(`rules for what is linked inside embedded objects: ${path}`, () => {
-    const engineOf = (...resources: ReturnType<typeof resource>[]): Promise<RestEngine> => createEngine({ entities, seed: SEED, resources })
-    const homes = async (engine: RestEngine, query: Record<string, string> = {}): Promise<unknown[]> => {
-      const { status, body } = await engine.handle('GET', path, query)
-      assert.equal(status, 200, JSON.stringify(body))
-      return (body as Record<string, { home: unknown }[]>)[path.slice(4)]!.map(({ home }) => home)
-    }
+describeStores('rules for what is linked inside embedded objects', () => {
+  const engineOf = (...resources: ReturnType<typeof resource>[]): Promise<RestEngine> => createEngine({ entities, seed: SEED, resources })
+  /** An engine with the same rules for each of the holders. */
+  const ruled = (rule: (holder: typeof Inline) => ReturnType<typeof resource>): Promise<RestEngine> =>
+    engineOf(...HOLDERS.map(([, holder]) => rule(holder)))
+  const homes = async (engine: RestEngine, path: string, query: Record<string, string> = {}): Promise<unknown[]> => {
+    const { status, body } = await engine.handle('GET', path, query)
+    assert.equal(status, 200, JSON.stringify(body))
+    return (body as Record<string, { home: unknown }[]>)[path.slice(4)]!.map(({ home }) => home)
+  }
 
-    it('are shown by ID at the object’s own path, whatever is expanded elsewhere, and whoever asked first', async () => {
-      for (const order of [0, 1]) {
-        await using engine = await engineOf(resource(entity as typeof Inline, { expand: ['home.land'] }))
+  it('are shown by ID at the object’s own path, whatever is expanded elsewhere, and whoever asked first', async () => {
+    for (const order of [0, 1]) {
+      await using engine = await ruled(holder => resource(holder, { expand: ['home.land'] }))
+      for (const [path] of HOLDERS) {
         const own = async (): Promise<void> => {
           const { body } = await engine.handle('GET', `${path}/1/home`)
           assert.equal((body as { value: { land: unknown } }).value.land, 1)
@@ -49,56 +55,60 @@ for (const entity of [Inline, Stored]) {
         }
         for (const step of order === 0 ? [own, selected] : [selected, own]) await step()
       }
-    })
+    }
+  })
 
-    it('a record out of scope is null, and found as such', async () => {
-      await using engine = await engineOf(resource(Land, { scope: () => ({ size: 1 }) }))
-      const none = { floor: null, zone: null }
-      assert.deepEqual(await homes(engine), [
+  it('a record out of scope is null, and found as such', async () => {
+    await using engine = await engineOf(resource(Land, { scope: () => ({ size: 1 }) }))
+    const none = { floor: null, zone: null }
+    for (const [path] of HOLDERS) {
+      assert.deepEqual(await homes(engine, path), [
         { street: 'x', land: 1, second: null, spot: { floor: null, zone: 'n' } },
         { street: 'y', land: null, second: 1, spot: none },
       ])
-      assert.deepEqual(await homes(engine, { 'home.land': 'null', attributes: 'home.land' }), [{ land: null }])
-      assert.deepEqual(await homes(engine, { 'home.land': '2' }), [])
-      assert.deepEqual(await homes(engine, { 'home.land.name': 'null', depth: '2', attributes: 'home.land' }), [{ land: null }])
+      assert.deepEqual(await homes(engine, path, { 'home.land': 'null', attributes: 'home.land' }), [{ land: null }])
+      assert.deepEqual(await homes(engine, path, { 'home.land': '2' }), [])
+      assert.deepEqual(await homes(engine, path, { 'home.land.name': 'null', depth: '2', attributes: 'home.land' }), [{ land: null }])
       const answer = await engine.handle('PUT', `${path}/1`, {}, { home: { second: 2 } })
       assert.equal((answer.body as { errors: { code: string }[] }).errors[0]!.code, 'reference_not_found')
-    })
+    }
+  })
 
-    it('a resource without access is not shown, and unknown', async () => {
-      await using engine = await engineOf(resource(Land, { access: false }))
-      assert.deepEqual(await homes(engine, { attributes: 'home' }), [
+  it('a resource without access is not shown, and unknown', async () => {
+    await using engine = await engineOf(resource(Land, { access: false }))
+    await using asked = await engineOf(resource(Land, { access: ({ headers }) => headers['x-land'] === 'yes' }))
+    for (const [path] of HOLDERS) {
+      assert.deepEqual(await homes(engine, path, { attributes: 'home' }), [
         { street: 'x', spot: { floor: null, zone: 'n' } },
         { street: 'y', spot: { floor: null, zone: null } },
       ])
       for (const query of [{ 'home.land': '1' }, { sort: 'home.land.name' }, { expand: 'home.land' }, { attributes: 'home.land' }])
         assert.equal((await engine.handle('GET', path, query)).status, 400)
-      await using asked = await engineOf(resource(Land, { access: ({ headers }) => headers['x-land'] === 'yes' }))
       assert.equal((await asked.handle('GET', path, { 'home.land': '1' })).status, 400)
       const open = await asked.handle('GET', path, { 'home.land': '1', depth: '2' }, undefined, { headers: { 'x-land': 'yes' } })
       assert.equal((open.body as { count: number }).count, 1)
       const made = { name: 'n', home: { street: 's', land: { name: 'Own' }, spot: {} } }
       assert.equal((await asked.handle('POST', path, {}, made)).status, 422)
-    })
+    }
+  })
 
-    it('a scope of the holder speaks of what it links', async () => {
-      await using engine = await engineOf(
-        resource(entity as typeof Inline, { scope: () => ({ home: { land: { region: { title: 'North' } } } }) }),
-      )
-      assert.deepEqual(await homes(engine, { attributes: 'home.street' }), [{ street: 'x' }])
+  it('a scope of the holder speaks of what it links', async () => {
+    await using engine = await ruled(holder => resource(holder, { scope: () => ({ home: { land: { region: { title: 'North' } } } }) }))
+    for (const [path] of HOLDERS) {
+      assert.deepEqual(await homes(engine, path, { attributes: 'home.street' }), [{ street: 'x' }])
       assert.equal((await engine.handle('PUT', `${path}/1`, {}, { home: { land: 2 } })).status, 403)
       assert.equal((await engine.handle('PUT', `${path}/1`, {}, { home: { second: 1 } })).status, 200)
-    })
-
-    it('a renderer is given the object as it is shown', async () => {
-      await using engine = await engineOf(
-        resource(entity as typeof Inline, { attributes: { home: { render: value => JSON.stringify(value) } } }),
-      )
-      assert.deepEqual(await homes(engine, { id: '1', depth: '0' }), ['{"street":"x","spot":{"floor":null}}'])
-      assert.deepEqual(await homes(engine, { id: '1' }), ['{"street":"x","land":1,"second":2,"spot":{"floor":null,"zone":"n"}}'])
-    })
+    }
   })
-}
+
+  it('a renderer is given the object as it is shown', async () => {
+    await using engine = await ruled(holder => resource(holder, { attributes: { home: { render: value => JSON.stringify(value) } } }))
+    for (const [path] of HOLDERS) {
+      assert.deepEqual(await homes(engine, path, { id: '1', depth: '0' }), ['{"street":"x","spot":{"floor":null}}'])
+      assert.deepEqual(await homes(engine, path, { id: '1' }), ['{"street":"x","land":1,"second":2,"spot":{"floor":null,"zone":"n"}}'])
+    }
+  })
+})
 
 describeStores('what goes with embedded objects', () => {
   const id = p.integer().primary()

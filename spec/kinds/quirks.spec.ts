@@ -53,13 +53,15 @@ describeStores('records seeded together', () => {
   it('may be held by their keys (mapToPk), also where the database gives those', async () => {
     const Owner = defineEntity({ name: 'Owner', properties: { id: p.integer().primary(), pets: () => p.oneToMany(Pet).mappedBy('owner') } })
     const Pet = defineEntity({ name: 'Pet', properties: { id: p.integer().primary(), owner: () => p.manyToOne(Owner).mapToPk() } })
+    await using world = await serve([Owner, Pet])
     for (const seed of [
       { pets: [{ id: 1, owner: 5 }], owners: [{ id: 5 }] },
       { pets: [{ id: 1, owner: { id: 5 } }] },
       { pets: [{ id: 1, owner: {} }] },
       { owners: [{ pets: [{ id: 1 }, {}] }] },
     ]) {
-      await using world = await serve([Owner, Pet], seed)
+      await world.engine.reset()
+      await world.engine.seed(seed as never)
       const { owner } = await world.done('GET', 'pets/1')
       assert.equal((await world.done('GET', `owners/${String(owner)}`))['id'], owner)
       assert.equal((await world.engine.given('pet'))['id'], seed.owners?.[0] !== undefined && 'pets' in seed.owners[0] ? 3 : 2)

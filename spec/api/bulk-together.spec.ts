@@ -9,7 +9,7 @@ import * as fc from 'fast-check'
 import { resource } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
 import { lowThresholds } from '../helpers/low-thresholds.ts'
-import { createEngine, describeStores } from '../helpers/stores.ts'
+import { createEngine, describeStores, suiteEngine } from '../helpers/stores.ts'
 
 const Team = defineEntity({ name: 'Team', properties: { id: p.integer().primary(), name: p.string() } })
 const User = defineEntity({
@@ -63,9 +63,11 @@ const bodies = fc.uniqueArray(fc.constantFrom('email', 'points', 'born', 'team')
 )
 
 describeStores('an array of plain records', () => {
+  const served = suiteEngine({ entities, seed })
+
   it('is created as a whole, in its order, or refused with the errors of all members', async () => {
     using _ = lowThresholds()
-    await using engine = await createEngine({ entities, seed })
+    const engine = served()
     await check(
       fc.asyncProperty(bodies, async members => {
         const faults = members.flatMap((body, index) => {
@@ -106,7 +108,7 @@ describeStores('an array of plain records', () => {
   })
 
   it('takes a number of statements that hardly grows, and says so', async () => {
-    await using engine = await createEngine({ entities, seed })
+    const engine = served()
     const members = (count: number): object[] =>
       Array.from({ length: count }, (_, index) => ({ name: `n${index % 100}`, email: `${count} ${index}`, team: 1 }))
     for (const [count, most] of [
@@ -121,7 +123,7 @@ describeStores('an array of plain records', () => {
   })
 
   it('is seen by the journal record by record', async () => {
-    await using engine = await createEngine({ entities, seed })
+    const engine = served()
     await engine.handle('POST', '/v1/users', undefined, [{ name: 'Bob' }, { name: 'Cid' }])
     assert.deepEqual(
       (engine.requests.at(-1)?.changes ?? []).map(({ type, after }) => [type, after?.['name']]),

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { resource, RestEngine } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
-import { createEngine, describeStores } from '../helpers/stores.ts'
+import { describeStores, suiteEngine } from '../helpers/stores.ts'
 
 const Tag = defineEntity({ name: 'Tag', properties: { id: p.integer().primary(), name: p.string().length(8).unique() } })
 const Post = defineEntity({
@@ -33,19 +33,14 @@ const WAYS: Readonly<Record<string, NonNullable<EngineOptions['orm']>>> = {
 
 for (const [way, orm] of Object.entries(WAYS)) {
   describeStores(`a list that makes its members, ${way}`, () => {
-    const start = async (): Promise<{ engine: RestEngine; ask: (line: string, body?: unknown) => Promise<unknown> }> => {
-      const engine = await createEngine({ ...options, orm })
-      const ask = async (line: string, body?: unknown): Promise<unknown> => {
-        const answer = await engine.send(line, { body })
-        return answer.status < 400 ? answer.body[answer.body.resource] : [answer.status, answer.body.errors?.[0].code ?? answer.body.code]
-      }
-      return { engine, ask }
+    const engine = suiteEngine({ ...options, orm })
+    const ask = async (line: string, body?: unknown): Promise<unknown> => {
+      const answer = await engine().send(line, { body })
+      return answer.status < 400 ? answer.body[answer.body.resource] : [answer.status, answer.body.errors?.[0].code ?? answer.body.code]
     }
     const tagsOf = (record: unknown): string[] => (record as { tags: string[] }).tags.toSorted()
 
     it('makes those that are not there, once, and links those that are', async () => {
-      const { engine, ask } = await start()
-      await using _ = engine
       assert.deepEqual(tagsOf(await ask('POST /v1/posts', { tags: ['new', 'old', 'new'] })), ['new', 'old'])
       assert.deepEqual(tagsOf(await ask('PUT /v1/posts/1', { tags: ['newer', 'new'] })), ['new', 'newer'])
       assert.deepEqual(tagsOf(await ask('PUT /v1/posts/1/tags', ['newest'])), ['newest'])
@@ -56,8 +51,6 @@ for (const [way, orm] of Object.entries(WAYS)) {
     })
 
     it('refuses what the new record may not be, and leaves other lists as they are', async () => {
-      const { engine, ask } = await start()
-      await using _ = engine
       assert.deepEqual(await ask('POST /v1/posts', { tags: ['far too long'] }), [422, 'too_long'])
       assert.deepEqual(await ask('POST /v1/posts', { tags: [7] }), [422, 'value_invalid'])
       assert.deepEqual(await ask('POST /v1/posts', { others: ['new'] }), [422, 'reference_not_found'])

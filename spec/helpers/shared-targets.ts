@@ -1,6 +1,7 @@
 /**
  * Shared targets: suites of one file whose engines on the server would be the same have one together, which is reset between them. To make
- * one costs thirty times as much as to reset it.
+ * one costs thirty times as much as to reset it. While one waits for its next suite nobody can copy the database: what forks another engine
+ * on the server stands behind those suites, or has a database of its own.
  */
 import { filesFollow } from '../../scripts/specs/last-file.ts'
 

@@ -3,10 +3,10 @@
  * request took.
  */
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import type { Change, RestEngine } from '../../lib/index.ts'
-import { createEngine, describeStores } from '../helpers/stores.ts'
+import { createEngine, describeStores, suiteEngine } from '../helpers/stores.ts'
 
 const Song = defineEntity({
   name: 'Song',
@@ -53,14 +53,10 @@ async function readList(engine: RestEngine, name: string): Promise<unknown> {
 describeStores('the journal of ordered lists', () => {
   for (const [way, orm] of WAYS) {
     describe(`written by ${way}`, () => {
-      let engine: RestEngine
-      before(async () => {
-        engine = await createEngine({ entities, seed, orm })
-      })
-      beforeEach(() => engine.reset())
-      after(() => engine.close())
+      const served = suiteEngine({ entities, seed, orm })
 
       it('shows a list with a fixed order as it was', async () => {
+        const engine = served()
         const steps: [unknown, unknown[]][] = [
           [
             ['c', 'd', 'a'],
@@ -89,6 +85,7 @@ describeStores('the journal of ordered lists', () => {
       })
 
       it('shows it as it was, when a member leaves from the other side or is deleted', async () => {
+        const engine = served()
         assert.deepEqual(await changesOf(engine, 'PUT', '/v1/songs/a/charts', undefined, []), [
           { type: 'update', resource: 'albums', id: 1, before: { songs: ['d', 'a', 'c'] }, after: { songs: ['d', 'c'] } },
         ])
@@ -97,6 +94,7 @@ describeStores('the journal of ordered lists', () => {
       })
 
       it('shows it in the order of the keys, when members with a key of several parts are deleted', async () => {
+        const engine = served()
         const seatsOf = (changes: readonly Change[]): unknown => changes.find(({ resource }) => resource === 'albums')?.before?.['seats']
         await engine.handle('POST', '/v1/seats', undefined, { row: 100, letter: 'a' })
         await engine.handle('PUT', '/v1/albums/1', undefined, { seats: ['100~a', '10~b', '9~b', '10~a', '9~a'] })
@@ -108,11 +106,13 @@ describeStores('the journal of ordered lists', () => {
       })
 
       it('shows the members of an order of the model that are deleted by their keys, at its end', async () => {
+        const engine = served()
         const [change] = (await changesOf(engine, 'DELETE', '/v1/albums/1/longest')).filter(({ resource }) => resource === 'albums')
         assert.deepEqual(change?.before, { songs: ['d', 'a', 'c'], longest: ['a', 'b', 'c'] })
       })
 
       it('shows the list of a record that is deleted', async () => {
+        const engine = served()
         const [change] = await changesOf(engine, 'DELETE', '/v1/albums/1')
         assert.deepEqual(change, {
           type: 'delete',
@@ -130,6 +130,7 @@ describeStores('the journal of ordered lists', () => {
       })
 
       it('shows a list in an order of the model, or of a key of several parts, as it was', async () => {
+        const engine = served()
         assert.deepEqual(await changesOf(engine, 'PUT', '/v1/albums/1', undefined, { longest: ['d', 'b'] }), [
           { type: 'update', resource: 'albums', id: 1, before: { longest: ['c', 'a', 'b'] }, after: { longest: ['d', 'b'] } },
         ])

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, it } from 'node:test'
 import { defineEntity, p, raw } from '@mikro-orm/sqlite'
-import { createEngine, describeStores } from '../helpers/stores.ts'
+import { createEngine, describeStores, suiteEngine } from '../helpers/stores.ts'
 
 /** How often the functions of the model have been called. */
 const calls = { code: 0, stamp: 0, ticket: 0, odd: 0, ground: 0 }
@@ -50,13 +50,14 @@ const Club = defineEntity({
 const entities = [Member, Ground, Club]
 
 describeStores('functions of the model', () => {
+  const served = suiteEngine({ entities })
   beforeEach(() => {
     Object.assign(calls, { code: 0, stamp: 0, ticket: 0, odd: 0, ground: 0 })
     isOdd = false
   })
 
   it('are called once for each new record of a body that the database refuses', async () => {
-    await using engine = await createEngine({ entities })
+    const engine = served()
     const body = { name: 'a', ground: {}, members: [{ name: 'c' }, { name: 'too long' }] }
     const refused = await engine.handle('POST', '/v1/clubs', undefined, body)
     assert.equal(refused.status, 422, JSON.stringify(refused.body))
@@ -75,14 +76,14 @@ describeStores('functions of the model', () => {
   })
 
   it('are called in the place of null', async () => {
-    await using engine = await createEngine({ entities })
+    const engine = served()
     const { body } = await engine.handle('POST', '/v1/members', undefined, { name: 'a', odd: null })
     assert.equal(body.member.odd, 1, JSON.stringify(body))
     assert.equal(calls.odd, 1)
   })
 
   it('are called once where one of them gives what statements cannot write, and their values are stored', async () => {
-    await using engine = await createEngine({ entities })
+    const engine = served()
     isOdd = true
     const { body } = await engine.handle(
       'POST',
@@ -103,7 +104,7 @@ describeStores('functions of the model', () => {
   })
 
   it('are called once for each record of a seed', async () => {
-    await using engine = await createEngine({ entities })
+    const engine = served()
     const seed = { clubs: [{ name: 'a', members: [{ name: 'b' }] }], members: [{ name: 'c' }] }
     await assert.rejects(engine.seed({ clubs: [{ name: 'a' }], members: [{ name: 'too long' }] }))
     assert.deepEqual(calls, { code: 1, stamp: 0, ticket: 1, odd: 1, ground: 0 })

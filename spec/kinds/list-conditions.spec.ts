@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { defineEntity, p, type EntitySchema } from '@mikro-orm/sqlite'
 import { raw } from '@mikro-orm/core'
-import { createEngine, describeStores } from '../helpers/stores.ts'
+import type { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores, suiteEngine } from '../helpers/stores.ts'
 
 type Body = Record<string, unknown>
 
@@ -62,14 +63,8 @@ const SEED = {
   ],
 }
 
-async function start() {
-  const engine = await createEngine({
-    entities: [Author, Label, Text],
-    seed: SEED,
-    onError: error => {
-      throw error
-    },
-  })
+/** What tests ask an engine. */
+function askOf(engine: RestEngine) {
   const send = async (method: string, path: string, body?: unknown) => await engine.handle(method, `/v1/${path}`, undefined, body)
   const ids = async (path: string): Promise<unknown> => {
     const { body } = await send('GET', path)
@@ -79,12 +74,20 @@ async function start() {
     (await engine.orm.em.fork().getConnection().execute<Body[]>('select text_id, label_id from text_labels order by 1, 2')).map(
       Object.values,
     )
-  return { engine, send, ids, links, [Symbol.asyncDispose]: () => engine.close() }
+  return { send, ids, links }
 }
 
 describeStores('lists with a condition', () => {
+  const engine = suiteEngine({
+    entities: [Author, Label, Text],
+    seed: SEED,
+    onError: error => {
+      throw error
+    },
+  })
+
   it('show, find, count and sort what meets it', async () => {
-    await using api = await start()
+    const api = askOf(engine())
     const { body } = await api.send('GET', 'texts')
     assert.deepEqual(
       body['texts'].map(({ labels }: Body) => labels),
@@ -113,7 +116,7 @@ describeStores('lists with a condition', () => {
   })
 
   it('are replaced as they are shown: what is linked and not shown stays', async () => {
-    await using api = await start()
+    const api = askOf(engine())
     const put = async (path: string, body: unknown): Promise<unknown> => {
       const answer = await api.send('PUT', path, body)
       assert.equal(answer.status, 200, JSON.stringify(answer.body))
@@ -135,7 +138,7 @@ describeStores('lists with a condition', () => {
   })
 
   it('refuse what they would not show, and change nothing', async () => {
-    await using api = await start()
+    const api = askOf(engine())
     const before = [await api.links(), await api.ids('texts'), await api.ids('labels')]
     const refused = async (method: string, path: string, body: unknown, attribute: string): Promise<void> => {
       const answer = await api.send(method, path, body)
@@ -157,7 +160,7 @@ describeStores('lists with a condition', () => {
   })
 
   it('lose all their links with their owner', async () => {
-    await using api = await start()
+    const api = askOf(engine())
     assert.equal((await api.send('DELETE', 'texts/1')).status, 200)
     assert.deepEqual(await api.links(), [
       [2, 2],
@@ -174,7 +177,7 @@ describeStores('lists with a condition', () => {
   })
 
   it('delete what is shown when they are deleted', async () => {
-    await using api = await start()
+    const api = askOf(engine())
     assert.equal((await api.send('DELETE', 'texts/1/labels')).body['count'], 1)
     assert.deepEqual(await api.ids('labels'), [2, 3, 4])
   })

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
-import { after, before, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { resource } from '../../lib/index.ts'
 import type { RestEngine } from '../../lib/index.ts'
 import { check, costly, sample } from '../helpers/check.ts'
@@ -152,45 +152,49 @@ function requestArb(world: World): Arbitrary<{ path: string; pairs: FilterPair[]
   })
 }
 
-for (let n = 0; n < 6; n++) {
-  const scopes = sample(scopesArb, n)
-  describeStores(`scope, world ${n}: ${JSON.stringify(scopes)}`, store => {
-    const data = sample(worldData(12), n)
-    const world = buildWorld(store.name === 'postgres' ? withoutNul(data) : data)
-    let whole: RestEngine
-    let part: RestEngine
-    const causes: unknown[] = []
-    const onError = (error: unknown): number => causes.push(error)
-    before(async () => {
-      whole = await createEngine({
-        entities,
-        onError,
-        resources: Object.entries(ENTITIES).map(([name, entity]) =>
-          resource(entity as typeof User, { scope: () => scopes[name] as never }),
-        ),
-      })
-      await loadWorld(whole, world)
-      part = await createEngine({ entities, onError })
-      await loadWorld(part, reduced(world, await inScope(whole, world, scopes)))
-    })
-    after(async () => {
-      await whole?.close()
-      await part?.close()
-    })
-
-    it('answers as if the rows outside had never been', () =>
-      check(
-        fc.asyncProperty(requestArb(world), formArb, fc.boolean(), async ({ path, pairs }, form, puts) => {
-          const request = written(path, pairs, form)
-          // A change of nothing answers with the record, and reads by the writing stages.
-          const isRecord = path.split('/').length === 4
-          const [method, body] = isRecord && puts ? ['PUT', {}] : ['GET', undefined]
-          const answers = await Promise.all([whole, part].map(engine => engine.handle(method, request.path, request.query, body)))
-          const [one, other] = answers.map(answer => ({ ...answer, body: { ...(answer.body as object), timestamp: '' } }))
-          assert.ok(one!.status < 500 && other!.status < 500, `${method} ${path} ${JSON.stringify(pairs)}: ${causes.splice(0).join()}`)
-          assert.deepEqual(one, other, `${method} ${path} ${JSON.stringify(pairs)}`)
-        }),
-        { label: `scope ${n}`, runs: costly(250) },
-      ))
+describeStores('scope', store => {
+  /** One engine with scopes and one without, which hold one world after the other. */
+  let whole: RestEngine
+  let part: RestEngine
+  let scopes: Scopes
+  const causes: unknown[] = []
+  const onError = (error: unknown): number => causes.push(error)
+  before(async () => {
+    const scoped = Object.entries(ENTITIES).map(([name, entity]) => resource(entity as typeof User, { scope: () => scopes[name] as never }))
+    whole = await createEngine({ entities, onError, resources: scoped })
+    part = await createEngine({ entities, onError })
   })
-}
+  after(async () => {
+    await whole?.close()
+    await part?.close()
+  })
+
+  for (let n = 0; n < 6; n++) {
+    const own = sample(scopesArb, n)
+    describe(`world ${n}: ${JSON.stringify(own)}`, () => {
+      const data = sample(worldData(12), n)
+      const world = buildWorld(store.name === 'postgres' ? withoutNul(data) : data)
+      before(async () => {
+        scopes = own
+        await Promise.all([whole.reset(), part.reset()])
+        await loadWorld(whole, world)
+        await loadWorld(part, reduced(world, await inScope(whole, world, scopes)))
+      })
+
+      it('answers as if the rows outside had never been', () =>
+        check(
+          fc.asyncProperty(requestArb(world), formArb, fc.boolean(), async ({ path, pairs }, form, puts) => {
+            const request = written(path, pairs, form)
+            // A change of nothing answers with the record, and reads by the writing stages.
+            const isRecord = path.split('/').length === 4
+            const [method, body] = isRecord && puts ? ['PUT', {}] : ['GET', undefined]
+            const answers = await Promise.all([whole, part].map(engine => engine.handle(method, request.path, request.query, body)))
+            const [one, other] = answers.map(answer => ({ ...answer, body: { ...(answer.body as object), timestamp: '' } }))
+            assert.ok(one!.status < 500 && other!.status < 500, `${method} ${path} ${JSON.stringify(pairs)}: ${causes.splice(0).join()}`)
+            assert.deepEqual(one, other, `${method} ${path} ${JSON.stringify(pairs)}`)
+          }),
+          { label: `scope ${n}`, runs: costly(250) },
+        ))
+    })
+  }
+})

@@ -1,6 +1,6 @@
 /** Many writes of one record at once on PostgreSQL: none is refused, and none is lost. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/postgresql'
 import { RestEngine } from '../../lib/index.ts'
 import { findNoServer, ownSchema } from './server-database.ts'
@@ -60,33 +60,36 @@ const fine = (writers: number): string[] => Array.from({ length: writers }, () =
 describe('many writes of one record at once', { skip: await findNoServer() }, () => {
   for (const processes of [1, 3])
     describe(`by engines: ${processes}`, () => {
-      const serve = async (work: (engines: readonly RestEngine[], schema: OwnSchema) => Promise<void>): Promise<void> => {
-        await using schema = ownSchema()
-        await using stack = new AsyncDisposableStack()
-        const engines = [stack.use(await open(schema, { seed }))]
+      let schema: OwnSchema
+      let stack: AsyncDisposableStack
+      const engines: RestEngine[] = []
+      before(async () => {
+        schema = ownSchema()
+        stack = new AsyncDisposableStack()
+        engines.push(stack.use(await open(schema, { seed })))
         while (engines.length < processes) engines.push(stack.use(await open(schema)))
-        await work(engines, schema)
-      }
+      })
+      after(async () => {
+        await stack.disposeAsync()
+        await schema[Symbol.asyncDispose]()
+      })
 
-      it('are all done, and none is lost', () =>
-        serve(async engines => {
-          assert.deepEqual(await all(engines, '/v1/plains/1', index => ({ [`a${index % 20}`]: index }), WRITERS), fine(WRITERS))
-          const { plain } = (await engines[0]!.handle('GET', '/v1/plains/1')).body as { plain: Record<string, number> }
-          for (let at = 0; at < 20; at++) assert.equal(plain[`a${at}`]! % 20, at)
-        }))
+      it('are all done, and none is lost', async () => {
+        assert.deepEqual(await all(engines, '/v1/plains/1', index => ({ [`a${index % 20}`]: index }), WRITERS), fine(WRITERS))
+        const { plain } = (await engines[0]!.handle('GET', '/v1/plains/1')).body as { plain: Record<string, number> }
+        for (let at = 0; at < 20; at++) assert.equal(plain[`a${at}`]! % 20, at)
+      })
 
-      it('are all counted by a version', () =>
-        serve(async engines => {
-          assert.deepEqual(await all(engines, '/v1/counteds/1', index => ({ text: String(index) })), fine(SOME))
-          const { counted } = (await engines[0]!.handle('GET', '/v1/counteds/1')).body as { counted: { version: number } }
-          assert.equal(counted.version, SOME + 1)
-        }))
+      it('are all counted by a version', async () => {
+        assert.deepEqual(await all(engines, '/v1/counteds/1', index => ({ text: String(index) })), fine(SOME))
+        const { counted } = (await engines[0]!.handle('GET', '/v1/counteds/1')).body as { counted: { version: number } }
+        assert.equal(counted.version, SOME + 1)
+      })
 
-      it('are all done to a list', () =>
-        serve(async (engines, { run }) => {
-          assert.deepEqual(await all(engines, '/v1/boxes/1', index => ({ things: [1 + (index % 3)] })), fine(SOME))
-          assert.equal((await run('select * from box_things')).length, 1)
-        }))
+      it('are all done to a list', async () => {
+        assert.deepEqual(await all(engines, '/v1/boxes/1', index => ({ things: [1 + (index % 3)] })), fine(SOME))
+        assert.equal((await schema.run('select * from box_things')).length, 1)
+      })
     })
 
   it('are all done where code of the application runs in them, which cannot run twice', async () => {

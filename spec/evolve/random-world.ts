@@ -271,9 +271,10 @@ export class RandomWorld {
   }
 
   changeDefault(): void {
-    const [, table] = this.table()
-    const [, column] = this.chance.pick([...table.columns])
-    if (column.target !== undefined || !['integer', 'boolean'].includes(column.kind)) return
+    const [name, table] = this.table()
+    const [called, column] = this.chance.pick([...table.columns])
+    // What this very change has added gave the rows its default: without one, their values are made up.
+    if (column.target !== undefined || !['integer', 'boolean'].includes(column.kind) || !this.#isOld(name, called)) return
     column.default = column.default === undefined ? randomValue(column.kind, this.chance) : undefined
   }
 

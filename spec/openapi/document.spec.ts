@@ -112,8 +112,9 @@ describe('OpenAPI documents', { timeout: 300_000 }, () => {
   })
 
   it('with details are clean for Redocly, without a warning', async () => {
-    // Whole documents have more parameters, which are made alike in all worlds.
-    const isLinted = (name: string): boolean => !name.endsWith('-short') && (!name.endsWith('-whole') || name.startsWith('sample'))
+    // Whole documents have more parameters, which are made alike in all worlds; the sample stands configured beside.
+    const isLinted = (name: string): boolean =>
+      name === 'library-v1-whole' || (!name.endsWith('-short') && !name.endsWith('-whole') && !name.startsWith('sample'))
     assert.equal(await lintByRedocly(Object.fromEntries(Object.entries(await documents()).filter(([name]) => isLinted(name)))), '')
   })
 

@@ -28,7 +28,7 @@ const blocks = pages.flatMap(page => markedBlocks(texts.get(page)!).map(block =>
 /** What the examples import beside the package. */
 const PACKAGES = ['@mikro-orm', '@nestjs', 'express', 'fastify', 'hono', 'reflect-metadata', 'vite']
 /** For examples with decorators; others do without. */
-const TSX = ['--import', import.meta.resolve('tsx')]
+const DECORATORS = ['--import', new URL('load-decorated.ts', import.meta.url).href]
 const SHOWN = 'http://127.0.0.1:3000'
 
 /** Environment of a process that is not part of this test run. */
@@ -103,7 +103,7 @@ describe('examples in code', () => {
   it('that are tests run', () => {
     const reporter = `--test-reporter=${new URL('report-files.ts', import.meta.url).href}`
     const script = join(root, 'spec/docs/run-examples.ts')
-    const { status, stdout, stderr } = execute(...TSX, reporter, script, join(folder, 'test-notes'), ...tests.map(fileOf))
+    const { status, stdout, stderr } = execute(...DECORATORS, reporter, script, join(folder, 'test-notes'), ...tests.map(fileOf))
     assert.equal(stderr, '', stdout)
     for (const [file, results] of JSON.parse(stdout) as [string, { passed: number; failures: string[] }][]) ran.set(file, results)
     assert.equal(status, 0, stdout)
@@ -120,7 +120,7 @@ describe('examples in code', () => {
   const errors = new Map<string, string | undefined>()
   it('end by themselves', async () => {
     const notes = join(folder, 'notes')
-    const { status, stdout, stderr } = execute(...TSX, join(root, 'spec/docs/run-examples.ts'), notes, ...others.map(fileOf))
+    const { status, stdout, stderr } = execute(...DECORATORS, join(root, 'spec/docs/run-examples.ts'), notes, ...others.map(fileOf))
     for (const line of (await readFile(notes, 'utf8')).trimEnd().split('\n')) {
       const { file, error } = JSON.parse(line) as { file: string; error?: string }
       errors.set(file, error)

@@ -8,7 +8,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { declaredTypes } from '../helpers/declared-types.ts'
 import { describeApps, describeGuides, describeSample } from '../helpers/guides.ts'
 import { firstCells } from '../helpers/markdown.ts'
@@ -506,44 +506,32 @@ describe('the package', { timeout: TIMEOUT }, () => {
 
   it('brings the command', async t => {
     if (offline !== undefined) return t.skip(offline)
-    const output = await succeed('npx', ['--no-install', 'mikro-rest', '--get', '/v1/publishers?limit=1'], folder)
+    // What `npx mikro-rest` starts.
+    const output = await succeed(join(folder, 'node_modules/.bin/mikro-rest'), ['--get', '/v1/publishers?limit=1'], folder)
     const body = JSON.parse(output) as { success: boolean; publishers: unknown[] }
     assert.equal(body.success, true)
     assert.equal(body.publishers.length, 1)
   })
 
-  it('says what to write where a model in TypeScript is taken for CommonJS', async t => {
+  it('serves a model of the folder that it is installed in, and says what to write where one in TypeScript is taken for CommonJS', async t => {
     if (offline !== undefined) return t.skip(offline)
-    await mkdir(join(folder, 'common'))
-    await writeFile(join(folder, 'common/package.json'), '{ "type": "commonjs" }')
     const model = `import { defineEntity, p } from '@mikro-orm/core'
-      export const User = defineEntity({ name: 'User', properties: { id: p.integer().primary() } })`
-    for (const name of ['model.ts', 'model.mts']) await writeFile(join(folder, 'common', name), model)
-    const serve = (name: string): Promise<Ended> =>
-      run(process.execPath, ['node_modules/mikro-rest/bin/serve.js', `common/${name}`, '--get', '/v1/users'], folder)
-    const { code, stderr } = await serve('model.ts')
-    assert.equal(code, 1)
+      export const Book: object = defineEntity({ name: 'Book', properties: { id: p.integer().primary(), title: p.string() } })`
+    for (const name of ['model', 'common']) await mkdir(join(folder, name))
+    await writeFile(join(folder, 'common/package.json'), '{ "type": "commonjs" }')
+    const files = ['model/entities.ts', 'common/model.mts', 'common/model.ts']
+    for (const file of files) await writeFile(join(folder, file), model)
+    // In one process, which loads MikroORM once.
+    const main = pathToFileURL(join(folder, 'node_modules/mikro-rest/dist/lib/doors/cli/main.js')).href
+    const lines = JSON.stringify(files.map(file => [file, '--get', '/v1/books']))
+    const output = await succeed(process.execPath, [join(root, 'spec/helpers/command-lines.ts'), main, lines], folder)
+    const [served, named, refused] = JSON.parse(output) as [Ended, Ended, Ended]
+    for (const { stdout } of [served, named]) assert.equal((JSON.parse(stdout) as { count: number }).count, 0)
+    assert.deepEqual([served.code, named.code, refused.code], [0, 0, 1])
     assert.match(
-      stderr,
+      refused.stderr,
       /model\.ts cannot be loaded: .*outside a module \(\S+model\.ts:1\)\. \S+ says "type": "commonjs": write "module" there, or call the file \.mjs or \.mts\.$/m,
     )
-    assert.equal((await serve('model.mts')).code, 0)
-  })
-
-  it('serves a model of the folder that it is installed in', async t => {
-    if (offline !== undefined) return t.skip(offline)
-    await mkdir(join(folder, 'model'))
-    await writeFile(
-      join(folder, 'model/entities.ts'),
-      `import { defineEntity, p } from '@mikro-orm/core'
-      export const Book: object = defineEntity({ name: 'Book', properties: { id: p.integer().primary(), title: p.string() } })`,
-    )
-    const output = await succeed(
-      process.execPath,
-      ['node_modules/mikro-rest/bin/serve.js', 'model/entities.ts', '--get', '/v1/books'],
-      folder,
-    )
-    assert.equal((JSON.parse(output) as { count: number }).count, 0)
   })
 
   testOrmVersions({

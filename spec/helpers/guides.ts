@@ -5,12 +5,13 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { BROWSERS, scriptOf } from './chromium-switches.ts'
 import { markedBlocks } from './markdown.ts'
 
 /** The port that the guides show. */
@@ -33,7 +34,6 @@ const APPS = [
 ]
 /** What `npm init -y` says of the project, where the runners and the packages are in the folder above. */
 export const PROJECT = JSON.stringify({ name: 'project', version: '1.0.0', main: 'index.js', type: 'commonjs' })
-const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome']
 
 /** The folder of the installed package, or the reason why it could not be installed. */
 export interface Installed {
@@ -171,7 +171,7 @@ export function describeGuides(readme: string, root: string, installed: () => In
         const { folder, offline } = installed()
         if (offline !== undefined) return t.skip(offline)
         const browser = command.includes('playwright') ? findBrowser() : undefined
-        if (command.includes('playwright') && browser === undefined) return t.skip(`there is no ${BROWSERS[0]}`)
+        if (command.includes('playwright') && browser === undefined) return t.skip('there is no Chromium')
         const port = await freePort()
         const project = await makeProject(folder, root, RUNNERS)
         for (const { name, text } of files) await writeFile(join(project, name), text.replaceAll(SHOWN, port))
@@ -180,7 +180,7 @@ export function describeGuides(readme: string, root: string, installed: () => In
           project,
           folder,
           root,
-          browser === undefined ? undefined : await unsandboxed(browser, folder),
+          browser === undefined ? undefined : await scriptOf(browser, folder),
         )
         assert.equal(code, 0, output)
       })
@@ -189,15 +189,7 @@ export function describeGuides(readme: string, root: string, installed: () => In
 }
 
 function findBrowser(): string | undefined {
-  return [process.env['CHROMIUM'] ?? '', ...BROWSERS].find(name => name !== '' && spawnSync(name, ['--version']).status === 0)
-}
-
-/** Chromium does not run as root in its sandbox, where continuous integration often is. */
-async function unsandboxed(browser: string, folder: string): Promise<string> {
-  const file = join(folder, 'browser.sh')
-  await writeFile(file, `#!/bin/sh\nexec ${browser} --no-sandbox "$@"\n`)
-  await chmod(file, 0o755)
-  return file
+  return BROWSERS.find(name => name !== '' && spawnSync(name, ['--version']).status === 0)
 }
 
 function freePort(): Promise<string> {

@@ -9,6 +9,7 @@ import { after, before, describe, it } from 'node:test'
 import { RestEngine } from '../../lib/index.ts'
 import { withEngine } from '../../lib/doors/runners/node-test.ts'
 import { openRecording } from '../../lib/open-recording.ts'
+import { scriptOf } from '../helpers/chromium-switches.ts'
 import { LIBRARY, ROOT } from '../helpers/command.ts'
 
 /** The module of a runner, of the library that belongs to the command: the runners would translate each file of the sources. */
@@ -164,7 +165,12 @@ test('fails', async ({ engine, page }) => {
 })
 `
     await writeFile(join(folder, 'a.browser.mjs'), file)
-    const config = { testMatch: '*.browser.mjs', workers: 1, timeout: 120_000, use: { launchOptions: { executablePath: BROWSER } } }
+    const config = {
+      testMatch: '*.browser.mjs',
+      workers: 1,
+      timeout: 120_000,
+      use: { launchOptions: { executablePath: await scriptOf(BROWSER!, folder) } },
+    }
     await writeFile(join(folder, 'playwright.config.mjs'), `export default ${JSON.stringify(config)}`)
     const output = await run(join(ROOT, 'node_modules/@playwright/test/cli.js'), 'test')
     assert.match(output, /1 failed/)

@@ -37,6 +37,17 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   Playwright: ['@playwright/test/cli.js', 'test', '--timeout=60000', '--reporter=line'],
 }
 
+/** Gives a test its engine. Nothing is loaded before: Playwright reads the file in a process of its own, to see which tests it has. */
+const FORK = `
+let base
+async function fork(hasAuthor) {
+  base ??= import('${LIBRARY}').then(async ({ RestEngine }) => RestEngine.create((await import('./backend.mjs')).options))
+  const engine = await (await base).fork()
+  if (!hasAuthor) await engine.send('DELETE /v1/authors/1')
+  return engine
+}
+`
+
 describe('a request that is copied as a test', { timeout: 240_000 }, () => {
   let folder: string
   const texts = new Map<string, string[]>()
@@ -85,13 +96,12 @@ describe('a request that is copied as a test', { timeout: 240_000 }, () => {
     const [head = ''] = heads
     const blocks = [true, false].flatMap(hasAuthor =>
       all.map((text, index) => {
-        const prepare = hasAuthor ? '' : "await engine.send('DELETE /v1/authors/1')"
         const call = hasAuthor || !NEEDS_AUTHOR.includes(index) ? 'test(' : EXPECTED_FAILURES[runner]!
         const named = text.slice(head.length).replace("test('", `${call}'${index}, ${hasAuthor ? 'with' : 'without'} the author: `)
-        return `{\n  const engine = await base.fork()\n  ${prepare}\n${named}}\n`
+        return named.replace('async () => {\n', begin => `${begin}  const engine = await fork(${hasAuthor})\n`)
       }),
     )
-    const file = `${head}\nimport { RestEngine } from '${LIBRARY}'\nimport { options } from './backend.mjs'\nconst base = await RestEngine.create(options)\n${blocks.join('')}`
+    const file = [head, FORK, ...blocks].join('\n')
     const [script = '', ...args] = COMMANDS[runner]!
     const name = runner === 'Vitest' ? 'a.test.mjs' : 'a.spec.mjs'
     await writeFile(join(folder, name), file)

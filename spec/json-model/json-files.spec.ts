@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { RestEngine, fromJson } from '../../lib/index.ts'
 import type { RestResponse } from '../../lib/index.ts'
-import { Command, ROOT, runAll, send } from '../helpers/command.ts'
+import { Command, ROOT, ServedLines, runAll, send } from '../helpers/command.ts'
 
 type Data = Parameters<typeof fromJson>[0]
 
@@ -281,25 +281,25 @@ describe('a JSON file', () => {
     return path
   }
   const text = async (name: string): Promise<string> => readFile(join(folder, name), 'utf8')
-  const run = async (...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> => {
-    await using command = new Command(folder, ...args)
-    const { code } = await command.ended
-    return { code, stdout: command.stdout, stderr: command.stderr }
-  }
 
-  it('is served, and tells what it was taken for', async () => {
+  const SECRET = '{"users":[{"id":1,"name":"Ann","password":"x"}]}'
+
+  it('is served, tells what it was taken for, and neither shows nor loses a secret that is hidden', async () => {
     await copyFile(join(ROOT, 'fixtures', 'blog.json'), join(folder, 'blog.json'))
-    await using command = new Command(folder, 'blog.json', '--port', '0')
-    const origin = await command.origin()
+    await file('odd.json', '{ "users": [{ "id": 1 }], "posts": [{ "id": 1, "userId": 1 }, { "id": 2, "userId": 7 }], "empty": [] }')
+    await file('secret.json', SECRET)
+    await using command = new ServedLines(
+      folder,
+      [['blog.json'], ['odd.json'], ['secret.json', '--hide', 'users.password', '--save']].map(line => [...line, '--port', '0']),
+    )
+    const [printed = '', odd = '', hiding = ''] = await command.printed()
+    const [origin = '', , hidden = ''] = await command.origins()
     assert.match(
-      command.stdout,
+      printed,
       /Inferred from blog\.json:\n {2}users {5}3 records {2}id integer, name text, .*address json\?, newsletter boolean/,
     )
-    assert.match(
-      command.stdout,
-      /\n {2}posts .*rating number\?, userId → users \(user\), tagIds → tags\[\] \(tags\), comments ← comments\.post\n/,
-    )
-    assert.match(command.stdout, /\n {2}profile {3}an object {2}id by position, name text, since integer\n/)
+    assert.match(printed, /\n {2}posts .*rating number\?, userId → users \(user\), tagIds → tags\[\] \(tags\), comments ← comments\.post\n/)
+    assert.match(printed, /\n {2}profile {3}an object {2}id by position, name text, since integer\n/)
     const { body } = await send(origin, 'GET', '/v1/posts?user.name=Ann*&sort=views.desc&expand=tags&attributes=title,tags')
     assert.deepEqual(body['posts'], [
       {
@@ -311,21 +311,18 @@ describe('a JSON file', () => {
       },
       { title: 'Drafts', tags: [] },
     ])
+    // What looks like a relation and is none.
+    assert.match(odd, /Note: posts\.userId is a plain attribute: 7 of posts\[1\] is not the ID of any record of users\./)
+    assert.match(odd, /Note: empty is empty: only its "id" is known/)
+    // A secret that is hidden is neither shown nor lost.
+    assert.doesNotMatch(hiding, /secret, and/)
+    assert.deepEqual((await send(hidden, 'PATCH', '/v1/users/1', { name: 'Bob' })).body['user'], { id: 1, name: 'Bob' })
     const before = await text('blog.json')
     assert.equal((await send(origin, 'DELETE', '/v1/comments/1')).status, 200)
     assert.equal(await command.stop(), 0)
     assert.equal(await text('blog.json'), before, 'without --save nothing is written')
+    assert.equal(await text('secret.json'), '{"users":[{"id":1,"name":"Bob","password":"x"}]}')
   })
-
-  it('tells of what looks like a relation and is none', async () => {
-    await file('odd.json', '{ "users": [{ "id": 1 }], "posts": [{ "id": 1, "userId": 1 }, { "id": 2, "userId": 7 }], "empty": [] }')
-    await using command = new Command(folder, 'odd.json', '--port', '0')
-    await command.origin()
-    assert.match(command.stdout, /Note: posts\.userId is a plain attribute: 7 of posts\[1\] is not the ID of any record of users\./)
-    assert.match(command.stdout, /Note: empty is empty: only its "id" is known/)
-  })
-
-  const SECRET = '{"users":[{"id":1,"name":"Ann","password":"x"}]}'
 
   it('prints notes with --get on standard error, where they do not mix with the answer: of what looks like a secret, too', async () => {
     await file('noted.json', '{ "users": [{ "id": 1 }], "empty": [] }')
@@ -339,16 +336,6 @@ describe('a JSON file', () => {
       shown!.stderr,
       /^mikro-rest: Note: users\.password looks like a secret, and is shown: hide it with --hide users\.password,/,
     )
-  })
-
-  it('with a secret that is hidden neither shows nor loses it', async () => {
-    await file('secret.json', SECRET)
-    await using hiding = new Command(folder, 'secret.json', '--hide', 'users.password', '--save', '--port', '0')
-    const origin = await hiding.origin()
-    assert.doesNotMatch(hiding.stdout, /secret, and/)
-    assert.deepEqual((await send(origin, 'PATCH', '/v1/users/1', { name: 'Bob' })).body['user'], { id: 1, name: 'Bob' })
-    assert.equal(await hiding.stop(), 0)
-    assert.equal(await text('secret.json'), '{"users":[{"id":1,"name":"Bob","password":"x"}]}')
   })
 
   it('that cannot be served is told in one line', async () => {
@@ -381,6 +368,7 @@ describe('a JSON file', () => {
       [['one.json', '--save', '--get', '/v1'], /--save .* does not go with --get/],
       [['one.json', '--save', '--seed', 'one.json'], /--save .* does not go with --seed/],
       [['--save'], /--save goes with a JSON FILE/],
+      [['one.json', '--save=often'], /^mikro-rest: --save takes no value but "sync", got "often"\.\n$/],
       [['one.json', '--config', 'x.mjs'], /one\.json is a JSON file, whose model is inferred/],
     ]
     const last = ['one.json', '--get', '/v3/a/1', '--api-version', 'v3']
@@ -472,6 +460,11 @@ describe('a JSON file', () => {
       await file('killed.json', JSON.stringify({ a: records }, undefined, 2))
       await using command = new Command(folder, 'killed.json', '--save', '--quiet', '--port', '0')
       const origin = await command.origin()
+      // What such an end leaves behind goes with the next start.
+      assert.deepEqual(
+        (await readdir(folder)).filter(name => name.endsWith('.tmp')),
+        [],
+      )
       const writing = (async () => {
         while (command.child.exitCode === null && command.child.signalCode === null)
           await send(origin, 'POST', '/v1/a', { text: 'y'.repeat(500) }).catch(() => {})
@@ -487,13 +480,6 @@ describe('a JSON file', () => {
       )
       assert.ok(found.a.length >= 300)
     }
-    // What such an end leaves behind goes with the next start.
-    await using command = new Command(folder, 'killed.json', '--save', '--port', '0')
-    await command.origin()
-    assert.deepEqual(
-      (await readdir(folder)).filter(name => name.endsWith('.tmp')),
-      [],
-    )
   })
 
   it('with --save=sync has what was answered, whenever the process is killed', async () => {
@@ -516,9 +502,6 @@ describe('a JSON file', () => {
       answered.filter(n => !saved.includes(n as number)),
       [],
     )
-    const { code, stderr } = await run('synced.json', '--save=often')
-    assert.equal(stderr, 'mikro-rest: --save takes no value but "sync", got "often".\n')
-    assert.equal(code, 2)
   })
 
   it('with --save=sync answers with a failure what cannot be saved', async () => {

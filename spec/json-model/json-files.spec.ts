@@ -458,6 +458,8 @@ describe('a JSON file', () => {
     const records = Array.from({ length: 300 }, (_, index) => ({ id: index + 1, text: 'x'.repeat(500) }))
     for (let round = 0; round < 2; round++) {
       await file('killed.json', JSON.stringify({ a: records }, undefined, 2))
+      // As a process leaves it whose number no process has.
+      await file('.killed.json.99999999.tmp', '{ "a": [')
       await using command = new Command(folder, 'killed.json', '--save', '--quiet', '--port', '0')
       const origin = await command.origin()
       // What such an end leaves behind goes with the next start.

@@ -197,9 +197,9 @@ describe('PGlite', { skip }, () => {
     // In this process, which has compiled the WebAssembly.
     let stdout = ''
     const original = process.stdout.write.bind(process.stdout) as (...given: readonly unknown[]) => boolean
-    const write = t.mock.method(process.stdout, 'write', (chunk: string, ...more: readonly unknown[]) => {
+    const write = t.mock.method(process.stdout, 'write', (chunk: string | Uint8Array, ...more: readonly unknown[]) => {
       // The reporter writes, too.
-      if (!String(chunk).startsWith('{')) return original(chunk, ...more)
+      if (typeof chunk !== 'string' || !chunk.startsWith('{')) return original(chunk, ...more)
       stdout += chunk
       const written = more.findLast(each => typeof each === 'function') as (() => void) | undefined
       if (written !== undefined) process.nextTick(written)

@@ -37,6 +37,14 @@ import { RestEngine } from '${LIBRARY}'
 const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), name: p.string().unique() } })
 const options = { entities: [User], seed: { users: [{ name: 'Ann' }] } }
 `
+/** The same, noting which modules are loaded that show engines. */
+const NOTED = `
+import { registerHooks } from 'node:module'
+const loaded = []
+registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+${BEGIN.replaceAll(/import (\{.*\}) from ('.*')/g, 'const $1 = await import($2)')}
+const shown = () => JSON.stringify(loaded.map(url => url.split('/').at(-1)).filter(name => /^(?:engines-of|shown-engine|host|guest|meeting|node:http)/.test(name)))
+`
 /** Makes an engine and a fork, and ends when it is told to. */
 const STAYS = `${BEGIN}
 const engine = await RestEngine.create(options)
@@ -179,18 +187,20 @@ describe('engines of test processes', { timeout: 300_000 }, () => {
 
   it('do not keep their process, also while somebody looks at them', async () => {
     const port = await freePort()
-    const script = `${BEGIN}
+    const script = `${NOTED}
 const engine = await RestEngine.create(options)
 const found = await (await fetch('http://127.0.0.1:${port}/engines.json')).json()
 const opened = await fetch('http://127.0.0.1:${port}/open/' + found.processes[0].engines[0].id)
 process.stdin.unref?.()
-console.log(new URL(opened.url).origin)
+console.log(new URL(opened.url).origin, shown())
 setTimeout(() => {}, 3000)
 `
     await writeFile(join(folder, 'ends.mjs'), script)
     const run = new TestRun('ends.mjs', { MIKRO_REST_WORKBENCH: String(port) })
     const [line] = (await once(run.child.stdout!, 'data')) as [Buffer]
-    const events = request(`${String(line).trim()}/_test/events`).end()
+    const [origin, loaded] = String(line).trim().split(' ')
+    assert.match(loaded!, /"engines-of-process/, 'what costs nothing where engines are not shown')
+    const events = request(`${origin}/_test/events`).end()
     events.on('error', () => {})
     const [answer] = (await once(events, 'response')) as [IncomingMessage]
     answer.on('error', () => {}).resume()
@@ -273,23 +283,11 @@ test('fails', engineTest(async ({ engine }) => assert.equal((await engine.send('
     const refused = new TestRun('stays.mjs', { MIKRO_REST_WORKBENCH: 'on' })
     assert.notEqual(await refused.finish(), 0)
     assert.match(refused.output, /RangeError: MIKRO_REST_WORKBENCH must be a port/)
-    await writeFile(
-      join(folder, 'loads.mjs'),
-      `
-import { registerHooks } from 'node:module'
-const loaded = []
-registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
-${BEGIN.replaceAll(/import (\{.*\}) from ('.*')/g, 'const $1 = await import($2)')}
-await (await RestEngine.create(options)).close()
-console.log(JSON.stringify(loaded.map(url => url.split('/').at(-1)).filter(name => /^(?:engines-of|shown-engine|host|guest|meeting|node:http)/.test(name))))
-`,
-    )
+    const script = `${NOTED}\nawait (await RestEngine.create(options)).close()\nconsole.log(shown())\n`
+    await writeFile(join(folder, 'loads.mjs'), script)
     const plain = new TestRun('loads.mjs', { MIKRO_REST_WORKBENCH: '' })
     assert.equal(await plain.finish(), 0, plain.output)
     assert.equal(plain.output, '[]\n')
-    const shown = new TestRun('loads.mjs', { MIKRO_REST_WORKBENCH: String(await freePort()) })
-    assert.equal(await shown.finish(), 0, shown.output)
-    assert.match(shown.output, /"engines-of-process/)
   })
 
   it('are a page, from which one comes to a workbench and back', { skip: NO_BROWSER }, async () => {

@@ -1,5 +1,6 @@
 /** PGlite in the place of a server: one session, in memory or in a folder. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -7,14 +8,15 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { defineEntity, p } from '@mikro-orm/core'
-import { main } from '../../lib/doors/cli/main.ts'
 import { RestEngine } from '../../lib/index.ts'
 import { PASSWORD, bearer, world } from '../auth/world.ts'
+import { COMMAND } from '../helpers/command.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 
 /** V8 compiles the WebAssembly once and plainly: to optimise it costs a processor a second, which so few requests never give back. */
-setFlagsFromString('--liftoff-only')
+const PLAIN = '--liftoff-only'
+setFlagsFromString(PLAIN)
 
 const PACKAGE: string = '@electric-sql/pglite'
 
@@ -193,22 +195,13 @@ describe('PGlite', { skip }, () => {
     assert.equal((await engine.handle('GET', '/v1/books')).body.count, 1)
   })
 
-  it('is what the command serves the sample from, in memory', async t => {
-    // In this process, which has compiled the WebAssembly.
-    let stdout = ''
-    const original = process.stdout.write.bind(process.stdout) as (...given: readonly unknown[]) => boolean
-    const write = t.mock.method(process.stdout, 'write', (chunk: string | Uint8Array, ...more: readonly unknown[]) => {
-      // The reporter writes, too.
-      if (typeof chunk !== 'string' || !chunk.startsWith('{')) return original(chunk, ...more)
-      stdout += chunk
-      const written = more.findLast(each => typeof each === 'function') as (() => void) | undefined
-      if (written !== undefined) process.nextTick(written)
-      return true
-    })
-    const status = await main(['pglite:', '--get', '/v1/campaigns?limit=2&quickstats&sort=quickstats.today.clicks.desc']).finally(() =>
-      write.mock.restore(),
+  it('is what the command serves the sample from, in memory', () => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [PLAIN, COMMAND, 'pglite:', '--get', '/v1/campaigns?limit=2&quickstats&sort=quickstats.today.clicks.desc'],
+      { cwd: root, encoding: 'utf8' },
     )
-    assert.equal(status, 0)
+    assert.equal(status, 0, stderr)
     const { campaigns } = JSON.parse(stdout) as { campaigns: { quickstats: { today: { clicks: number } } }[] }
     assert.ok(campaigns[0]!.quickstats.today.clicks >= campaigns[1]!.quickstats.today.clicks)
   })

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServer } from '../lib/doors/cli/private-server.ts'
 import { findPort } from '../spec/postgres/own-server.ts'
-import { dropLeft, findNoServer } from '../spec/postgres/server-database.ts'
+import { dropLeft, findNoServer, hasEnded } from '../spec/postgres/server-database.ts'
 import { reaches } from './specs/reaches.ts'
 
 /** What specs import that use a server. */
@@ -97,13 +97,4 @@ async function makeFolder(): Promise<string | undefined> {
   const folder = join(MEMORY, `${FOLDER}${process.pid}`)
   await mkdir(folder, { recursive: true })
   return folder
-}
-
-function hasEnded(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
-  }
 }

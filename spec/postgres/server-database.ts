@@ -44,16 +44,20 @@ let count = 0
 /** Returns a name that nothing else has on the server. */
 export const newName = (): string => `${MACHINE}_${process.pid}_${count++}`
 
-/** Tells whether a name is one of a process of this machine that has ended. */
-function isLeft(name: string): boolean {
-  const [machine, pid] = [name.slice(0, MACHINE.length), Number(name.slice(MACHINE.length + 1).split('_')[0])]
-  if (machine !== MACHINE || !Number.isInteger(pid)) return false
+/** Tells whether no process of this machine has such a number. */
+export function hasEnded(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return false
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH'
   }
+}
+
+/** Tells whether a name is one of a process of this machine that has ended. */
+function isLeft(name: string): boolean {
+  const [machine, pid] = [name.slice(0, MACHINE.length), Number(name.slice(MACHINE.length + 1).split('_')[0])]
+  return machine === MACHINE && Number.isInteger(pid) && hasEnded(pid)
 }
 
 /** Drops what killed processes have left. */

@@ -30,7 +30,7 @@ export function lookForSome(resource: Resource, visibility: Visibility, dialect:
 
 const scoped = new WeakMap<Dialect, WeakMap<Resource, Map<string, ScopedStatements<Statement | undefined>>>>()
 
-/** Finds a statement by the scope of the caller, which has been asked: whoever looks for records cannot wait. */
+/** Finds a statement by the scope of the caller. A look-up cannot wait for a scope: it stops at one that has not answered yet. */
 function findScoped(
   kind: string,
   resource: Resource,

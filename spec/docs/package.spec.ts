@@ -11,7 +11,7 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { declaredTypes } from '../helpers/declared-types.ts'
 import { describeApps, describeGuides, describeSample } from '../helpers/guides.ts'
-import { firstCells } from '../helpers/markdown.ts'
+import { namesBelow } from '../helpers/markdown.ts'
 import { APP, testOrmVersions } from '../helpers/orm-versions.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
@@ -347,7 +347,7 @@ describe('the package', { timeout: TIMEOUT }, () => {
   it('has no member that is for the package itself, neither on the engine nor on what stands for it', async () => {
     const declared = await readFile(join(root, 'dist/lib/engine.d.ts'), 'utf8')
     const members = [...declared.matchAll(/^ {4}(?:static |readonly |get )?(\w+)[(:<]/gm)].map(([, name = '']) => name)
-    const documented = firstCells(await readFile(join(root, 'docs/reference-engine.md'), 'utf8'), 'Engine members')
+    const documented = namesBelow(await readFile(join(root, 'docs/reference-engine.md'), 'utf8'), 'Engine members')
     // The older name of rateLimit is in its row.
     const known = ['create', 'constructor', 'limit', ...documented]
     assert.deepEqual(

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { defineEntity, p } from '@mikro-orm/core'
 import { createServer, listener, RestEngine } from '../../lib/index.ts'
 import { findInternals, internalsOf } from '../../lib/engine/pipeline/internals.ts'
-import { firstCells } from '../helpers/markdown.ts'
+import { namesBelow } from '../helpers/markdown.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
@@ -44,7 +44,7 @@ describe('the public names', () => {
   it('of an engine are those of the reference, at run time, too', async () => {
     await using engine = await RestEngine.create({ entities: [Book] })
     // The older name of rateLimit is in its row, `await using` in that of close.
-    const documented = [...firstCells(read('docs/reference-engine.md'), 'Engine members'), 'limit', 'Symbol(Symbol.asyncDispose)']
+    const documented = [...namesBelow(read('docs/reference-engine.md'), 'Engine members'), 'limit', 'Symbol(Symbol.asyncDispose)']
     assert.deepEqual(namesOf(engine).toSorted(), documented.toSorted())
     await using fork = await engine.fork()
     assert.deepEqual(namesOf(fork).toSorted(), documented.toSorted())

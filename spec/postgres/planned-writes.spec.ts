@@ -14,7 +14,7 @@ import { check, costly, runs } from '../helpers/check.ts'
 import { Cars, carRequests } from '../property/world/cars.ts'
 import { clubRules, ruledRequests } from '../property/world/club-rules.ts'
 import { CLUBS, Clubs, clubRequests, clubSeeds } from '../property/world/clubs.ts'
-import { countWritten, orderedLists, sortChanges } from '../property/world/ways-of-writing.ts'
+import { countWritten, leaveUnnamed, orderedLists, sortChanges } from '../property/world/ways-of-writing.ts'
 import type { Request } from '../property/world/ways-of-writing.ts'
 import { findNoServer, ownSchema } from './server-database.ts'
 import type { OwnSchema } from './server-database.ts'
@@ -45,15 +45,6 @@ async function dump({ engine, schema: { run: ask, database } }: Side): Promise<u
 interface Side {
   readonly engine: RestEngine
   readonly schema: OwnSchema
-}
-
-/**
- * Leaves out which of several records may not be changed: the first that the database gives, which gives rows in no order of its own. In
- * memory the same property compares it.
- */
-function leaveUnnamed<Answer extends { readonly body: object }>(answer: Answer): Answer {
-  const { detail } = answer.body as { readonly detail?: string }
-  return { ...answer, body: { ...answer.body, detail: detail?.replace(/^(You may not change the \w+) [^ ]+\.$/, '$1.') } }
 }
 
 class Twins implements AsyncDisposable {
@@ -102,8 +93,7 @@ class Twins implements AsyncDisposable {
     const [left, right] = await Promise.all(
       this.#sides.map(async ({ engine }) => {
         const { status, headers: of, body: shown } = await engine.handle(method, path, {}, body, { headers })
-        const answer = { status, etag: of['etag'], location: of['location'], body: { ...(shown as object), timestamp: '' } }
-        return status === 403 ? leaveUnnamed(answer) : answer
+        return leaveUnnamed({ status, etag: of['etag'], location: of['location'], body: { ...(shown as object), timestamp: '' } })
       }),
     )
     const causes = this.#causes.map(cause => (cause instanceof Error ? cause.stack : String(cause))).join()

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { RestEngine } from '../../../lib/index.ts'
-import { orderedLists, sortChanges } from './ways-of-writing.ts'
+import { leaveUnnamed, orderedLists, sortChanges } from './ways-of-writing.ts'
 import type { Request } from './ways-of-writing.ts'
 
 /**
@@ -81,12 +81,9 @@ export class Twins implements AsyncDisposable {
       await this.flushed.handle(method, path, {}, body, { headers }),
       await this.planned.handle(method, path, {}, body, { headers }),
     ]
-    const [left, right] = answers.map(({ status, headers: of, body: shown }) => ({
-      status,
-      etag: of['etag'],
-      location: of['location'],
-      body: { ...(shown as object), timestamp: '' },
-    }))
+    const [left, right] = answers.map(({ status, headers: of, body: shown }) =>
+      leaveUnnamed({ status, etag: of['etag'], location: of['location'], body: { ...(shown as object), timestamp: '' } }),
+    )
     const causes = this.#causes.map(cause => (cause instanceof Error ? cause.stack : String(cause))).join()
     assert.deepEqual(right, left, `${told} ${causes}`)
     const [before, now] = [this.flushed, this.planned].map(engine => sortChanges(engine.requests.at(-1)!.changes!))

@@ -43,3 +43,13 @@ export function sortChanges(changes: readonly Change[]): Change[] {
   const place = ({ resource, id }: Change): string => `${resource} ${String(id)}`
   return changes.toSorted((a, b) => (place(a) < place(b) ? -1 : Number(place(a) > place(b))))
 }
+
+/**
+ * Leaves out which record may not be changed, where an answer says so: of several it is the first that a way of writing comes to, and a
+ * server gives rows in no order of its own.
+ */
+export function leaveUnnamed<Answer extends { readonly status: number; readonly body: object }>(answer: Answer): Answer {
+  const { detail } = answer.body as { readonly detail?: string }
+  if (answer.status !== 403) return answer
+  return { ...answer, body: { ...answer.body, detail: detail?.replace(/^(You may not change) the \w+ [^ ]+\.$/, '$1 it.') } }
+}

@@ -185,15 +185,15 @@ describe('docs/reference.md', () => {
 
 describe('docs/api.md', () => {
   it('shows every reserved parameter and every operator', () => {
-    assert.deepEqual(firstCells(api, 'Query parameters').slice(0, -1), [...RESERVED])
+    assert.deepEqual(namesBelow(api, 'Query parameters'), [...RESERVED])
     const shown = firstCells(api, 'Filters').join(' ').split(' ')
     for (const operator of firstCells(reference, 'Filters')) assert.ok(shown.includes(operator), operator)
   })
 
   it('gives the default limits', () => {
-    const limit = tableBelow(api, 'Query parameters').find(([name]) => name === 'limit')
-    assert.equal(limit?.[1], String(DEFAULT_LIMITS.defaultLimit))
-    assert.ok(limit[2]?.includes(String(DEFAULT_LIMITS.maxLimit)))
+    const limit = entriesBelow(api, 'Query parameters').find(({ name }) => name === 'limit')
+    assert.equal(limit?.standard, String(DEFAULT_LIMITS.defaultLimit))
+    assert.ok(limit.text.includes(String(DEFAULT_LIMITS.maxLimit)))
   })
 })
 

@@ -103,19 +103,19 @@ describe('docs/reference.md', () => {
 
   it('lists the options, the kinds and the members of a comparison', () => {
     const page = read('docs/drift.md')
-    sameNames(firstCells(page, 'What is sent'), membersOf('DriftOptions'))
+    sameNames(namesBelow(page, 'What is sent'), membersOf('DriftOptions'))
     const report = page.slice(page.indexOf('## The report'))
-    const members = [...report.matchAll(/^\| `(\w+)` /gm)].map(([, name = '']) => name)
+    const members = [...report.matchAll(/^- \*\*`(\w+)`\*\*/gm)].map(([, name = '']) => name)
     sameNames(members, [...membersOf('DriftReport').filter(name => name !== 'toString'), ...membersOf('Difference')])
     for (const kind of Object.keys(DIFFERENCES)) assert.ok(report.includes(`\`${kind}\``), kind)
   })
 
   it('lists the checks, the options and the members of a self-test', () => {
     const page = read('docs/self-test.md')
-    sameNames(firstCells(page, 'What it does'), Object.keys(CHECKS))
-    sameNames(firstCells(page, 'Options'), membersOf('SelfTestOptions'))
+    sameNames(namesBelow(page, 'What it does'), Object.keys(CHECKS))
+    sameNames(namesBelow(page, 'Options'), membersOf('SelfTestOptions'))
     const report = page.slice(page.indexOf('## The report'))
-    const members = [...report.matchAll(/^\| `(\w+)` /gm)].map(([, name = '']) => name)
+    const members = [...report.matchAll(/^- \*\*`(\w+)`\*\*/gm)].map(([, name = '']) => name)
     sameNames(members, [...membersOf('SelfTestReport').filter(name => name !== 'toString'), ...membersOf('SelfTestFailure')])
   })
 

@@ -38,7 +38,7 @@ const Part = defineEntity({ name: 'Part', properties: { id: p.integer().primary(
 const CONDITIONS: readonly Condition[] = [
   { name: 'a version', entities: [item({ version: p.integer().version() })] },
   {
-    name: 'onCreate and onUpdate without parameters',
+    name: 'onCreate, onUpdate, no parameters',
     entities: [
       item({
         at: p
@@ -119,7 +119,7 @@ async function waysOf(
   const ways = new Set<string>()
   for (const [method, path, body] of requests) {
     const { writes } = await engine.explain(method, path, undefined, body)
-    ways.add(JSON.stringify(writes).includes('by statements') ? 'statements' : 'the unit of work')
+    ways.add(JSON.stringify(writes).includes('by statements') ? 'statements' : 'unit of work')
   }
   return [...ways].join(', then ')
 }

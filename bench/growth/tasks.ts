@@ -188,7 +188,7 @@ const seeds: Task = {
 const json: Task = {
   name: 'json',
   label: 'records of a JSON file',
-  trial: 'from the text to an API',
+  trial: 'from text to API',
   // Fifty megabytes at last.
   sizes: [10, 1000, 10_000, 1_000_000],
   aim: 3,

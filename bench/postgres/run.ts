@@ -159,7 +159,7 @@ await withDatabase(SIZE, async url => {
   const showAll = (): void => {
     if (beside.length === 0) return
     report.plotRatios('Time of a call on PostgreSQL: engine to hand-written code', 'ratio, less is better')
-    report.table('ratio to code by hand', 'engine, by the clock', ...CONTENDERS.slice(2))
+    report.table('ratio to code by hand', 'engine by clock', ...CONTENDERS.slice(2))
     for (const row of beside) report.row(...row)
   }
   report.versus({ what: 'microseconds per call', base: 'by hand', own: 'engine' })

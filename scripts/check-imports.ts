@@ -2,11 +2,12 @@
  * Check imports of lib/: between folders they go one way, types included. A file may import files of its own folder and of the folders that
  * stand below that in the lists of ARCHITECTURE.md and lib/*\/README.md. Inside a folder no circle of imports is allowed. What the engine
  * reaches by static imports stays below a bound. A head comment that begins with a name has the name of its file. One type name stands in
- * one file. A line of a comment has at most 140 columns. Prints every offending line; exit code 1 when there is one.
+ * one file. No line is too long (long-lines.ts). Prints every offending line; exit code 1 when there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { listLongLines } from './long-lines.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const lib = join(root, 'lib')
@@ -229,20 +230,6 @@ function isTwin(homes: readonly string[]): boolean {
   return homes.length === 2 && DATABASES.every(database => homes.some(home => home.startsWith(database)))
 }
 
-/** The columns that a line of a comment has at most. oxfmt breaks code, and no comments. */
-const COMMENT_COLUMNS = 140
-
-/** Lists the lines of a file that hold nothing but a comment, and are too long. Others may be long texts, which cannot be broken. */
-function listLongComments(file: string): string[] {
-  return readFileSync(join(root, file), 'utf8')
-    .split('\n')
-    .flatMap((line, index) =>
-      line.length > COMMENT_COLUMNS && /^\s*(?:\/\/|\/?\*)/.test(line)
-        ? [`${file}:${index + 1}: a comment has ${line.length} columns, and at most ${COMMENT_COLUMNS} are allowed`]
-        : [],
-    )
-}
-
 /** Where each type is declared, by its name. */
 const homes = new Map<string, string[]>()
 const faults: string[] = []
@@ -286,9 +273,7 @@ for (const file of files) {
   graph.set(file, targets)
   staticGraph.set(file, staticTargets)
 }
-for (const folder of ['lib', 'spec', 'scripts', 'bench'])
-  for (const file of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }))
-    if (/\.[jt]sx?$/.test(file)) faults.push(...listLongComments(`${folder}/${file.replaceAll(sep, '/')}`))
+faults.push(...listLongLines(root))
 for (const [wing, allowed] of Object.entries(PAST_ENGINE))
   for (const target of Object.keys(allowed))
     if (!usedPastEngine.has(`${wing} ${target}`)) faults.push(`lib/${wing} does not use lib/${target} any more: take it out of PAST_ENGINE`)

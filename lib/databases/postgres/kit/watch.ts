@@ -17,8 +17,18 @@ import type { ChangeLog, LoggedTable } from './change-log.ts'
 const OLD = '"old"'
 const NEW = '"new"'
 
-/** The entries of the transaction: parameters are the position behind which they are read, and one behind which all of them stand. */
-const MINE = 'n > $1::bigint and n > $2::bigint and tx = pg_current_xact_id_if_assigned()'
+/** The end of the type `bigint`. */
+const MAX_POSITION = 2n ** 63n - 1n
+
+/**
+ * The entries of the transaction behind a position. The server does not look into the position when it plans, and takes a range with two
+ * ends for a small part of the table: so it finds the entries by the index, and keeps the plan. One that it made for the value alone would
+ * be cheaper by far than for any, so that it would plan the statement anew each time, which costs more than to run it.
+ */
+const behind = (position: string): string => `n > (select ${position}) and n < ${MAX_POSITION} and tx = pg_current_xact_id_if_assigned()`
+
+/** Parameters are the position behind which entries are read, and one behind which all of the transaction stand. */
+const MINE = behind('greatest($1::bigint, $2::bigint)')
 
 /** What is read of a table when rows of it have changed. */
 export type WatchedRows = {
@@ -121,7 +131,7 @@ function createRecall(keys: readonly RecalledKey[], log: ChangeLog): Recall {
     const key = recalled.get(referred)
     const logged = key === undefined ? undefined : findLogged(log, key.table)
     if (key === undefined || logged === undefined) return found
-    const rows = `select old::${logged.quoted} as r from ${log.quoted} where n > $2::bigint and tx = pg_current_xact_id_if_assigned() and tbl = ${logged.oid} and old is not null offset 0`
+    const rows = `select old::${logged.quoted} as r from ${log.quoted} where ${behind('$2::bigint')} and tbl = ${logged.oid} and old is not null offset 0`
     return sql`coalesce(${found}, (select (g.r).${name(key.key[part]!)} from (${rows}) as g where (g.r).${name(key.column)} = ${column} limit 1))`
   }
 }

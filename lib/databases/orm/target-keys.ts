@@ -12,7 +12,7 @@ import { qualifyTable } from '../../model/table-name.ts'
 import { name, tableName } from '../sql/sql.ts'
 
 /** The members of the driver that are used here. */
-interface Driver {
+export interface TargetKeyDriver {
   getMetadata(): MetadataStorage
   execute(sql: string, params: unknown[], method: 'all', transaction?: Transaction): Promise<unknown>
 }
@@ -149,7 +149,7 @@ export function rememberManager(em: EntityManager, transaction?: Transaction): v
 export async function loadTargetKeys(
   meta: EntityMetadata,
   rows: readonly Record<string, unknown>[],
-  driver: Driver,
+  driver: TargetKeyDriver,
   em: EntityManager | undefined,
   transaction?: Transaction,
 ): Promise<void> {
@@ -163,7 +163,7 @@ export async function loadTargetKeys(
 async function loadTargetKey(
   prop: EntityProperty,
   rows: readonly Record<string, unknown>[],
-  driver: Driver,
+  driver: TargetKeyDriver,
   em: EntityManager,
   transaction?: Transaction,
 ): Promise<void> {
@@ -203,7 +203,7 @@ async function readKeys(
   target: EntityMetadata,
   referred: EntityProperty,
   values: readonly unknown[],
-  driver: Driver,
+  driver: TargetKeyDriver,
   transaction?: Transaction,
 ): Promise<Record<string, unknown>[]> {
   // In a hierarchy with a table for each class, the class that has the column.

@@ -159,14 +159,12 @@ export class PostgresConnection implements Connection {
     return this.#withSession(session => findUnindexedLinks(session, resources, rows))
   }
 
-  async #withSession<T>(work: (session: Awaited<ReturnType<Sessions['acquire']>>) => Promise<T>): Promise<T> {
+  async #withSession<T>(work: (session: PoolClient) => Promise<T>): Promise<T> {
     const { sessions, transactions } = this.#parts
     const inside = transactions.current?.session
     if (inside !== undefined) return work(inside)
-    const session = await sessions.acquire()
-    let failed: unknown
-    try {
-      if (!isLent(session)) return await work(session)
+    return sessions.use(async session => {
+      if (!isLent(session)) return work(session)
       // Behind a pooler what follows a statement is on the same connection only inside a transaction.
       await command(session, 'begin')
       try {
@@ -174,12 +172,7 @@ export class PostgresConnection implements Connection {
       } finally {
         await command(session, 'rollback')
       }
-    } catch (error) {
-      failed = error
-      throw error
-    } finally {
-      sessions.release(session, failed)
-    }
+    })
   }
 
   observe(traces: Traces): void {

@@ -108,16 +108,9 @@ export class LogIns implements LogInStore {
     const { sessions, gate } = this.#host
     await gate.enter()
     try {
-      const session = await sessions.acquire()
-      let failed: unknown
-      try {
-        return await sessions.read(session, sql, parameters)
-      } catch (error) {
-        failed = error
-        throw isLost(error) ? unreachable(error) : error
-      } finally {
-        sessions.release(session, failed)
-      }
+      return await sessions.use(session => sessions.read(session, sql, parameters))
+    } catch (error) {
+      throw isLost(error) ? unreachable(error) : error
     } finally {
       gate.leave()
     }

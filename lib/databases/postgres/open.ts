@@ -1,5 +1,6 @@
 /** Open: a PostgreSQL database with a MikroORM instance on it, and the schema that the entities want. */
 import { EntityManager, MikroORM } from '@mikro-orm/postgresql'
+import type { PoolClient } from 'pg'
 import type { MikroORM as CoreMikroORM, Options as CoreOptions } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
@@ -59,7 +60,7 @@ export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Op
       },
       definitions: model?.definitions ?? [],
       migrate: async () => {
-        wasVacant = await findVacant(sessions, orm)
+        wasVacant = await sessions.use(async session => isVacant(session, await listSchemas(session, orm)))
         await runMigrations(orm)
         return wasVacant
       },
@@ -85,7 +86,7 @@ interface Server {
 /** @throws Error in one line for a server that cannot be reached, or is too old, and for a database without tables that has no entities. */
 async function readServer(sessions: Sessions, { database, entities, notes }: Opening<ServerDatabase>): Promise<Server> {
   const { url } = database
-  let session: Awaited<ReturnType<Sessions['acquire']>>
+  let session: PoolClient
   try {
     session = await sessions.acquire()
   } catch (error) {
@@ -114,7 +115,7 @@ async function readServer(sessions: Sessions, { database, entities, notes }: Ope
 const foldings = new LruCache<CaseFolding>(16)
 
 /** Asks the server what its `lower` leaves to do: by the rules of ICU where it has them, else by those of its own or of the system. */
-async function readCaseFolding(session: Parameters<typeof ask>[0]): Promise<CaseFolding> {
+async function readCaseFolding(session: PoolClient): Promise<CaseFolding> {
   const names = ['und-x-icu', 'pg_c_utf8', 'C.utf8', 'C.UTF-8']
   // Behind one address may be several servers, and each database has a default of its own.
   const [[collation, server] = []] = await ask(
@@ -197,15 +198,6 @@ interface Begun extends Opening<ServerDatabase> {
   readonly wasVacant: boolean
 }
 
-async function findVacant(sessions: Sessions, orm: CoreMikroORM): Promise<boolean> {
-  const session = await sessions.acquire()
-  try {
-    return await isVacant(session, await listSchemas(session, orm))
-  } finally {
-    sessions.release(session)
-  }
-}
-
 /** How often the schema is compared with the entities. */
 const ATTEMPTS = 4
 
@@ -213,7 +205,7 @@ const ATTEMPTS = 4
 async function complete<T>(connection: PostgresConnection, opening: Begun, build: () => Awaitable<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await completeOnce(connection, opening, build)
+      return await connection.host.sessions.use(session => completeOnce(connection, session, opening, build))
     } catch (error) {
       if (!isMoving(error) || attempt === ATTEMPTS) throw error
     }
@@ -227,7 +219,7 @@ async function complete<T>(connection: PostgresConnection, opening: Begun, build
  */
 async function fitSchema(
   orm: CoreMikroORM,
-  session: Parameters<typeof ask>[0],
+  session: PoolClient,
   { entities, schema, evolving, readOnly, notes }: Opening<ServerDatabase>,
   found: { readonly schemas: readonly string[]; readonly isVacant: boolean },
 ): Promise<void> {
@@ -243,12 +235,10 @@ async function fitSchema(
   await addSchema(orm, session, found.schemas, notes)
 }
 
-async function completeOnce<T>(connection: PostgresConnection, opening: Begun, build: () => Awaitable<T>): Promise<T> {
+async function completeOnce<T>(connection: PostgresConnection, session: PoolClient, opening: Begun, build: () => Awaitable<T>): Promise<T> {
   const { entities, schema, readOnly, users, notes, wasVacant } = opening
   const { sessions, transactions } = connection.host
-  const session = await sessions.acquire()
   const transaction = transactions.create()
-  let failed: unknown
   try {
     await command(session, 'begin')
     // A schema takes as long as it takes.
@@ -280,11 +270,9 @@ async function completeOnce<T>(connection: PostgresConnection, opening: Begun, b
     await command(session, 'commit')
     return built
   } catch (error) {
-    failed = error
     await command(session, 'rollback').catch(() => {})
     throw error
   } finally {
     transaction.open = false
-    sessions.release(session, failed)
   }
 }

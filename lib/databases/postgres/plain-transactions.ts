@@ -47,23 +47,20 @@ export class PlainTransactions {
     }
   }
 
-  async #attempt<T>(work: () => Awaitable<T>, end: RequestAbort | undefined, turn: WrittenPlace | (() => boolean)): Promise<T> {
-    const { sessions } = this.#host
-    const session = await sessions.acquire()
-    let failed: unknown
-    const held = typeof turn === 'function' ? undefined : turn
-    try {
+  #attempt<T>(work: () => Awaitable<T>, end: RequestAbort | undefined, turn: WrittenPlace | (() => boolean)): Promise<T> {
+    return this.#host.sessions.use(async session => {
+      if (typeof turn === 'function') {
+        if (turn()) throw new Crowded()
+        return this.#transact(session, work, end)
+      }
       // The transaction sees what has been written up to its first statement.
-      if (held !== undefined) holdPlace(session, held)
-      else if ((turn as () => boolean)()) throw new Crowded()
-      return await this.#transact(session, work, end)
-    } catch (error) {
-      failed = error
-      throw error
-    } finally {
-      if (held !== undefined) leavePlace(session, held)
-      sessions.release(session, failed)
-    }
+      holdPlace(session, turn)
+      try {
+        return await this.#transact(session, work, end)
+      } finally {
+        leavePlace(session, turn)
+      }
+    })
   }
 
   async #transact<T>(session: PoolClient, work: () => Awaitable<T>, end: RequestAbort | undefined): Promise<T> {

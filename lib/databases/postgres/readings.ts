@@ -67,17 +67,8 @@ export class Readings {
     }
   }
 
-  async #attempt<T>(started: Reading<T>, batch: Batch, end: RequestAbort | undefined): Promise<T> {
-    const session = await this.#sessions.acquire()
-    let failed: unknown
-    try {
-      return await this.#sessions.guard(session, end, () => this.#run(started, batch, session, end))
-    } catch (error) {
-      failed = error
-      throw error
-    } finally {
-      this.#sessions.release(session, failed)
-    }
+  #attempt<T>(started: Reading<T>, batch: Batch, end: RequestAbort | undefined): Promise<T> {
+    return this.#sessions.use(session => this.#sessions.guard(session, end, () => this.#run(started, batch, session, end)))
   }
 
   /** Runs a reading that is on its own: one that is one statement needs no transaction. */

@@ -76,12 +76,8 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
 
   image(): Promise<PostgresImage> {
     return this.#exclusively('snapshot', async ({ session, log }) => {
-      const [position, sequences, [[size] = []]] = await Promise.all([
-        readEnd(session, log),
-        readSequences(session, log),
-        ask(session, 'select pg_database_size(current_database())'),
-      ])
-      return this.#keep(position, sequences, Number(size))
+      const [position, sequences, size] = await Promise.all([readEnd(session, log), readSequences(session, log), readSize(session)])
+      return this.#keep(position, sequences, size)
     })
   }
 
@@ -109,15 +105,8 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     return 0
   }
 
-  async size(): Promise<number> {
-    const { parts } = this.#connection
-    const session = await parts.sessions.acquire()
-    try {
-      const [[size] = []] = await ask(session, 'select pg_database_size(current_database())')
-      return Number(size)
-    } finally {
-      parts.sessions.release(session)
-    }
+  size(): Promise<number> {
+    return this.#connection.parts.sessions.use(readSize)
   }
 
   unavailable(): Unavailable {
@@ -190,13 +179,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     await gate.enter()
     try {
       const start = from()
-      if (to <= start) return []
-      const session = await parts.sessions.acquire()
-      try {
-        return await readChanges(session, log!, start, to)
-      } finally {
-        parts.sessions.release(session)
-      }
+      return to <= start ? [] : await parts.sessions.use(session => readChanges(session, log!, start, to))
     } finally {
       gate.leave()
     }
@@ -241,17 +224,14 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
   /** PGlite copies itself, while nobody uses its one session. */
   async #forkInProcess(image: PostgresImage, pglite: PgliteDatabase): Promise<OpenDatabase> {
     const { gate, log, parts } = this.#connection
-    const { copied, origin } = await gate.alone(async () => {
-      const session = await parts.sessions.acquire()
-      try {
+    const { copied, origin } = await gate.alone(() =>
+      parts.sessions.use(async session => {
         const origin = { place: this, sameUpTo: await readEnd(session, log!) }
         const copied = await pglite.clone()
         this.#forks.add(origin)
         return { copied, origin }
-      } finally {
-        parts.sessions.release(session)
-      }
-    })
+      }),
+    )
     return this.#openFork(new Sessions(this.#database, false, copied), this.#database, { origin }, image)
   }
 
@@ -297,14 +277,10 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     const databases = (this.#databases ??= new ForkDatabases(this.#database.url).join())
     return this.#connection.gate.alone(async () => {
       const { sessions } = this.#connection.parts
-      const session = await sessions.acquire()
-      let state: { readonly database: string; readonly end: number }
-      try {
+      const state = await sessions.use(async session => {
         const [[database] = []] = await ask(session, 'select current_database()')
-        state = { database: database as string, end: await readEnd(session, this.#connection.log!) }
-      } finally {
-        sessions.release(session)
-      }
+        return { database: database as string, end: await readEnd(session, this.#connection.log!) }
+      })
       const database = await sessions.disconnected(() => databases.copy(state.database))
       const origin = { place: this, sameUpTo: state.end }
       this.#forks.add(origin)
@@ -340,18 +316,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     const { gate, parts } = this.#connection
     if (parts.transactions.current !== undefined)
       throw new Error(`engine.${what}: not possible inside a write, whose outcome is not known yet.`)
-    return gate.alone(async () => {
-      const session = await parts.sessions.acquire()
-      let failed: unknown
-      try {
-        return await work({ session, log, what })
-      } catch (error) {
-        failed = error
-        throw error
-      } finally {
-        parts.sessions.release(session, failed)
-      }
-    })
+    return gate.alone(() => parts.sessions.use(session => work({ session, log, what })))
   }
 
   /** Images of a fork outlive it, as what differs from the database that it is a fork of. */
@@ -374,6 +339,12 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     for (const database of [await this.#spare, template?.database, this.#own]) if (database !== undefined) databases.drop(database)
     await databases.leave()
   }
+}
+
+/** Reads how many bytes the database takes. */
+async function readSize(session: PoolClient): Promise<number> {
+  const [[size] = []] = await ask(session, 'select pg_database_size(current_database())')
+  return Number(size)
 }
 
 /** @throws TypeError for the image of another kind of database. */

@@ -1,39 +1,22 @@
 /** Driver: MikroORM's PostgreSQL driver on the sessions of the engine, which corrects what MikroORM would write wrongly. */
-import { Utils } from '@mikro-orm/core'
 import type {
   Configuration,
-  Dictionary,
-  DeleteOptions,
-  DriverException,
-  EntityData,
   EntityDictionary,
-  EntityManager as CoreManager,
   EntityManagerType,
   EntityMetadata,
   EntityName,
-  EntityProperty,
   FilterQuery,
-  FindOptions,
-  MetadataStorage,
   NativeInsertUpdateManyOptions,
   NativeInsertUpdateOptions,
-  ObjectQuery,
-  OrderDefinition,
-  Primary,
   QueryResult,
   Transaction,
-  UpsertManyOptions,
   UpsertOptions,
 } from '@mikro-orm/core'
 import { AbstractSqlDriver, EntityManager, PostgreSqlDriver, PostgreSqlPlatform } from '@mikro-orm/postgresql'
 import type { Clock } from '../../../foundation/base/clock.ts'
-import { RestError } from '../../../foundation/base/errors.ts'
-import { insertInGroups, updateInGroups } from '../../orm/grouped-rows.ts'
-import { flattenKeys, isLink, resolveKeys } from '../../orm/nested-keys.ts'
-import { correctComparator } from '../../orm/corrected-comparator.ts'
+import { insertInGroups } from '../../orm/grouped-rows.ts'
+import { correctedDriver } from '../../orm/corrected-driver.ts'
 import { correctedManager } from '../../orm/corrected-manager.ts'
-import { rememberPrototypes } from '../../orm/shared-classes.ts'
-import { loadTargetKeys } from '../../orm/target-keys.ts'
 import { qualifyTable } from '../../../model/table-name.ts'
 import { tableName } from '../../sql/sql.ts'
 import { raiseSequence } from '../sql/write-rows.ts'
@@ -80,15 +63,9 @@ function findClock(config: Configuration): Clock | undefined {
   return (config.get('driverOptions') as LentDialect).host.clock()
 }
 
-export class OrmDriver extends AbstractSqlDriver<BoundPostgresConnection> {
+export class OrmDriver extends correctedDriver(AbstractSqlDriver<BoundPostgresConnection>) {
   constructor(config: Configuration) {
     super(config, new LentPlatform(), BoundPostgresConnection, ['kysely', 'pg'])
-  }
-
-  override setMetadata(metadata: MetadataStorage): void {
-    super.setMetadata(metadata)
-    correctComparator(this.comparator)
-    rememberPrototypes(metadata)
   }
 
   override createEntityManager(useContext?: boolean): this[typeof EntityManagerType] {
@@ -101,73 +78,14 @@ export class OrmDriver extends AbstractSqlDriver<BoundPostgresConnection> {
     return findClock(this.config)
   }
 
-  /** A refusal of the engine's own is none of the database's. */
-  override convertException(exception: Error): DriverException {
-    return exception instanceof RestError ? exception : super.convertException(exception)
-  }
-
-  override async find<T extends object, P extends string = never, F extends string = never, E extends string = never>(
-    entityName: EntityName<T>,
-    where: ObjectQuery<T>,
-    options: FindOptions<T, P, F, E> = {},
-  ): Promise<EntityData<T>[]> {
-    const rows = await super.find(entityName, where, options)
-    const { em, ctx } = options as { em?: CoreManager; ctx?: Transaction }
-    await loadTargetKeys(this.metadata.get(entityName), rows, this, em, ctx)
-    return rows
-  }
-
-  // oxlint-disable-next-line max-params -- the signature is MikroORM's
-  override async loadFromPivotTable<T extends object>(
-    prop: EntityProperty,
-    owners: Primary<object>[][],
-    where?: object,
-    orderBy?: OrderDefinition<T>,
-    ctx?: Transaction,
-    options?: FindOptions<T, string, string, string>,
-    pivotJoin?: boolean,
-  ): Promise<Dictionary<T[]>> {
-    const lists = await super.loadFromPivotTable(prop, owners, where, orderBy, ctx, options, pivotJoin)
-    await loadTargetKeys(prop.targetMeta!, Object.values(lists).flat() as Dictionary[], this, undefined, ctx)
-    return lists
-  }
-
   override async nativeUpdate<T extends object>(
     entityName: EntityName<T>,
     where: FilterQuery<T>,
     data: EntityDictionary<T>,
     options: NativeInsertUpdateOptions<T> & UpsertOptions<T> = {},
   ): Promise<QueryResult<T>> {
-    resolveKeys(data)
     followClock(this.metadata.get(entityName), [data], this.#clock, false)
-    const { properties } = this.metadata.get(entityName)
-    // The names of the properties of T are not known.
-    flattenKeys(data, name => isLink(properties[name as never]))
-    if (Utils.isPlainObject(where)) flattenKeys(where)
     return super.nativeUpdate(entityName, where, data, options)
-  }
-
-  override async nativeDelete<T extends object>(
-    entityName: EntityName<T>,
-    where: FilterQuery<T>,
-    options: DeleteOptions<T> = {},
-  ): Promise<QueryResult<T>> {
-    const [[, condition] = []] = Object.entries(where as Dictionary)
-    const keys = (condition as { $in?: unknown } | null | undefined)?.$in
-    if (Array.isArray(keys)) flattenKeys(keys)
-    return super.nativeDelete(entityName, where, options)
-  }
-
-  override async nativeUpdateMany<T extends object>(
-    entityName: EntityName<T>,
-    where: FilterQuery<T>[],
-    data: EntityDictionary<T>[],
-    options?: NativeInsertUpdateManyOptions<T> & UpsertManyOptions<T>,
-    transform?: (sql: string, params: unknown[]) => string,
-  ): Promise<QueryResult<T>> {
-    const update = (own: FilterQuery<T>[], rows: EntityDictionary<T>[]): Promise<QueryResult<T>> =>
-      super.nativeUpdateMany(entityName, own, rows, options, transform)
-    return options?.upsert === true ? update(where, data) : updateInGroups(this.metadata.get(entityName), where, data, update)
   }
 
   override async nativeInsertMany<T extends object>(
@@ -176,7 +94,6 @@ export class OrmDriver extends AbstractSqlDriver<BoundPostgresConnection> {
     options?: NativeInsertUpdateManyOptions<T>,
     transform?: (sql: string) => string,
   ): Promise<QueryResult<T>> {
-    data.forEach(resolveKeys)
     const meta = this.metadata.get(entityName)
     followClock(meta, data, this.#clock, true)
     return insertInGroups(meta, data, async rows => {

@@ -113,6 +113,20 @@ export class Sessions {
     }
   }
 
+  /** Runs work on a session of its own, which is given back behind it. */
+  async use<T>(work: (session: PoolClient) => Promise<T>): Promise<T> {
+    const session = await this.acquire()
+    let failed: unknown
+    try {
+      return await work(session)
+    } catch (error) {
+      failed = error
+      throw error
+    } finally {
+      this.release(session, failed)
+    }
+  }
+
   /**
    * Gives a session back. One that is lost, or was discarded, is not used again.
    *

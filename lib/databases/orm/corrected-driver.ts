@@ -1,0 +1,133 @@
+/** Corrected driver: what MikroORM's drivers of all databases would read and write wrongly. */
+import { Utils } from '@mikro-orm/core'
+import type {
+  DeleteOptions,
+  Dictionary,
+  DriverException,
+  EntityData,
+  EntityDictionary,
+  EntityManager,
+  EntityName,
+  EntityProperty,
+  FilterQuery,
+  FindOptions,
+  IDatabaseDriver,
+  MetadataStorage,
+  NativeInsertUpdateManyOptions,
+  NativeInsertUpdateOptions,
+  ObjectQuery,
+  OrderDefinition,
+  Primary,
+  QueryResult,
+  Transaction,
+  UpsertManyOptions,
+  UpsertOptions,
+} from '@mikro-orm/core'
+import { RestError } from '../../foundation/base/errors.ts'
+import { correctComparator } from './corrected-comparator.ts'
+import { insertInGroups, updateInGroups } from './grouped-rows.ts'
+import { flattenKeys, isLink, resolveKeys } from './nested-keys.ts'
+import { rememberPrototypes } from './shared-classes.ts'
+import { loadTargetKeys } from './target-keys.ts'
+import type { TargetKeyDriver } from './target-keys.ts'
+
+/** A driver of MikroORM, with the members that its types keep protected. */
+interface Driver extends IDatabaseDriver, TargetKeyDriver {
+  readonly comparator: object
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the base of a mixin
+type DriverClass = new (...given: any[]) => Driver
+
+/** Returns a class that extends a driver of MikroORM, whose constructor its types keep protected. */
+export function correctedDriver<C extends { readonly prototype: object }>(base: C): C {
+  return extend(base as unknown as DriverClass) as unknown as C
+}
+
+function extend(base: DriverClass): DriverClass {
+  return class extends base {
+    override setMetadata(metadata: MetadataStorage): void {
+      super.setMetadata(metadata)
+      correctComparator(this.comparator)
+      rememberPrototypes(metadata)
+    }
+
+    /** A refusal of the engine's own is none of the database's. */
+    override convertException(exception: Error): DriverException {
+      return exception instanceof RestError ? exception : super.convertException(exception)
+    }
+
+    override async find<T extends object, P extends string = never, F extends string = never, E extends string = never>(
+      entityName: EntityName<T>,
+      where: ObjectQuery<T>,
+      options: FindOptions<T, P, F, E> = {},
+    ): Promise<EntityData<T>[]> {
+      const rows = await super.find(entityName, where, options)
+      const { em, ctx } = options as { em?: EntityManager; ctx?: Transaction }
+      await loadTargetKeys(this.getMetadata().get(entityName), rows, this, em, ctx)
+      return rows
+    }
+
+    // oxlint-disable-next-line max-params -- the signature is MikroORM's
+    override async loadFromPivotTable<T extends object>(
+      prop: EntityProperty,
+      owners: Primary<object>[][],
+      where?: object,
+      orderBy?: OrderDefinition<T>,
+      ctx?: Transaction,
+      options?: FindOptions<T, string, string, string>,
+      pivotJoin?: boolean,
+    ): Promise<Dictionary<T[]>> {
+      const lists = await super.loadFromPivotTable(prop, owners, where as never, orderBy, ctx, options as never, pivotJoin)
+      await loadTargetKeys(prop.targetMeta!, Object.values(lists).flat() as Dictionary[], this, undefined, ctx)
+      return lists as Dictionary<T[]>
+    }
+
+    override async nativeUpdate<T extends object>(
+      entityName: EntityName<T>,
+      where: FilterQuery<T>,
+      data: EntityDictionary<T>,
+      options: NativeInsertUpdateOptions<T> & UpsertOptions<T> = {},
+    ): Promise<QueryResult<T>> {
+      resolveKeys(data)
+      const { properties } = this.getMetadata().get(entityName)
+      // The names of the properties of T are not known.
+      flattenKeys(data, name => isLink(properties[name as never]))
+      if (Utils.isPlainObject(where)) flattenKeys(where)
+      return super.nativeUpdate(entityName, where, data, options)
+    }
+
+    override async nativeDelete<T extends object>(
+      entityName: EntityName<T>,
+      where: FilterQuery<T>,
+      options: DeleteOptions<T> = {},
+    ): Promise<QueryResult<T>> {
+      const [[, condition] = []] = Object.entries(where as Dictionary)
+      const keys = (condition as { $in?: unknown } | null | undefined)?.$in
+      if (Array.isArray(keys)) flattenKeys(keys)
+      return super.nativeDelete(entityName, where, options)
+    }
+
+    override async nativeUpdateMany<T extends object>(
+      entityName: EntityName<T>,
+      where: FilterQuery<T>[],
+      data: EntityDictionary<T>[],
+      options?: NativeInsertUpdateManyOptions<T> & UpsertManyOptions<T>,
+      ...transform: unknown[]
+    ): Promise<QueryResult<T>> {
+      const update = (own: FilterQuery<T>[], rows: EntityDictionary<T>[]): Promise<QueryResult<T>> =>
+        super.nativeUpdateMany(entityName, own, rows, options, ...(transform as []))
+      return options?.upsert === true ? update(where, data) : updateInGroups(this.getMetadata().get(entityName), where, data, update)
+    }
+
+    override async nativeInsertMany<T extends object>(
+      entityName: EntityName<T>,
+      data: EntityDictionary<T>[],
+      options?: NativeInsertUpdateManyOptions<T>,
+      transform?: (sql: string) => string,
+    ): Promise<QueryResult<T>> {
+      data.forEach(resolveKeys)
+      return insertInGroups(this.getMetadata().get(entityName), data, rows => super.nativeInsertMany(entityName, rows, options, transform))
+    }
+  }
+}

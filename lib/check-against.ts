@@ -5,6 +5,7 @@ import type { DriftReport } from './checks/drift/report.ts'
 import type { RestEngine } from './engine.ts'
 import type { JournalEntry } from './engine/journal/journal-entry.ts'
 import { describeFake } from './try-promises.ts'
+import { lowerNames } from './foundation/base/headers.ts'
 
 /**
  * Sends the real backend the reading requests of a journal, and reports where the fake differs from it: status, shape, types, filters and
@@ -34,7 +35,7 @@ export async function checkAgainst(
   const answered =
     journal?.flatMap(entry => (entry.nested || entry.status === undefined ? [] : [{ ...entry, status: entry.status }])) ?? readings
   const send: Send = typeof backend === 'function' ? backend : request => globalThis.fetch(request)
-  return checkDrift(send, origin, fake, answered, { ...options, headers: { ...headers, ...lowerNames(options.headers) } })
+  return checkDrift(send, origin, fake, answered, { ...options, headers: { ...headers, ...lowerNames(options.headers ?? {}) } })
 }
 
 /** Takes a name and a password out of an address: they are sent as a header, and never shown. */
@@ -48,8 +49,4 @@ function readAddress(text: string): { readonly origin: string; readonly headers:
   const headers: Record<string, string> =
     name === '' && password === '' ? {} : { authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}` }
   return { origin: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, headers }
-}
-
-function lowerNames(headers: DriftOptions['headers'] = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }

@@ -4,7 +4,8 @@
  */
 import type { Resource } from '../../model/model.ts'
 import { findMeaning } from '../self-test/filter-meaning.ts'
-import { compareShown, isObject, isOrdered, isPlainlyShown, show } from '../self-test/values.ts'
+import { isObject } from '../../foundation/base/json.ts'
+import { compareShown, isOrdered, isPlainlyShown, show } from '../self-test/values.ts'
 import type { PlainRecord } from '../self-test/values.ts'
 import type { Difference } from './report.ts'
 import { listFilters } from './replay.ts'

@@ -3,11 +3,12 @@
  * the fake are replaced by some that the real backend shows. Gives each form of request once.
  */
 import type { Attribute, Model, Resource } from '../../model/model.ts'
-import { formatRoot } from '../../records/request/address.ts'
+import { formatRoot, decodeSegment } from '../../records/request/address.ts'
 import { findSignAtEnd } from '../../records/request/operators.ts'
 import type { Sign } from '../../records/request/operators.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
-import { findId, isObject, toFilterText } from '../self-test/values.ts'
+import { isObject } from '../../foundation/base/json.ts'
+import { findId, toFilterText } from '../self-test/values.ts'
 import type { PlainRecord } from '../self-test/values.ts'
 
 /** A request that the fake has answered. */
@@ -63,13 +64,13 @@ export function findPlace(path: string, base: string, versions: readonly FakeVer
   if (version === undefined) return undefined
   const root = formatRoot('', version.name)
   const [name = '', id, attributeName, ...rest] = below.slice(root.length).split('/').slice(1)
-  const resource = version.model.byName.get(decode(name))
+  const resource = version.model.byName.get(decodeSegment(name))
   const none = { version, resource: undefined, id: undefined, answered: undefined, isList: false, attribute: undefined, template: below }
   if (resource === undefined || rest.length > 0) return none
   const isSingle = resource.rules.single !== undefined
   const given = isSingle ? undefined : id
   const wanted = isSingle ? id : attributeName
-  const attribute = wanted === undefined ? undefined : resource.byName.get(decode(wanted))
+  const attribute = wanted === undefined ? undefined : resource.byName.get(decodeSegment(wanted))
   if (wanted !== undefined && attribute === undefined) return none
   const target =
     attribute === undefined ? resource : attribute.kind === 'toMany' || attribute.kind === 'toOne' ? attribute.target : undefined
@@ -125,12 +126,4 @@ function findText(attribute: Attribute, value: unknown): string | undefined {
       ? String(value)
       : undefined
   return id?.replaceAll(/[\\,*=]/g, String.raw`\$&`)
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }

@@ -8,7 +8,8 @@ import type { Case, Probe } from './probe.ts'
 import { WINDOW, draw } from './subject.ts'
 import type { ListedFilter, Subject } from './subject.ts'
 import { SIGN_OF_MARK } from '../../records/request/operators.ts'
-import { findId, findLinkedId, isObject, isPlainlyShown, show, toFilterText } from './values.ts'
+import { isObject } from '../../foundation/base/json.ts'
+import { findId, findLinkedId, isPlainlyShown, show, toFilterText } from './values.ts'
 import type { PlainRecord } from './values.ts'
 
 /** A filter with a value. */

@@ -1,5 +1,6 @@
 /** Options: what a self-test takes, checked: TypeError and RangeError for what is unknown or not of its form. */
 import { checkNames } from '../../foundation/base/suggest.ts'
+import { lowerNames } from '../../foundation/base/headers.ts'
 
 /** Options of `engine.selfTest`. */
 export interface SelfTestOptions {
@@ -34,7 +35,7 @@ export function checkSelfTestOptions(
   if (headers !== undefined && !isTexts(headers)) throw new TypeError('engine.selfTest: "headers" must be an object of strings.')
   if (!Array.isArray(ignore) || !ignore.every(name => typeof name === 'string' && name.includes('.')))
     throw new TypeError('engine.selfTest: "ignore" must be a list of attributes with their resource: ["users.email"].')
-  return { seed, runs, ignore, timeout, ...(headers === undefined ? {} : { headers: lowerCased(headers) }) }
+  return { seed, runs, ignore, timeout, ...(headers === undefined ? {} : { headers: lowerNames(headers) }) }
 }
 
 function requireCount(name: string, value: number, max: number): void {
@@ -44,8 +45,4 @@ function requireCount(name: string, value: number, max: number): void {
 
 function isTexts(headers: unknown): headers is Record<string, string> {
   return typeof headers === 'object' && headers !== null && Object.values(headers).every(value => typeof value === 'string')
-}
-
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }

@@ -4,15 +4,12 @@
  */
 import { idNames } from '../../model/key.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
-import { isText } from '../../foundation/values/scalar-type.ts'
+import { isText, compareOrdered } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+import { isObject } from '../../foundation/base/json.ts'
 
 /** A record as the API shows it. */
 export type PlainRecord = Readonly<Record<string, unknown>>
-
-export function isObject(value: unknown): value is PlainRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** The text of a plain JSON value. */
 function toText(value: unknown): string {
@@ -116,14 +113,10 @@ export function isOrdered(type: ScalarType): boolean {
 export function compareShown({ kind }: ScalarType, a: unknown, b: unknown): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1
   if (typeof a === 'number' && typeof b === 'number') return a - b
-  if (kind === 'bigint') return compare(BigInt(a as string), BigInt(b as string))
-  if (NUMBERS.has(kind)) return compare(Number(a), Number(b))
-  if (kind === 'datetime') return compare(Date.parse(toText(a)), Date.parse(toText(b)))
+  if (kind === 'bigint') return compareOrdered(BigInt(a as string), BigInt(b as string))
+  if (NUMBERS.has(kind)) return compareOrdered(Number(a), Number(b))
+  if (kind === 'datetime') return compareOrdered(Date.parse(toText(a)), Date.parse(toText(b)))
   return Buffer.compare(Buffer.from(toText(a)), Buffer.from(toText(b)))
-}
-
-function compare<T extends number | bigint>(a: T, b: T): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 /** Writes a value as a filter has it; undefined for one that filters cannot have. */

@@ -4,6 +4,9 @@
  */
 import leven from 'leven'
 import { words } from '../../model/resource-names.ts'
+import { name } from '../sql/sql.ts'
+import type { Plan } from './plan.ts'
+import type { AskedRename, EvolveRequest } from './request.ts'
 
 /** A column that is on one side only. */
 export interface LoneColumn {
@@ -26,7 +29,7 @@ interface FoundRename {
 }
 
 /** Returns pairs of an old column and a new one. Each column is in one at most. */
-export function findRenames(old: readonly LoneColumn[], added: readonly LoneColumn[]): FoundRename[] {
+function findRenames(old: readonly LoneColumn[], added: readonly LoneColumn[]): FoundRename[] {
   const pairs = old
     .flatMap(from =>
       added.map(to => ({
@@ -60,4 +63,59 @@ function rateNames(from: string, to: string): number {
   if (one.some(word => word.length > 1 && word !== 'id' && other.includes(word))) return 2
   const longest = Math.max(from.length, to.length)
   return leven(from.toLowerCase(), to.toLowerCase()) <= longest / 2 ? 1 : 0
+}
+
+/** The columns of a table that are on one side only. */
+interface LoneColumns {
+  /** The name of the table in the database, and in the request. */
+  readonly table: string
+  readonly key: string
+  readonly old: readonly LoneColumn[]
+  readonly added: readonly LoneColumn[]
+}
+
+/** Asks about columns that may be others by new names. One that needs values is not made up then: the old ones may be meant. */
+export function askForRenames(
+  { table, key, old, added }: LoneColumns,
+  isNeeded: (column: string) => boolean,
+  request: EvolveRequest,
+  plan: Plan,
+): void {
+  const resource = request.resourceOf(key)
+  for (const { from, to, isLikely } of findRenames(old, added)) {
+    const prop = request.columns.get(key)?.get(to)?.prop.name ?? to
+    plan.renames.push({ resource, from, to: prop })
+    const ways = `renamed: { ${resource}: { ${from}: '${prop}' } } (--rename ${resource}.${from}=${prop})`
+    if (isLikely && isNeeded(to))
+      plan.faults.push(
+        `${table}.${to} is new and required, and may be "${from}" by a new name: say ${ways}, or what rows get, fill: { ${resource}: { ${prop}: ... } }`,
+      )
+    else plan.stays.push(`${table}.${from}: if it is "${prop}" by a new name, say ${ways}.`)
+  }
+}
+
+/**
+ * Returns the column of a table that gets the new name which was asked for; undefined where there is none, which may be a fault.
+ *
+ * @param find finds a column of the table by a name
+ * @param isWanted whether the entity has a column of the name
+ */
+export function findRenamed(
+  { asked, from, to }: AskedRename,
+  table: string,
+  find: (column: string) => string | undefined,
+  isWanted: (column: string) => boolean,
+  plan: Plan,
+): string | undefined {
+  const old = from.map(find).find(column => column !== undefined && !isWanted(column))
+  const isThere = find(to) !== undefined
+  if (old === undefined) {
+    // A start after the first finds the new name there.
+    if (!isThere)
+      plan.faults.push(`"${asked}" cannot be renamed, since "${table}" has no column ${from.map(name).slice(0, 2).join(' or ')}`)
+    return undefined
+  }
+  if (!isThere) return old
+  plan.faults.push(`${table}.${old} cannot become "${to}", since the table has both columns: --drop drops the one that the model lacks`)
+  return undefined
 }

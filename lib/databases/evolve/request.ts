@@ -9,6 +9,7 @@ import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-typ
 import { publicName, scalarType } from '../../model/metadata/property-type.ts'
 import { defaultNames } from '../../model/resource-names.ts'
 import type { Evolving } from '../../records/database/evolving.ts'
+import { isJsonText } from '../../foundation/base/json.ts'
 
 /** A column of an entity, with what is known of its values. */
 export interface EvolvedColumn {
@@ -35,7 +36,7 @@ export interface EvolveRequest {
   readonly resourceOf: (table: string) => string
 }
 
-interface AskedRename {
+export interface AskedRename {
   /** As it is asked for. */
   readonly asked: string
   /** The columns that may be meant, best first. */
@@ -138,7 +139,7 @@ function describe(prop: EntityProperty, platform: Platform): Pick<EvolvedColumn,
     return {
       type: undefined,
       store: json => (typeof json === 'object' && json !== null ? JSON.stringify(json) : undefined),
-      storeText: text => (isJson(text) ? text : undefined),
+      storeText: text => (isJsonText(text) ? text : undefined),
     }
   const { customType } = value
   const encode = (typed: ScalarValue | undefined): unknown => {
@@ -153,18 +154,9 @@ function describe(prop: EntityProperty, platform: Platform): Pick<EvolvedColumn,
 
 /** A text of JSON is stored as it is. */
 function storeText(text: string, type: ScalarType, encode: (typed: ScalarValue | undefined) => unknown): unknown {
-  if (type.kind === 'json') return isJson(text) ? text : undefined
+  if (type.kind === 'json') return isJsonText(text) ? text : undefined
   // A decimal of a path may have more digits than the column.
   return encode(type.kind === 'decimal' ? readScalar(text, type) : parseScalar(text, type))
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function readFill(

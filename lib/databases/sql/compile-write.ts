@@ -91,3 +91,17 @@ function isKey(flavour: Flavour, { key, discriminator }: StoredTable): Sql {
 function finish(flavour: Flavour, whole: Sql): Statement {
   return flavour.finish(whole, [], '')
 }
+
+/** Returns what follows the columns that an UPDATE sets, where rows have a version. */
+export function countChange(version: StoredTable['version']): string {
+  return (version?.columns ?? []).map(({ column }) => `, ${name(column)} = ${name(column)} + 1`).join('')
+}
+
+export function inOrder(order: string | undefined): string {
+  return order === undefined ? '' : ` order by ${name(order)}`
+}
+
+/** A statement whose parameters are given as they stand in it. */
+export function plainStatement(sql: string): Statement {
+  return { sql, bindings: [] }
+}

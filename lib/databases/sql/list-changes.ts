@@ -10,7 +10,6 @@ import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { Field } from '../../records/plan/read-plan.ts'
 import { planListOrder } from '../../records/plan/order.ts'
 import { readBefore, readRecords, readRows } from '../../records/read/run-read.ts'
-import type { ScalarValue } from '../../foundation/values/scalar-type.ts'
 import { compileRead } from './compile-read.ts'
 import type { Flavour } from './flavour.ts'
 import { compileListOrder } from './list-order.ts'
@@ -18,6 +17,7 @@ import type { CompiledListOrder } from './list-order.ts'
 import type { Recall } from './from-clause.ts'
 import { compileLink, compileShownLink } from './row-image.ts'
 import { name } from './sql.ts'
+import { compareOrdered } from '../../foundation/values/scalar-type.ts'
 
 /** The bytes of a change, and those of an ID in it. */
 const LIST_BYTES = 100
@@ -291,14 +291,10 @@ function inOrder({ ids, places }: ListState, { attribute }: WatchedList): unknow
 function compareIds(a: unknown, b: unknown, target: Resource): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   const [first, second] = [keyFromJson(a, target), keyFromJson(b, target)]
-  if (first === undefined || second === undefined) return compareValues(String(a), String(b))
+  if (first === undefined || second === undefined) return compareOrdered(String(a), String(b))
   for (let part = 0; part < first.length; part++) {
-    const order = compareValues(first[part]!, second[part]!)
+    const order = compareOrdered(first[part]!, second[part]!)
     if (order !== 0) return order
   }
   return 0
-}
-
-function compareValues(a: ScalarValue, b: ScalarValue): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -3,6 +3,7 @@
  * faults in plain words. A keyword that it does not know is an error, so that none is left out silently.
  */
 import type { Schema } from '../openapi/schema.ts'
+import { isObject } from '../../foundation/base/json.ts'
 
 /** Keywords that say nothing about which values are valid. */
 const ANNOTATIONS = new Set([
@@ -99,13 +100,13 @@ const CHECKS: Readonly<Record<string, KeywordCheck>> = {
     return faults
   },
   required: (expected, value, _schema, place) => {
-    if (!isRecord(value)) return NOTHING
+    if (!isObject(value)) return NOTHING
     let faults = NOTHING
     for (const name of expected as string[]) if (!Object.hasOwn(value, name)) faults = join(faults, [say(place, `lacks "${name}"`)])
     return faults
   },
   properties: (expected, value, _schema, place) => {
-    if (!isRecord(value)) return NOTHING
+    if (!isObject(value)) return NOTHING
     let faults = NOTHING
     for (const name in expected as Schema)
       if (Object.hasOwn(value, name))
@@ -113,13 +114,13 @@ const CHECKS: Readonly<Record<string, KeywordCheck>> = {
     return faults
   },
   additionalProperties: (expected, value, schema, place) => {
-    if (!isRecord(value)) return []
+    if (!isObject(value)) return []
     const more = Object.keys(value).filter(name => !Object.hasOwn(schema['properties'] ?? {}, name))
     if (typeof expected === 'object') return more.flatMap(name => findMismatches(expected as Schema, value[name], below(place, name)))
     return expected === false ? more.map(name => say(place, `has "${name}", which is not described`)) : []
   },
   unevaluatedProperties: (expected, value, schema, place) => {
-    if (!isRecord(value) || expected !== false) return []
+    if (!isObject(value) || expected !== false) return []
     const known = new Set(listDescribed(schema, value, place))
     return Object.keys(value).flatMap(name => (known.has(name) ? NOTHING : [say(place, `has "${name}", which is not described`)]))
   },
@@ -155,8 +156,8 @@ export function resolve(root: Schema, reference: string): Schema {
 function follow(root: Schema, reference: string): Schema {
   let node: unknown = root
   for (const name of reference.replace(/^#/, '').split('/').slice(1))
-    node = isRecord(node) ? node[decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~')] : undefined
-  if (!isRecord(node)) throw new Error(`The reference ${reference} leads nowhere.`)
+    node = isObject(node) ? node[decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~')] : undefined
+  if (!isObject(node)) throw new Error(`The reference ${reference} leads nowhere.`)
   return node
 }
 
@@ -228,10 +229,6 @@ function isOfType(value: unknown, type: string): boolean {
   if (type === 'integer') return typeof value === 'number' && Number.isInteger(value)
   if (type === 'number') return typeof value === 'number' && Number.isFinite(value)
   return nameType(value) === type
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isSame(a: unknown, b: unknown): boolean {

@@ -8,6 +8,7 @@ import type { OpenApiDocument } from '../openapi/openapi-document.ts'
 import type { Schema } from '../openapi/schema.ts'
 import { checkValue, resolve } from './check-value.ts'
 import type { HeldAnswer } from './held-answer.ts'
+import { decodeSegment } from '../../records/request/address.ts'
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
@@ -199,13 +200,4 @@ function checkOptions({ status, headers }: HeldAnswer): string[] {
 function readTemplate(segment: string): string | undefined {
   const text = decodeSegment(segment)
   return /^\{\w+\}$/.test(text) ? undefined : text
-}
-
-/** A segment that cannot be decoded is that of no described path. */
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }

@@ -8,9 +8,10 @@ import type { CommandError } from './command-error.ts'
 import { checkDescription } from './description-arguments.ts'
 import { checkEvolution, EVOLVE_OPTIONS, readEvolution, takeDiff } from './evolve-arguments.ts'
 import type { EvolveArguments } from './evolve-arguments.ts'
-import { misuse, toBase, toHosts, toMilliseconds, toPort } from './option-values.ts'
+import { toBase, toHosts, toMilliseconds, toPort } from './option-values.ts'
 import { checkTrial, readTrial } from './trial-arguments.ts'
 import type { TrialArguments } from './trial-arguments.ts'
+import { misuse } from './command-error.ts'
 
 /** The parsed command line. */
 export interface CommandArguments extends TrialArguments, EvolveArguments {

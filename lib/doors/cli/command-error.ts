@@ -11,6 +11,11 @@ export class CommandError extends Error {
   }
 }
 
+/** A usage error. */
+export function misuse(text: string): CommandError {
+  return new CommandError(text, 2)
+}
+
 /** Formats any thrown value in one line. */
 export function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message || error.name : String(error)

@@ -2,7 +2,7 @@
  * Description arguments: checks what goes with `--openapi` and `--diagram`, which write a description and end. Every mistake is a usage
  * error (exit code 2).
  */
-import { CommandError } from './command-error.ts'
+import { misuse } from './command-error.ts'
 
 interface DescriptionArguments {
   readonly openapi: string | undefined
@@ -30,8 +30,4 @@ export function checkDescription(args: DescriptionArguments): void {
     throw misuse(`${option} writes a ${openapi === undefined ? 'diagram' : 'document'} and ends: it does not go with ${other[0]}.`)
   if (diagram !== undefined && diagram !== '' && !/\.(?:svg|mmd)$/.test(diagram))
     throw misuse(`--diagram takes a file whose name ends with .svg or .mmd (Mermaid), got "${diagram}".`)
-}
-
-function misuse(text: string): CommandError {
-  return new CommandError(text, 2)
 }

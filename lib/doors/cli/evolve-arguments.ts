@@ -2,7 +2,7 @@
  * Evolve arguments: the options of the command line that change the tables of a database, and `diff`, which shows what they would do. Every
  * mistake is a usage error (exit code 2).
  */
-import { CommandError } from './command-error.ts'
+import { misuse } from './command-error.ts'
 
 export interface EvolveArguments {
   /** Whether the tables are made to fit the model. */
@@ -83,8 +83,4 @@ export function checkEvolution(args: EvolveArguments & Others): void {
 function refuse(what: string, others: Readonly<Record<string, string | boolean | undefined>>): void {
   const other = Object.entries(others).find(([, given]) => given !== undefined && given !== false)
   if (other !== undefined) throw misuse(`${what}: it does not go with ${other[0]}.`)
-}
-
-function misuse(text: string): CommandError {
-  return new CommandError(text, 2)
 }

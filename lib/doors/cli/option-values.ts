@@ -2,7 +2,7 @@
 import { isIPv6 } from 'node:net'
 import { MAX_DELAY } from '../../engine/testing/fault-options.ts'
 import { readBase } from '../../records/request/address.ts'
-import { CommandError } from './command-error.ts'
+import { misuse } from './command-error.ts'
 
 export function toBase(base: string | undefined): string | undefined {
   if (base === undefined) return undefined
@@ -30,8 +30,4 @@ export function toMilliseconds(option: string, text: string, least: number): num
   const time = /^\d{1,10}$/.test(text) ? Number(text) : NaN
   if (time >= least && time <= MAX_DELAY) return time
   throw misuse(`${option} takes a number of milliseconds from ${least} to ${MAX_DELAY}, got "${text}".`)
-}
-
-export function misuse(text: string): CommandError {
-  return new CommandError(text, 2)
 }

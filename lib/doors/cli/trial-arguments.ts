@@ -2,7 +2,7 @@
  * Trial arguments: the options of the command line that try an API: `--self-test`, `--check`, and what goes with them. Every mistake is a
  * usage error (exit code 2).
  */
-import { CommandError } from './command-error.ts'
+import { misuse } from './command-error.ts'
 
 export interface TrialArguments {
   /** The file of records to add. */
@@ -77,8 +77,4 @@ function toHeaders(lines: readonly string[] | undefined): Record<string, string>
       return [name.toLowerCase(), value]
     }),
   )
-}
-
-function misuse(text: string): CommandError {
-  return new CommandError(text, 2)
 }

@@ -12,6 +12,7 @@ import { OWN_READINGS } from '../../records/read/anchors.ts'
 import { readRecords } from '../../records/read/run-read.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { Change } from './changes.ts'
+import { idNames } from '../../model/key.ts'
 
 /** Rows of both states together that are compared at most. */
 const MAX_ROWS = 400_000
@@ -49,7 +50,7 @@ function planAll({ resource, fields }: WatchedTable, { lists }: Watched): ReadPl
   return {
     resource,
     anchor: OWN_READINGS.list.anchor,
-    node: { resource, fields: [...fields, ...links, ...keyNamesOf(resource).map(name => keyField(resource, name))] },
+    node: { resource, fields: [...fields, ...links, ...idNames(resource).map(name => keyField(resource, name))] },
     where: [],
     scopeOf: EVERYTHING.scopeOf,
     order: [],
@@ -67,11 +68,6 @@ export async function readTable(table: WatchedTable, watched: Watched, connectio
   return new Map(records.map(record => takeKey(table, record)))
 }
 
-/** The names of the attributes that make the ID. */
-function keyNamesOf({ shownKey, keyNames }: Resource): readonly string[] {
-  return shownKey === undefined ? keyNames : [shownKey.name]
-}
-
 /** A part of the key under a name of its own: clients may not see it, or see it under another one. */
 function keyField({ byName }: Resource, name: string): Field {
   const attribute = byName.get(name) as ScalarAttribute | ToOneAttribute
@@ -82,7 +78,7 @@ function keyField({ byName }: Resource, name: string): Field {
 
 /** Takes the parts of the key out of a record. */
 function takeKey({ resource }: WatchedTable, record: JsonRecord): [string | number, JsonRecord] {
-  const names = keyNamesOf(resource)
+  const names = idNames(resource)
   const parts = names.map(name => record[KEY + name])
   const { ...shown } = record
   for (const name of names) delete shown[KEY + name]

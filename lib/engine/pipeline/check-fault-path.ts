@@ -3,7 +3,7 @@
  * for a failure which never comes would pass for the wrong reason. Whatever a star leaves open is taken.
  */
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
-import { findPathBelow, NO_VERSION } from '../../records/request/address.ts'
+import { findPathBelow, NO_VERSION, decodeSegment } from '../../records/request/address.ts'
 import { describeReserved, DESCRIPTION, DOCS, TEST_CONTROLS, WORKBENCH } from '../../records/request/reserved-paths.ts'
 import { listSessionNames } from '../../records/request/session-paths.ts'
 import type { StageParts } from './handle.ts'
@@ -51,10 +51,11 @@ function checkAttribute(
   [version, name, , attribute]: readonly string[],
   { served, templates }: PathParts,
 ): void {
-  const resource = served.get(version!)!.lookUp(decode(name!), version!)
+  const resource = served.get(version!)!.lookUp(decodeSegment(name!), version!)
   if (resource === undefined || attribute === undefined || attribute === '' || attribute.includes('*')) return
-  if (resource.byName.has(decode(attribute)) || resource.marks.has(decode(attribute)) || isOfRoute(attribute, 3, templates)) return
-  const meant = findNearest(decode(attribute), resource.byName.keys())
+  if (resource.byName.has(decodeSegment(attribute)) || resource.marks.has(decodeSegment(attribute)) || isOfRoute(attribute, 3, templates))
+    return
+  const meant = findNearest(decodeSegment(attribute), resource.byName.keys())
   throw refusal(
     match,
     where,
@@ -65,19 +66,19 @@ function checkAttribute(
 
 function unknownVersion(match: string, where: string, name: string, { options, served }: PathParts): TypeError {
   const [first = NO_VERSION] = options.versions
-  const isResource = served.get(first)!.lookUp(decode(name), first) !== undefined
+  const isResource = served.get(first)!.lookUp(decodeSegment(name), first) !== undefined
   const meant = isResource ? `${first}/${name}` : findNearest(name, options.versions)
   return refusal(match, where, `the version "${name}"`, meant === undefined ? undefined : match.replace(`/${name}`, `/${meant}`))
 }
 
 function unknownResource(match: string, where: string, name: string, version: string, { served }: PathParts): TypeError {
-  const meant = findNearest(decode(name), served.get(version)!.model.byName.keys())
+  const meant = findNearest(decodeSegment(name), served.get(version)!.model.byName.keys())
   return refusal(match, where, `the resource "${name}"`, meant === undefined ? undefined : match.replace(`/${name}`, `/${meant}`))
 }
 
 function isKnown(name: string, version: string, at: number, { served, authentication, templates }: PathParts): boolean {
   return (
-    served.get(version)!.lookUp(decode(name), version) !== undefined ||
+    served.get(version)!.lookUp(decodeSegment(name), version) !== undefined ||
     name === DESCRIPTION ||
     describeReserved(name, authentication?.paths) !== undefined ||
     isOfRoute(name, at, templates)
@@ -93,7 +94,8 @@ function beforeStar(segment: string): string {
 /** Whether a segment with a star may be one of a way in, or of this engine: it is none where it is nearly the name of a resource. */
 function isFree(start: string, at: number, parts: PathParts): boolean {
   return (
-    mayBegin(start, NO_VERSION, at, parts) || findNearest(decode(start), parts.served.get(NO_VERSION)!.model.byName.keys()) === undefined
+    mayBegin(start, NO_VERSION, at, parts) ||
+    findNearest(decodeSegment(start), parts.served.get(NO_VERSION)!.model.byName.keys()) === undefined
   )
 }
 
@@ -109,7 +111,7 @@ function mayBegin(start: string, version: string, at: number, { options, served,
     WORKBENCH,
     ...templates.flatMap(template => template.slice(1).split('/')[at] ?? []),
   ]
-  return names.some(name => name.startsWith(decode(start)) || name.startsWith('{'))
+  return names.some(name => name.startsWith(decodeSegment(start)) || name.startsWith('{'))
 }
 
 /** Whether a custom route has the segment at its place. */
@@ -122,12 +124,4 @@ function isOfRoute(name: string, at: number, templates: readonly string[]): bool
 
 function refusal(match: string, where: string, what: string, meant: string | undefined): TypeError {
   return new TypeError(`${where}: "${match}" can meet no request: ${what} is unknown.${formatHint(meant)}`)
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }

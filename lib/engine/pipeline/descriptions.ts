@@ -5,7 +5,7 @@
 import type { AnswerCheck } from '../../description/conformity/held-answer.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { checkNames, findNearest, formatHint } from '../../foundation/base/suggest.ts'
-import type { Attribute, Model, Resource } from '../../model/model.ts'
+import type { Model, Resource } from '../../model/model.ts'
 import type { Diagram } from '../../description/diagram/diagram-parts.ts'
 import { findSegment } from '../../description/openapi/source.ts'
 import type { ApiSource, DescribedLogin, DescribeOptions } from '../../description/openapi/source.ts'
@@ -14,6 +14,7 @@ import { NO_VERSION, listVersions } from '../../records/request/address.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
+import { isRendered } from '../../records/write/model-traits.ts'
 
 /** Options of `engine.openapi`. */
 export interface OpenApiOptions {
@@ -276,8 +277,4 @@ function mayRefuse({ resources }: Model, { auth, lookup }: CheckedOptions): bool
       Object.values(access).some(rule => typeof rule === 'function') ||
       attributes.some(isRendered),
   )
-}
-
-function isRendered(attribute: Attribute): boolean {
-  return attribute.render !== undefined || (attribute.kind === 'embedded' && attribute.attributes.some(isRendered))
 }

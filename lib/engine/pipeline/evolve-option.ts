@@ -4,6 +4,7 @@
  */
 import type { Evolving } from '../../records/database/evolving.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
+import { isObject } from '../../foundation/base/json.ts'
 
 /** The options that go with `schema: 'evolve'` alone. */
 const OPTIONS = ['fill', 'renamed', 'drop'] as const
@@ -24,10 +25,6 @@ export function checkEvolve(given: Partial<Pick<Evolving, 'fill' | 'renamed' | '
       if (typeof next !== 'string')
         throw new TypeError(`RestEngine.create: "renamed.${resource}.${old}" must be the new name of the property, a text.`)
   if (given.drop !== undefined && typeof given.drop !== 'boolean') throw new TypeError('RestEngine.create: "drop" must be true or false.')
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 interface EvolveOptions extends Pick<Evolving, 'fill' | 'renamed' | 'drop'> {

@@ -4,7 +4,7 @@
  */
 import type { HeldAnswer } from '../../description/conformity/held-answer.ts'
 import type { Resource } from '../../model/model.ts'
-import { NO_VERSION, formatRoot } from '../../records/request/address.ts'
+import { NO_VERSION, formatRoot, decodeSegment } from '../../records/request/address.ts'
 import { pairsOfObject, pairsOfText } from '../../records/request/query-string.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { Descriptions } from './descriptions.ts'
@@ -88,7 +88,7 @@ function isCutDown({ vocabulary }: Services, names: readonly string[]): boolean 
 function listOtherPaths(path: string, version: string, { lookUp, model }: Services): string[] {
   const root = formatRoot('', version)
   const [, name = '', ...rest] = path.slice(root.length).split('/')
-  const found = name === '' ? undefined : (model.byName.get(decode(name)) ?? lookUpSafely(decode(name), version, lookUp))
+  const found = name === '' ? undefined : (model.byName.get(decodeSegment(name)) ?? lookUpSafely(decodeSegment(name), version, lookUp))
   const names = found === undefined ? [] : [found.plural, ...found.accepted]
   return names.map(each => [root, encodeURIComponent(each), ...rest].join('/'))
 }
@@ -99,13 +99,5 @@ function lookUpSafely(name: string, version: string, lookUp: Services['lookUp'])
     return lookUp(name, version)
   } catch {
     return undefined
-  }
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
   }
 }

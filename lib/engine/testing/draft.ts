@@ -24,8 +24,3 @@ export interface RecordDraft {
   /** Values that follow from other records of the graph, once those have theirs, by the name of the attribute. */
   readonly pending: Map<string, () => unknown>
 }
-
-/** Returns the path of a name below another path. */
-export function joinPath(path: string, name: string | number): string {
-  return path === '' ? String(name) : `${path}.${name}`
-}

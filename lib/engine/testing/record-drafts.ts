@@ -15,7 +15,6 @@ import type {
   ToOneAttribute,
   ToOneOfAttribute,
 } from '../../model/model.ts'
-import { joinPath } from './draft.ts'
 import type { RecordDraft } from './draft.ts'
 import { SharedKeys } from './shared-keys.ts'
 import { mayLinkItself } from '../../records/write/check-database.ts'
@@ -23,6 +22,7 @@ import { findAskedClass, isOfClass } from '../../records/write/record-class.ts'
 import { filledSide, owningName } from '../../records/write/relation-sides.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import type { Overrides } from './given-options.ts'
+import { joinPath } from '../../records/write/validation-context.ts'
 
 /** The relations that need a record, the outermost first. */
 type Needs = readonly { readonly resource: Resource; readonly attribute: ToOneAttribute }[]

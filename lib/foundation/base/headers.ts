@@ -27,6 +27,10 @@ export function checkHeaders(headers: Readonly<Record<string, string>>, place: s
   return checked
 }
 
+export function lowerNames(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
 function findFault(name: string, text: unknown): string | undefined {
   if (typeof text !== 'string') return `it is ${text === null ? 'null' : typeof text}, not a string`
   if (!NAME.test(name)) return 'its name is not a token'

@@ -342,3 +342,8 @@ export function fromProperty(value: unknown, type: ScalarType): ScalarValue {
       return value as ScalarValue
   }
 }
+
+/** Compares two values of one type of JavaScript, texts by code unit. */
+export function compareOrdered<T extends ScalarValue>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

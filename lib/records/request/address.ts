@@ -69,3 +69,12 @@ export function readBase(given: unknown, where: string, versions: readonly strin
   if (versions.includes(last)) throw wrong(`ends with the version "${last}", which follows the base anyway`, text.slice(0, mark) || '/')
   return text
 }
+
+/** Decodes a segment of a path. One that cannot be decoded is the name of nothing, and stays as it is. */
+export function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

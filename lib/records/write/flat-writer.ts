@@ -9,11 +9,11 @@ import type { Coroutine } from '../../foundation/base/awaitable.ts'
 import { RestError } from '../../foundation/base/errors.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import type { Connection } from '../database/connection.ts'
-import type { Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
+import type { Resource, ToManyAttribute } from '../../model/model.ts'
 import { EVERYTHING, hasVisibleTarget, retryWithRules } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import type { RefusedBody } from './find-taken.ts'
-import { isLinkedByShown, withRowKey } from './link-rows.ts'
+import { isLinkedByShown, withRowKey, replaceLink } from './link-rows.ts'
 import { MadeValues, valuesForMember } from './made-values.ts'
 import { planRows } from './plan-rows.ts'
 import type { PlannedWrite } from './planned-write.ts'
@@ -62,7 +62,7 @@ export class FlatWriter {
   append(owner: RecordAddress, list: ToManyAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const link = list.where === undefined && !list.readOnly && list.via.kind === 'foreign' ? owningAttribute(list) : undefined
     if (link === undefined || planRows(owner.resource) === null || Object.hasOwn(body, link.name)) return undefined
-    const linked = linkOwner(body, link, owner)
+    const linked = replaceLink(body, link, owner.key)
     const shape = this.#shapes.findInsert(list.target, linked)
     if (shape === undefined || shape.callsEarly) return undefined
     const values = shape.made.length === 0 ? undefined : new MadeValues()
@@ -172,9 +172,4 @@ export class FlatWriter {
     const rest = shown === undefined ? body : omitUnchanged(body, resource, [shown], this.#connection.mayHoldMisfits)
     return { shape: rest === body ? shape : this.#shapes.find(resource, rest, 'update'), body: rest }
   }
-}
-
-/** Returns the body of a new member of a list, with the link to the record that has the list. */
-function linkOwner(body: JsonObject, { name }: ToOneAttribute, { key: [key] }: RecordAddress): JsonObject {
-  return { ...body, [name]: typeof key === 'bigint' ? String(key) : key }
 }

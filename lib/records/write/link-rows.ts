@@ -51,6 +51,7 @@ function readId(value: unknown, { attribute }: LinkField): RecordKey | null | un
   return idFromJson(value, attribute.target)
 }
 
-function replaceLink(body: JsonObject, { name }: LinkField, [key]: KeyValues): JsonObject {
+/** Returns a body that links the record of a key. */
+export function replaceLink(body: JsonObject, { name }: Pick<LinkField, 'name'>, [key]: KeyValues): JsonObject {
   return { ...body, [name]: typeof key === 'bigint' ? String(key) : key }
 }

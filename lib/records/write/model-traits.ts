@@ -32,6 +32,6 @@ function removesOrphans(attribute: Attribute): boolean {
   return attribute.kind === 'toOneOf' ? attribute.branches.some(({ orphanRemoval }) => orphanRemoval) : attribute.orphanRemoval
 }
 
-function isRendered(attribute: Attribute): boolean {
+export function isRendered(attribute: Attribute): boolean {
   return attribute.render !== undefined || (attribute.kind === 'embedded' && attribute.attributes.some(isRendered))
 }

@@ -11,6 +11,7 @@ import { isObject } from '../../foundation/base/json.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import { readScalar } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+import { isRendered } from './model-traits.ts'
 
 /** Kinds of values that have one stored form: setting the same value again changes nothing. */
 const ONE_FORM: ReadonlySet<string> = new Set(['integer', 'float', 'boolean', 'text', 'date'])
@@ -88,10 +89,6 @@ function listSiblings({ columns }: { readonly columns: readonly string[] }, body
 export function omitUnchangedLinks(body: JsonObject, groups: readonly (readonly string[])[], shown: JsonObject): JsonObject {
   const same = groups.filter(group => group.every(name => builtin.util.isDeepStrictEqual(shown[name], body[name]))).flat()
   return same.length === 0 ? body : Object.fromEntries(Object.entries(body).filter(([name]) => !same.includes(name)))
-}
-
-function isRendered(attribute: Attribute | InnerAttribute): boolean {
-  return attribute.render !== undefined || (attribute.kind === 'embedded' && attribute.attributes.some(isRendered))
 }
 
 /**

@@ -1,8 +1,8 @@
 /** Check rows: which rows of a server stand against types, checks, unique indexes and foreign keys that their table is about to get. */
 import type { PoolClient } from 'pg'
 import type { Column, DatabaseTable, ForeignKey, TableDifference } from '@mikro-orm/postgresql'
-import { countRows, nameRows, show } from '../../evolve/plan.ts'
-import type { Plan } from '../../evolve/plan.ts'
+import { show, BareValue, sayDuplicates } from '../../evolve/plan.ts'
+import type { Plan, FoundRows } from '../../evolve/plan.ts'
 import { name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
 
@@ -19,10 +19,19 @@ interface AskedRows {
   readonly plan: Plan
 }
 
-/** Asks for rows, as many as are shown, and for their number. */
-async function find(session: PoolClient, select: string, from: string): Promise<{ count: number; rows: readonly (readonly unknown[])[] }> {
+/**
+ * Finds rows of a table, as many as are shown, and their number. Their keys come as texts, which are shown without quotes.
+ *
+ * @param rest what follows the name of the table
+ * @param value a text that is shown behind the key
+ */
+async function findRows(session: PoolClient, table: DatabaseTable, rest: string, value?: string): Promise<FoundRows> {
+  const { names: key, sql } = keyOf(table)
+  const from = `from ${table.getQuotedName()} ${rest}`
   const [[count] = [0]] = await ask(session, `select count(*)::int ${from}`)
-  return { count: Number(count), rows: Number(count) === 0 ? [] : await ask(session, `select ${select} ${from} limit 5`) }
+  const found = Number(count) === 0 ? [] : await ask(session, `select ${sql}${value === undefined ? '' : `, ${value}`} ${from} limit 5`)
+  const named = value === undefined ? found : found.map(row => [...row.slice(0, -2), `${String(row.at(-2))} (${show(row.at(-1))})`])
+  return { key, count: Number(count), rows: named.map(row => row.map(each => new BareValue(each))) }
 }
 
 /** Adds the rows that stand against a difference to the faults of the plan. */
@@ -52,23 +61,8 @@ async function checkType(table: DatabaseTable, from: Column, to: Column, { sessi
   const back = isRead ? 'true' : `(${column}::${castOf(to)})::${castOf(from)}::text is not distinct from ${column}::text`
   if (!isRead && (await isTrueOfAll(session, `select bool_and(${back}) from ${quoted}`))) return
   await command(session, FITS)
-  const key = keyOf(table)
-  const where = `where ${column} is not null and not pg_temp.mikro_fits(${column}::text, $$${castOf(from)}$$, $$${castOf(to)}$$, ${!isRead})`
-  const { count, rows } = await find(session, `${key.sql}, ${column}::text`, `from ${quoted} ${where}`)
-  if (count === 0) return
-  const shown = rows.map(row => [...row.slice(0, -2), new NamedText(`${String(row.at(-2))} (${show(row.at(-1))})`)])
-  plan.faults.push(`${table.name}.${from.name} cannot become "${to.type}" in ${countRows(count)}: ${nameRows(key.names, shown, count)}`)
-}
-
-/** A key with the value beside it. */
-class NamedText {
-  readonly #text: string
-  constructor(text: string) {
-    this.#text = text
-  }
-  toString(): string {
-    return this.#text
-  }
+  const differs = `where ${column} is not null and not pg_temp.mikro_fits(${column}::text, $$${castOf(from)}$$, $$${castOf(to)}$$, ${!isRead})`
+  plan.refuseType(`${table.name}.${from.name}`, to.type, await findRows(session, table, differs, `${column}::text`))
 }
 
 function castOf({ type }: Column): string {
@@ -101,17 +95,7 @@ async function isTrueOfAll(session: PoolClient, sql: string): Promise<boolean> {
 }
 
 async function checkFilled(table: DatabaseTable, { name: column }: Column, { session, plan }: AskedRows): Promise<void> {
-  const key = keyOf(table)
-  const { count, rows } = await find(session, key.sql, `from ${table.getQuotedName()} where ${name(column)} is null`)
-  if (count > 0)
-    plan.faults.push(
-      `${table.name}.${column} may be empty no more, and is in ${countRows(count)} (${nameRows(key.names, bare(rows), count)}): fill says what they get`,
-    )
-}
-
-/** Keys come as texts, which are shown without quotes. */
-function bare(rows: readonly (readonly unknown[])[]): NamedText[][] {
-  return rows.map(row => row.map(each => new NamedText(String(each))))
+  plan.refuseEmpty(`${table.name}.${column}`, await findRows(session, table, `where ${name(column)} is null`))
 }
 
 async function checkCondition(table: DatabaseTable, check: string, expression: string, { session, plan }: AskedRows): Promise<void> {
@@ -119,11 +103,7 @@ async function checkCondition(table: DatabaseTable, check: string, expression: s
   // It may be about a column that comes with it.
   if (await isTrueOfAll(session, `select count(*) = 0 ${from}`)) return
   if (!(await isTrueOfAll(session, `select count(*) >= 0 ${from}`))) return
-  const key = keyOf(table)
-  const { count, rows } = await find(session, key.sql, from)
-  plan.faults.push(
-    `${countRows(count)} of "${table.name}" (${nameRows(key.names, bare(rows), count)}) ${count === 1 ? 'does' : 'do'} not meet the check "${check}", ${expression}`,
-  )
+  plan.refuseCheck(table.name, check, expression, await findRows(session, table, `where not (${expression})`))
 }
 
 async function checkLink(table: DatabaseTable, key: ForeignKey, { session, plan }: AskedRows): Promise<void> {
@@ -134,12 +114,8 @@ async function checkLink(table: DatabaseTable, key: ForeignKey, { session, plan 
     .map((column, at) => `p.${name(key.referencedColumnNames[at]!)}::text = t.${name(column)}::text`)
     .join(' and ')
   const orphaned = isThere === true || isThere === 't' ? ` and not exists (select from ${target} as p where ${same})` : ''
-  const own = keyOf(table)
-  const { count, rows } = await find(session, own.sql, `from ${table.getQuotedName()} as t where ${filled}${orphaned}`)
-  if (count > 0)
-    plan.faults.push(
-      `${countRows(count)} of "${table.name}" (${nameRows(own.names, bare(rows), count)}) ${count === 1 ? 'refers' : 'refer'} by ${key.columnNames.join(', ')} to no row of "${key.referencedTableName.split('.').at(-1)!}"`,
-    )
+  const found = await findRows(session, table, `as t where ${filled}${orphaned}`)
+  plan.refuseLink(table.name, key.columnNames, key.referencedTableName.split('.').at(-1)!, found)
 }
 
 async function checkUnique(
@@ -157,5 +133,5 @@ async function checkUnique(
   )
   if (rows.length === 0) return
   const named = rows.map(row => `${row.slice(0, -1).map(show).join(', ')} in ${key.names.join('~')} ${String(row.at(-1)).slice(0, 60)}`)
-  plan.faults.push(`rows of "${table.name}" have the same ${columns.join(', ')}, which must be unique: ${named.join('; ')}`)
+  plan.faults.push(sayDuplicates(table.name, columns, named))
 }

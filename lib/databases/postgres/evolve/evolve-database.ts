@@ -8,7 +8,7 @@ import type { Column, SchemaDifference, SqlSchemaGenerator, TableDifference } fr
 import type { Notes } from '../../../foundation/base/notes.ts'
 import { Rehearsed } from '../../../records/database/evolving.ts'
 import type { EvolveStep, Evolving } from '../../../records/database/evolving.ts'
-import { findRenames } from '../../evolve/find-renames.ts'
+import { askForRenames } from '../../evolve/find-renames.ts'
 import { Plan } from '../../evolve/plan.ts'
 import { keyOfTable, readRequest } from '../../evolve/request.ts'
 import type { EvolveRequest } from '../../evolve/request.ts'
@@ -100,9 +100,7 @@ async function prepareTable(table: TableDifference, evolution: Evolution): Promi
   guessRenames(table, left, added, needed, evolution)
   for (const column of Object.values(table.addedColumns))
     if (fromTable.hasColumn(column.name) && fromTable.getColumn(column.name)!.generated === undefined)
-      plan.faults.push(
-        `${toTable.name}.${column.name} holds values, and is generated in the entity, which would lose them: give the property another name`,
-      )
+      plan.refuseGenerated(`${toTable.name}.${column.name}`)
   if (plan.faults.length > 0) return
   for (const column of needed) await addNeeded(column, table, evolution)
   for (const { column, changedProperties } of Object.values(table.changedColumns)) {
@@ -126,11 +124,8 @@ async function addNeeded(column: Column, { toTable }: TableDifference, { session
   const value = request.fill.get(keyOfTable(request, toTable))?.get(column.name)
   const evolved = request.columns.get(keyOfTable(request, toTable))?.get(column.name)
   if (value === undefined && (evolved?.type === undefined || evolved.prop.kind !== 'scalar')) {
-    const [resource, property] = [request.resourceOf(keyOfTable(request, toTable)), evolved?.prop.name ?? column.name]
-    plan.faults.push(
-      `${toTable.name}.${column.name} is required, and rows have no value for it: say what they get, fill: { ${resource}: { ${property}: ... } }`,
-    )
-    return
+    const resource = request.resourceOf(keyOfTable(request, toTable))
+    return plan.refuseRequired(`${toTable.name}.${column.name}`, resource, evolved?.prop.name ?? column.name)
   }
   const isUnique = toTable
     .getIndexes()
@@ -156,26 +151,19 @@ function guessRenames(
   { request, plan }: Evolution,
 ): void {
   const place = (columns: readonly Column[], { name: wanted }: Column): number => columns.findIndex(column => column.name === wanted)
-  const lone = (all: readonly Column[]) => (column: Column) => ({
+  const describe = (all: readonly Column[]) => (column: Column) => ({
     name: column.name,
     type: column.type.replace(/\(.*$/, '').replace('varchar', 'text'),
     place: place(all, column),
   })
   const isOpen = ({ name: column }: Column): boolean => request.fill.get(keyOfTable(request, toTable))?.has(column) !== true
-  const resource = request.resourceOf(keyOfTable(request, toTable))
-  for (const { from, to, isLikely } of findRenames(
-    left.map(lone(fromTable.getColumns())),
-    added.filter(isOpen).map(lone(toTable.getColumns())),
-  )) {
-    const prop = request.columns.get(keyOfTable(request, toTable))?.get(to)?.prop.name ?? to
-    plan.renames.push({ resource, from, to: prop })
-    const ways = `renamed: { ${resource}: { ${from}: '${prop}' } } (--rename ${resource}.${from}=${prop})`
-    if (isLikely && needed.some(column => column.name === to))
-      plan.faults.push(
-        `${toTable.name}.${to} is new and required, and may be "${from}" by a new name: say ${ways}, or what rows get, fill: { ${resource}: { ${prop}: ... } }`,
-      )
-    else plan.stays.push(`${toTable.name}.${from}: if it is "${prop}" by a new name, say ${ways}.`)
+  const lone = {
+    table: toTable.name,
+    key: keyOfTable(request, toTable),
+    old: left.map(describe(fromTable.getColumns())),
+    added: added.filter(isOpen).map(describe(toTable.getColumns())),
   }
+  askForRenames(lone, wanted => needed.some(column => column.name === wanted), request, plan)
 }
 
 /** Returns the statements that MikroORM's generator makes of a difference. */

@@ -2,7 +2,7 @@
 import type { PoolClient } from 'pg'
 import type { Column, DatabaseTable } from '@mikro-orm/postgresql'
 import { makeValue } from '../../evolve/made-values.ts'
-import { countRows, show } from '../../evolve/plan.ts'
+import { show, sayFilled, sayMade } from '../../evolve/plan.ts'
 import type { Plan } from '../../evolve/plan.ts'
 import type { EvolvedColumn } from '../../evolve/request.ts'
 import type { Evolving } from '../../../records/database/evolving.ts'
@@ -43,20 +43,13 @@ export async function addFilled(filled: Filled, filling: Filling): Promise<void>
     const drop = `alter table ${quoted} alter column ${name(column.name)} drop default`
     await command(session, `${add} default ${session.escapeLiteral(textOf(value.stored))}`)
     await command(session, drop)
-    const shown = typeof value.json === 'object' ? JSON.stringify(value.json) : value.json
-    plan.add(`${place}: the column is added; ${countRows(Number(count))} ${count === 1 ? 'gets' : 'get'} ${show(shown)}.`, [
-      `${add} default ?`,
-      drop,
-    ])
+    plan.add(`${place}: the column is added; ${sayFilled(Number(count), value.json)}`, [`${add} default ?`, drop])
     return
   }
   await command(session, add)
   const first = await fillMade(filled, filling)
   if (first === undefined) return
-  plan.add(
-    `${place}: the column is added; ${countRows(Number(count))} ${count === 1 ? 'gets a value that is' : 'get values that are'} made up, such as ${show(first)}: fill says which others.`,
-    [add],
-  )
+  plan.add(`${place}: the column is added; ${sayMade(Number(count), first)}`, [add])
 }
 
 /** @returns the first value; undefined where no more could be made up, which is a fault */
@@ -103,7 +96,7 @@ export async function fillEmpty({ table, column, value }: Filled, { session, pla
     return
   }
   await command(session, 'release savepoint mikro_fill')
-  plan.add(`${table.name}.${column.name}: ${countRows(Number(count))} ${count === 1 ? 'gets' : 'get'} ${show(value!.json)}.`, [
+  plan.add(`${table.name}.${column.name}: ${sayFilled(Number(count), value!.json)}`, [
     `update ${table.getQuotedName()} set ${name(column.name)} = ? where ${name(column.name)} is null`,
   ])
 }

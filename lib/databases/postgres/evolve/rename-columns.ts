@@ -10,6 +10,7 @@ import { keyOfTable } from '../../evolve/request.ts'
 import type { EvolveRequest } from '../../evolve/request.ts'
 import { name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
+import { findRenamed } from '../../evolve/find-renames.ts'
 
 export async function renameColumns(orm: MikroORM, session: PoolClient, request: EvolveRequest, plan: Plan): Promise<void> {
   const { renamed } = request
@@ -17,26 +18,17 @@ export async function renameColumns(orm: MikroORM, session: PoolClient, request:
   const tables = (orm.schema as SqlSchemaGenerator).getTargetSchema().getTables()
   for (const table of tables) {
     const quoted = table.getQuotedName()
-    for (const { asked, from, to } of renamed.get(keyOfTable(request, table)) ?? []) {
+    for (const asked of renamed.get(keyOfTable(request, table)) ?? []) {
+      const { to } = asked
       const columns = (
         await ask(session, 'select attname from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped', [
           quoted,
         ])
       ).map(([each]) => String(each))
       if (columns.length === 0) continue
-      const old = from.find(column => columns.includes(column) && !table.hasColumn(column))
-      if (old === undefined) {
-        // A start after the first finds the new name there.
-        if (!columns.includes(to))
-          plan.faults.push(`"${asked}" cannot be renamed, since "${table.name}" has no column ${from.map(name).slice(0, 2).join(' or ')}`)
-        continue
-      }
-      if (columns.includes(to)) {
-        plan.faults.push(
-          `${table.name}.${old} cannot become "${to}", since the table has both columns: --drop drops the one that the model lacks`,
-        )
-        continue
-      }
+      const find = (column: string): string | undefined => (columns.includes(column) ? column : undefined)
+      const old = findRenamed(asked, table.name, find, column => table.hasColumn(column), plan)
+      if (old === undefined) continue
       const statements = [`alter table ${quoted} rename column ${name(old)} to ${name(to)}`]
       const naming = orm.config.getNamingStrategy()
       const [check, next] = [old, to].map(column => naming.indexName(table.name, [column], 'check')) as [string, string]

@@ -4,7 +4,7 @@
  */
 import type { SeenRows, Statement } from '../../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../../model/stored-table.ts'
-import { VALUE, compileLeave as compileLeaving } from '../../sql/compile-write.ts'
+import { VALUE, compileLeave as compileLeaving, countChange, inOrder, plainStatement } from '../../sql/compile-write.ts'
 import type { Flavour } from '../../sql/flavour.ts'
 import { name, sql, tableName } from '../../sql/sql.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
@@ -13,15 +13,15 @@ import { castColumn, findSqlType } from './parameters.ts'
 /** See `WritingDialect.deleteAll`. */
 export function compileDeleteAll(stored: StoredTable): Statement {
   const [key, list] = compareKey(stored, 1)
-  return finish(`delete from ${tableName(stored.table)} where ${key} = any(${list})`)
+  return plainStatement(`delete from ${tableName(stored.table)} where ${key} = any(${list})`)
 }
 
 /** See `WritingDialect.link`. */
 export function compileLink(stored: StoredTable, { column }: StoredColumn): Statement {
   const own = name(column)
   const [key, list] = compareKey(stored, 2)
-  return finish(
-    `update ${tableName(stored.table)} set ${own} = $1${count(stored.version)} where ${key} = any(${list}) and ${own} is distinct from $3`,
+  return plainStatement(
+    `update ${tableName(stored.table)} set ${own} = $1${countChange(stored.version)} where ${key} = any(${list}) and ${own} is distinct from $3`,
   )
 }
 
@@ -29,26 +29,28 @@ export function compileLink(stored: StoredTable, { column }: StoredColumn): Stat
 export function compileUnlink(stored: StoredTable, { column }: StoredColumn): Statement {
   const own = name(column)
   const [key, list] = compareKey(stored, 2)
-  return finish(`update ${tableName(stored.table)} set ${own} = null${count(stored.version)} where ${own} = $1 and ${key} <> all(${list})`)
+  return plainStatement(
+    `update ${tableName(stored.table)} set ${own} = null${countChange(stored.version)} where ${own} = $1 and ${key} <> all(${list})`,
+  )
 }
 
 /** See `WritingDialect.deleteOthers`. */
 export function compileDeleteOthers(stored: StoredTable, { column }: StoredColumn): Statement {
   const [key, list] = compareKey(stored, 2)
-  return finish(`delete from ${tableName(stored.table)} where ${name(column)} = $1 and ${key} <> all(${list})`)
+  return plainStatement(`delete from ${tableName(stored.table)} where ${name(column)} = $1 and ${key} <> all(${list})`)
 }
 
 /** See `WritingDialect.others`. */
 export function compileOthers(stored: StoredTable, { column }: StoredColumn): Statement {
   const [key, list] = compareKey(stored, 2)
-  return finish(`select ${key} from ${tableName(stored.table)} where ${name(column)} = $1 and ${key} <> all(${list})`)
+  return plainStatement(`select ${key} from ${tableName(stored.table)} where ${name(column)} = $1 and ${key} <> all(${list})`)
 }
 
 /** See `WritingDialect.unlinked`. */
 export function compileUnlinked(stored: StoredTable, { column }: StoredColumn): Statement {
   const [key, list] = compareKey(stored, 1, 't.')
   const differs = `exists (select from ${tableName(stored.table)} as t where ${key} = l.v and t.${name(column)} is distinct from $2)`
-  return finish(`select l.v from unnest(${list}) with ordinality as l(v, i) where ${differs} order by l.i`)
+  return plainStatement(`select l.v from unnest(${list}) with ordinality as l(v, i) where ${differs} order by l.i`)
 }
 
 /** See `WritingDialect.leave`. */
@@ -61,14 +63,16 @@ export function compileLeave(flavour: Flavour, pivot: PivotTable, seen?: SeenRow
 /** See `WritingDialect.take`. */
 export function compileTake({ table, owner, member, memberType }: PivotTable): Statement {
   const list = `$2::${findListedType(memberType)}[]`
-  return finish(`delete from ${tableName(table)} where ${name(owner)} = $1 and ${castColumn(name(member), memberType)} = any(${list})`)
+  return plainStatement(
+    `delete from ${tableName(table)} where ${name(owner)} = $1 and ${castColumn(name(member), memberType)} = any(${list})`,
+  )
 }
 
 /** See `WritingDialect.enter`. */
 export function compileEnter({ table, owner, ownerType, member, memberType }: PivotTable): Statement {
   const there = `select ${castColumn(name(member), memberType)} from ${tableName(table)} where ${name(owner)} = $3 and ${name(member)} is not null`
   const listed = `unnest($2::${findListedType(memberType)}[]) with ordinality as l(v, i)`
-  return finish(
+  return plainStatement(
     `insert into ${tableName(table)} (${name(owner)}, ${name(member)}) select $1::${findOwnType(ownerType)}, l.v::${findOwnType(memberType)} ` +
       `from ${listed} where l.v not in (${there}) order by l.i`,
   )
@@ -76,7 +80,7 @@ export function compileEnter({ table, owner, ownerType, member, memberType }: Pi
 
 /** See `WritingDialect.members`. */
 export function compileMembers({ table, owner, member, order }: PivotTable): Statement {
-  return finish(
+  return plainStatement(
     `select ${name(member)} from ${tableName(table)} where ${name(owner)} = $1 and ${name(member)} is not null${inOrder(order)}`,
   )
 }
@@ -95,16 +99,4 @@ function findListedType(type: ScalarType): string {
 /** Returns the type of the column itself, where it is an unusual one: an enum takes no text. */
 function findOwnType(type: ScalarType): string {
   return type.column ?? findListedType(type)
-}
-
-function inOrder(order: string | undefined): string {
-  return order === undefined ? '' : ` order by ${name(order)}`
-}
-
-function count(version: StoredTable['version']): string {
-  return (version?.columns ?? []).map(({ column }) => `, ${name(column)} = ${name(column)} + 1`).join('')
-}
-
-function finish(text: string): Statement {
-  return { sql: text, bindings: [] }
 }

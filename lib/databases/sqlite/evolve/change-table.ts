@@ -91,9 +91,7 @@ function addColumn(column: Column, targets: readonly DatabaseTable[], draft: Tab
   })
   if (!needsValue) return
   if (value === undefined && (evolved?.type === undefined || evolved.prop.kind !== 'scalar')) {
-    const [resource, name] = [request.resourceOf(changing.table), evolved?.prop.name ?? column.name]
-    plan.faults.push(`${place} is required, and rows have no value for it: say what they get, fill: { ${resource}: { ${name}: ... } }`)
-    return
+    return plan.refuseRequired(place, request.resourceOf(changing.table), evolved?.prop.name ?? column.name)
   }
   const isUnique = targets.some(target =>
     target.getIndexes().some(index => index.unique && index.columnNames.length === 1 && index.columnNames[0] === column.name),
@@ -156,9 +154,7 @@ function compareGenerated(column: Column, found: FileColumn, draft: TableDraft):
   const place = `${existing.name}.${found.name}`
   if (column.generated === undefined && !found.generated) return false
   if (column.generated !== undefined && !found.generated) {
-    changing.plan.faults.push(
-      `${place} holds values, and is generated in the entity, which would lose them: give the property another name`,
-    )
+    changing.plan.refuseGenerated(place)
     return true
   }
   const clause = draft.columns.find(({ name }) => foldCase(name) === foldCase(found.name))!.clauses.find(({ kind }) => kind === 'generated')

@@ -3,8 +3,8 @@
  * still fit the tables.
  */
 import type Database from 'better-sqlite3'
-import { countRows, nameRows, show } from '../../evolve/plan.ts'
-import type { Plan } from '../../evolve/plan.ts'
+import { show, sayDuplicates } from '../../evolve/plan.ts'
+import type { Plan, FoundRows } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import type { ExistingTable } from '../schema/existing-table.ts'
 import type { TableChange } from './table-change.ts'
@@ -15,36 +15,23 @@ export function selectKey({ key, rowid }: Pick<ExistingTable, 'key' | 'rowid'>):
   return { names: ['row'], sql: rowid ?? '1' }
 }
 
-interface FoundRows {
-  readonly count: number
-  readonly rows: readonly unknown[][]
-}
-
-function find(db: Database.Database, select: string, from: string): FoundRows {
+/** Finds rows of a table, as many as are shown, and their number. */
+export function findRows(db: Database.Database, existing: ExistingTable, from: string): FoundRows {
+  const { names: key, sql } = selectKey(existing)
   const count = db.prepare(`select count(*) ${from}`).pluck().get() as number
-  return { count, rows: count === 0 ? [] : (db.prepare(`select ${select} ${from} limit 5`).raw().all() as unknown[][]) }
+  return { key, count, rows: count === 0 ? [] : (db.prepare(`select ${sql} ${from} limit 5`).raw().all() as unknown[][]) }
 }
 
 /** Adds the rows that a rebuilt table has against its new checks and foreign keys to the faults. */
 export function checkRows({ existing, checks, links }: TableChange, db: Database.Database, plan: Plan): void {
-  const key = selectKey(existing)
   const table = quoted(existing.name)
-  for (const { name, expression } of checks) {
-    const { count, rows } = find(db, key.sql, `from ${table} where not (${expression})`)
-    if (count > 0)
-      plan.faults.push(
-        `${countRows(count)} of "${existing.name}" (${nameRows(key.names, rows, count)}) ${count === 1 ? 'does' : 'do'} not meet the check "${name}", ${expression}`,
-      )
-  }
+  for (const { name, expression } of checks)
+    plan.refuseCheck(existing.name, name, expression, findRows(db, existing, `from ${table} where not (${expression})`))
   for (const { columns, table: target, targets } of links) {
     const filled = columns.map(column => `${table}.${quoted(column)} is not null`).join(' and ')
     const same = columns.map((column, at) => `t.${quoted(targets[at]!)} = ${table}.${quoted(column)}`).join(' and ')
     const from = `from ${table} where ${filled} and not exists (select 1 from ${quoted(target)} as t where ${same})`
-    const { count, rows } = find(db, key.sql, from)
-    if (count > 0)
-      plan.faults.push(
-        `${countRows(count)} of "${existing.name}" (${nameRows(key.names, rows, count)}) ${count === 1 ? 'refers' : 'refer'} by ${columns.join(', ')} to no row of "${target}"`,
-      )
+    plan.refuseLink(existing.name, columns, target, findRows(db, existing, from))
   }
 }
 
@@ -67,7 +54,7 @@ export function describeDuplicates(
     .all() as unknown[][]
   if (groups.length === 0) return undefined
   const named = groups.map(group => `${group.slice(0, -1).map(show).join(', ')} in ${key.names.join('~')} ${shorten(String(group.at(-1)))}`)
-  return `rows of "${existing.name}" have the same ${columns.join(', ')}, which must be unique: ${named.join('; ')}`
+  return sayDuplicates(existing.name, columns, named)
 }
 
 function shorten(text: string): string {

@@ -6,7 +6,7 @@ import type { MikroORM } from '@mikro-orm/core'
 import type { IndexDef, DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
 import { Plan } from '../../evolve/plan.ts'
-import { findRenames } from '../../evolve/find-renames.ts'
+import { askForRenames, findRenamed } from '../../evolve/find-renames.ts'
 import type { LoneColumn } from '../../evolve/find-renames.ts'
 import type { EvolveRequest } from '../../evolve/request.ts'
 import { name as quoted } from '../../sql/sql.ts'
@@ -65,25 +65,13 @@ function read(db: Database.Database, table: string): ExistingTable | undefined {
 
 function renameColumns([target]: readonly DatabaseTable[], { db, request }: FileEvolution, plan: Plan): void {
   const { name } = target!
-  for (const { asked, from, to } of request.renamed.get(name) ?? []) {
+  for (const asked of request.renamed.get(name) ?? []) {
+    const { to } = asked
     const existing = read(db, name)
     if (existing === undefined) continue
     const has = (column: string): string | undefined => existing.columns.find(each => foldCase(each.name) === foldCase(column))?.name
-    const old = from.map(has).find(column => column !== undefined && target!.getColumn(column) === undefined)
-    if (old === undefined) {
-      // A start after the first finds the new name there.
-      if (has(to) === undefined)
-        plan.faults.push(
-          `"${asked}" cannot be renamed, since "${existing.name}" has no column ${from.map(quoted).slice(0, 2).join(' or ')}`,
-        )
-      continue
-    }
-    if (has(to) !== undefined) {
-      plan.faults.push(
-        `${existing.name}.${old} cannot become "${to}", since the table has both columns: --drop drops the one that the model lacks`,
-      )
-      continue
-    }
+    const old = findRenamed(asked, existing.name, has, column => target!.hasColumn(column), plan)
+    if (old === undefined) continue
     const sql = `alter table ${quoted(existing.name)} rename column ${quoted(old)} to ${quoted(to)}`
     try {
       db.exec(sql)
@@ -119,7 +107,6 @@ function changeOne(targets: readonly DatabaseTable[], evolution: FileEvolution, 
   return change
 }
 
-/** Asks about columns that may be others by new names. One that needs values is not made up then: the old ones may be meant. */
 function guessRenames(
   targets: readonly DatabaseTable[],
   existing: ExistingTable,
@@ -138,18 +125,8 @@ function guessRenames(
       ? []
       : [{ name, type: classify(type), place }],
   )
-  const resource = request.resourceOf(targets[0]!.name)
-  for (const { from, to, isLikely } of findRenames(old, added)) {
-    const prop = request.columns.get(targets[0]!.name)?.get(to)?.prop.name ?? to
-    plan.renames.push({ resource, from, to: prop })
-    const ways = `renamed: { ${resource}: { ${from}: '${prop}' } } (--rename ${resource}.${from}=${prop})`
-    const isNeeded = change?.filled.some(({ column, value }) => column === to && value === undefined) === true
-    if (isLikely && isNeeded)
-      plan.faults.push(
-        `${existing.name}.${to} is new and required, and may be "${from}" by a new name: say ${ways}, or what rows get, fill: { ${resource}: { ${prop}: ... } }`,
-      )
-    else plan.stays.push(`${existing.name}.${from}: if it is "${prop}" by a new name, say ${ways}.`)
-  }
+  const isNeeded = (name: string): boolean => change?.filled.some(({ column, value }) => column === name && value === undefined) === true
+  askForRenames({ table: existing.name, key: targets[0]!.name, old, added }, isNeeded, request, plan)
 }
 
 /** An index of the file that bears the name of one of the entity's, and is another one, is made anew. */

@@ -4,14 +4,14 @@
  * touched. Runs in a transaction, with foreign keys off.
  */
 import type Database from 'better-sqlite3'
-import { countRows, nameRows, show } from '../../evolve/plan.ts'
+import { countRows, show, BareValue, sayFilled, sayMade } from '../../evolve/plan.ts'
 import type { Plan } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import { hasAutoincrement } from '../database/ddl.ts'
 import { toParameter } from '../sql/encode.ts'
 import { foldCase } from '../schema/existing-table.ts'
 import type { ExistingTable } from '../schema/existing-table.ts'
-import { describeDuplicates, selectKey } from './check-rows.ts'
+import { describeDuplicates, selectKey, findRows } from './check-rows.ts'
 import type { FilledColumn, TableChange } from './table-change.ts'
 import { convertValue } from './column-class.ts'
 import { formatCreate, listMentioned } from './create-text.ts'
@@ -96,37 +96,18 @@ function checkConverted({ existing, converted }: TableChange, { db, plan }: Rebu
     let count = 0
     for (const [value, ...names] of rows.raw().safeIntegers(true).iterate() as IterableIterator<unknown[]>) {
       if (convertValue(value, from, to) !== undefined || ++count > 5) continue
-      shown.push([...names.slice(0, -1), `${String(names.at(-1))} (${show(value)})`].map(each => new ShownValues(each)))
+      shown.push([...names.slice(0, -1), `${String(names.at(-1))} (${show(value)})`].map(each => new BareValue(each)))
     }
-    if (count > 0)
-      plan.faults.push(
-        `${existing.name}.${column} cannot become "${to.type?.kind ?? 'json'}" in ${countRows(count)}: ${nameRows(key.names, shown, count)}`,
-      )
-  }
-}
-
-/** A value that is shown as it is. */
-class ShownValues {
-  readonly #text: string
-  constructor(value: unknown) {
-    this.#text = String(value)
-  }
-  toString(): string {
-    return this.#text
+    plan.refuseType(`${existing.name}.${column}`, to.type?.kind ?? 'json', { key: key.names, rows: shown, count })
   }
 }
 
 function checkRequired({ existing, required }: TableChange, { db, plan }: Rebuilding): void {
-  const key = selectKey(existing)
-  for (const column of required) {
-    const where = `from main.${quoted(existing.name)} where ${quoted(column)} is null`
-    const count = db.prepare(`select count(*) ${where}`).pluck().get() as number
-    if (count === 0) continue
-    const rows = db.prepare(`select ${key.sql} ${where} limit 5`).raw().all() as unknown[][]
-    plan.faults.push(
-      `${existing.name}.${column} may be empty no more, and is in ${countRows(count)} (${nameRows(key.names, rows, count)}): fill says what they get`,
+  for (const column of required)
+    plan.refuseEmpty(
+      `${existing.name}.${column}`,
+      findRows(db, existing, `from main.${quoted(existing.name)} where ${quoted(column)} is null`),
     )
-  }
 }
 
 /** Returns the statements of indexes and triggers, without those that go with a dropped column. */
@@ -216,10 +197,7 @@ function describeFill(filled: FilledColumn, { existing }: TableChange, { db, mak
         .prepare(`select count(*) from main.${quoted(existing.name)} where ${quoted(column)} is null`)
         .pluck()
         .get() as number)
-  if (value !== undefined)
-    return `${place}: ${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${show(typeof value.json === 'object' ? JSON.stringify(value.json) : value.json)}.`
-  const first = make(filled, 0, new Set())
-  return `${place}: ${countRows(count)} ${count === 1 ? 'gets a value that is' : 'get values that are'} made up, such as ${show(first?.json)}: fill says which others.`
+  return `${place}: ${value === undefined ? sayMade(count, make(filled, 0, new Set())?.json) : sayFilled(count, value.json)}`
 }
 
 function readSequence(db: Database.Database, { name, sql }: ExistingTable): bigint | undefined {

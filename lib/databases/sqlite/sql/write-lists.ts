@@ -4,7 +4,7 @@
  */
 import type { SeenRows, Statement } from '../../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../../model/stored-table.ts'
-import { VALUE, compileLeave as compileLeaving } from '../../sql/compile-write.ts'
+import { VALUE, compileLeave as compileLeaving, countChange, inOrder, plainStatement } from '../../sql/compile-write.ts'
 import { name, sql, tableName } from '../../sql/sql.ts'
 import { SQLITE_FLAVOUR } from './flavour.ts'
 
@@ -12,38 +12,40 @@ const LISTED = '(select value from json_each(?))'
 
 /** See `WritingDialect.deleteAll`. */
 export function compileDeleteAll({ table, key }: StoredTable): Statement {
-  return finish(`delete from ${tableName(table)} where ${name(key[0]!.column)} in ${LISTED}`)
+  return plainStatement(`delete from ${tableName(table)} where ${name(key[0]!.column)} in ${LISTED}`)
 }
 
 /** See `WritingDialect.link`. */
 export function compileLink({ table, key, version }: StoredTable, { column }: StoredColumn): Statement {
   const own = name(column)
-  return finish(`update ${tableName(table)} set ${own} = ?${count(version)} where ${name(key[0]!.column)} in ${LISTED} and ${own} is not ?`)
+  return plainStatement(
+    `update ${tableName(table)} set ${own} = ?${countChange(version)} where ${name(key[0]!.column)} in ${LISTED} and ${own} is not ?`,
+  )
 }
 
 /** See `WritingDialect.unlink`. */
 export function compileUnlink({ table, key, version }: StoredTable, { column }: StoredColumn): Statement {
   const own = name(column)
-  return finish(
-    `update ${tableName(table)} set ${own} = null${count(version)} where ${own} = ? and ${name(key[0]!.column)} not in ${LISTED}`,
+  return plainStatement(
+    `update ${tableName(table)} set ${own} = null${countChange(version)} where ${own} = ? and ${name(key[0]!.column)} not in ${LISTED}`,
   )
 }
 
 /** See `WritingDialect.deleteOthers`. */
 export function compileDeleteOthers({ table, key }: StoredTable, { column }: StoredColumn): Statement {
-  return finish(`delete from ${tableName(table)} where ${name(column)} = ? and ${name(key[0]!.column)} not in ${LISTED}`)
+  return plainStatement(`delete from ${tableName(table)} where ${name(column)} = ? and ${name(key[0]!.column)} not in ${LISTED}`)
 }
 
 /** See `WritingDialect.others`. */
 export function compileOthers({ table, key }: StoredTable, { column }: StoredColumn): Statement {
   const own = name(key[0]!.column)
-  return finish(`select cast(${own} as text) from ${tableName(table)} where ${name(column)} = ? and ${own} not in ${LISTED}`)
+  return plainStatement(`select cast(${own} as text) from ${tableName(table)} where ${name(column)} = ? and ${own} not in ${LISTED}`)
 }
 
 /** See `WritingDialect.unlinked`. */
 export function compileUnlinked({ table, key }: StoredTable, { column }: StoredColumn): Statement {
   const differs = `exists (select 1 from ${tableName(table)} as t where t.${name(key[0]!.column)} = l.value and t.${name(column)} is not ?)`
-  return finish(`select cast(l.value as text) from json_each(?) as l where ${differs} order by l.key`)
+  return plainStatement(`select cast(l.value as text) from json_each(?) as l where ${differs} order by l.key`)
 }
 
 /** See `WritingDialect.leave`. */
@@ -58,31 +60,19 @@ export function compileLeave(pivot: PivotTable, seen?: SeenRows): Statement {
 
 /** See `WritingDialect.take`. */
 export function compileTake({ table, owner, member }: PivotTable): Statement {
-  return finish(`delete from ${tableName(table)} where ${name(owner)} = ? and ${name(member)} in ${LISTED}`)
+  return plainStatement(`delete from ${tableName(table)} where ${name(owner)} = ? and ${name(member)} in ${LISTED}`)
 }
 
 /** See `WritingDialect.enter`. */
 export function compileEnter({ table, owner, member }: PivotTable): Statement {
   const there = `(select ${name(member)} from ${tableName(table)} where ${name(owner)} = ? and ${name(member)} is not null)`
   const listed = `select ?, value from json_each(?) where value not in ${there} order by key`
-  return finish(`insert into ${tableName(table)} (${name(owner)}, ${name(member)}) ${listed}`)
+  return plainStatement(`insert into ${tableName(table)} (${name(owner)}, ${name(member)}) ${listed}`)
 }
 
 /** See `WritingDialect.members`. */
 export function compileMembers({ table, owner, member, order }: PivotTable): Statement {
-  return finish(
+  return plainStatement(
     `select cast(${name(member)} as text) from ${tableName(table)} where ${name(owner)} = ? and ${name(member)} is not null${inOrder(order)}`,
   )
-}
-
-function inOrder(order: string | undefined): string {
-  return order === undefined ? '' : ` order by ${name(order)}`
-}
-
-function count(version: StoredTable['version']): string {
-  return (version?.columns ?? []).map(({ column }) => `, ${name(column)} = ${name(column)} + 1`).join('')
-}
-
-function finish(text: string): Statement {
-  return { sql: text, bindings: [] }
 }

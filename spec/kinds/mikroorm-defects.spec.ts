@@ -24,7 +24,7 @@ async function open(entities: readonly object[]): Promise<Opened> {
 }
 
 describe('MikroORM alone', () => {
-  it('loses a change of a record whose key is a time and that another one links (orm/date-keys.ts)', async () => {
+  it('loses a change of a record whose key is a time and that another one links (orm/corrected-comparator.ts)', async () => {
     const Day = defineEntity({ name: 'Day', properties: { at: p.datetime().primary(), note: p.string() } })
     const Visit = defineEntity({ name: 'Visit', properties: { id: p.integer().primary(), day: () => p.manyToOne(Day) } })
     await using orm = await open([Day, Visit])
@@ -37,7 +37,7 @@ describe('MikroORM alone', () => {
     assert.notEqual(visit.day, day)
   })
 
-  it('makes one object of a list of embedded objects that a constructor takes (orm/embedded-lists.ts)', async () => {
+  it('makes one object of a list of embedded objects that a constructor takes (orm/corrected-manager.ts)', async () => {
     class Box {
       width: number
       constructor(width: number) {
@@ -88,7 +88,7 @@ describe('MikroORM alone', () => {
     }
   })
 
-  it('does not write a change of a lazy relation whose target is not loaded (orm/lazy-links.ts)', async () => {
+  it('does not write a change of a lazy relation whose target is not loaded (orm/correct-metadata.ts)', async () => {
     const User = defineEntity({ name: 'User', properties: { id: p.integer().primary() } })
     const Post = defineEntity({ name: 'Post', properties: { id: p.integer().primary(), user: () => p.manyToOne(User).ref().lazy() } })
     await using orm = await open([User, Post])
@@ -168,7 +168,7 @@ describe('MikroORM alone', () => {
     await assert.rejects(() => later.flush())
   })
 
-  it('cannot remove a record that only another target of a polymorphic relation lists (orm/polymorphic-links.ts)', async () => {
+  it('cannot remove a record that only another target of a polymorphic relation lists (orm/correct-metadata.ts)', async () => {
     const Photo = defineEntity({ name: 'Photo', properties: { id: p.integer().primary() } })
     const Post = defineEntity({
       name: 'Post',

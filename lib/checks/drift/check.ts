@@ -11,14 +11,13 @@ import { findId } from '../self-test/values.ts'
 import type { PlainRecord } from '../self-test/values.ts'
 import { compareAnswers } from './compare.ts'
 import type { RealAnswer } from './compare.ts'
-import { findRecordsPath, findTemplate, toOwnForm } from './own-form.ts'
-import type { FakeEnvelope } from './own-form.ts'
 import { Exchange } from './exchange.ts'
 import type { Send } from './exchange.ts'
 import { Differences, formatDrift, printable } from './report.ts'
 import type { DriftReport } from './report.ts'
 import { findPlace, formatForm, replaceValues } from './replay.ts'
 import type { AnsweredRequest, FakeVersion, RequestPlace } from './replay.ts'
+import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
 
 /** Options of `checkAgainst`. */
 export interface DriftOptions {
@@ -229,4 +228,40 @@ function findBare(
 
 function formatQuery(query: AnsweredRequest['query']): string {
   return query.flatMap(([name, value]) => pairsOfObject({ [name]: value }).map(textOfPair)).join('&')
+}
+
+/** The templates of the fake. */
+interface FakeEnvelope {
+  readonly list: CompiledTemplate | undefined
+  readonly record: CompiledTemplate | undefined
+  readonly removed: CompiledTemplate | undefined
+  /** What makes bodies of refusals, whose codes cannot be compared then. */
+  readonly error?: unknown
+}
+
+/** The template of the answers to a request; undefined where they have the engine's own form. */
+function findTemplate(
+  envelope: FakeEnvelope | undefined,
+  { isList, answered }: RequestPlace,
+  method: string,
+): CompiledTemplate | undefined {
+  if (envelope === undefined || answered === undefined) return undefined
+  return (method === 'DELETE' ? envelope.removed : undefined) ?? (isList && method !== 'POST' ? envelope.list : envelope.record)
+}
+
+/** Returns a body in the engine's own form. */
+function toOwnForm(body: unknown, template: CompiledTemplate | undefined, { answered }: RequestPlace): unknown {
+  const parts = template?.read(body)
+  if (parts === undefined || answered === undefined) return body
+  const { records, record, ...others } = parts
+  const isList = records !== undefined || (template!.isBare && Array.isArray(record))
+  const name = isList ? answered.plural : answered.singular
+  return { ...others, success: true, resource: name, [name]: isList ? (records ?? record) : record }
+}
+
+/** The keys that lead to the records of an answer; undefined where these stand under the name of their resource. */
+function findRecordsPath(template: CompiledTemplate | undefined, { answered }: RequestPlace): readonly string[] | undefined {
+  return template === undefined || answered === undefined
+    ? undefined
+    : (template.pathOf('records', answered) ?? template.pathOf('record', answered))
 }

@@ -13,12 +13,11 @@ import { checkFilters } from './check-filters.ts'
 import { checkLists } from './check-lists.ts'
 import { checkRecords } from './check-records.ts'
 import { checkRefusals } from './check-refusals.ts'
-import { checkRoutes } from './check-routes.ts'
 import { checkWrites } from './check-writes.ts'
 import { checkSelfTestOptions } from './options.ts'
 import type { SelfTestOptions } from './options.ts'
 import { OutOfTime, Probe } from './probe.ts'
-import type { Answering, Case, AnsweredReading } from './probe.ts'
+import type { AnsweredReading, Answering, Case } from './probe.ts'
 import { formatReport } from './report.ts'
 import type { SelfTestReport } from './report.ts'
 import { Subject, chance } from './subject.ts'
@@ -169,4 +168,19 @@ class Run {
 function listIds({ key }: Resource, ids: readonly string[]): (string | number)[] {
   const isNumber = key.length === 1 && key[0]!.type.kind === 'integer'
   return ids.map(id => (isNumber && Number.isSafeInteger(Number(id)) ? Number(id) : id))
+}
+
+/**
+ * That the index, the description and custom routes of the application are answered as the document describes them. A custom
+ * route is sent the key of no record and an empty body, since only its handler knows what it takes: it must answer, with a refusal if need
+ * be.
+ */
+async function checkRoutes(probe: Probe, version: TestedVersion, begin: () => Promise<Case>): Promise<void> {
+  for (const { method, template, node } of version.document.operations) {
+    const tags = (node['tags'] ?? []) as readonly string[]
+    if (!tags.includes('routes') && !tags.includes('general')) continue
+    const test = method === 'GET' ? probe.begin() : await begin()
+    const path = version.base + template.replaceAll(/\{\w+\}/g, '1')
+    await test.ask(method, path, ['POST', 'PUT', 'PATCH'].includes(method) ? {} : undefined)
+  }
 }

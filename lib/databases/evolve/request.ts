@@ -9,7 +9,7 @@ import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-typ
 import { publicName, scalarType } from '../../model/metadata/property-type.ts'
 import { defaultNames } from '../../model/resource-names.ts'
 import type { Evolving } from '../../records/database/evolving.ts'
-import { isJsonText } from '../../foundation/base/json.ts'
+import { isJsonText } from '../orm/json-defaults.ts'
 
 /** A column of an entity, with what is known of its values. */
 export interface EvolvedColumn {

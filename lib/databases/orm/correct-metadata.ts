@@ -2,16 +2,13 @@
  * Correct metadata: what MikroORM has discovered of the entities, corrected where MikroORM would write or read it wrongly, whatever the
  * database; and the notes on properties that are taken for texts or left out.
  */
-import type { MikroORM } from '@mikro-orm/core'
+import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/base/notes.ts'
 import { unreadableIn } from '../../model/metadata/getters.ts'
 import { isGetter, isUnnamed, scalarType } from '../../model/metadata/property-type.ts'
 import { isMixedList } from '../../model/metadata/read-common.ts'
 import { safeKey } from './corrected-comparator.ts'
-import { readLazyLinks } from './lazy-links.ts'
-import { correctPolymorphicLinks } from './polymorphic-links.ts'
 import { confinePrototypes } from './shared-classes.ts'
-import { correctSiblingColumns } from './sibling-columns.ts'
 import { correctTargetKeys } from './target-keys.ts'
 
 /** Corrects the metadata of an instance, before it is first used. */
@@ -127,5 +124,91 @@ function leaveInherited(orm: MikroORM): void {
     // It would also look for the columns of an inherited formula in the wrong table. Loaded only when asked for, it is in no way of
     // writing.
     for (const prop of meta.props) if (prop.formula !== undefined && !own.has(prop.name)) prop.lazy = true
+  }
+}
+
+/**
+ * Reads the keys of to-one relations that are `lazy` and `ref` together with the record. MikroORM 7.2 takes such a link for not loaded
+ * while its target is not loaded. So it writes no change of the link, and cannot seed it.
+ *
+ * Leaves out the inverse side of a one-to-one between composite keys. MikroORM reads the key of the linking record with the linked one,
+ * and makes an entity of it that lacks a part of its own key or is written again. Such a record is looked up when it is needed.
+ */
+function readLazyLinks(metadata: Iterable<EntityMetadata>): void {
+  for (const { relations } of metadata) {
+    for (const prop of relations) {
+      const isOwner = prop.kind === 'm:1' || prop.owner
+      if (prop.lazy === true && prop.ref === true && isOwner) prop.lazy = false
+      if (prop.kind === '1:1' && !isOwner && isComposite(prop)) prop.lazy = true
+    }
+  }
+}
+
+/** Whether the foreign key of a one-to-one has several columns, seen from its inverse side. */
+function isComposite({ targetMeta, mappedBy }: EntityProperty): boolean {
+  return (targetMeta!.properties[mappedBy] as EntityProperty).fieldNames.length > 1
+}
+
+/**
+ * Corrects polymorphic relations and embedded objects. MikroORM 7.2 looks for the inverse side of a polymorphic relation only in its
+ * first target, so a record could not be removed where only another target has it.
+ */
+function correctPolymorphicLinks(metadata: Iterable<EntityMetadata>): void {
+  for (const meta of metadata) {
+    for (const prop of meta.props) if (prop.kind === 'embedded') mergeTypes(prop)
+    meta.bidirectionalRelations = meta.bidirectionalRelations.filter(
+      ({ polymorphTargets, targetMeta, mappedBy, inversedBy }) =>
+        polymorphTargets === undefined || targetMeta?.properties[mappedBy || inversedBy] !== undefined,
+    )
+  }
+}
+
+/**
+ * Merges the types of a property that several classes of a polymorphic embedded object declare differently, so that no value is converted
+ * to the type of another class.
+ */
+function mergeTypes({ embeddedProps, targetMeta }: EntityProperty): void {
+  for (const [name, child] of Object.entries(embeddedProps ?? {})) {
+    if (child.kind === 'embedded') mergeTypes(child)
+    const own = (targetMeta?.polymorphs ?? []).flatMap(({ properties }) => (properties[name] as EntityProperty | undefined) ?? [])
+    const types = [...new Set(own.map(({ type }) => type))]
+    const isPlain = own.every(({ kind, customType }) => kind === 'scalar' && customType === undefined)
+    const differ = new Set(own.map(({ runtimeType }) => runtimeType)).size > 1
+    if (isPlain && differ && !own.some(({ runtimeType }) => runtimeType === 'Date'))
+      Object.assign(child, { type: types.join(' | '), runtimeType: 'any' })
+  }
+}
+
+/** The columns that MikroORM keeps at the property of the root. */
+interface SiblingColumns {
+  stiFieldNames?: string[]
+  stiFieldNameMap?: Record<string, string>
+}
+
+/**
+ * Classes of one table may have one property name each with a type or a column of its own. MikroORM lists a column twice where siblings
+ * share it, and does not know the column of every class, so that its inserts fail or lose the value. Lists each column of such a property
+ * once, with the column of each class; without more than one column there is nothing to choose.
+ */
+function correctSiblingColumns(metadata: Iterable<EntityMetadata>): void {
+  const all = [...metadata]
+  for (const root of all) {
+    for (const prop of root.props as (EntityProperty & SiblingColumns)[]) {
+      if (prop.stiFieldNames === undefined) continue
+      const columns = [...new Set(prop.stiFieldNames)]
+      if (columns.length === 1) {
+        delete prop.stiFieldNames
+        delete prop.stiFieldNameMap
+        continue
+      }
+      prop.stiFieldNames = columns
+      prop.stiFieldNameMap = Object.fromEntries(
+        Object.entries(root.discriminatorMap as Record<string, unknown>).flatMap(([value, entity]) => {
+          const member = all.find(meta => meta.class === entity)
+          const column = member?.properties[prop.name]?.fieldNames?.[0]
+          return column === undefined ? [] : [[value, column]]
+        }),
+      )
+    }
   }
 }

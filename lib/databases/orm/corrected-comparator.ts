@@ -4,7 +4,6 @@
  */
 import { EntityComparator } from '@mikro-orm/core'
 import type { EntityMetadata } from '@mikro-orm/core'
-import { serializeDates } from './date-keys.ts'
 
 type DateSerializer = ReturnType<typeof serializeDates>
 
@@ -38,4 +37,30 @@ export function correctComparator(shared: object): void {
     wrap: key => (/^(?:\[idx_\d+\])$/.test(key) ? key : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`),
     safeKey,
   } satisfies Corrected)
+}
+
+type KeyedEntity = Record<string, unknown>
+type Serializer = (entity: KeyedEntity) => string
+
+/**
+ * MikroORM stores a loaded record whose key is a time under the text of `Date.toString()`, in whole seconds, and looks it up by
+ * the text of ISO 8601. It does not find the record, makes another entity for each link to it, and puts that in the place of the changed
+ * one: the change is lost. The corrected serializer stores the record under the text of ISO 8601.
+ */
+function serializeDates(meta: EntityMetadata, serialize: Serializer): Serializer {
+  const dates = meta.primaryKeys.filter(name => isDate(meta, name))
+  return dates.length === 0 ? serialize : entity => serialize(withTexts(entity, dates))
+}
+
+function isDate({ properties }: EntityMetadata, name: string): boolean {
+  const prop = properties[name] as EntityMetadata['props'][number]
+  return prop.kind === 'scalar' && prop.runtimeType === 'Date' && prop.customType === undefined
+}
+
+function withTexts(entity: KeyedEntity, dates: readonly string[]): KeyedEntity {
+  const texts = dates.flatMap(name => {
+    const value = entity[name]
+    return value instanceof Date && !Number.isNaN(value.getTime()) ? [[name, { value: value.toISOString() }] as const] : []
+  })
+  return Object.create(entity, Object.fromEntries(texts)) as KeyedEntity
 }

@@ -41,10 +41,10 @@ type DriverClass = new (...given: any[]) => Driver
 
 /** Returns a class that extends a driver of MikroORM, whose constructor its types keep protected. */
 export function correctedDriver<C extends { readonly prototype: object }>(base: C): C {
-  return extend(base as unknown as DriverClass) as unknown as C
+  return correctWriting(correctReading(base as unknown as DriverClass)) as unknown as C
 }
 
-function extend(base: DriverClass): DriverClass {
+function correctReading(base: DriverClass): DriverClass {
   return class extends base {
     override setMetadata(metadata: MetadataStorage): void {
       super.setMetadata(metadata)
@@ -78,11 +78,15 @@ function extend(base: DriverClass): DriverClass {
       options?: FindOptions<T, string, string, string>,
       pivotJoin?: boolean,
     ): Promise<Dictionary<T[]>> {
-      const lists = await super.loadFromPivotTable(prop, owners, where as never, orderBy, ctx, options as never, pivotJoin)
+      const lists = await super.loadFromPivotTable(prop, owners, where, orderBy, ctx, options as never, pivotJoin)
       await loadTargetKeys(prop.targetMeta!, Object.values(lists).flat() as Dictionary[], this, undefined, ctx)
-      return lists as Dictionary<T[]>
+      return lists
     }
+  }
+}
 
+function correctWriting(base: DriverClass): DriverClass {
+  return class extends base {
     override async nativeUpdate<T extends object>(
       entityName: EntityName<T>,
       where: FilterQuery<T>,

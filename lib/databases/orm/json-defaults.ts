@@ -5,7 +5,6 @@
 import { JsonType, isRaw } from '@mikro-orm/core'
 import type { MikroORM } from '@mikro-orm/core'
 import { literal } from '../sql/sql.ts'
-import { isJsonText } from '../../foundation/base/json.ts'
 
 /**
  * Corrects the defaults before the schema is made. Those that a property gives in SQL (`defaultRaw`) stay.
@@ -36,4 +35,13 @@ function findJson(value: unknown, takesJsonAlone: boolean): string | undefined {
   // MikroORM's way to give JSON is its text.
   if (typeof value === 'string') return takesJsonAlone && !isJsonText(value) ? JSON.stringify(value) : value
   return typeof value === 'object' || takesJsonAlone ? JSON.stringify(value) : undefined
+}
+
+export function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -63,7 +63,7 @@ export class PostgresConnection implements Connection {
   readonly mayHoldMisfits = false
   keepsConstraints = false
   readonly filters: AddedFilters
-  readonly #parts: ConnectionParts
+  readonly parts: ConnectionParts
   readonly #readings: Readings
   readonly #unitsOfWork: UnitsOfWork
   readonly #rows: RowWriter
@@ -80,7 +80,7 @@ export class PostgresConnection implements Connection {
 
   constructor(parts: ConnectionParts) {
     const { sessions, transactions, flavour, readOnly } = parts
-    this.#parts = parts
+    this.parts = parts
     this.filters = new AddedFilters(parts.filters)
     this.dialect = createDialect(flavour)
     this.#readings = new Readings(sessions, transactions)
@@ -90,7 +90,7 @@ export class PostgresConnection implements Connection {
 
   /** What MikroORM is to be made with. */
   get host(): OrmHost {
-    const { sessions, transactions } = this.#parts
+    const { sessions, transactions } = this.parts
     return {
       sessions,
       transactions,
@@ -103,12 +103,8 @@ export class PostgresConnection implements Connection {
 
   /** From now on log-ins are kept in these tables. */
   keepLogIns(tables: LogInTables): void {
-    const { sessions, readOnly } = this.#parts
+    const { sessions, readOnly } = this.parts
     this.logIns = new LogIns(tables, { sessions, gate: this.gate, readOnly })
-  }
-
-  get parts(): ConnectionParts {
-    return this.#parts
   }
 
   get orm(): MikroORM {
@@ -160,7 +156,7 @@ export class PostgresConnection implements Connection {
   }
 
   async #withSession<T>(work: (session: PoolClient) => Promise<T>): Promise<T> {
-    const { sessions, transactions } = this.#parts
+    const { sessions, transactions } = this.parts
     const inside = transactions.current?.session
     if (inside !== undefined) return work(inside)
     return sessions.use(async session => {
@@ -183,7 +179,7 @@ export class PostgresConnection implements Connection {
   record(watched: Watched, owner: ChangeOwner): ChangeRecorder {
     const { log } = this
     if (log === undefined) return { watchers: new Set(), isRecording: false }
-    const { sessions, flavour } = this.#parts
+    const { sessions, flavour } = this.parts
     const readList = (session: PoolClient, list: TouchedList): Promise<ListNow> =>
       this.#readings.readOn(session, readListNow(list, this.dialect))
     return (this.#recorder = new Recorder({ log, compiled: compileWatch(watched, log, flavour), sessions, readList, owner }))
@@ -252,7 +248,7 @@ export class PostgresConnection implements Connection {
 
   /** Only constraints that were made DEFERRABLE wait for the end of the transaction. */
   async deferReferences(): Promise<void> {
-    const session = this.#parts.transactions.current?.session
+    const session = this.parts.transactions.current?.session
     if (session !== undefined) await command(session, 'set constraints all deferred')
   }
 
@@ -274,7 +270,7 @@ export class PostgresConnection implements Connection {
       await this.closing?.before()
     } finally {
       await this.#orm?.close(true)
-      await this.#parts.sessions.close()
+      await this.parts.sessions.close()
       await this.closing?.after()
     }
   }

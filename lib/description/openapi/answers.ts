@@ -1,14 +1,15 @@
 /** Answers: the envelopes of successful requests, each a response component that operations refer to. */
 import type { Attribute, Resource } from '../../model/model.ts'
 import { pascalCase } from './components.ts'
-import type { Components } from './components.ts'
 import { header } from './failures.ts'
 import type { RecordSchemas } from './record-schemas.ts'
 import { NULL, anyOf, describeObject, orNull } from './schema.ts'
 import { COUNT, NAME, OK, PAGE, SUCCESS, ShapedSchemas, isWrapped } from './template-schemas.ts'
 import type { Members } from './template-schemas.ts'
 import type { Schema } from './schema.ts'
-import type { ApiSource, DescribeOptions, DescribedLogin } from './source.ts'
+import type { DescribedLogin } from './source.ts'
+import { Describer } from './describer.ts'
+import type { DocumentParts } from './describer.ts'
 
 /** What envelopes have in common, by the names of the components. */
 const SHARED = {
@@ -32,24 +33,19 @@ const BRIEF: Readonly<Partial<Record<Shared, Shared>>> = {
 /** Members of shared envelopes that not every answer has. */
 const OPTIONAL: Readonly<Partial<Record<Shared, readonly string[]>>> = { RecordEnvelope: ['status'] }
 
-export class Answers {
-  readonly #source: ApiSource
-  readonly #options: DescribeOptions
-  readonly #components: Components
+export class Answers extends Describer {
   readonly #records: RecordSchemas
   /** Of the application's form of answers. */
   readonly #shaped: ShapedSchemas
   /** The resources whose records the model itself may delete when a request changes them. */
   readonly #orphans: ReadonlySet<Resource>
 
-  constructor(source: ApiSource, options: DescribeOptions, components: Components, records: RecordSchemas) {
-    this.#source = source
-    this.#options = options
-    this.#components = components
+  constructor(parts: DocumentParts, records: RecordSchemas) {
+    super(parts)
     this.#records = records
-    this.#shaped = new ShapedSchemas(source.envelope, records, options.brief)
+    this.#shaped = new ShapedSchemas(parts.source.envelope, records, parts.options.brief)
     this.#orphans = new Set(
-      source.model.entities.flatMap(({ attributes }) =>
+      parts.source.model.entities.flatMap(({ attributes }) =>
         attributes.flatMap(each => ((each.kind === 'toOne' || each.kind === 'toMany') && each.orphanRemoval ? [each.target] : [])),
       ),
     )
@@ -57,35 +53,32 @@ export class Answers {
 
   list(resource: Resource): Schema {
     const own = this.#shaped.of('list', resource, this.#shaped.listOf(resource))
-    if (own !== undefined) return this.#referOwn(resource, 'List', `A page of ${resource.plural}.`, own)
-    const members = { resource: { const: resource.plural }, [resource.plural]: { type: 'array', items: this.#records.refer(resource) } }
-    return this.#refer(resource, 'List', `A page of ${resource.plural}.`, members, { shared: 'PageEnvelope' })
+    const forms = { own, members: this.#listEnvelope(resource) }
+    return this.#either(resource, 'List', `A page of ${resource.plural}.`, forms, { shared: 'PageEnvelope' })
   }
 
   record(resource: Resource): Schema {
     const own = this.#shaped.of('record', resource, this.#records.refer(resource))
-    if (own !== undefined) return this.#referOwn(resource, 'Record', `The ${resource.singular}.`, own, { headers: this.#tag(resource) })
-    return this.#refer(resource, 'Record', `The ${resource.singular}.`, this.#envelope(resource), { headers: this.#tag(resource) })
+    const forms = { own, members: this.#envelope(resource) }
+    return this.#either(resource, 'Record', `The ${resource.singular}.`, forms, { headers: this.#tag(resource) })
   }
 
   /** What a to-one links, which may be nothing. */
   linked(resource: Resource, isNullable: boolean): Schema {
     if (!isNullable) return this.record(resource)
-    const own = this.#shaped.of('record', resource, orNull(this.#records.refer(resource)))
-    if (own !== undefined)
-      return this.#referOwn(resource, 'RecordOrNone', `The ${resource.singular}, or null where there is none.`, own, {
-        headers: this.#tag(resource),
-      })
-    const members = { resource: { const: resource.singular }, [resource.singular]: orNull(this.#records.refer(resource)) }
-    return this.#refer(resource, 'RecordOrNone', `The ${resource.singular}, or null where there is none.`, members, {
-      headers: this.#tag(resource),
-    })
+    const record = orNull(this.#records.refer(resource))
+    const forms = {
+      own: this.#shaped.of('record', resource, record),
+      members: { resource: { const: resource.singular }, [resource.singular]: record },
+    }
+    const description = `The ${resource.singular}, or null where there is none.`
+    return this.#either(resource, 'RecordOrNone', description, forms, { headers: this.#tag(resource) })
   }
 
   changed(resource: Resource): Schema {
     // A template has the status wherever it names it.
-    const isShaped = this.#source.envelope?.record !== undefined
-    if (this.#options.brief || isShaped || !this.#mayBeOrphan(resource)) return this.record(resource)
+    const isShaped = this.source.envelope?.record !== undefined
+    if (this.options.brief || isShaped || !this.#mayBeOrphan(resource)) return this.record(resource)
     const description = `The ${resource.singular} as it is now; with \`status\`, as it was before the change has deleted it.`
     const members = { ...this.#envelope(resource), ...OK }
     return this.#refer(resource, 'Changed', description, members, { headers: this.#tag(resource), optional: ['status'] })
@@ -120,17 +113,17 @@ export class Answers {
   }
 
   created(resource: Resource, links: Schema): Schema {
-    if (this.#options.brief && !this.#options.bulk) return this.record(resource)
+    if (this.options.brief && !this.options.bulk) return this.record(resource)
     const headers = { Location: this.location(), ...this.#tag(resource) }
     const own = this.#shaped.of('record', resource, this.#records.refer(resource))
-    const all = this.#options.bulk ? this.#shaped.of('list', resource, this.#shaped.listOf(resource)) : undefined
+    const all = this.options.bulk ? this.#shaped.of('list', resource, this.#shaped.listOf(resource)) : undefined
     const members = this.#envelope(resource)
     if (own !== undefined || all !== undefined) {
       const isOpen = isWrapped(resource)
       const first = own ?? this.#describe(members, { isOpen, shared: 'DoneEnvelope' })
       const list =
         all ??
-        (this.#options.bulk
+        (this.options.bulk
           ? this.#describe(
               { resource: { const: resource.plural }, [resource.plural]: this.#shaped.listOf(resource) },
               { isOpen, shared: 'ListDoneEnvelope' },
@@ -143,13 +136,13 @@ export class Answers {
       })
     }
     const one = { headers, links, shared: 'DoneEnvelope' as const }
-    if (!this.#options.bulk) return this.#refer(resource, 'Created', `The new ${resource.singular}.`, members, one)
+    if (!this.options.bulk) return this.#refer(resource, 'Created', `The new ${resource.singular}.`, members, one)
     const list = {
       resource: { const: resource.plural },
       [resource.plural]: { type: 'array', items: isWrapped(resource) ? {} : this.#records.refer(resource) },
     }
     const isOpen = isWrapped(resource)
-    return this.#components.refer('responses', `${pascalCase(resource.singular)}Created`, `Created ${resource.plural}`, () =>
+    return this.components.refer('responses', `${pascalCase(resource.singular)}Created`, `Created ${resource.plural}`, () =>
       this.#response(
         `The new ${resource.singular}, or the new ${resource.plural} of an array.`,
         anyOf([this.#describe(members, { isOpen, shared: 'DoneEnvelope' }), this.#describe(list, { isOpen, shared: 'ListDoneEnvelope' })]),
@@ -164,36 +157,35 @@ export class Answers {
   appended(resource: Resource, owner: Resource, links: Schema): Schema {
     const [made, changed] = [this.created(resource, links), this.record(owner)]
     if (made['$ref'] === changed['$ref']) return made
-    const schemas = [made, changed].map(ref => schemaOf(this.#components.follow(ref)))
+    const schemas = [made, changed].map(ref => schemaOf(this.components.follow(ref)))
     const description = `The new ${resource.singular}; where one is linked, the ${owner.singular}.`
-    return { ...this.#components.follow(made), description, content: { 'application/json': { schema: anyOf(schemas) } } }
+    return { ...this.components.follow(made), description, content: { 'application/json': { schema: anyOf(schemas) } } }
   }
 
   deleted(resource: Resource): Schema {
     const own = this.#shaped.removed(resource, this.#records.refer(resource), false)
-    if (own !== undefined) return this.#referOwn(resource, 'Deleted', `The ${resource.singular} as it was.`, own)
-    if (this.#options.brief) return this.record(resource)
-    return this.#refer(resource, 'Deleted', `The ${resource.singular} as it was.`, this.#envelope(resource), { shared: 'DoneEnvelope' })
+    if (own === undefined && this.options.brief) return this.record(resource)
+    const forms = { own, members: this.#envelope(resource) }
+    return this.#either(resource, 'Deleted', `The ${resource.singular} as it was.`, forms, { shared: 'DoneEnvelope' })
   }
 
   deletedList(resource: Resource): Schema {
     const own = this.#shaped.removed(resource, this.#shaped.listOf(resource), true)
-    if (own !== undefined) return this.#referOwn(resource, 'DeletedList', `The ${resource.plural} as they were.`, own)
-    const members = { resource: { const: resource.plural }, [resource.plural]: { type: 'array', items: this.#records.refer(resource) } }
-    return this.#refer(resource, 'DeletedList', `The ${resource.plural} as they were.`, members, { shared: 'ListDoneEnvelope' })
+    const forms = { own, members: this.#listEnvelope(resource) }
+    return this.#either(resource, 'DeletedList', `The ${resource.plural} as they were.`, forms, { shared: 'ListDoneEnvelope' })
   }
 
   /** A plain attribute. */
   value(resource: Resource, attribute: Attribute): Schema {
     const members = valueMembers(resource, attribute, this.#valueSchema(attribute))
-    if (this.#source.envelope?.record?.isBare === true)
+    if (this.source.envelope?.record?.isBare === true)
       return this.#response(`The ${attribute.name} of a ${resource.singular}.`, this.#valueSchema(attribute), {})
     return this.#response(`The ${attribute.name} of a ${resource.singular}.`, this.#describe(members), {})
   }
 
   /** One of several plain attributes: the names with the form of their value. */
   values(resource: Resource, attributes: readonly Attribute[]): Schema {
-    if (this.#source.envelope?.record?.isBare === true)
+    if (this.source.envelope?.record?.isBare === true)
       return this.#response(`The attribute of a ${resource.singular}.`, anyOf(attributes.map(each => this.#valueSchema(each))), {})
     const byForm = new Map<string, { readonly value: Schema; readonly names: string[] }>()
     const shared: Schema[] = []
@@ -201,7 +193,7 @@ export class Answers {
       const value = this.#valueSchema(attribute)
       const form = JSON.stringify(value)
       const known = byForm.get(form)
-      if (this.#options.brief && this.#isCommon(attribute)) shared.push(this.#referValue(attribute.name, value))
+      if (this.options.brief && this.#isCommon(attribute)) shared.push(this.#referValue(attribute.name, value))
       else if (known === undefined) byForm.set(form, { value, names: [attribute.name] })
       else known.names.push(attribute.name)
     }
@@ -213,11 +205,11 @@ export class Answers {
 
   /** Whether several resources have such an attribute, by its name. */
   #isCommon({ name }: Attribute): boolean {
-    return this.#source.model.resources.filter(({ byName }) => byName.has(name)).length > 2
+    return this.source.model.resources.filter(({ byName }) => byName.has(name)).length > 2
   }
 
   #referValue(name: string, value: Schema): Schema {
-    return this.#components.refer('schemas', `${pascalCase(name)}Value`, `value ${name} ${JSON.stringify(value)}`, () =>
+    return this.components.refer('schemas', `${pascalCase(name)}Value`, `value ${name} ${JSON.stringify(value)}`, () =>
       namedValue([name], value),
     )
   }
@@ -232,7 +224,7 @@ export class Answers {
     const forms = targets.map(
       target => this.#shaped.of('record', target, this.#records.refer(target)) ?? this.#describe(this.#envelope(target), { isNamed: true }),
     )
-    const isBare = this.#source.envelope?.record?.isBare === true
+    const isBare = this.source.envelope?.record?.isBare === true
     const none = isBare ? NULL : this.#describe(valueMembers(resource, attribute, { type: 'null' }))
     return this.#response(`What ${attribute.name} links, as a record of its own resource.`, anyOf([...forms, none]), {})
   }
@@ -249,7 +241,7 @@ export class Answers {
 
   /** The answer to a deletion that has no body. */
   gone(): Schema {
-    return this.#components.refer('responses', 'Deleted', 'status 204', () => ({ description: 'It is deleted.' }))
+    return this.components.refer('responses', 'Deleted', 'status 204', () => ({ description: 'It is deleted.' }))
   }
 
   /** An answer that is not a record. */
@@ -262,17 +254,34 @@ export class Answers {
     return this.#response(description, schema, {})
   }
 
+  /** An answer in the form of the application, where it has one, else the engine's envelope with these members. */
+  #either(
+    resource: Resource,
+    suffix: string,
+    description: string,
+    { own, members }: { readonly own: Schema | undefined; readonly members: Members },
+    more: ResponseParts & EnvelopeForm,
+  ): Schema {
+    return own === undefined
+      ? this.#refer(resource, suffix, description, members, more)
+      : this.#referOwn(resource, suffix, description, own, more)
+  }
+
+  #listEnvelope(resource: Resource): Members {
+    return { resource: { const: resource.plural }, [resource.plural]: { type: 'array', items: this.#records.refer(resource) } }
+  }
+
   #referOwn(resource: Resource, suffix: string, description: string, schema: Schema, more: ResponseParts = {}): Schema {
-    const name = this.#options.brief ? briefName(resource, suffix) : `${pascalCase(resource.singular)}${suffix}`
+    const name = this.options.brief ? briefName(resource, suffix) : `${pascalCase(resource.singular)}${suffix}`
     const headers = suffix.endsWith('List') ? { ...this.#listHeaders(), ...more.headers } : more.headers
-    return this.#components.refer('responses', name, `${suffix} ${resource.plural}`, () =>
+    return this.components.refer('responses', name, `${suffix} ${resource.plural}`, () =>
       this.#response(description, schema, { ...more, headers }),
     )
   }
 
   /** The headers of a bare list. */
   #listHeaders(): Schema {
-    if (this.#source.envelope?.list?.isBare !== true) return {}
+    if (this.source.envelope?.list?.isBare !== true) return {}
     return {
       'X-Total-Count': this.#header('X-Total-Count', 'Records that meet the filters, on all pages.'),
       Link: this.#header('Link', 'The pages before and after (RFC 8288).'),
@@ -285,7 +294,7 @@ export class Answers {
 
   /** The answer to a request whose condition names the tag. */
   notModified(): Schema {
-    return this.#components.refer('responses', 'NotModified', 'status 304', () => ({
+    return this.components.refer('responses', 'NotModified', 'status 304', () => ({
       description: 'The answer is the one whose entity tag `If-None-Match` names.',
       headers: { ETag: header('The entity tag.', 'string') },
     }))
@@ -297,20 +306,20 @@ export class Answers {
 
   /** A header that answers share. */
   #header(name: string, description: string, format?: string): Schema {
-    return this.#components.refer('headers', pascalCase(name), `${name} ${description}`, () => header(description, 'string', format))
+    return this.components.refer('headers', pascalCase(name), `${name} ${description}`, () => header(description, 'string', format))
   }
 
   #refer(resource: Resource, suffix: string, description: string, members: Members, more: ResponseParts & EnvelopeForm = {}): Schema {
-    const name = this.#options.brief ? briefName(resource, suffix) : `${pascalCase(resource.singular)}${suffix}`
+    const name = this.options.brief ? briefName(resource, suffix) : `${pascalCase(resource.singular)}${suffix}`
     const { shared, optional, headers, links } = more
-    return this.#components.refer('responses', name, `${suffix} ${resource.plural}`, () =>
+    return this.components.refer('responses', name, `${suffix} ${resource.plural}`, () =>
       this.#response(description, this.#describe(members, { shared, optional, isOpen: isWrapped(resource) }), { headers, links }),
     )
   }
 
   #response(description: string, schema: Schema, { headers = {}, links = {} }: ResponseParts): Schema {
-    if (this.#options.brief) return { description, content: { 'application/json': { schema } } }
-    const { serverTiming, tagsContent } = this.#source
+    if (this.options.brief) return { description, content: { 'application/json': { schema } } }
+    const { serverTiming, tagsContent } = this.source
     const all = {
       ...(tagsContent ? { ETag: this.#header('ETag', 'The entity tag of the content, in answers to GET.') } : {}),
       ...headers,
@@ -326,7 +335,7 @@ export class Answers {
 
   /** An envelope: what it shares with others, and members of its own. */
   #describe(given: Members, { shared: asked = 'Envelope', optional = [], isOpen = false, isNamed = false }: EnvelopeForm = {}): Schema {
-    const { brief } = this.#options
+    const { brief } = this.options
     const { resource: _, ...unnamed } = given
     const members = brief && !isNamed ? unnamed : given
     const shared = brief && 'resource' in given ? (BRIEF[asked] ?? asked) : asked
@@ -334,7 +343,7 @@ export class Answers {
       const names = Object.keys(SHARED[shared]).filter(name => OPTIONAL[shared]?.includes(name) !== true)
       return describeObject({ properties: SHARED[shared], required: names, isOpen: true })
     }
-    const base = this.#components.refer('schemas', shared, `envelope ${shared}`, make)
+    const base = this.components.refer('schemas', shared, `envelope ${shared}`, make)
     const required = Object.keys(members).filter(name => !optional.includes(name))
     const { type: __, ...own } = describeObject({ properties: members, required, isOpen: true })
     const more = Object.keys(members).length === 0 ? {} : own

@@ -12,34 +12,20 @@ import type {
   ToManyAttribute,
 } from '../../model/model.ts'
 import { branchesFor, hasVisibleTarget } from '../../records/plan/visibility.ts'
-import type { Visibility } from '../../records/plan/visibility.ts'
 import { filledSide, owningName } from '../../records/write/relation-sides.ts'
 import { pascalCase } from './components.ts'
-import type { Components } from './components.ts'
 import { exampleBody } from './examples.ts'
 import { withIds } from './record-schemas.ts'
 import { anyOf, exceptNull, describeObject, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
-import type { ApiSource, DescribeOptions } from './source.ts'
 import { bodySchema, compositeKeySchema } from './scalar-schemas.ts'
 import { isCreatable } from '../../records/access/resolve-path.ts'
+import { Describer } from './describer.ts'
 
 /** A change of a record may leave out what a new one needs. */
 type Mode = 'new' | 'change'
 
-export class BodySchemas {
-  readonly #source: ApiSource
-  readonly #options: DescribeOptions
-  readonly #visibility: Visibility
-  readonly #components: Components
-
-  constructor(source: ApiSource, options: DescribeOptions, visibility: Visibility, components: Components) {
-    this.#source = source
-    this.#options = options
-    this.#visibility = visibility
-    this.#components = components
-  }
-
+export class BodySchemas extends Describer {
   /**
    * Returns the schema of the body of a POST: of one record, and of an array of them where that is to be described.
    *
@@ -48,8 +34,8 @@ export class BodySchemas {
   creation(resource: Resource, given?: string): Schema {
     const items = this.referNew(resource, given)
     const schema = this.wrapped(items, resource)
-    if (!this.#options.bulk) return schema
-    return anyOf([schema, { type: 'array', items, minItems: 1, maxItems: this.#source.limits.maxBulk }])
+    if (!this.options.bulk) return schema
+    return anyOf([schema, { type: 'array', items, minItems: 1, maxItems: this.source.limits.maxBulk }])
   }
 
   /** Returns the schema of the body that changes a record. */
@@ -59,7 +45,7 @@ export class BodySchemas {
 
   /** Returns the schema of the body of a record, which is wrapped as answers are. */
   wrapped(schema: Schema, resource: Resource): Schema {
-    const path = this.#source.envelope?.record?.pathOf('record', resource) ?? []
+    const path = this.source.envelope?.record?.pathOf('record', resource) ?? []
     return path.reduceRight<Schema>(
       (inside, key) => describeObject({ properties: { [key]: inside }, required: [key], isOpen: false }),
       schema,
@@ -75,22 +61,22 @@ export class BodySchemas {
     const isGiven = given !== undefined && resource.byName.get(given)?.required === true
     const name = `${pascalCase(resource.singular)}New${isGiven ? `Without${pascalCase(given)}` : ''}`
     const owner = `new ${resource.plural} ${isGiven ? given : ''}`
-    return this.#components.refer('schemas', name, owner, () => {
-      const example = isGiven ? undefined : exampleBody(resource, this.#source)
+    return this.components.refer('schemas', name, owner, () => {
+      const example = isGiven ? undefined : exampleBody(resource, this.source)
       return this.#extended(resource, given, example === undefined ? {} : { examples: [example] })
     })
   }
 
   /** Returns a reference to the schema of the body that changes a record. */
   referChange(resource: Resource): Schema {
-    return this.#components.refer('schemas', `${pascalCase(resource.singular)}Patch`, `change ${resource.plural}`, () =>
+    return this.components.refer('schemas', `${pascalCase(resource.singular)}Patch`, `change ${resource.plural}`, () =>
       this.#object(resource, 'change', {}),
     )
   }
 
   /** Returns the schema of the value of an attribute in a body; undefined for one that bodies may not have. */
   attribute(attribute: Attribute, mode: Mode): Schema | undefined {
-    if (attribute.readOnly || !hasVisibleTarget(attribute, this.#visibility)) return undefined
+    if (attribute.readOnly || !hasVisibleTarget(attribute, this.visibility)) return undefined
     const schema = withSchema(this.#writable(attribute, mode), attribute)
     return attribute.hidden ? { ...schema, writeOnly: true } : schema
   }
@@ -121,9 +107,9 @@ export class BodySchemas {
   /** The members of a list, or a change of some of them. */
   #list(attribute: ToManyAttribute): Schema {
     const members = { type: 'array', items: anyOf(this.#links(attribute)) }
-    if (this.#options.brief) return members
+    if (this.options.brief) return members
     const ids = { type: 'array', items: { type: ['string', 'number'] } }
-    const change = this.#components.refer('schemas', 'ListChange', 'change of a list', () => ({
+    const change = this.components.refer('schemas', 'ListChange', 'change of a list', () => ({
       type: 'object',
       properties: { connect: ids, disconnect: ids, create: { type: 'boolean' } },
       additionalProperties: false,
@@ -223,14 +209,14 @@ export class BodySchemas {
 
   #polymorphic(attribute: ToOneOfAttribute): Schema {
     const { typeName, nullable } = attribute
-    const links = branchesFor(attribute, this.#visibility).flatMap(({ target }) => {
+    const links = branchesFor(attribute, this.visibility).flatMap(({ target }) => {
       const link = describeObject({
         properties: { [typeName]: { const: target.singular }, id: idInBody(target) },
         required: [typeName, 'id'],
       })
       const make = (): Schema => this.#object(target, 'new', { typeName })
       const name = `${pascalCase(target.singular)}NewLink`
-      return isMakeable(target) ? [link, this.#components.refer('schemas', name, `new typed ${target.plural} ${typeName}`, make)] : [link]
+      return isMakeable(target) ? [link, this.components.refer('schemas', name, `new typed ${target.plural} ${typeName}`, make)] : [link]
     })
     const schema = anyOf(links)
     return nullable ? orNull(schema) : schema

@@ -25,14 +25,13 @@ const VERSIONS = { '3.1': '3.1.1', '3.2': '3.2.0' }
 
 /** Returns the description of a version. */
 export function describeApi(source: ApiSource, options: DescribeOptions): OpenApiDocument {
-  const visibility = describedVisibility(source.model)
   const components = new Components()
-  const records = new RecordSchemas(source, options, visibility, components)
-  const answers = new Answers(source, options, components, records)
-  const failures = new Failures(source, options, components)
-  const bodies = new BodySchemas(source, options, visibility, components)
-  const parameters = new ParameterSchemas(source, options, visibility, components)
-  const operations = new Operations({ source, options, components, visibility, parameters, bodies, answers, failures })
+  const document = { source, options, visibility: describedVisibility(source.model), components }
+  const records = new RecordSchemas(document)
+  const answers = new Answers(document, records)
+  const bodies = new BodySchemas(document)
+  const parameters = new ParameterSchemas(document)
+  const operations = new Operations({ ...document, parameters, bodies, answers, failures: new Failures(document) })
   const root = formatRoot('', source.version)
   const paths = new Paths()
   const named = source.model.resources.flatMap(resource => {

@@ -1,10 +1,9 @@
 /** Failures: the answers to refused requests, by status, with the codes of the error table. */
 import { ERRORS, FIELD_ERRORS } from '../../foundation/base/errors.ts'
 import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
-import type { Components } from './components.ts'
 import { describeObject } from './schema.ts'
 import type { ObjectMembers, Schema } from './schema.ts'
-import type { ApiSource, DescribeOptions } from './source.ts'
+import { Describer } from './describer.ts'
 
 /** Names of the components, and what the statuses are called. */
 const STATUSES: Readonly<Record<number, readonly [name: string, description: string]>> = {
@@ -27,18 +26,7 @@ const OF_ANY = new Set([400, 401, 413, 415, 500, 503])
 
 const RETRIED = new Set([429, 503])
 
-export class Failures {
-  readonly #source: ApiSource
-  readonly #components: Components
-
-  readonly #options: DescribeOptions
-
-  constructor(source: ApiSource, options: DescribeOptions, components: Components) {
-    this.#source = source
-    this.#options = options
-    this.#components = components
-  }
-
+export class Failures extends Describer {
   /**
    * Returns the answers of these statuses, by status, and those that any request may get: all of them, or those that say something about
    * the operation, and for the others `default`.
@@ -46,8 +34,8 @@ export class Failures {
    * @param always those that are listed in any case
    */
   of(statuses: readonly number[], always: readonly number[] = []): Schema {
-    const { validationStatus, runsApplicationCode } = this.#source
-    const { attributes, brief } = this.#options
+    const { validationStatus, runsApplicationCode } = this.source
+    const { attributes, brief } = this.options
     if (brief) return { '4XX': this.#any() }
     const given = statuses.map(status => (status === 422 ? validationStatus : status))
     const own = attributes ? [400, ...given, 500, 503] : given.filter(status => !OF_ANY.has(status) || status === validationStatus)
@@ -62,14 +50,14 @@ export class Failures {
 
   #refer(status: number): Schema {
     const [name, description] = STATUSES[status]!
-    return this.#components.refer('responses', name, `status ${status}`, () => {
-      const codes = listCodes(status, this.#source.validationStatus)
+    return this.components.refer('responses', name, `status ${status}`, () => {
+      const codes = listCodes(status, this.source.validationStatus)
       const narrow = (schema: Schema): Schema =>
-        this.#source.runsApplicationCode || this.#source.envelope?.error !== undefined
+        this.source.runsApplicationCode || this.source.envelope?.error !== undefined
           ? schema
           : { allOf: [schema, { type: 'object', properties: { status: { const: status }, code: { enum: codes } } }] }
       const list = codes.map(code => `\`${code}\``).join(', ')
-      const isWhole = this.#options.attributes
+      const isWhole = this.options.attributes
       return {
         description: isWhole ? `${description} Codes: ${list}.` : description,
         ...(RETRIED.has(status) || status === 401 || status === 412 ? { headers: this.#headers(status) } : {}),
@@ -80,7 +68,7 @@ export class Failures {
 
   /** Every refusal, where single statuses are not told apart. */
   #any(): Schema {
-    return this.#components.refer('responses', 'Error', 'status any', () => ({
+    return this.components.refer('responses', 'Error', 'status any', () => ({
       description: 'A refusal: `status` and `code` say which.',
       content: { 'application/json': { schema: this.#failure() } },
     }))
@@ -97,9 +85,9 @@ export class Failures {
 
   /** What is not listed: refusals that any request may get, and what functions of the application refuse with. */
   #other(): Schema {
-    const { attributes } = this.#options
+    const { attributes } = this.options
     if (!attributes) {
-      return this.#components.refer('responses', 'Refused', 'status other', () => ({
+      return this.components.refer('responses', 'Refused', 'status other', () => ({
         description: 'Any other refusal.',
         headers: {
           'Retry-After': RETRY,
@@ -109,24 +97,24 @@ export class Failures {
         content: this.#content(schema => schema),
       }))
     }
-    return this.#components.refer('responses', 'OtherFailure', 'status other', () => ({
+    return this.components.refer('responses', 'OtherFailure', 'status other', () => ({
       description: 'What the application itself refuses with, by a code of its own.',
       content: this.#content(schema => schema),
     }))
   }
 
   #failure(): Schema {
-    if (this.#source.envelope?.error !== undefined)
-      return this.#components.refer('schemas', 'Failure', 'failure', () => ({ description: 'A refusal in the form of the application.' }))
-    return this.#components.refer('schemas', 'Failure', 'failure', () => ({
-      ...describeObject({ ...this.#members(), isOpen: this.#options.brief }),
+    if (this.source.envelope?.error !== undefined)
+      return this.components.refer('schemas', 'Failure', 'failure', () => ({ description: 'A refusal in the form of the application.' }))
+    return this.components.refer('schemas', 'Failure', 'failure', () => ({
+      ...describeObject({ ...this.#members(), isOpen: this.options.brief }),
       description: 'The one form of every refusal. `code` is stable; `title` and `detail` are for people and may change.',
     }))
   }
 
   /** The same as problem details (RFC 9457). */
   #problem(): Schema {
-    return this.#components.refer('schemas', 'Problem', 'problem', () => {
+    return this.components.refer('schemas', 'Problem', 'problem', () => {
       const { properties, required } = this.#members()
       const type = { type: 'string', format: 'uri', description: 'Names the code, or is `about:blank` for one of the application.' }
       return {
@@ -153,18 +141,18 @@ export class Failures {
 
   #codes(): Schema {
     const codes = Object.keys(ERRORS)
-    return this.#source.runsApplicationCode
+    return this.source.runsApplicationCode
       ? { type: 'string', examples: codes, description: 'A code of the engine, or one of the application.' }
-      : this.#components.refer('schemas', 'ErrorCode', 'code', () => ({ type: 'string', enum: codes }))
+      : this.components.refer('schemas', 'ErrorCode', 'code', () => ({ type: 'string', enum: codes }))
   }
 
   #fieldError(): Schema {
-    return this.#components.refer('schemas', 'FieldError', 'fieldError', () => {
+    return this.components.refer('schemas', 'FieldError', 'fieldError', () => {
       const codes = Object.keys(FIELD_ERRORS)
       return {
         ...describeObject({
           properties: {
-            code: this.#source.runsApplicationCode ? { type: 'string', examples: codes } : { type: 'string', enum: codes },
+            code: this.source.runsApplicationCode ? { type: 'string', examples: codes } : { type: 'string', enum: codes },
             detail: { type: 'string' },
             attribute: { type: 'string', description: 'Dotted path of the attribute in the body.' },
             parameter: { type: 'string', description: 'Name of the parameter, as it was sent.' },
@@ -173,7 +161,7 @@ export class Failures {
             suggestion: { type: 'string', description: 'The nearest name that exists.' },
           },
           required: ['code', 'detail'],
-          isOpen: this.#source.runsApplicationCode || this.#options.brief,
+          isOpen: this.source.runsApplicationCode || this.options.brief,
         }),
         description: 'One error of a request, with its place.',
       }

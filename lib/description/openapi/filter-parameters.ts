@@ -6,18 +6,15 @@ import { idNames } from '../../model/key.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'
 import type { Attribute, Resource, ScalarAttribute } from '../../model/model.ts'
 import { isVisible } from '../../records/plan/visibility.ts'
-import type { Visibility } from '../../records/plan/visibility.ts'
 import { OPERATORS } from '../../records/request/operators.ts'
 import type { ListedSign } from '../../records/request/operators.ts'
 import { vocabularyOf } from '../../records/request/query-string.ts'
-import type { Vocabulary } from '../../records/request/query-string.ts'
 import { isText } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { pascalCase } from './components.ts'
-import type { Components } from './components.ts'
 import { withIds } from './record-schemas.ts'
 import type { Schema } from './schema.ts'
-import type { DescribeOptions } from './source.ts'
+import { Describer } from './describer.ts'
 
 /** A filter operator as a parameter. */
 interface FilterForm {
@@ -60,20 +57,9 @@ interface FilteredPath {
   readonly isOwn: boolean
 }
 
-export class FilterParameters {
-  readonly #visibility: Visibility
-  readonly #vocabulary: Vocabulary
-  readonly #components: Components
-  readonly #options: DescribeOptions
+export class FilterParameters extends Describer {
   /** References by resource: every list of records of one takes the same filters, and there are as many lists as relations. */
   readonly #made = new Map<Resource, readonly Schema[]>()
-
-  constructor(visibility: Visibility, vocabulary: Vocabulary, components: Components, options: DescribeOptions) {
-    this.#visibility = visibility
-    this.#vocabulary = vocabulary
-    this.#components = components
-    this.#options = options
-  }
 
   /** Returns references to the filters of lists of a resource. */
   refer(resource: Resource): readonly Schema[] {
@@ -85,7 +71,7 @@ export class FilterParameters {
   }
 
   #make(resource: Resource): readonly Schema[] {
-    const { hops } = this.#options.filters
+    const { hops } = this.options.filters
     if (hops === undefined) return []
     const paths = this.#paths(withIds(resource), '', hops, true).map(found => ({
       ...found,
@@ -96,7 +82,7 @@ export class FilterParameters {
 
   #paths(attributes: readonly Attribute[], prefix: string, hops: number, isOwn: boolean): FilteredPath[] {
     return attributes.flatMap((attribute): FilteredPath[] => {
-      if (!attribute.filterable || !isVisible(attribute, this.#visibility) || !isSpeakable(attribute.name)) return []
+      if (!attribute.filterable || !isVisible(attribute, this.visibility) || !isSpeakable(attribute.name)) return []
       const path = `${prefix}${attribute.name}`
       const own = { path, end: attribute, isOwn }
       if (attribute.kind === 'embedded') return attribute.array ? [] : this.#paths(attribute.attributes, `${path}.`, hops, isOwn)
@@ -112,15 +98,17 @@ export class FilterParameters {
   /** An attribute that bears the name of another parameter is filtered with an underscore after it. */
   #written(path: string, { byName, plural }: Resource): string {
     const [first = '', ...rest] = path.split('.')
-    return vocabularyOf(this.#vocabulary, plural).names.has(first) && !byName.has(`${first}_`) ? [`${first}_`, ...rest].join('.') : path
+    return vocabularyOf(this.source.vocabulary, plural).names.has(first) && !byName.has(`${first}_`)
+      ? [`${first}_`, ...rest].join('.')
+      : path
   }
 
   /** Filters of resources that differ in nothing are one component. */
   #parameter({ path, end }: FilteredPath, form: FilterForm): Schema {
     // The rules of the document say what the operators mean.
-    const explanation = this.#options.attributes ? { description: `${form.meaning}${describeValues(end, form)}` } : {}
+    const explanation = this.options.attributes ? { description: `${form.meaning}${describeValues(end, form)}` } : {}
     const parameter = { name: `${path}${form.mark}`, in: 'query', ...explanation, schema: this.#valueSchema(end, form) }
-    return this.#components.refer('parameters', `${pascalCase(path)}${form.suffix}`, `filter ${JSON.stringify(parameter)}`, () => parameter)
+    return this.components.refer('parameters', `${pascalCase(path)}${form.suffix}`, `filter ${JSON.stringify(parameter)}`, () => parameter)
   }
 
   #valueSchema(end: Attribute, { isBound }: FilterForm): Schema {
@@ -130,10 +118,10 @@ export class FilterParameters {
 
   /** The text of a list of values, with a pattern where it is a short one. */
   #listSchema({ type }: ScalarAttribute): Schema {
-    const one = this.#options.brief || type.loose === true || type.items !== undefined ? undefined : VALUES[type.kind]
+    const one = this.options.brief || type.loose === true || type.items !== undefined ? undefined : VALUES[type.kind]
     if (one === undefined) return { type: 'string' }
     const pattern = `^(?:null|${one})(?:,(?:null|${one}))*$`
-    return this.#components.refer('schemas', `FilterBy${pascalCase(type.kind)}`, `filter by ${type.kind}`, () => ({
+    return this.components.refer('schemas', `FilterBy${pascalCase(type.kind)}`, `filter by ${type.kind}`, () => ({
       type: 'string',
       pattern,
     }))

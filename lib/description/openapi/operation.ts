@@ -1,16 +1,15 @@
 /** Operation: what an operation is made of before it is known where it stands, and what describes its parts. */
 import { idNames } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
-import type { Visibility } from '../../records/plan/visibility.ts'
 import { showsVersion } from './answers.ts'
 import type { Answers } from './answers.ts'
 import type { BodySchemas } from './body-schemas.ts'
 import { pascalCase } from './components.ts'
-import type { Components } from './components.ts'
 import type { Failures } from './failures.ts'
 import type { ParameterSchemas } from './parameters.ts'
 import type { Schema } from './schema.ts'
-import type { ApiSource, DescribeOptions } from './source.ts'
+import type { DescribeOptions } from './source.ts'
+import type { DocumentParts } from './describer.ts'
 
 /** An operation, before it is known where it stands. */
 export interface OperationParts {
@@ -40,11 +39,7 @@ export interface OperationParts {
 }
 
 /** What describes the parts of operations. */
-export interface Describers {
-  readonly source: ApiSource
-  readonly options: DescribeOptions
-  readonly components: Components
-  readonly visibility: Visibility
+export interface Describers extends DocumentParts {
   readonly parameters: ParameterSchemas
   readonly bodies: BodySchemas
   readonly answers: Answers

@@ -8,43 +8,35 @@ import type { Resource } from '../../model/model.ts'
 import { findParameterName, vocabularyOf } from '../../records/request/query-string.ts'
 import { ALL_RESERVED, PARAMETERS } from '../../records/request/reserved-parameters.ts'
 import type { Reserved } from '../../records/request/reserved-parameters.ts'
-import type { Visibility } from '../../records/plan/visibility.ts'
 import type { ListDefaults } from '../../records/access/list-defaults.ts'
 import { pascalCase } from './components.ts'
-import type { Components } from './components.ts'
 import { FilterParameters } from './filter-parameters.ts'
 import { idSchema } from './record-schemas.ts'
 import type { Schema } from './schema.ts'
 import { flagsWithin } from './source.ts'
-import type { ApiSource, DescribeOptions } from './source.ts'
+import { Describer } from './describer.ts'
+import type { DocumentParts } from './describer.ts'
 
 const OF_LISTS = ALL_RESERVED.filter(name => !PARAMETERS[name].forRecords)
 const OF_RECORDS = ALL_RESERVED.filter(name => PARAMETERS[name].forRecords)
 
-export class ParameterSchemas {
-  readonly #source: ApiSource
-  readonly #options: DescribeOptions
-  readonly #visibility: Visibility
-  readonly #components: Components
+export class ParameterSchemas extends Describer {
   readonly #filters: FilterParameters
   /** Flags by resource: finding them walks all that the resource leads to, and each operation on it asks. */
   readonly #flags = new Map<Resource, readonly string[]>()
 
-  constructor(source: ApiSource, options: DescribeOptions, visibility: Visibility, components: Components) {
-    this.#source = source
-    this.#options = options
-    this.#visibility = visibility
-    this.#components = components
-    this.#filters = new FilterParameters(visibility, source.vocabulary, components, options)
+  constructor(parts: DocumentParts) {
+    super(parts)
+    this.#filters = new FilterParameters(parts)
   }
 
   /** The ID of a path. */
   id(resource: Resource): Schema {
-    if (this.#options.brief) return this.#anyId(idSchema(resource))
+    if (this.options.brief) return this.#anyId(idSchema(resource))
     const names = idNames(resource)
-    const example = this.#source.examples.get(resource)?.[names.length === 1 ? names[0]! : '']
+    const example = this.source.examples.get(resource)?.[names.length === 1 ? names[0]! : '']
     const isPlain = typeof example === 'string' || typeof example === 'number'
-    return this.#components.refer('parameters', `${pascalCase(resource.singular)}Id`, `id ${resource.plural}`, () => ({
+    return this.components.refer('parameters', `${pascalCase(resource.singular)}Id`, `id ${resource.plural}`, () => ({
       name: 'id',
       in: 'path',
       required: true,
@@ -56,7 +48,7 @@ export class ParameterSchemas {
 
   /** Resources whose IDs are of one form share a parameter. */
   #anyId(schema: Schema): Schema {
-    return this.#components.refer('parameters', 'Id', `id ${JSON.stringify(schema)}`, () => ({
+    return this.components.refer('parameters', 'Id', `id ${JSON.stringify(schema)}`, () => ({
       name: 'id',
       in: 'path',
       required: true,
@@ -66,7 +58,7 @@ export class ParameterSchemas {
 
   /** What a page of a list takes. */
   ofList(resource: Resource): Schema[] {
-    const defaults = this.#source.defaults.get(resource)
+    const defaults = this.source.defaults.get(resource)
     return [
       ...this.#ofPaging(resource, defaults),
       ...this.ofRecords(resource),
@@ -80,31 +72,31 @@ export class ParameterSchemas {
     return [
       ...this.#ofPaging(resource),
       ...this.below(resource),
-      ...(this.#options.brief ? [] : this.#ofApplication(resource)),
+      ...(this.options.brief ? [] : this.#ofApplication(resource)),
       ...this.#relatedFilters(resource),
     ]
   }
 
   /** What the deletion of a list takes, beside what records are shown by. */
   ofDeletion(resource: Resource): Schema[] {
-    return [...(this.#options.brief ? [] : this.#ofApplication(resource)), ...this.#relatedFilters(resource)]
+    return [...(this.options.brief ? [] : this.#ofApplication(resource)), ...this.#relatedFilters(resource)]
   }
 
   #ofPaging(resource: Resource, defaults?: ListDefaults): Schema[] {
-    const known = new Set(this.#source.vocabulary.reserved.values())
+    const known = new Set(this.source.vocabulary.reserved.values())
     return OF_LISTS.filter(each => known.has(each)).map(each => this.#reserved(each, resource, defaults))
   }
 
   #ofApplication({ plural }: Resource): Schema[] {
-    return [...vocabularyOf(this.#source.vocabulary, plural).own].map(name => this.#own(name))
+    return [...vocabularyOf(this.source.vocabulary, plural).own].map(name => this.#own(name))
   }
 
   #relatedFilters(resource: Resource): readonly Schema[] {
-    return this.#options.filters.ofRelations ? this.#filters.refer(resource) : []
+    return this.options.filters.ofRelations ? this.#filters.refer(resource) : []
   }
 
   #flagsWithin(resource: Resource): readonly string[] {
-    const known = this.#flags.get(resource) ?? flagsWithin(resource, this.#visibility)
+    const known = this.#flags.get(resource) ?? flagsWithin(resource, this.visibility)
     this.#flags.set(resource, known)
     return known
   }
@@ -116,7 +108,7 @@ export class ParameterSchemas {
 
   /** The flags that the path of a plain attribute takes. */
   flags(resource: Resource): Schema[] {
-    return this.#options.brief ? [] : this.#flagsOf(resource)
+    return this.options.brief ? [] : this.#flagsOf(resource)
   }
 
   /** What every answer with records takes. */
@@ -126,7 +118,7 @@ export class ParameterSchemas {
 
   /** The same at the paths below a record: a short document names it at those of the resource alone. */
   below(resource: Resource): Schema[] {
-    return this.#options.brief ? [] : this.ofRecords(resource)
+    return this.options.brief ? [] : this.ofRecords(resource)
   }
 
   /** The conditions of a change of a record. */
@@ -145,11 +137,11 @@ export class ParameterSchemas {
   #header(name: string, description: string, by = ''): Schema {
     const schema = { type: 'string' }
     const component = `${pascalCase(name)}${by}`
-    return this.#components.refer('parameters', component, `header ${component}`, () => ({ name, in: 'header', description, schema }))
+    return this.components.refer('parameters', component, `header ${component}`, () => ({ name, in: 'header', description, schema }))
   }
 
   #flag(name: string): Schema {
-    return this.#components.refer('parameters', `${pascalCase(name)}Flag`, `flag ${name}`, () => ({
+    return this.components.refer('parameters', `${pascalCase(name)}Flag`, `flag ${name}`, () => ({
       name,
       in: 'query',
       description: 'A flag: the computed attributes of this name exist with it only.',
@@ -158,7 +150,7 @@ export class ParameterSchemas {
   }
 
   #own(name: string): Schema {
-    return this.#components.refer('parameters', `${pascalCase(name)}Parameter`, `own ${name}`, () => ({
+    return this.components.refer('parameters', `${pascalCase(name)}Parameter`, `own ${name}`, () => ({
       name,
       in: 'query',
       description: 'A parameter of the application, which narrows the records.',
@@ -167,12 +159,12 @@ export class ParameterSchemas {
   }
 
   #reserved(reserved: Reserved, resource: Resource, defaults?: ListDefaults): Schema {
-    const name = findParameterName(this.#source.vocabulary, reserved)
+    const name = findParameterName(this.source.vocabulary, reserved)
     const { schema, description } = this.#describe(reserved, resource, defaults)
     // Resources of which the same is true share one component.
     const variant = this.#variantOf(reserved, resource, defaults)
     const wanted = `${pascalCase(reserved)}${['', '1', 'null'].includes(variant) ? '' : `Of${pascalCase(resource.singular)}`}`
-    return this.#components.refer('parameters', wanted, `reserved ${reserved} ${variant}`, () => ({
+    return this.components.refer('parameters', wanted, `reserved ${reserved} ${variant}`, () => ({
       name,
       in: 'query',
       description,
@@ -187,7 +179,7 @@ export class ParameterSchemas {
   }
 
   #describe(reserved: Reserved, { rules }: Resource, defaults?: ListDefaults): { readonly schema: Schema; readonly description: string } {
-    const { defaultLimit, maxLimit } = this.#source.limits
+    const { defaultLimit, maxLimit } = this.source.limits
     switch (reserved) {
       case 'limit':
         return {

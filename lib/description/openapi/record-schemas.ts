@@ -4,14 +4,13 @@ import { isIds } from '../../model/ids-name.ts'
 import type { Attribute, EmbeddedAttribute, Resource, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { isRelation, listTargets } from '../../model/model.ts'
 import { branchesFor, existsFor } from '../../records/plan/visibility.ts'
-import type { Visibility } from '../../records/plan/visibility.ts'
 import { pascalCase } from './components.ts'
-import type { Components } from './components.ts'
 import { ANY, anyOf, describeObject, orNull } from './schema.ts'
 import type { Schema } from './schema.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { answerSchema, compositeKeySchema, keySchema } from './scalar-schemas.ts'
-import type { ApiSource, DescribeOptions } from './source.ts'
+import { Describer } from './describer.ts'
+import type { DocumentParts } from './describer.ts'
 
 /** Returns the schema of the ID of a record: its key, or the parts of the key in one text. */
 export function idSchema(resource: Resource): Schema {
@@ -19,25 +18,18 @@ export function idSchema(resource: Resource): Schema {
   return parts.length === 1 ? keySchema(parts[0]!.type) : compositeKeySchema(parts)
 }
 
-export class RecordSchemas {
-  readonly #source: ApiSource
-  readonly #options: DescribeOptions
-  readonly #visibility: Visibility
-  readonly #components: Components
+export class RecordSchemas extends Describer {
   /** Whether an answer to a request that names no depth shows the relations of all records in it. */
   readonly #showsRelations: boolean
 
-  constructor(source: ApiSource, options: DescribeOptions, visibility: Visibility, components: Components) {
-    this.#source = source
-    this.#options = options
-    this.#visibility = visibility
-    this.#components = components
-    this.#showsRelations = source.model.resources.every(({ rules }) => rules.depth > 0 || rules.expand.length === 0)
+  constructor(parts: DocumentParts) {
+    super(parts)
+    this.#showsRelations = parts.source.model.resources.every(({ rules }) => rules.depth > 0 || rules.expand.length === 0)
   }
 
   /** Returns a reference to the schema of a record. */
   refer(resource: Resource): Schema {
-    return this.#components.refer('schemas', pascalCase(resource.singular), `record ${resource.plural}`, () => ({
+    return this.components.refer('schemas', pascalCase(resource.singular), `record ${resource.plural}`, () => ({
       ...this.#object(resource, undefined),
       ...this.#examples(resource),
     }))
@@ -70,31 +62,31 @@ export class RecordSchemas {
 
   #plain(type: ScalarType): Schema {
     const { pattern, ...schema } = answerSchema(type)
-    return pattern === undefined || this.#options.brief ? schema : { ...schema, pattern }
+    return pattern === undefined || this.options.brief ? schema : { ...schema, pattern }
   }
 
   #examples(resource: Resource): Schema {
-    const example = this.#source.examples.get(resource)
+    const example = this.source.examples.get(resource)
     return example === undefined ? {} : { examples: [example] }
   }
 
   /** @param typeName the discriminator attribute, for a record of one of several resources */
   #object(resource: Resource, typeName: string | undefined): Schema {
-    const shown = withIds(resource).filter(attribute => existsFor(attribute, this.#visibility))
+    const shown = withIds(resource).filter(attribute => existsFor(attribute, this.visibility))
     const own = Object.fromEntries(shown.map(attribute => [attribute.name, this.attribute(attribute)]))
     const discriminator = typeName === undefined ? {} : { [typeName]: { const: resource.singular } }
     const required = [
-      ...(typeName === undefined || this.#options.sparse ? [] : [typeName]),
+      ...(typeName === undefined || this.options.sparse ? [] : [typeName]),
       ...shown.filter(attribute => this.#isAlwaysShown(attribute, resource)).map(({ name }) => name),
     ]
     // What wraps the behaviour of a resource may show more.
-    const isOpen = this.#options.brief || Object.keys(resource.rules.wrappers).length > 0
+    const isOpen = this.options.brief || Object.keys(resource.rules.wrappers).length > 0
     return describeObject({ properties: { ...discriminator, ...own }, required, isOpen })
   }
 
   /** Whether answers have the attribute unless the request leaves it out. */
   #isAlwaysShown(attribute: Attribute, resource: Resource | undefined): boolean {
-    if (this.#options.sparse || attribute.flag !== undefined || attribute.render !== undefined || attribute.of !== undefined) return false
+    if (this.options.sparse || attribute.flag !== undefined || attribute.render !== undefined || attribute.of !== undefined) return false
     if (!isRelation(attribute) && attribute.kind !== 'toOneOf') return true
     if (isIds(attribute)) return attribute.target.rules.access[attribute.kind === 'toMany' ? 'list' : 'get'] === true
     if (isRelation(attribute) && attribute.ids !== undefined) return false
@@ -104,7 +96,7 @@ export class RecordSchemas {
   }
 
   #embedded(attribute: EmbeddedAttribute): Schema {
-    const shown = attribute.attributes.filter(child => existsFor(child, this.#visibility))
+    const shown = attribute.attributes.filter(child => existsFor(child, this.visibility))
     const common = (child: Attribute): boolean =>
       attribute.variants === undefined ||
       [...attribute.variants.byValue.values()].every(each => each.some(({ name }) => name === child.name))
@@ -113,16 +105,16 @@ export class RecordSchemas {
       required: shown
         .filter(child => this.#isAlwaysShown(child, undefined) && common(child) && !isInDocument(attribute))
         .map(({ name }) => name),
-      isOpen: this.#options.brief,
+      isOpen: this.options.brief,
     })
     return orNullIf(attribute.nullable, attribute.array ? { type: 'array', items: object } : object)
   }
 
   #polymorphic(attribute: ToOneOfAttribute): Schema {
     const { typeName } = attribute
-    const links = branchesFor(attribute, this.#visibility).flatMap(({ target }) => [
+    const links = branchesFor(attribute, this.visibility).flatMap(({ target }) => [
       describeObject({ properties: { [typeName]: { const: target.singular }, id: idSchema(target) }, required: [typeName, 'id'] }),
-      this.#components.refer('schemas', `${pascalCase(target.singular)}Link`, `typed ${target.plural} ${typeName}`, () =>
+      this.components.refer('schemas', `${pascalCase(target.singular)}Link`, `typed ${target.plural} ${typeName}`, () =>
         this.#object(target, typeName),
       ),
     ])

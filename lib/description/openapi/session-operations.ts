@@ -1,7 +1,7 @@
 /** Session operations: log-in, log-out, sign-up and the record of the token's user, at the paths of the log-in module. */
 import { showsVersion } from './answers.ts'
 import { OF_BODY, changeOf } from './operation.ts'
-import type { Describers } from './operation.ts'
+import type { Describers, OperationParts } from './operation.ts'
 import type { PlacedOperation } from './extra-operations.ts'
 import type { RecordSchemas } from './record-schemas.ts'
 import { describeObject, orNull } from './schema.ts'
@@ -20,36 +20,28 @@ export function sessionOperations(root: string, describers: SessionDescribers): 
   if (login === undefined) return []
   const members = { message: { type: 'string' }, status: { const: 'OK' } }
   const left = answers.plain('The token has ended.', members, answers.cookies(login))
-  const parts = {
-    tag: 'session',
-    id: 'logOut',
-    summary: 'Log out',
-    success: left,
-    failures: [413, 415],
-  }
   return [
     describeLogIn(root, login, describers),
-    { method: 'POST', path: `${root}/${login.paths.logout}`, parts },
+    post(`${root}/${login.paths.logout}`, { id: 'logOut', summary: 'Log out', success: left, failures: [413, 415] }),
     ...describeRefresh(root, login, describers),
     ...(source.readOnly ? [] : describeSignUp(root, login, describers)),
     ...describeOwnRecord(root, login, describers),
   ]
 }
 
+function post(path: string, parts: Omit<OperationParts, 'tag'>): PlacedOperation {
+  return { method: 'POST', path, parts: { tag: 'session', ...parts } }
+}
+
 function describeLogIn(root: string, login: DescribedLogin, describers: SessionDescribers): PlacedOperation {
-  return {
-    method: 'POST',
-    path: `${root}/${login.paths.login}`,
-    parts: {
-      tag: 'session',
-      id: 'logIn',
-      summary: 'Log in',
-      body: describeCredentials(login),
-      success: describeToken(login, describers),
-      failures: [413, 415, 422, 429],
-      security: [],
-    },
-  }
+  return post(`${root}/${login.paths.login}`, {
+    id: 'logIn',
+    summary: 'Log in',
+    body: describeCredentials(login),
+    success: describeToken(login, describers),
+    failures: [413, 415, 422, 429],
+    security: [],
+  })
 }
 
 function describeRefresh(root: string, login: DescribedLogin, describers: SessionDescribers): PlacedOperation[] {
@@ -57,24 +49,19 @@ function describeRefresh(root: string, login: DescribedLogin, describers: Sessio
   if (paths.refresh === undefined) return []
   const also = cookie === undefined ? '' : ' It may come in the cookie that the log-in has set, instead.'
   return [
-    {
-      method: 'POST',
-      path: `${root}/${paths.refresh}`,
-      parts: {
-        tag: 'session',
-        id: 'refresh',
-        summary: 'Get new tokens',
-        description: `The refresh token is good for one time. Where it comes a second time, all tokens of its log-in end.${also}`,
-        body: describeObject({
-          properties: { refreshToken: { type: 'string', writeOnly: true } },
-          required: cookie === undefined ? ['refreshToken'] : [],
-          isOpen: true,
-        }),
-        success: describeToken(login, describers),
-        failures: [401, 413, 415, 422],
-        security: [],
-      },
-    },
+    post(`${root}/${paths.refresh}`, {
+      id: 'refresh',
+      summary: 'Get new tokens',
+      description: `The refresh token is good for one time. Where it comes a second time, all tokens of its log-in end.${also}`,
+      body: describeObject({
+        properties: { refreshToken: { type: 'string', writeOnly: true } },
+        required: cookie === undefined ? ['refreshToken'] : [],
+        isOpen: true,
+      }),
+      success: describeToken(login, describers),
+      failures: [401, 413, 415, 422],
+      security: [],
+    }),
   ]
 }
 
@@ -110,20 +97,15 @@ function describeSignUp(root: string, login: DescribedLogin, describers: Session
   if (paths.signUp === undefined || user === undefined || user.rules.access.create === false) return []
   const { bodies, source } = describers
   return [
-    {
-      method: 'POST',
-      path: `${root}/${paths.signUp}`,
-      parts: {
-        tag: 'session',
-        id: 'signUp',
-        summary: `Create a ${user.singular}, and log in`,
-        body: nests ? OF_APPLICATION : bodies.wrapped(bodies.referNew(user), user),
-        status: source.createdStatus,
-        success: describeToken(login, describers, { Location: describers.answers.location() }),
-        failures: [403, 409, ...OF_BODY],
-        security: [],
-      },
-    },
+    post(`${root}/${paths.signUp}`, {
+      id: 'signUp',
+      summary: `Create a ${user.singular}, and log in`,
+      body: nests ? OF_APPLICATION : bodies.wrapped(bodies.referNew(user), user),
+      status: source.createdStatus,
+      success: describeToken(login, describers, { Location: describers.answers.location() }),
+      failures: [403, 409, ...OF_BODY],
+      security: [],
+    }),
   ]
 }
 

@@ -9,7 +9,6 @@ import { formatHelp, parseArguments } from './arguments.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { describeTo, drawTo } from './describe.ts'
-import { explainStart } from './explain-start.ts'
 import { formatExplanation, escapeControls } from './explanation-text.ts'
 import { announceRecords } from './json-file.ts'
 import { load, readJournal } from './load.ts'
@@ -20,6 +19,7 @@ import { readOwnPackage } from './own-package.ts'
 import { serve } from './serve.ts'
 import { KEPT, watch } from './watch.ts'
 import { servesWorkbench } from './workbench-address.ts'
+import { isModule } from './modules.ts'
 
 /** Runs the command line (without node and script) and returns the exit code: 0, 1 for a failure, 2 for wrong usage. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -222,4 +222,19 @@ function print(text: string, exitCode: number): Promise<number> {
   return new Promise(resolve => {
     process.stdout.write(text, () => resolve(exitCode))
   })
+}
+
+/** Returns the error to throw, which says what the command line can do about one of the start of an engine. */
+function explainStart(error: unknown, { file, config }: CommandArguments): unknown {
+  if (!(error instanceof Error)) return error
+  const model = config ?? file
+  if (model === undefined || !isModule(model)) return error
+  // MikroORM names the option of the compiler where a decorator says no type.
+  if (error.message.includes('emitDecoratorMetadata') && /ts$/i.test(model))
+    return new CommandError(
+      `${oneLine(error)} The loader of TypeScript that was found here (tsx) does not write these types: install @swc-node/register with @swc/core, or ts-node, in the project ("type": "module": @oxc-node/core), or name the compiled config, such as dist/mikro-orm.config.js.`,
+    )
+  if (file === model && /^The \w+ database .* cannot be opened: /.test(error.message))
+    return new CommandError(`${oneLine(error)} To serve the model in memory: mikro-rest :memory: --config ${model}`)
+  return error
 }

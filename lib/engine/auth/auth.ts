@@ -18,7 +18,6 @@ import type { Stored } from '../../records/read/run-read.ts'
 import type { AuthModule } from './auth-module.ts'
 import { TokenCookies, requireOwnPage } from './cookies.ts'
 import { Credentials } from './credentials.ts'
-import { PublicRequests } from './public-requests.ts'
 import { missing, refuseUser } from './refusals.ts'
 import { readPathBelow } from '../../records/request/parse-request.ts'
 import type { Request } from '../../records/request/parse-request.ts'
@@ -38,6 +37,8 @@ import { findPasswordKind } from './password-kind.ts'
 import { Removals, computeState, isOfState, readIssueTime } from './user-state.ts'
 import { Users, keyToSub, keyToTexts } from './users.ts'
 import type { AuthState, Authentication, LoadedAuthentication, PublicKey } from './authentication.ts'
+import { compilePattern, meetsPattern } from '../../records/request/route-pattern.ts'
+import type { RequestPattern } from '../../records/request/route-pattern.ts'
 
 interface FoundToken {
   readonly token: string
@@ -314,5 +315,23 @@ class TokenAuthentication implements Authentication {
     const state = row.then(found => computeState(columns, found))
     this.#marks.keep(claims, state, this.tokens.now())
     return token
+  }
+}
+
+/** Which requests need no token, by the option `public`. */
+class PublicRequests {
+  readonly #listed: readonly RequestPattern[]
+  readonly #taken: readonly RequestPattern[]
+
+  /** @param patterns of good form; one that begins with `!` takes out again what the others list */
+  constructor(patterns: readonly string[]) {
+    this.#listed = patterns.filter(pattern => !pattern.startsWith('!')).map(compilePattern)
+    this.#taken = patterns.filter(pattern => pattern.startsWith('!')).map(pattern => compilePattern(pattern.slice(1)))
+  }
+
+  /** Whether a request needs no token. The path is below the base, without its query. */
+  has(method: string, path: string): boolean {
+    const meets = (pattern: RequestPattern): boolean => meetsPattern(pattern, method, path)
+    return this.#listed.some(meets) && !this.#taken.some(meets)
   }
 }

@@ -11,12 +11,11 @@ import { checkSeeds } from '../../model/seeds.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isInMemory, isPglite } from '../../records/database/describe-database.ts'
 import { checkEvolve } from './evolve-option.ts'
-import { checkFunctions } from './functions-option.ts'
 import { readDatabase } from './database-option.ts'
-import { checkEntities } from './entities-option.ts'
 import { checkScenarios } from './scenarios.ts'
 import { compileEnvelope } from './shape-answer.ts'
 import type { CheckedOptions, EngineOptions } from './options.ts'
+import type { ServerDatabase, SqlFunctions } from '../../records/database/world-store.ts'
 
 const OPTIONS = [
   'entities',
@@ -250,4 +249,86 @@ function checkLimits(given: Partial<Limits>): Limits {
       throw new RangeError(`RestEngine.create: "limits.${name}" must be an integer of 0 or more.`)
   }
   return Object.freeze({ ...DEFAULT_LIMITS, ...given })
+}
+
+/** @throws TypeError for what is no function, and for databases that have their own. */
+function checkFunctions({
+  functions,
+  database,
+}: {
+  readonly functions?: SqlFunctions | undefined
+  readonly database: string | ServerDatabase
+}): void {
+  if (functions === undefined) return
+  if (typeof functions !== 'object' || functions === null || Array.isArray(functions))
+    throw new TypeError('RestEngine.create: "functions" must be an object of functions: { title_sort: title => ... }.')
+  if (typeof database !== 'string')
+    throw new TypeError('RestEngine.create: "functions" is for SQLite: those of PostgreSQL are in the database (create function).')
+  for (const [name, each] of Object.entries(functions)) {
+    if (typeof each !== 'function') throw new TypeError(`RestEngine.create: "functions.${name}" must be a function.`)
+    if (each.constructor.name === 'AsyncFunction')
+      throw new TypeError(`RestEngine.create: "functions.${name}" is asynchronous, and SQL waits for nothing.`)
+    if (name === '' || name.length > 255 || /^mikro_/i.test(name))
+      throw new TypeError(
+        `RestEngine.create: "functions" has the name ${JSON.stringify(name)}: a name has 1 to 255 characters and does not begin with "mikro_".`,
+      )
+  }
+}
+
+/** @throws TypeError that names the first that is none. */
+function checkEntities(entities: unknown): void {
+  if (!Array.isArray(entities) || entities.length === 0) {
+    const meant = typeof entities === 'function' ? ' Write [User] for one entity.' : ''
+    throw new TypeError(
+      `RestEngine.create: "entities" must be an array of at least one entity; without it the model is read from the file of "database".${meant}`,
+    )
+  }
+  // MikroORM takes any text for a pattern, and says nothing of one that finds no file beside others that do.
+  const named = entities.findIndex(entity => typeof entity === 'string' && !/[/\\*.]/.test(entity))
+  if (named >= 0) {
+    const name = JSON.stringify(entities[named])
+    throw new TypeError(
+      `RestEngine.create: "entities[${named}]" is the text ${name}: give the entity itself (import it, without quotes), or a pattern of files such as "./entities/*.js".`,
+    )
+  }
+  const wrong = entities.findIndex(entity => !['function', 'string'].includes(typeof entity) && !isSchema(entity))
+  if (wrong < 0) return
+  const given: unknown = entities[wrong]
+  const before = wrong === 0 ? '' : `, after ${nameOfEntity(entities[wrong - 1])},`
+  if (given === undefined) {
+    throw new TypeError(
+      `RestEngine.create: "entities[${wrong}]"${before} is undefined: its file does not export this name, or imports are circular (the file is still running when the list is made). List the entities in a file that none of them imports.`,
+    )
+  }
+  throw new TypeError(
+    `RestEngine.create: "entities[${wrong}]"${before} must be an entity (a class, defineEntity or EntitySchema) or a glob pattern, got ${describe(given)}.`,
+  )
+}
+
+/**
+ * Whether a value is made by defineEntity or EntitySchema, maybe of another copy of MikroORM. MikroORM takes other objects for abstract
+ * entities.
+ */
+function isSchema(entity: unknown): boolean {
+  return typeof entity === 'object' && entity !== null && 'meta' in entity && typeof entity.meta === 'object'
+}
+
+function nameOfEntity(entity: unknown): string {
+  const { name, meta } = entity as { readonly name?: unknown; readonly meta?: { readonly className?: unknown } }
+  return String(meta?.className ?? name ?? entity)
+}
+
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object' && value !== null) {
+    if ('then' in value) return 'a promise (await it)'
+    const names = Object.keys(value)
+    return names.length === 0
+      ? 'an empty object'
+      : `an object with ${names
+          .slice(0, 3)
+          .map(name => JSON.stringify(name))
+          .join(', ')}`
+  }
+  return JSON.stringify(value)
 }

@@ -53,67 +53,63 @@ export class EngineInternals {
   recorded: RecordedTest | undefined
   /** Set while it is in the list of engines that can be looked at. */
   shown: Showing | undefined
-  readonly #parts: EngineParts<OwnedEngine>
+  /** The parts of an engine, whether it is open or not. */
+  readonly parts: EngineParts<OwnedEngine>
   /** Makes another engine of what a fork is assembled from. */
   readonly build: (composition: Composition) => OwnedEngine
 
   constructor(parts: EngineParts<OwnedEngine>, build: (composition: Composition) => OwnedEngine) {
-    this.#parts = parts
+    this.parts = parts
     this.build = build
-  }
-
-  /** The parts of an engine, whether it is open or not. */
-  get parts(): EngineParts<OwnedEngine> {
-    return this.#parts
   }
 
   /** The parts of an engine that is open. */
   get open(): EngineParts<OwnedEngine> {
-    this.#parts.life.assertOpen()
-    return this.#parts
+    this.parts.life.assertOpen()
+    return this.parts
   }
 
   get limits(): Limits {
-    return this.#parts.options.limits
+    return this.parts.options.limits
   }
 
   /** The form of answers; undefined: the engine's own. */
   get envelope(): CompiledEnvelope | undefined {
-    return this.#parts.options.envelope
+    return this.parts.options.envelope
   }
 
   /** Whether a form may stand for JSON. */
   get takesForms(): boolean {
-    return this.#parts.options.forms
+    return this.parts.options.forms
   }
 
   get versions(): readonly string[] {
-    return this.#parts.options.versions
+    return this.parts.options.versions
   }
 
   /** The model of the first version. An open resource has more attributes once a request has added them. */
   get model(): Model {
-    return this.#parts.versions.first.model
+    return this.parts.versions.first.model
   }
 
   /** Returns the model of a version, or of the first one; undefined when there is no such version. */
   modelOf(version: string = this.versions[0] ?? NO_VERSION): Model | undefined {
-    return this.#parts.served.get(version)?.model
+    return this.parts.served.get(version)?.model
   }
 
   /** Answers as `handle` does, for transports: returns an answer that waits for nothing at once, and throws what `handle` rejects with. */
   ask(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
-    return this.#parts.requests.handle(method, path, query, body, context)
+    return this.parts.requests.handle(method, path, query, body, context)
   }
 
   /** Answers a GET of a docs page, which is not in the journal and meets no injected fault. */
   look(path: string, context: HandleContext): Promise<RestResponse> {
-    return this.#parts.requests.look(path, context)
+    return this.parts.requests.look(path, context)
   }
 
   /** Answers a request as `handle` does, with all that it writes, and returns with the answer what ran. */
   explained(method: string, path: string, body: unknown, context: HandleContext): ReturnType<RequestRecorder['explained']> {
-    return this.#parts.requests.explained(method, path, undefined, body, context)
+    return this.parts.requests.explained(method, path, undefined, body, context)
   }
 
   /** Describes a version as it is served: read-only, or not, below a base. See `engine.openapi`. */
@@ -128,27 +124,27 @@ export class EngineInternals {
 
   /** Returns the state of a scenario, for worlds that begin with it. */
   scenarioSnapshot(name: string): Promise<Snapshot> {
-    return this.#parts.shared.scenarios.find(name, state => this.fork(state))
+    return this.parts.shared.scenarios.find(name, state => this.fork(state))
   }
 
   /** Forks the engine for a purpose of the library: in no list of engines. */
   async fork(snapshot?: Snapshot): Promise<OwnedEngine> {
-    return this.build(await copyWorld(this.#parts, snapshot))
+    return this.build(await copyWorld(this.parts, snapshot))
   }
 
   /** From now on requests keep what they run, for `showRequest`. */
   keepStatements(): void {
-    if (this.#parts.journal !== undefined) this.#parts.journal.keepsStatements = true
+    if (this.parts.journal !== undefined) this.parts.journal.keepsStatements = true
   }
 
   /** Returns a request of the journal with what it has run, where that is kept. */
   async showRequest(record: JournalRecord): Promise<JournalEntry & Partial<RanStatements>> {
-    return { ...this.open.journal!.show(record), ...(await this.#parts.requests.explainRecorded(record)) }
+    return { ...this.open.journal!.show(record), ...(await this.parts.requests.explainRecorded(record)) }
   }
 
   /** Takes over what a recording says of a test. */
   adopt(recorded: RecordedTest): void {
-    const { journal, events, clock } = this.#parts
+    const { journal, events, clock } = this.parts
     this.recorded = recorded
     clock.restore(recorded.clock)
     events.adopt(recorded.marks)
@@ -158,7 +154,7 @@ export class EngineInternals {
 
   /** How many bytes the data takes. */
   async size(): Promise<number> {
-    return this.#parts.world.size()
+    return this.parts.world.size()
   }
 
   /** Outlines a version for the workbench, as it is served: read-only, or not, below a base. */
@@ -170,48 +166,48 @@ export class EngineInternals {
 
   /** The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */
   get logInNames(): readonly [string, string] | undefined {
-    return this.#parts.authentication?.describe(this.versions[0] ?? NO_VERSION).credentials
+    return this.parts.authentication?.describe(this.versions[0] ?? NO_VERSION).credentials
   }
 
   /** Where a log-in is sent, below the version; undefined where there is none. */
   get logInPath(): string | undefined {
-    return this.#parts.authentication?.paths.login
+    return this.parts.authentication?.paths.login
   }
 
   /** Whether the log-in module is on. */
   get hasLogIn(): boolean {
-    return this.#parts.authentication !== undefined
+    return this.parts.authentication !== undefined
   }
 
   /** Whether a path below the base is the engine's: see ownsPath. */
   owns(target: string, hasBase: boolean): boolean {
-    return ownsPath(target, hasBase, this.#parts)
+    return ownsPath(target, hasBase, this.parts)
   }
 
   /** Whether a request logs in or out, for transports that are read-only. */
   isSession(method: string, target: string): boolean {
     const path = readPath(target)
     const segments = (this.versions.length === 0 ? path : path.slice(1)).split('/')
-    return this.#parts.authentication?.isSession(method, segments) === true
+    return this.parts.authentication?.isSession(method, segments) === true
   }
 
   /** Returns the links of relations, and foreign keys, that no index serves, in tables of more than so many rows. */
   async unindexedLinks(rows: number): Promise<UnindexedLink[]> {
-    return this.#parts.connection.unindexedLinks(this.model.entities, rows)
+    return this.parts.connection.unindexedLinks(this.model.entities, rows)
   }
 
   /** The column of any table whose order is that in which rows were inserted. */
   get insertionOrder(): string {
-    return this.#parts.connection.dialect.insertionOrder
+    return this.parts.connection.dialect.insertionOrder
   }
 
   /** Returns the error body for an error that a transport finds before it can ask. */
   respondError(error: unknown): RestResponse {
-    return formRefusal(answerError(error, this.#parts), {}, this.#parts)
+    return formRefusal(answerError(error, this.parts), {}, this.parts)
   }
 
   /** Answers an error of a transport, and reports it where it is the server's fault. */
   respondFailure(error: unknown, request: FailingRequest): RestResponse {
-    return answerTransportFailure(error, request, this.#parts)
+    return answerTransportFailure(error, request, this.parts)
   }
 }

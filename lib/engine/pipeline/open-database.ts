@@ -5,7 +5,6 @@
 import { PGLITE, isPglite } from '../../records/database/describe-database.ts'
 import { formatInstall } from '../../records/database/install-line.ts'
 import type { Opened, Opening, ServerDatabase } from '../../records/database/world-store.ts'
-import { explainDiscovery } from './explain-discovery.ts'
 
 /** What packages are missing by. */
 const MISSING = /Cannot find (?:package|module) '(?:pg|@mikro-orm\/(?:postgresql|sqlite))'/
@@ -61,4 +60,26 @@ async function loadPostgres({ url }: ServerDatabase): Promise<(opening: Opening<
 /** Copies a SQLite file into a folder that goes away, so that a trial leaves the file as it is. */
 export async function copyForTrial(path: string): Promise<{ readonly path: string; readonly remove: () => void }> {
   return (await import('../../databases/sqlite/evolve/copy-file.ts')).copyForTrial(path)
+}
+
+/**
+ * Returns the error to throw: a TypeError for a list in which MikroORM finds no entities, the given one for anything else.
+ *
+ * @param baseDir the folder from which patterns are taken
+ */
+function explainDiscovery(error: unknown, entities: readonly unknown[] | undefined, baseDir = process.cwd()): unknown {
+  if (!(error instanceof Error) || error.name !== 'MetadataError' || entities === undefined) return error
+  const patterns = entities.filter(each => typeof each === 'string')
+  if (error.message.startsWith('No entities were discovered') && patterns.length > 0) {
+    const which = patterns.map(each => JSON.stringify(each)).join(', ')
+    const text = `RestEngine.create: "entities": no file with an entity matches ${which}, taken from ${baseDir}; or list the entities themselves: [User].`
+    return new TypeError(text, { cause: error })
+  }
+  const index = entities.findIndex(each => typeof each === 'function')
+  if (!error.message.startsWith('Only abstract entities were discovered') || index < 0) return error
+  const { name } = entities[index] as { readonly name: string }
+  return new TypeError(
+    `RestEngine.create: "entities[${index}]" is the class ${name}, which is not declared as an entity: it needs the decorator @Entity(), or write it by defineEntity({ name: '${name}', properties: { ... } }). Where it has the decorator, two copies of @mikro-orm/core are installed: "npm ls @mikro-orm/core" shows them.`,
+    { cause: error },
+  )
 }

@@ -7,13 +7,13 @@ import { targetOf, targetWithout } from '../requests/read-entry.ts'
 import { outline } from '../state/outline.ts'
 import { go, place, userId } from '../state/place.ts'
 import { AnswerView } from './answer-view.tsx'
-import { HistoryList } from './history-list.tsx'
-import { remember } from './history.ts'
+import { history, remember } from './history.ts'
 import { RequestForm } from './request-form.tsx'
 import { runRequest } from './run-request.ts'
 import type { RequestOutcome } from './run-request.ts'
 import { copyOfWritten, hrefOfRequest, pathAndQuery, readRequest } from './sent-request.ts'
 import type { WrittenRequest } from './sent-request.ts'
+import type { PastRequest } from './history.ts'
 
 export default function ConsoleScreen() {
   const root = outline.value?.root ?? ''
@@ -76,5 +76,25 @@ function Copies({ request }: { readonly request: WrittenRequest }) {
           : { name: 'typed client', write: async () => asClient(ofClient, await target()) ?? '' },
       ]}
     />
+  )
+}
+
+/** The requests that have been sent, to send one again. */
+function HistoryList({ onChoose }: { readonly onChoose: (request: PastRequest) => void }) {
+  if (history.value.length === 0) return null
+  return (
+    <section class="past" aria-labelledby="past-title">
+      <h2 id="past-title">Sent before</h2>
+      <ul>
+        {history.value.map(request => (
+          <li key={`${request.method} ${request.target} ${request.headers} ${request.body}`}>
+            <button type="button" class="quiet" onClick={() => onChoose(request)}>
+              <span class={request.status < 400 ? 'good' : 'bad'}>{request.status}</span> <b>{request.method}</b>{' '}
+              <code>{request.target}</code>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }

@@ -5,12 +5,10 @@ import { useLoad } from '../parts/use-load.ts'
 import { changes } from '../state/live.ts'
 import { findResource, outline } from '../state/outline.ts'
 import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
-import { userId, world } from '../state/place.ts'
 import { formatPlace } from '../state/place-text.ts'
-import { go } from '../state/place.ts'
+import { go, userId, world } from '../state/place.ts'
 import { columnsOf, idOf } from '../state/records.ts'
 import type { AnyRecord } from '../state/records.ts'
-import { ExplanationOf } from './explanation.tsx'
 import { requestOf } from './links.ts'
 import { ListTools } from './list-tools.tsx'
 import { PAGE, nextSort, readListQuery, readPrefilled, withOffset, withParameter } from './list-query.ts'
@@ -22,6 +20,9 @@ import { readFresh, readPage } from './read-page.ts'
 import type { ShownPage } from './read-page.ts'
 import { CreatePanel, RecordPanel } from './record-panel.tsx'
 import { RecordsTable } from './records-table.tsx'
+import type { Explanation } from '../../engine/journal/explanation.ts'
+import { StatementsPart } from '../requests/statements-part.tsx'
+import { control, mint } from '../state/ask.ts'
 
 interface ListViewProps {
   readonly resource: OutlinedResource
@@ -203,4 +204,22 @@ function placeOfRequest(request: string, path: readonly string[]): string {
         .map(decodeURIComponent)
     : path
   return formatPlace('data', segments, query)
+}
+
+/** @param request path and query, as an app would send them */
+function ExplanationOf({ request }: { readonly request: string }) {
+  const { data, error } = useLoad(() => explain(request), [request, changes.value, world.value, userId.value])
+  if (error !== undefined) return <ErrorNotice error={error} />
+  if (data === undefined) return null
+  return (
+    <section class="card explanation" aria-label="Explanation">
+      <StatementsPart entry={data} />
+    </section>
+  )
+}
+
+async function explain(request: string): Promise<Explanation> {
+  const id = userId.value
+  const headers = id === '' ? {} : { authorization: `Bearer ${await mint(id)}` }
+  return (await control('POST', '/explain', { method: 'GET', path: request, headers })).body as Explanation
 }

@@ -7,10 +7,10 @@ import { outline } from '../state/outline.ts'
 import { world } from '../state/place.ts'
 import { Action, ActionCard, Why } from './actions.tsx'
 import { CardTable, NamedAction } from './card-parts.tsx'
-import { DifferenceView } from './difference-view.tsx'
-import type { SnapshotDifference } from './difference-view.tsx'
 import { LINES } from './lines.ts'
 import { formatBytes } from './sizes.ts'
+import type { Change } from '../../engine/journal/changes.ts'
+import { ChangesPart } from '../requests/changes-part.tsx'
 
 interface ListedSnapshot {
   readonly id: string
@@ -123,5 +123,33 @@ function Row({ snapshot: { id, at, last, size }, confirm, after, onCompare }: Ca
         </span>
       </td>
     </tr>
+  )
+}
+
+interface SnapshotDifference {
+  /** The snapshot. */
+  readonly id: string
+  /** How many records are others. */
+  readonly count: number
+  /** The first 1,000 of them. */
+  readonly changes: readonly Change[]
+}
+
+function DifferenceView({ difference, onClose }: { readonly difference: SnapshotDifference; readonly onClose: () => void }) {
+  const { id, count, changes } = difference
+  return (
+    <section aria-labelledby="difference-title">
+      <div class="card-head">
+        <h3 id="difference-title">
+          {count === 0
+            ? `Nothing is different since “${id}”`
+            : `${count === 1 ? '1 record is' : `${count} records are`} different since “${id}”`}
+        </h3>
+        <button type="button" class="quiet" aria-label="Close the difference" onClick={onClose}>
+          ✕
+        </button>
+      </div>
+      {count === 0 ? null : <ChangesPart changes={changes} />}
+    </section>
   )
 }

@@ -6,7 +6,6 @@
 import { ArrayType, DateType, TimeType, isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'
 import type { ForeignModel } from './model.ts'
-import { isOrdinaryMethod, toSqliteIndex } from './indexes.ts'
 import { parseList } from './lists.ts'
 import { isBuiltIn } from '../../../model/metadata/custom-type-codec.ts'
 import { TypeProbe } from './probe.ts'
@@ -269,4 +268,41 @@ function isTimeWord({ customType, runtimeType }: EntityProperty, given: string):
   if (match === null) return false
   if (customType instanceof DateType) return true
   return match[1]?.toLowerCase() !== 'today' && (runtimeType === 'Date' || customType instanceof TimeType)
+}
+
+/** The methods of indexes that find something else than a value or a range. */
+const OTHER_METHODS = /^(?:gin|gist|spgist|brin|ivfflat|hnsw|bloom|rum|fulltext|spatial|vector)$/i
+
+/** Whether an index of such a method could be any of SQLite's. */
+function isOrdinaryMethod(method: string | undefined): boolean {
+  return method === undefined || !OTHER_METHODS.test(method)
+}
+
+/** A statement that makes an index, as SQLite says it; undefined when SQLite has no such index. */
+function toSqliteIndex(sql: string, schemas: Iterable<string>): string | undefined {
+  const using = /\busing\s+"?(\w+)"?/i.exec(sql)
+  if (!isOrdinaryMethod(using?.[1])) return undefined
+  const altered =
+    /^\s*alter\s+table\s+(\S+)\s+add\s+(unique\s+)?(fulltext\s+|spatial\s+)?(?:index|key|constraint)\s+(\S+)\s*(?:unique\s*)?(\(.*\))\s*;?\s*$/is.exec(
+      sql,
+    )
+  if (altered !== null) {
+    const [, table = '', unique, other, name = '', columns = ''] = altered
+    if (other !== undefined) return undefined
+    return toSqlite(
+      `create ${unique !== undefined || /constraint\s+\S+\s+unique/i.test(sql) ? 'unique ' : ''}index ${name} on ${table} ${columns}`,
+      schemas,
+    )
+  }
+  if (/\bcreate\s+(?:fulltext|spatial)\b/i.test(sql)) return undefined
+  const plain = sql
+    .replace(/\bconcurrently\b/i, '')
+    .replace(/\busing\s+"?\w+"?/i, '')
+    .replace(/\bon\s+only\b/i, 'on')
+    .replaceAll(/\binclude\s*\([^)]*\)/gi, '')
+    .replaceAll(/\s+nulls\s+(?:not\s+)?(?:first|last|distinct)\b/gi, '')
+    .replaceAll(/\s+\w+_ops\b/gi, '')
+    .replace(/\bwith\s*\(\s*\w+\s*=[^)]*\)/i, '')
+    .replace(/;\s*$/, '')
+  return toSqlite(plain, schemas)
 }

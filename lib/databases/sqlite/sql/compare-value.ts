@@ -5,12 +5,15 @@ import { areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/filter-va
 import type { ColumnScope } from '../../sql/flavour.ts'
 import { joinEvenly, sql } from '../../sql/sql.ts'
 import type { Sql } from '../../sql/sql.ts'
-import { compareWithin, isOneOfWithin } from './compare-json.ts'
-import { compareAny, compareRounded, isNumber, isRounded, mayHoldTexts } from './compare-number.ts'
 import { compareTime, compareTimeOrText, compileMoment, equalsTime, isLooseTime, mayBeText } from './compare-time.ts'
 import { compileList, listForms } from './filter-list.ts'
-import { compileOperand, findOperandColumn } from './stored-value.ts'
-import { MISFIT, NUMBER } from './value-forms.ts'
+import { compileOperand, findOperandColumn, within } from './stored-value.ts'
+import { JSON_TEXT, JSON_VALUE, MISFIT, NUMBER, ROUND_HIGH, ROUND_LOW } from './value-forms.ts'
+import type { ValueForm } from '../../../records/database/value-form.ts'
+import type { OrderOperator } from '../../../records/request/operators.ts'
+import type { ScalarAttribute } from '../../../model/model.ts'
+import { mayHoldAny } from '../../../foundation/values/scalar-type.ts'
+import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
 /** A value is one of those of a filter. */
 export function isOneOfValues(operand: Operand, values: readonly ValueRef[], scope: ColumnScope): Sql {
@@ -63,4 +66,81 @@ export function compareValue(node: Condition & { kind: 'compare' }, scope: Colum
     ? compareRounded(operand, operator, value, scope)
     : sql`${compileOperand(operand, scope)} ${operator} ${filterValue(value, attribute)}`
   return operator.startsWith('>') && mayHoldTexts(attribute) ? sql`(${compared} and ${isNumber(operand, scope)})` : compared
+}
+
+/**
+ * A value inside a JSON value is compared as what it is: a text with the text that was given, a number with the number that the text is, if
+ * it is one.
+ */
+function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
+  const { attribute } = operand
+  if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
+  const { value, type } = within(attribute.source.json, attribute.source.names, scope.through(operand.hops))
+  const given = filterValue(ref, attribute)
+  const number = filterValue(ref, attribute, NUMBER)
+  if (operator === '=') {
+    // An object or array equals the one that the text is; a text, the one that the text in quotes is.
+    const same = sql`mikro_json(${value}) = ${filterValue(ref, attribute, JSON_VALUE)}`
+    return sql`case ${type} when 'text' then ${value} in (${given}, ${filterValue(ref, attribute, JSON_TEXT)}) when 'object' then ${same} when 'array' then ${same} when 'true' then ${given} = 'true' when 'false' then ${given} = 'false' when 'integer' then ${value} = ${number} when 'real' then ${value} = ${number} end`
+  }
+  // Numbers are compared with numbers, texts with what is not a number.
+  return sql`case ${type} when 'text' then case when ${number} is null then ${value} ${operator} ${given} end when 'integer' then ${value} ${operator} ${number} when 'real' then ${value} ${operator} ${number} end`
+}
+
+/** The same comparison as `compareWithin` makes with `=`, with any value of a list. */
+function isOneOfWithin(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
+  const { attribute } = operand
+  if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
+  const { value, type } = within(attribute.source.json, attribute.source.names, scope.through(operand.hops))
+  const list = (...forms: ValueForm[]): Sql => compileList(ref, attribute, forms)
+  const same = sql`mikro_json(${value}) in ${list(JSON_VALUE)}`
+  const number = sql`${value} in ${list(NUMBER)}`
+  return sql`case ${type} when 'text' then ${value} in ${list('value', JSON_TEXT)} when 'object' then ${same} when 'array' then ${same} when 'true' then 'true' in ${list('value')} when 'false' then 'false' in ${list('value')} when 'integer' then ${number} when 'real' then ${number} end`
+}
+
+/** Whether values are shown with fewer digits than may be stored. */
+function isRounded({ kind, scale, asNumber, loose }: ScalarType): boolean {
+  return kind === 'decimal' && scale !== undefined && asNumber !== true && loose !== true
+}
+
+const NUMBERS: ReadonlySet<string> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean'])
+
+/** Whether a column of numbers may hold texts and bytes as well: that of a file, which other programs write. */
+function mayHoldTexts({ source, type }: ScalarAttribute): boolean {
+  return source.kind === 'column' && mayHoldAny(type) && NUMBERS.has(type.kind)
+}
+
+/**
+ * A text is not a number, and more than each of them in SQLite. The `+` keeps the condition out of the search for an index, where it would
+ * count as a bound.
+ */
+function isNumber(operand: Operand, scope: ColumnScope): Sql {
+  return sql`+${findOperandColumn(operand, scope)} < ''`
+}
+
+/** Decimals are compared as they are shown, rounded to their scale: by the numbers between which all are shown so. */
+function compareRounded(operand: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
+  const column = compileOperand(operand, scope)
+  const [low, high] = [filterValue(ref, operand.attribute, ROUND_LOW), filterValue(ref, operand.attribute, ROUND_HIGH)]
+  switch (operator) {
+    case '=':
+      // A text that is not a number is compared as it is.
+      return sql`(${column} = ${filterValue(ref, operand.attribute)} or (${column} >= ${low} and ${column} <= ${high}))`
+    case '>':
+      return sql`${column} > ${high}`
+    case '>=':
+      return sql`${column} >= ${low}`
+    case '<':
+      return sql`${column} < ${low}`
+    case '<=':
+      return sql`${column} <= ${high}`
+  }
+}
+
+/** Numbers are compared with numbers, texts with what is not a number. */
+function compareAny({ operand, operator, value }: Condition & { kind: 'compare' }, scope: ColumnScope): Sql {
+  const stored = compileOperand(operand, scope)
+  const number = filterValue(value, operand.attribute, NUMBER)
+  const isText = sql`typeof(${stored}) = 'text' and ${stored} ${operator} ${filterValue(value, operand.attribute)}`
+  return sql`case when ${number} is null then ${isText} else typeof(${stored}) in ('integer', 'real') and ${stored} ${operator} ${number} end`
 }

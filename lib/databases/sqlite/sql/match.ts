@@ -6,7 +6,6 @@
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../../foundation/base/thresholds.ts'
-import { canonicalJson } from './canonical-json.ts'
 import { parseStoredTime } from './stored-time.ts'
 import type { StoredTime } from './stored-time.ts'
 
@@ -208,4 +207,21 @@ export function formatGlob(pieces: readonly string[]): string {
 export function isAscii(pieces: readonly string[]): boolean {
   // eslint-disable-next-line no-control-regex -- NUL is what LIKE cannot see behind
   return pieces.every(piece => /^[\x01-\x7f]*$/.test(piece))
+}
+
+/** Deepest nesting of a stored JSON value. SQLite does not read deeper ones. */
+const MAX_STORED_DEPTH = 1000
+
+/** Returns the canonical spelling of a JSON value: sorted keys, no spaces. Undefined for a value that is nested too deep to be stored. */
+function canonicalJson(value: unknown, depth = 0): string | undefined {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (depth >= MAX_STORED_DEPTH) return undefined
+  const isArray = Array.isArray(value)
+  const parts: string[] = []
+  for (const key of isArray ? value.keys() : Object.keys(value).toSorted()) {
+    const part = canonicalJson((value as Record<string | number, unknown>)[key], depth + 1)
+    if (part === undefined) return undefined
+    parts.push(isArray ? part : `${JSON.stringify(key)}:${part}`)
+  }
+  return isArray ? `[${parts.join()}]` : `{${parts.join()}}`
 }

@@ -2,6 +2,7 @@
  * Control: one of the test controls of a server, and the reading of what is sent to it. Refuses with body_invalid, parameter_invalid and
  * path_unknown.
  */
+import type { Awaitable } from '../../../foundation/base/awaitable.ts'
 import { isObject } from '../../../foundation/base/json.ts'
 import { restError } from '../../../foundation/base/errors.ts'
 import type { RestError } from '../../../foundation/base/errors.ts'
@@ -46,7 +47,8 @@ export interface Control {
   readonly does: string
   /** The parameters that its query may have, beside `world`. */
   readonly parameters: readonly string[]
-  readonly run: (asked: ControlRequest) => object | Promise<object>
+  /** Undefined: there is nothing to say but that it is done. */
+  readonly run: (asked: ControlRequest) => Awaitable<object | void>
 }
 
 /** Returns a control; its line is a method and a path below `/_test`: `POST /snapshots/{id}/restore`. */

@@ -22,18 +22,12 @@ function ofFaults(): Control[] {
       const { id } = addFault(world, readObject(body, '{ "kind": "fail", "match": "POST /v1/orders", "status": 503 }'))
       return { fault: stateOf(world, id) }
     }),
-    control('DELETE /faults', 'ends all faults', ({ world }) => {
-      world.faults.endAll()
-      return {}
-    }),
+    control('DELETE /faults', 'ends all faults', ({ world }) => world.faults.endAll()),
     control('GET /faults/{id}', 'a fault; of a gate the requests that it holds', ({ world, id }) => {
       findFault(world, id)
       return { fault: stateOf(world, id) }
     }),
-    control('DELETE /faults/{id}', 'ends a fault', ({ world, id }) => {
-      findFault(world, id).dispose()
-      return {}
-    }),
+    control('DELETE /faults/{id}', 'ends a fault', ({ world, id }) => findFault(world, id).dispose()),
   ]
 }
 
@@ -45,19 +39,12 @@ function ofGates(): Control[] {
       const request = await within(findGate(world, id).arrived, timeout, signal)
       return { arrived: request !== undefined, request: request === undefined ? null : { method: request.method, path: request.path } }
     }),
-    control('POST /faults/{id}/release', 'opens a gate', ({ world, id }) => {
-      findGate(world, id).release()
-      return {}
-    }),
+    control('POST /faults/{id}/release', 'opens a gate', ({ world, id }) => findGate(world, id).release()),
     control('POST /faults/{id}/fail', 'answers what a gate holds with an error: { "status": 503 }', ({ world, id, body }) => {
       const { status, ...details } = readObject(body, '{ "status": 503 }')
       asked(() => findGate(world, id).fail(status as number, details as FailureDetails))
-      return {}
     }),
-    control('POST /faults/{id}/drop', 'loses the connections of what a gate holds', ({ world, id }) => {
-      findGate(world, id).drop()
-      return {}
-    }),
+    control('POST /faults/{id}/drop', 'loses the connections of what a gate holds', ({ world, id }) => findGate(world, id).drop()),
   ]
 }
 

@@ -22,10 +22,7 @@ export function journalControls(): Control[] {
       listRequests,
       ['since', 'limit', 'bodies', 'record', 'format'],
     ),
-    control('DELETE /requests', 'empties the journal', ({ world }) => {
-      world.engine.clearRequests()
-      return {}
-    }),
+    control('DELETE /requests', 'empties the journal', ({ world }) => world.engine.clearRequests()),
     control('GET /requests/{id}', 'a request with its bodies, the rows that it has changed, and what it has run', showRequest),
     control(
       'GET /events',
@@ -38,7 +35,6 @@ export function journalControls(): Control[] {
       const { text, ...others } = readObject(body, '{ "text": "the order is placed" }')
       asked(() => checkNames(others, [], 'the body'))
       asked(() => world.engine.mark(text as string))
-      return {}
     }),
     control(
       'POST /explain',

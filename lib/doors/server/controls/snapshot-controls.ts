@@ -26,15 +26,13 @@ export function snapshotControls(): Control[] {
         return { id, snapshot: describe(id, await take(world, id)) }
       },
     ),
-    control('POST /snapshots/{id}/restore', 'goes back to a snapshot', async ({ world, id }) => {
-      await world.engine.restore(find(world, id).snapshot)
-      return {}
-    }),
+    control('POST /snapshots/{id}/restore', 'goes back to a snapshot', async ({ world, id }) =>
+      world.engine.restore(find(world, id).snapshot),
+    ),
     control('POST /restore', 'goes back to the state before a request: { "before": 7 }', async ({ world, body }) => {
       const { before, ...others } = readObject(body, '{ "before": 7 }')
       asked(() => checkNames(others, [], 'the body'))
       await asked(async () => world.engine.restore({ before: before as number }))
-      return {}
     }),
     control(
       'GET /snapshots/{id}/changes',
@@ -50,12 +48,8 @@ export function snapshotControls(): Control[] {
     control('DELETE /snapshots/{id}', 'forgets a snapshot', ({ world, id }) => {
       find(world, id)
       world.snapshots.delete(id)
-      return {}
     }),
-    control('DELETE /snapshots', 'forgets all snapshots', ({ world }) => {
-      world.snapshots.clear()
-      return {}
-    }),
+    control('DELETE /snapshots', 'forgets all snapshots', ({ world }) => world.snapshots.clear()),
   ]
 }
 

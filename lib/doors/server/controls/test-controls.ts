@@ -168,7 +168,7 @@ export class TestControls {
 }
 
 /** Gives an answer the form that all have, where it does not have another one. */
-function respond(answer: object, world: NamedWorld): ControlAnswer {
+function respond(answer: object | void, world: NamedWorld): ControlAnswer {
   if (answer instanceof OtherBody) {
     const { type, body } = answer
     return { status: 200, headers: { 'content-type': type, 'cache-control': 'no-store' }, body }

@@ -13,10 +13,7 @@ export function worldControls(): Control[] {
 
 function ofState(): Control[] {
   return [
-    control('POST /reset', 'goes back to the state after the seed', async ({ world }) => {
-      await world.engine.reset()
-      return {}
-    }),
+    control('POST /reset', 'goes back to the state after the seed', async ({ world }) => world.engine.reset()),
     control('POST /scenario', 'begins a scenario: { "name": "vip" }', async ({ world, body }) => {
       const { name, ...others } = readObject(body, '{ "name": "vip" }')
       asked(() => checkNames(others, [], 'the body'))
@@ -25,7 +22,6 @@ function ofState(): Control[] {
     }),
     control('POST /seed', 'loads records by resource name: { "users": [{ "name": "Ann" }] }', async ({ world, body }) => {
       await world.engine.seed(readObject(body, '{ "users": [{ "name": "Ann" }] }') as Record<string, object[]>)
-      return {}
     }),
     control(
       'POST /given',
@@ -82,7 +78,6 @@ function ofWorlds(): Control[] {
     control('DELETE /worlds/{id}', 'closes a world', async ({ worlds, id }) => {
       if (!worlds.names.includes(id)) throw restError('path_unknown', `There is no world "${id}".`)
       await worlds.drop(id)
-      return {}
     }),
     control(
       'DELETE /world',
@@ -90,7 +85,6 @@ function ofWorlds(): Control[] {
       async ({ worldName, worlds }) => {
         if (worldName === undefined) throw invalid('Name the world to close in the header X-World: the own one of the server stays.')
         await worlds.drop(worldName)
-        return {}
       },
     ),
   ]

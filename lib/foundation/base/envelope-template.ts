@@ -3,30 +3,8 @@
  * parts of a body again. Refuses with TypeError what is no template, and parts that there are not.
  */
 import { findNearest, formatHint } from './suggest.ts'
-import { HOLES, nameKeys, readTemplate } from './template-tree.ts'
-import type { ListPart, Part, Parts, RecordPart, RemovedPart, TemplateNames, Tree } from './template-tree.ts'
-
-const LIST = [
-  'records',
-  'count',
-  'offset',
-  'limit',
-  'sort',
-  'filter',
-  'previous',
-  'next',
-  'page',
-  'pages',
-  'resource',
-  'success',
-  'timestamp',
-] as const satisfies readonly Part[]
-const RECORD = ['record', 'resource', 'status', 'success', 'timestamp'] as const satisfies readonly Part[]
-const REMOVED = ['record', 'records', 'count', 'resource', 'status', 'success', 'timestamp'] as const satisfies readonly Part[]
-
-/** The kinds of answers, with their parts. */
-export const TEMPLATE_PARTS = { list: LIST, record: RECORD, removed: REMOVED } as const
-type TemplateKind = keyof typeof TEMPLATE_PARTS
+import { HOLES, nameKeys, readTemplate, TEMPLATE_PARTS } from './template-tree.ts'
+import type { ListPart, Part, Parts, RecordPart, RemovedPart, TemplateNames, Tree, TemplateKind } from './template-tree.ts'
 
 /** A template of answers: keys, which may hold `{plural}` and `{singular}`, and the parts that stand under them. */
 export interface EnvelopeTemplate<P extends string = Part> {

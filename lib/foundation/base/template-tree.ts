@@ -3,25 +3,17 @@
  * be known. Stands by itself, since the typed client of browsers needs no more.
  */
 
-/** A part of an answer with a list. */
-export type ListPart =
-  | 'records'
-  | 'count'
-  | 'offset'
-  | 'limit'
-  | 'sort'
-  | 'filter'
-  | 'previous'
-  | 'next'
-  | 'page'
-  | 'pages'
-  | 'resource'
-  | 'success'
-  | 'timestamp'
-/** A part of an answer with one record. */
-export type RecordPart = 'record' | 'resource' | 'status' | 'success' | 'timestamp'
+/** The kinds of answers, with the parts that they have. */
+export const TEMPLATE_PARTS = {
+  list: ['records', 'count', 'offset', 'limit', 'sort', 'filter', 'previous', 'next', 'page', 'pages', 'resource', 'success', 'timestamp'],
+  record: ['record', 'resource', 'status', 'success', 'timestamp'],
+  removed: ['record', 'records', 'count', 'resource', 'status', 'success', 'timestamp'],
+} as const
+export type TemplateKind = keyof typeof TEMPLATE_PARTS
+export type ListPart = (typeof TEMPLATE_PARTS)['list'][number]
+export type RecordPart = (typeof TEMPLATE_PARTS)['record'][number]
 /** A part of the answer to a deletion. */
-export type RemovedPart = RecordPart | 'records' | 'count'
+export type RemovedPart = (typeof TEMPLATE_PARTS)['removed'][number]
 export type Part = ListPart | RecordPart | RemovedPart
 
 /** The names of a resource. */

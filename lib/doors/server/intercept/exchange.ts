@@ -280,22 +280,17 @@ function readHeaders(given: unknown): Record<string, string> {
 
 function addHeader(headers: Record<string, string>, name: string, value: unknown): void {
   if (value === undefined) return
-  const known = sendable.get(name)
-  const key = known ?? name.toLowerCase()
-  const text = formatHeader(key, value, known !== undefined)
-  if (known === undefined) {
-    if (UNSENDABLE.has(key)) throw invalid(`invalid ${key} header`)
-    if (key === 'expect') throw undiciError('UND_ERR_NOT_SUPPORTED', 'expect header not supported')
-    if (sendable.size < MAX_SENDABLE && PLAIN_NAME.test(key)) sendable.set(name, key)
-  }
+  const key = name.toLowerCase()
+  const text = formatHeader(key, value)
+  if (UNSENDABLE.has(key)) throw invalid(`invalid ${key} header`)
+  if (key === 'expect') throw undiciError('UND_ERR_NOT_SUPPORTED', 'expect header not supported')
   const isRepeated = Object.hasOwn(headers, key)
   if (key === 'content-length' && (isRepeated || !/^\d+$/.test(text))) throw invalid('invalid content-length header')
   if (!isRepeated) headers[key] = text
   else if (!SINGLE.has(key)) headers[key] += (key === 'cookie' ? '; ' : ', ') + text
 }
 
-function formatHeader(name: string, value: unknown, isKnown = false): string {
-  if (typeof value === 'string' && isKnown && PLAIN_VALUE.test(value)) return value
+function formatHeader(name: string, value: unknown): string {
   if (Array.isArray(value)) return value.map(each => formatHeader(name, each)).join(name === 'cookie' ? '; ' : ', ')
   if (typeof value === 'object' ? value !== null : typeof value === 'function') throw invalid(`invalid ${name} header`)
   const text = `${(value ?? '') as string | number | boolean | bigint}`
@@ -310,9 +305,6 @@ function formatHeader(name: string, value: unknown, isKnown = false): string {
   return text
 }
 
-/** Names that passed the check before, with their lower-case forms. */
-const sendable = new Map<string, string>()
-const MAX_SENDABLE = 200
 const PLAIN_NAME = /^[a-z0-9-]+$/
 const PLAIN_VALUE = /^[ -~]*$/
 

@@ -84,14 +84,10 @@ export function layDispatcher(below: Dispatcher, dispatchOver: Dispatcher['dispa
   })
 }
 
-/** The origin of the last request, which is often that of the next. */
-let lastOrigin: string | undefined
-
 export function readRequestOrigin({ origin }: DispatchOptions): string | undefined {
   if (typeof origin !== 'string') return origin?.origin
-  if (origin === lastOrigin) return origin
   // The spelling of fetch and undici. Any other spelling needs a parser.
-  if (/^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(origin) && !/:(?:80|443)$/.test(origin)) return (lastOrigin = origin)
+  if (/^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(origin) && !/:(?:80|443)$/.test(origin)) return origin
   return URL.parse(origin)?.origin
 }
 

@@ -191,25 +191,9 @@ export function toRawHeaders(headers: ResponseHeaders): Buffer[] {
   const raw: Buffer[] = []
   for (const name of Object.keys(headers)) {
     const value = headers[name]!
-    // The media type is always the same, like the names.
-    const isSame = name === 'content-type'
-    for (const each of typeof value === 'string' ? [value] : value)
-      raw.push(encodeHeader(name), isSame ? encodeHeader(each) : Buffer.from(each, 'latin1'))
+    for (const each of typeof value === 'string' ? [value] : value) raw.push(Buffer.from(name, 'latin1'), Buffer.from(each, 'latin1'))
   }
   return raw
-}
-
-const kept = new Map<string, Buffer>()
-const MAX_KEPT = 200
-
-/** Encodes a text that occurs often. */
-function encodeHeader(text: string): Buffer {
-  let bytes = kept.get(text)
-  if (bytes === undefined) {
-    bytes = Buffer.from(text, 'latin1')
-    if (kept.size < MAX_KEPT) kept.set(text, bytes)
-  }
-  return bytes
 }
 
 function parseRawHeaders(raw: readonly Buffer[]): ResponseHeaders {

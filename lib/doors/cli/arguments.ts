@@ -5,10 +5,9 @@
 import { parseArgs } from 'node:util'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { CommandError } from './command-error.ts'
-import { checkDescription } from './description-arguments.ts'
 import { checkEvolution, EVOLVE_OPTIONS, readEvolution, takeDiff } from './evolve-arguments.ts'
 import type { EvolveArguments } from './evolve-arguments.ts'
-import { toBase, toHosts, toMilliseconds, toPort } from './option-values.ts'
+import { toBase, toHosts, toMilliseconds, toPort, refuseOthers } from './option-values.ts'
 import { checkTrial, readTrial } from './trial-arguments.ts'
 import type { TrialArguments } from './trial-arguments.ts'
 import { misuse } from './command-error.ts'
@@ -324,25 +323,39 @@ function check(args: CommandArguments): CommandArguments {
     '--save': args.save !== false,
   })
   if (args.eject !== undefined) {
-    const flags = {
-      '--get': args.get !== undefined,
+    refuseOthers('--eject writes a project and ends', {
+      '--get': args.get,
       '--watch': args.watch,
-      '--save': args.save !== false,
+      '--save': args.save,
       '--read-only': args.readOnly,
       '--explain': args.explain,
-      '--seed': args.seed !== undefined,
-      '--postgres': args.postgres !== undefined,
-    }
-    const other = Object.entries(flags).find(([, isGiven]) => isGiven)
-    if (other !== undefined) throw misuse(`--eject writes a project and ends: it does not go with ${other[0]}.`)
+      '--seed': args.seed,
+      '--postgres': args.postgres,
+    })
     if (args.eject === '') throw misuse('--eject needs a folder.')
   }
-  if (args.save !== false) {
-    const other = args.get !== undefined ? '--get' : args.readOnly ? '--read-only' : args.seed !== undefined ? '--seed' : undefined
-    if (other !== undefined) throw misuse(`--save writes what clients change to the JSON FILE: it does not go with ${other}.`)
-  }
+  if (args.save !== false)
+    refuseOthers('--save writes what clients change to the JSON FILE', {
+      '--get': args.get,
+      '--read-only': args.readOnly,
+      '--seed': args.seed,
+    })
   if (args.host === '') throw misuse('--host needs an address.')
   return args
+}
+
+/** Rejects what does not go with options that write a description and end. */
+function checkDescription({ openapi, diagram, get, eject, watch, save }: CommandArguments): void {
+  if (openapi === undefined && diagram === undefined) return
+  refuseOthers(openapi === undefined ? '--diagram writes a diagram and ends' : '--openapi writes a document and ends', {
+    '--diagram': openapi !== undefined && diagram,
+    '--get': get,
+    '--eject': eject,
+    '--watch': watch,
+    '--save': save,
+  })
+  if (diagram !== undefined && diagram !== '' && !/\.(?:svg|mmd)$/.test(diagram))
+    throw misuse(`--diagram takes a file whose name ends with .svg or .mmd (Mermaid), got "${diagram}".`)
 }
 
 /** Reads what is said of versions. `--version` alone asks for that of the program; with a name it is the older form of `--api-version`. */

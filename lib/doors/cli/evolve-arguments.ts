@@ -3,6 +3,7 @@
  * mistake is a usage error (exit code 2).
  */
 import { misuse } from './command-error.ts'
+import { refuseOthers } from './option-values.ts'
 
 export interface EvolveArguments {
   /** Whether the tables are made to fit the model. */
@@ -75,12 +76,7 @@ export function checkEvolution(args: EvolveArguments & Others): void {
     '--self-test': args.selfTest,
     '--check': args.check,
   }
-  if (evolve) refuse('--evolve changes the tables', writing)
-  if (diff) refuse('diff prints a plan and ends', { ...writing, ...ending, '--watch': args.watch })
-  if (fresh) refuse('--fresh drops rows, and serves', { ...writing, ...ending, '--watch': args.watch })
-}
-
-function refuse(what: string, others: Readonly<Record<string, string | boolean | undefined>>): void {
-  const other = Object.entries(others).find(([, given]) => given !== undefined && given !== false)
-  if (other !== undefined) throw misuse(`${what}: it does not go with ${other[0]}.`)
+  if (evolve) refuseOthers('--evolve changes the tables', writing)
+  if (diff) refuseOthers('diff prints a plan and ends', { ...writing, ...ending, '--watch': args.watch })
+  if (fresh) refuseOthers('--fresh drops rows, and serves', { ...writing, ...ending, '--watch': args.watch })
 }

@@ -31,3 +31,9 @@ export function toMilliseconds(option: string, text: string, least: number): num
   if (time >= least && time <= MAX_DELAY) return time
   throw misuse(`${option} takes a number of milliseconds from ${least} to ${MAX_DELAY}, got "${text}".`)
 }
+
+/** @throws CommandError where one of these options is given, which do not go with what another one does. */
+export function refuseOthers(what: string, others: Readonly<Record<string, string | boolean | undefined>>): void {
+  const other = Object.entries(others).find(([, given]) => given !== undefined && given !== false)
+  if (other !== undefined) throw misuse(`${what}: it does not go with ${other[0]}.`)
+}

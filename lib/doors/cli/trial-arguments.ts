@@ -3,6 +3,7 @@
  * usage error (exit code 2).
  */
 import { misuse } from './command-error.ts'
+import { refuseOthers } from './option-values.ts'
 
 export interface TrialArguments {
   /** The file of records to add. */
@@ -55,10 +56,7 @@ export function checkTrial(args: TrialArguments, others: Readonly<Record<string,
   if (check !== undefined && !/^https?:\/\/./.test(check))
     throw misuse(`--check takes an address that begins with http:// or https://, got "${check.replace(/\/\/.*@/s, '//')}".`)
   if (!selfTest && check === undefined) return
-  const all = { ...others, '--check': selfTest && check }
-  const other = Object.entries(all).find(([, given]) => given !== undefined && given !== false)
-  const what = selfTest ? '--self-test tries the API' : '--check compares the API'
-  if (other !== undefined) throw misuse(`${what} and ends: it does not go with ${other[0]}.`)
+  refuseOthers(`${selfTest ? '--self-test tries' : '--check compares'} the API and ends`, { ...others, '--check': selfTest && check })
 }
 
 function toInteger(option: string, text: string | undefined): number | undefined {

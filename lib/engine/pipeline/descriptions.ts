@@ -198,10 +198,8 @@ export class Descriptions {
         `engine.openapi: "filters" must be "none" or the relations that filters walk, 0 to ${MAX_HOPS}, got ${JSON.stringify(filters)}.`,
       )
     }
-    if (typeof details !== 'boolean') throw new TypeError('engine.openapi: "details" must be true or false.')
-    if (typeof attributes !== 'boolean') throw new TypeError('engine.openapi: "attributes" must be true or false.')
-    if (typeof sparse !== 'boolean') throw new TypeError('engine.openapi: "sparse" must be true or false.')
-    if (typeof bulk !== 'boolean') throw new TypeError('engine.openapi: "bulk" must be true or false.')
+    for (const [name, flag] of Object.entries({ details, attributes, sparse, bulk }))
+      if (typeof flag !== 'boolean') throw new TypeError(`engine.openapi: "${name}" must be true or false.`)
     if (typeof title !== 'string' || title === '') throw new TypeError('engine.openapi: "title" must be a string that is not empty.')
     return {
       version,

@@ -5,8 +5,7 @@ import { readFile, stat } from 'node:fs/promises'
 import type { RestEngine } from './engine.ts'
 import type { EngineOptions } from './engine/pipeline/options.ts'
 import { internalsOf } from './engine/pipeline/internals.ts'
-import { readRecording } from './engine/recording/recording-file.ts'
-import type { RecordedFacts, RecordedRequest } from './engine/recording/recording-file.ts'
+import { readRecording, type RecordedFacts, type RecordedRequest } from './engine/recording/recording-file.ts'
 import { serveRecorded } from './engine/recording/serve-recorded.ts'
 
 /** Bytes of a file at most. */

@@ -2,8 +2,7 @@
  * IDs name: the option `ids` gives the IDs of a relation a name of their own. Refuses it where a record does not show plain IDs of one
  * resource.
  */
-import { isRelation } from './model.ts'
-import type { Attribute, RelationAttribute, ScalarAttribute } from './model.ts'
+import { isRelation, type Attribute, type RelationAttribute, type ScalarAttribute } from './model.ts'
 
 /**
  * Returns the relation with the name of its IDs; the attribute itself where there is none.

@@ -5,11 +5,9 @@
  * by the primary key (`KeyValues`) nevertheless.
  */
 import { withArticle } from '../foundation/base/article.ts'
-import { restError } from '../foundation/base/errors.ts'
-import type { RestError } from '../foundation/base/errors.ts'
+import { restError, type RestError } from '../foundation/base/errors.ts'
 import type { KeyPart, PolymorphicTarget, Resource, ToOneOfAttribute } from './model.ts'
-import { readScalar, parseScalar, formatScalar } from '../foundation/values/scalar-type.ts'
-import type { ScalarKind, ScalarValue } from '../foundation/values/scalar-type.ts'
+import { readScalar, parseScalar, formatScalar, type ScalarKind, type ScalarValue } from '../foundation/values/scalar-type.ts'
 
 /** The values of a key's parts, in the order of `resource.key`. */
 export type KeyValues = readonly ScalarValue[]

@@ -4,8 +4,7 @@
  * what is wrong.
  */
 import type { TableRows } from './table-rows.ts'
-import { isRelation } from './model.ts'
-import type { Attribute, Model, Resource } from './model.ts'
+import { isRelation, type Attribute, type Model, type Resource } from './model.ts'
 
 /** Records by resource name, as `engine.seed` takes them. */
 export type SeedData = Readonly<Record<string, readonly object[]>>

@@ -1,8 +1,7 @@
 /** Palette: Ctrl K goes to any screen, resource or record. */
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { Combobox } from './parts/combobox.tsx'
-import type { Choice } from './parts/combobox.tsx'
+import { Combobox, type Choice } from './parts/combobox.tsx'
 import { SCREENS } from './screens.tsx'
 import { outline } from './state/outline.ts'
 import { go, hrefOf } from './state/place.ts'

@@ -5,8 +5,7 @@ import { look, mint } from './state/ask.ts'
 import { dataChanged } from './state/live.ts'
 import { findResource, outline, parameterOf, pathOf } from './state/outline.ts'
 import { setOfPage, userId } from './state/place.ts'
-import { idOf, labelOf } from './state/records.ts'
-import type { AnyRecord } from './state/records.ts'
+import { idOf, labelOf, type AnyRecord } from './state/records.ts'
 
 export function UserChoice() {
   const id = useId()

@@ -5,11 +5,9 @@
 import type { Resource } from '../../model/model.ts'
 import { findMeaning } from '../self-test/filter-meaning.ts'
 import { isObject } from '../../foundation/base/json.ts'
-import { compareShown, isOrdered, isPlainlyShown, show } from '../self-test/values.ts'
-import type { PlainRecord } from '../self-test/values.ts'
+import { compareShown, isOrdered, isPlainlyShown, show, type PlainRecord } from '../self-test/values.ts'
 import type { Difference } from './report.ts'
-import { listFilters } from './replay.ts'
-import type { AnsweredRequest, GivenFilter, RequestPlace } from './replay.ts'
+import { listFilters, type AnsweredRequest, type GivenFilter, type RequestPlace } from './replay.ts'
 
 /** An answer of the real backend. */
 export interface RealAnswer {

@@ -4,12 +4,10 @@
  */
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { formatRoot, decodeSegment } from '../../records/request/address.ts'
-import { findSignAtEnd } from '../../records/request/operators.ts'
-import type { Sign } from '../../records/request/operators.ts'
+import { findSignAtEnd, type Sign } from '../../records/request/operators.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
 import { isObject } from '../../foundation/base/json.ts'
-import { findId, toFilterText } from '../self-test/values.ts'
-import type { PlainRecord } from '../self-test/values.ts'
+import { findId, toFilterText, type PlainRecord } from '../self-test/values.ts'
 
 /** A request that the fake has answered. */
 export interface AnsweredRequest {

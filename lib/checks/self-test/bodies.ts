@@ -10,9 +10,8 @@ import { isObject } from '../../foundation/base/json.ts'
 import { fakeValues } from '../../engine/testing/fake-values.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Overrides } from '../../engine/testing/given-options.ts'
-import { isDeepEqual, isPlainlyShown } from './values.ts'
+import { isDeepEqual, isPlainlyShown, type PlainRecord } from './values.ts'
 import type { Subject } from './subject.ts'
-import type { PlainRecord } from './values.ts'
 
 /** What bodies are made with. */
 export interface BodyMaker {

@@ -5,12 +5,10 @@
 import { findMeaning } from './filter-meaning.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
-import { WINDOW, draw } from './subject.ts'
-import type { ListedFilter, Subject } from './subject.ts'
+import { WINDOW, draw, type ListedFilter, type Subject } from './subject.ts'
 import { SIGN_OF_MARK } from '../../records/request/operators.ts'
 import { isObject } from '../../foundation/base/json.ts'
-import { findId, findLinkedId, isPlainlyShown, show, toFilterText } from './values.ts'
-import type { PlainRecord } from './values.ts'
+import { findId, findLinkedId, isPlainlyShown, show, toFilterText, type PlainRecord } from './values.ts'
 
 /** A filter with a value. */
 interface TriedFilter extends ListedFilter {

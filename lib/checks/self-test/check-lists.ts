@@ -2,10 +2,8 @@
 import type { Attribute } from '../../model/model.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
-import { WINDOW, draw } from './subject.ts'
-import type { Subject } from './subject.ts'
-import { compareShown, findId, isOrdered, isPlainlyShown, show } from './values.ts'
-import type { PlainRecord } from './values.ts'
+import { WINDOW, draw, type Subject } from './subject.ts'
+import { compareShown, findId, isOrdered, isPlainlyShown, show, type PlainRecord } from './values.ts'
 
 /** Pages that are followed at most. */
 const MAX_PAGES = 12

@@ -2,14 +2,11 @@
  * Check records: that a record, its attributes and what it links read alike in a list, by their own paths, by HEAD, and with less or more
  * of them shown.
  */
-import type { Attribute } from '../../model/model.ts'
-import { isRelation, isValue } from '../../model/model.ts'
+import { isRelation, isValue, type Attribute } from '../../model/model.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
-import { draw } from './subject.ts'
-import type { Subject } from './subject.ts'
-import { findLinkedId, isDeepEqual, isPlainlyShown, show } from './values.ts'
-import type { PlainRecord } from './values.ts'
+import { draw, type Subject } from './subject.ts'
+import { findLinkedId, isDeepEqual, isPlainlyShown, show, type PlainRecord } from './values.ts'
 
 export async function checkRecords(probe: Probe, subject: Subject, random: Random, runs: number): Promise<void> {
   if (subject.operation('GET', subject.recordTemplate) === undefined) return

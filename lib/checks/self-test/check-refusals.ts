@@ -4,8 +4,7 @@
 import { WRITE_METHODS } from '../../foundation/base/http-methods.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
-import { draw } from './subject.ts'
-import type { ListedFilter, Subject } from './subject.ts'
+import { draw, type ListedFilter, type Subject } from './subject.ts'
 
 /** A name that no model is likely to have. */
 const NONSENSE = 'no_such_name_7'

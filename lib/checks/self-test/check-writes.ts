@@ -3,14 +3,10 @@
  * behind. The world is brought back to its beginning before each case, so that its requests repeat what failed.
  */
 import type { Random } from '../../engine/testing/random.ts'
-import { listWrongBodies, makeBody, makeChange } from './bodies.ts'
-import type { BodyMaker } from './bodies.ts'
-import { describeFailure } from './probe.ts'
-import type { Case, Probe, ProbeAnswer } from './probe.ts'
-import { draw } from './subject.ts'
-import type { Subject } from './subject.ts'
-import { isAsSent, isDeepEqual, isPlainlyShown, show } from './values.ts'
-import type { PlainRecord } from './values.ts'
+import { listWrongBodies, makeBody, makeChange, type BodyMaker } from './bodies.ts'
+import { describeFailure, type Case, type Probe, type ProbeAnswer } from './probe.ts'
+import { draw, type Subject } from './subject.ts'
+import { isAsSent, isDeepEqual, isPlainlyShown, show, type PlainRecord } from './values.ts'
 
 /** What the checks of writes share. */
 interface Writing {

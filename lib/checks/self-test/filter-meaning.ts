@@ -1,7 +1,6 @@
 /** Filter meaning: whether the value that a record shows meets a filter, as the reference defines filters. */
 import type { Attribute } from '../../model/model.ts'
-import { OPERATORS } from '../../records/request/operators.ts'
-import type { FilterOperator, OrderOperator, Sign } from '../../records/request/operators.ts'
+import { OPERATORS, type FilterOperator, type OrderOperator, type Sign } from '../../records/request/operators.ts'
 import { compareShown, findLinkedId, isOrdered, isPlainlyShown, isSameScalar } from './values.ts'
 
 /** Whether a value by its order, seen from another one, meets an operator; those that do not compare by order are not here. */

@@ -4,8 +4,7 @@
  */
 import type { RestResponse } from '../../foundation/base/response.ts'
 import type { HandleContext } from '../../engine/pipeline/handle.ts'
-import { CHECKS, formatCurl } from './report.ts'
-import type { SelfTestCheck, SelfTestFailure, SelfTestRequest } from './report.ts'
+import { CHECKS, formatCurl, type SelfTestCheck, type SelfTestFailure, type SelfTestRequest } from './report.ts'
 
 /** What answers the requests. */
 export interface Answering {

@@ -8,15 +8,12 @@ import type { Conformity, DescribedOperation } from '../../description/conformit
 import { isIds, plainIds } from '../../model/ids-name.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { formatRoot } from '../../records/request/address.ts'
-import { SIGN_OF_MARK } from '../../records/request/operators.ts'
-import type { OperatorMark } from '../../records/request/operators.ts'
-import { findParameterName, vocabularyOf } from '../../records/request/query-string.ts'
-import type { Vocabulary } from '../../records/request/query-string.ts'
+import { SIGN_OF_MARK, type OperatorMark } from '../../records/request/operators.ts'
+import { findParameterName, vocabularyOf, type Vocabulary } from '../../records/request/query-string.ts'
 import type { Reserved } from '../../records/request/reserved-parameters.ts'
 import { Random } from '../../engine/testing/random.ts'
 import type { Case } from './probe.ts'
-import { findId } from './values.ts'
-import type { PlainRecord } from './values.ts'
+import { findId, type PlainRecord } from './values.ts'
 
 /** A version that is tested. */
 export interface TestedVersion {

@@ -4,8 +4,7 @@
  */
 import { idNames } from '../../model/key.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
-import { isText, compareOrdered } from '../../foundation/values/scalar-type.ts'
-import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+import { isText, compareOrdered, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { isObject } from '../../foundation/base/json.ts'
 
 /** A record as the API shows it. */

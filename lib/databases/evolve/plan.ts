@@ -1,6 +1,5 @@
 /** Plan: collects the steps of an evolution, what stands against it, and what stays. Formats names of rows for its sentences. */
-import { EvolveError } from '../../records/database/evolving.ts'
-import type { EvolvePlan, EvolveStep, PossibleRename } from '../../records/database/evolving.ts'
+import { EvolveError, type EvolvePlan, type EvolveStep, type PossibleRename } from '../../records/database/evolving.ts'
 
 /** Limit of the rows that a sentence names, and of the faults that an error lists. */
 const SHOWN_ROWS = 5

@@ -1,10 +1,8 @@
 /** Definitions: the names of the resources of tables, where the default ones do not fit. */
 import type { EntitySchema } from '@mikro-orm/core'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
-import { resource } from '../../model/resource-config.ts'
-import type { ResourceDefinition } from '../../model/resource-config.ts'
-import { camelCase, camelPlural, defaultNames, isResourceName, words } from '../../model/resource-names.ts'
-import type { DefaultNames } from '../../model/resource-names.ts'
+import { resource, type ResourceDefinition } from '../../model/resource-config.ts'
+import { camelCase, camelPlural, defaultNames, isResourceName, words, type DefaultNames } from '../../model/resource-names.ts'
 
 /** The name of a table, and its entity. */
 interface NamedEntity {

@@ -7,10 +7,8 @@ import { camelCase, camelPlural, camelSingular, words } from '../../model/resour
 import { RESERVED_CLASSES } from '../../model/reserved-classes.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 import { buildDefinitions, formatListName } from './definitions.ts'
-import { findRelations } from './relations.ts'
-import type { Link, Pivot, Relations } from './relations.ts'
-import { isWritable } from './tables.ts'
-import type { Column, ForeignKey, Table, TableMapping } from './tables.ts'
+import { findRelations, type Link, type Pivot, type Relations } from './relations.ts'
+import { isWritable, type Column, type ForeignKey, type Table, type TableMapping } from './tables.ts'
 
 /** The model of a database. */
 export interface DescribedModel {

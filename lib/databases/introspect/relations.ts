@@ -2,8 +2,7 @@
  * Relations: finds the meaning of foreign keys: links to one record, one-to-one links over unique columns, and pivot tables, which consist
  * of two links. entities.ts gives the names.
  */
-import { isWritable } from './tables.ts'
-import type { ForeignKey, Table } from './tables.ts'
+import { isWritable, type ForeignKey, type Table } from './tables.ts'
 
 /** A foreign key that becomes a relation. */
 export interface Link {

@@ -2,8 +2,7 @@
  * Corrected comparator: what the comparator of one instance of MikroORM does otherwise. It is corrected before MikroORM writes its
  * functions into the classes of the entities, by which it looks records up.
  */
-import { EntityComparator } from '@mikro-orm/core'
-import type { EntityMetadata } from '@mikro-orm/core'
+import { EntityComparator, type EntityMetadata } from '@mikro-orm/core'
 
 type DateSerializer = ReturnType<typeof serializeDates>
 

@@ -28,8 +28,7 @@ import { correctComparator } from './corrected-comparator.ts'
 import { insertInGroups, updateInGroups } from './grouped-rows.ts'
 import { flattenKeys, isLink, resolveKeys } from './nested-keys.ts'
 import { rememberPrototypes } from './shared-classes.ts'
-import { loadTargetKeys } from './target-keys.ts'
-import type { TargetKeyDriver } from './target-keys.ts'
+import { loadTargetKeys, type TargetKeyDriver } from './target-keys.ts'
 
 /** A driver of MikroORM, with the members that its types keep protected. */
 interface Driver extends IDatabaseDriver, TargetKeyDriver {

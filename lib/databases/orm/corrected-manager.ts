@@ -3,8 +3,7 @@
  * that are added to them. MikroORM has no option for a factory. The classes of MikroORM stay as they are: an application may use them in
  * the same process.
  */
-import { EntityFactory } from '@mikro-orm/core'
-import type { EntityManager, EntityMetadata, EntityProperty } from '@mikro-orm/core'
+import { EntityFactory, type EntityManager, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { OrmFilter } from '../../model/added-filters.ts'
 import type { OrmBase } from './fork-orm.ts'
 import { createOwn } from './shared-classes.ts'

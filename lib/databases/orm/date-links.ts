@@ -3,8 +3,7 @@
  * record itself alone: to it each loaded link would differ from the key of its record, and each flush would write the record again, and
  * count its version.
  */
-import { ReferenceKind } from '@mikro-orm/core'
-import type { EntityProperty, MikroORM } from '@mikro-orm/core'
+import { ReferenceKind, type EntityProperty, type MikroORM } from '@mikro-orm/core'
 
 export function readDateLinks(orm: MikroORM): void {
   for (const meta of orm.getMetadata()) {

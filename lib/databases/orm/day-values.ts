@@ -2,8 +2,7 @@
  * Day values: a `Date` that the application gives a property of the type `date`, which holds a text. MikroORM hands it on, and SQLite would
  * store its milliseconds, which no date is read from; a server stores the day.
  */
-import { DateType } from '@mikro-orm/core'
-import type { MikroORM } from '@mikro-orm/core'
+import { DateType, type MikroORM } from '@mikro-orm/core'
 
 /**
  * Lets an instance on SQLite store the day in UTC, as a server does. The types are MikroORM's own, for all instances: each property gets

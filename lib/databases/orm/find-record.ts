@@ -2,8 +2,7 @@
  * Find record: the entity of a key by `em.findOne`, without MikroORM's filters, and what the metadata of an entity says about loading and
  * removing it.
  */
-import { Cascade, ReferenceKind } from '@mikro-orm/core'
-import type { EntityManager, EntityMetadata, EntityName } from '@mikro-orm/core'
+import { Cascade, ReferenceKind, type EntityManager, type EntityMetadata, type EntityName } from '@mikro-orm/core'
 import { findFirst } from '../../model/metadata/eager-cycles.ts'
 
 const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE_ORPHAN_REMOVAL])

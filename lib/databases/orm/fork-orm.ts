@@ -2,8 +2,7 @@
  * Creates a MikroORM instance on another connection that shares the metadata and compiled functions of its parent. Discovery takes tens
  * of milliseconds; a fork takes less than one, and hardly any memory.
  */
-import { MikroORM } from '@mikro-orm/core'
-import type { Configuration, EntityMetadata, EntityName, MetadataStorage } from '@mikro-orm/core'
+import { MikroORM, type Configuration, type EntityMetadata, type EntityName, type MetadataStorage } from '@mikro-orm/core'
 import type { AddedFilters } from '../../model/added-filters.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
 

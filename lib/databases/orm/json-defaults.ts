@@ -2,8 +2,7 @@
  * JSON defaults: what properties of JSON have for a default, as SQL that the database takes. MikroORM writes an object as `[object
  * Object]`, a text as it is, also one with a quote, and numbers and booleans without quotes.
  */
-import { JsonType, isRaw } from '@mikro-orm/core'
-import type { MikroORM } from '@mikro-orm/core'
+import { JsonType, isRaw, type MikroORM } from '@mikro-orm/core'
 import { literal } from '../sql/sql.ts'
 
 /**

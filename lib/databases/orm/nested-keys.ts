@@ -1,6 +1,5 @@
 /** Nested keys: makes of keys that lie in other keys what one statement takes, where MikroORM goes one level deep. */
-import { EntityIdentifier, Utils } from '@mikro-orm/core'
-import type { Dictionary, EntityProperty } from '@mikro-orm/core'
+import { EntityIdentifier, Utils, type Dictionary, type EntityProperty } from '@mikro-orm/core'
 
 /**
  * Puts the keys in place that the database has made for records which were inserted before. MikroORM does so in a key, and in a key of

@@ -2,8 +2,7 @@
  * Checks the private and internal members of MikroORM that the engine corrects, because another version may name them differently. A
  * model that needs such a correction is refused at the start, not during a request.
  */
-import { EntityComparator, ObjectHydrator, UnitOfWork, Utils } from '@mikro-orm/core'
-import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
+import { EntityComparator, ObjectHydrator, UnitOfWork, Utils, type EntityMetadata, type MikroORM } from '@mikro-orm/core'
 import { COMPARATOR } from './corrected-comparator.ts'
 import { FACTORY } from './corrected-manager.ts'
 

@@ -2,8 +2,7 @@
  * Reads foreign keys to one column that is not the primary key (`referencedColumnNames: ['code']`) as links by that key (`targetKey`).
  * MikroORM gives such a link the type of the primary key, and writes the primary key into it.
  */
-import { EntitySchema } from '@mikro-orm/core'
-import type { EntityMetadata, EntityProperty, NamingStrategy, Options, Platform } from '@mikro-orm/core'
+import { EntitySchema, type EntityMetadata, type EntityProperty, type NamingStrategy, type Options, type Platform } from '@mikro-orm/core'
 
 type ReferredProperty = EntityProperty & { referenceColumnName?: string; fieldName?: string }
 

@@ -5,8 +5,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Utils } from '@mikro-orm/core'
-import type { MikroORM, Options } from '@mikro-orm/core'
+import { Utils, type MikroORM, type Options } from '@mikro-orm/core'
 
 type Migrations = NonNullable<Options['migrations']>
 

@@ -2,8 +2,7 @@
  * Unwraps what MikroORM and applications give a connection to run: a text, a fragment of `raw()` or a query builder, with values by
  * position or by name.
  */
-import { isRaw, raw } from '@mikro-orm/core'
-import type { RawQueryFragment } from '@mikro-orm/core'
+import { isRaw, raw, type RawQueryFragment } from '@mikro-orm/core'
 
 /** MikroORM's query builders, of any database. */
 interface RawBuilder {

@@ -5,11 +5,9 @@
 import type { PoolClient } from 'pg'
 import type { RunStatement } from '../../foundation/base/trace.ts'
 import type { IndexAdvice, PlanStep, StatementsExplained } from '../../records/database/explained-statements.ts'
-import { findTables, listParameters } from '../sql/sql-text.ts'
-import type { UsedTable } from '../sql/sql-text.ts'
+import { findTables, listParameters, type UsedTable } from '../sql/sql-text.ts'
 import { tableName } from '../sql/sql.ts'
-import { adviseIndexes, dropPrefixes } from './index-advice.ts'
-import type { PlanNode, TableFacts } from './index-advice.ts'
+import { adviseIndexes, dropPrefixes, type PlanNode, type TableFacts } from './index-advice.ts'
 import { ask, command } from './server/sessions.ts'
 
 /** Limit of the rows that are counted. */

@@ -7,10 +7,8 @@ import type { Reading, Row } from '../../records/database/dialect.ts'
 import type { LogInAttempts, LogInOutcome, LogInStore, LogInWindow, StoredToken, TokenState } from '../../records/database/log-in-store.ts'
 import { isLost, unreachable } from './server/errors.ts'
 import type { WriteGate } from './server/gate.ts'
-import { parseArray } from './server/sessions.ts'
-import type { Sessions } from './server/sessions.ts'
-import { removalOf } from './log-in-tables.ts'
-import type { LogInTables } from './log-in-tables.ts'
+import { parseArray, type Sessions } from './server/sessions.ts'
+import { removalOf, type LogInTables } from './log-in-tables.ts'
 
 /** Failed log-ins after which rows that do not count any more are removed. */
 const PRUNE_EVERY = 100

@@ -5,8 +5,7 @@
 import type { EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
 import type { Notes } from '../../foundation/base/notes.ts'
-import { leaveMissingColumns, listQueries, noteBroken } from '../orm/query-columns.ts'
-import type { ColumnQuery } from '../orm/query-columns.ts'
+import { leaveMissingColumns, listQueries, noteBroken, type ColumnQuery } from '../orm/query-columns.ts'
 import { isLost } from './server/errors.ts'
 import { ask, command } from './server/sessions.ts'
 

@@ -3,8 +3,7 @@
  * the way of another one is repeated where no code of the application's runs in it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { IsolationLevel, TransactionContext } from '@mikro-orm/core'
-import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import { IsolationLevel, TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import { RestError, restError } from '../../foundation/base/errors.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'

@@ -3,8 +3,7 @@ import type { Flavour } from './flavour.ts'
 import type { Statement } from '../../records/database/dialect.ts'
 import type { KeyPart } from '../../model/model.ts'
 import type { Select } from './select.ts'
-import { bind, join, sql } from './sql.ts'
-import type { Sql } from './sql.ts'
+import { bind, join, sql, type Sql } from './sql.ts'
 
 /** The columns by which the rows of a relation are found, with the parts of the key that they hold. */
 interface ChildLinks {

@@ -7,8 +7,7 @@ import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { Flavour } from './flavour.ts'
 import { FromClause, conjunction, equal, formatTable, discriminatorCondition } from './from-clause.ts'
 import { Select, existing, isExact, isKey, selected } from './select.ts'
-import { bind, join, literal, name, sql, tableName, text } from './sql.ts'
-import type { Sql } from './sql.ts'
+import { bind, join, literal, name, sql, tableName, text, type Sql } from './sql.ts'
 
 /** See `Dialect.exists`. */
 export function compileExists(

@@ -6,11 +6,9 @@
 import type { Statement } from '../../records/database/dialect.ts'
 import type { ReadPlan } from '../../records/plan/read-plan.ts'
 import { compileWhere, asksAll } from './compile-where.ts'
-import { FromClause, formatTable } from './from-clause.ts'
-import type { Tables } from './from-clause.ts'
+import { FromClause, formatTable, type Tables } from './from-clause.ts'
 import { Select, pageClause } from './select.ts'
-import { bind, join, sql, text } from './sql.ts'
-import type { Sql } from './sql.ts'
+import { bind, join, sql, text, type Sql } from './sql.ts'
 import { sortDirection, sortValue } from './sort-term.ts'
 
 /** The rows that meet the conditions: their keys, and what they are sorted by. No table has that name. */

@@ -14,12 +14,9 @@ import { decodeDocument, documentAt } from './decode-document.ts'
 import { sortTerm } from './sort-term.ts'
 import { FromClause, discriminatorCondition, startList, formatTable } from './from-clause.ts'
 import { addKey, isRecalled, keyExpression, keyThere } from './row-key.ts'
-import { VALUE_BYTES, estimateBytes, scalarExpression } from './scalar-value.ts'
-import type { NodeContext } from './scalar-value.ts'
-import { existing, isExact, keyOrder } from './select.ts'
-import type { Select } from './select.ts'
-import { name, sql, text } from './sql.ts'
-import type { Sql } from './sql.ts'
+import { VALUE_BYTES, estimateBytes, scalarExpression, type NodeContext } from './scalar-value.ts'
+import { existing, isExact, keyOrder, type Select } from './select.ts'
+import { name, sql, text, type Sql } from './sql.ts'
 
 /** Compiles what is read of the records of one node; their columns are added to the statement. */
 export function compileNode(node: RecordNode, scope: FromClause, select: Select): CompiledNode {

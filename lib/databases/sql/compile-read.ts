@@ -10,8 +10,7 @@ import { asksAll, compileWhere } from './compile-where.ts'
 import type { Flavour } from './flavour.ts'
 import { FromClause, formatTable } from './from-clause.ts'
 import { Select, pageClause } from './select.ts'
-import { join, sql, text, tuple } from './sql.ts'
-import type { Sql } from './sql.ts'
+import { join, sql, text, tuple, type Sql } from './sql.ts'
 import { sortTerm } from './sort-term.ts'
 
 export function compileRead(plan: ReadPlan, flavour: Flavour): CompiledRead {

@@ -5,8 +5,7 @@ import { condition } from './condition.ts'
 import type { Flavour } from './flavour.ts'
 import { FromClause, conjunction, discriminatorCondition, formatTable } from './from-clause.ts'
 import { existing, isKey } from './select.ts'
-import { name, sql, tableName, tuple, withLiterals } from './sql.ts'
-import type { Sql } from './sql.ts'
+import { name, sql, tableName, tuple, withLiterals, type Sql } from './sql.ts'
 
 /**
  * Whether a condition is about the records of a list. With such filters alone all records are asked. Another filter may leave few, and

@@ -6,8 +6,7 @@ import type { SeenRows, Statement } from '../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import { compileSeen } from './compile-checks.ts'
 import type { Flavour } from './flavour.ts'
-import { bind, join, name, sql, text, tableName } from './sql.ts'
-import type { Sql } from './sql.ts'
+import { bind, join, name, sql, text, tableName, type Sql } from './sql.ts'
 
 /** A value of the column that it is written to, or compared with. */
 export const VALUE: Sql = bind({ from: 'written', type: undefined })

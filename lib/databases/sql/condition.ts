@@ -1,12 +1,9 @@
 /** Condition: a condition of a plan as SQL. Three-valued logic is left as it is; `not` makes the exact complement. */
-import { findTargetKey } from '../../model/model.ts'
-import type { ToOneAttribute } from '../../model/model.ts'
+import { findTargetKey, type ToOneAttribute } from '../../model/model.ts'
 import type { ClassCheck, Condition } from '../../records/plan/read-plan.ts'
 import { keyIn } from './filter-value.ts'
-import { startList } from './from-clause.ts'
-import type { FromClause } from './from-clause.ts'
-import { join, joinEvenly, literal, sql, text, tuple } from './sql.ts'
-import type { Sql } from './sql.ts'
+import { startList, type FromClause } from './from-clause.ts'
+import { join, joinEvenly, literal, sql, text, tuple, type Sql } from './sql.ts'
 
 /**
  * A condition as SQL. `wide` says that all records are asked: then the owners of the list's records that meet a condition are found once,

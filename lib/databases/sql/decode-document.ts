@@ -3,8 +3,7 @@
  * not fit its type is shown as it is.
  */
 import { formatIso, parseLenientDatetime } from '../../foundation/values/iso-time.ts'
-import { isValue } from '../../model/model.ts'
-import type { EmbeddedAttribute, InnerAttribute, ScalarAttribute } from '../../model/model.ts'
+import { isValue, type EmbeddedAttribute, type InnerAttribute, type ScalarAttribute } from '../../model/model.ts'
 import type { Field } from '../../records/plan/read-plan.ts'
 
 /**

@@ -6,8 +6,7 @@ import type { KeyPart, ScalarAttribute } from '../../model/model.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { KeyRef, ValueRef } from '../../records/plan/read-plan.ts'
 import type { Flavour } from './flavour.ts'
-import { bind, join, joinEvenly, name, sql, tableName, text, tuple } from './sql.ts'
-import type { Sql } from './sql.ts'
+import { bind, join, joinEvenly, name, sql, tableName, text, tuple, type Sql } from './sql.ts'
 
 /** One value of a filter. */
 export function filterValue(ref: ValueRef, attribute: ScalarAttribute, form: ValueForm = 'value'): Sql {

@@ -9,8 +9,7 @@ import type { Origin, Visit } from '../../records/database/dialect.ts'
 import { parseListCondition } from '../../records/access/list-condition.ts'
 import type { Condition, ScopeLookup } from '../../records/plan/read-plan.ts'
 import type { ColumnScope, Flavour } from './flavour.ts'
-import { join, literal, name, sql, text, withLiterals, tableName } from './sql.ts'
-import type { Sql } from './sql.ts'
+import { join, literal, name, sql, text, withLiterals, tableName, type Sql } from './sql.ts'
 
 /** All rows exist. */
 export const NO_SCOPES: ScopeLookup = () => undefined

@@ -1,14 +1,11 @@
 /** Row key: the keys of records and of what they link, in the columns of a statement and in the records that are made of its rows. */
 import { idParts, joinKey } from '../../model/key.ts'
-import { referredParts } from '../../model/model.ts'
-import type { KeyPart, Resource, ToOneAttribute } from '../../model/model.ts'
+import { referredParts, type KeyPart, type Resource, type ToOneAttribute } from '../../model/model.ts'
 import type { BuilderSource } from './builder-source.ts'
 import { FromClause, conjunction, discriminatorCondition, equal, formatTable } from './from-clause.ts'
 import { isLong } from './scalar-value.ts'
-import { existing, isExact, selected } from './select.ts'
-import type { Select } from './select.ts'
-import { join, name, sql, text } from './sql.ts'
-import type { Sql } from './sql.ts'
+import { existing, isExact, selected, type Select } from './select.ts'
+import { join, name, sql, text, type Sql } from './sql.ts'
 
 /** An ID of these parts: a single one as it is, several joined. */
 export function keyExpression(columns: readonly Sql[], keyParts: readonly KeyPart[], select: Select, source: BuilderSource): string {

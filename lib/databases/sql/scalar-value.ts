@@ -6,8 +6,7 @@ import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { BuilderSource } from './builder-source.ts'
 import { MemberReader } from './decode-document.ts'
 import type { FromClause } from './from-clause.ts'
-import { selected } from './select.ts'
-import type { Select } from './select.ts'
+import { selected, type Select } from './select.ts'
 
 /** What a node of a plan is compiled into. */
 export interface NodeContext {

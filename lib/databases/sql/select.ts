@@ -5,11 +5,9 @@ import type { KeyPart } from '../../model/model.ts'
 import type { ScopeLookup } from '../../records/plan/read-plan.ts'
 import { condition } from './condition.ts'
 import type { Flavour } from './flavour.ts'
-import { NO_SCOPES, Tables } from './from-clause.ts'
+import { NO_SCOPES, Tables, type FromClause } from './from-clause.ts'
 import { compileIsOneOf } from './filter-value.ts'
-import type { FromClause } from './from-clause.ts'
-import { bind, join, sql, text } from './sql.ts'
-import type { Sql } from './sql.ts'
+import { bind, join, sql, text, type Sql } from './sql.ts'
 
 /** A SELECT under construction. */
 export class Select {

@@ -1,14 +1,11 @@
 /** Sort term: what records are sorted by as SQL: values, values through relations, and counts. */
 import type { Origin } from '../../records/database/dialect.ts'
-import { findTargetKey } from '../../model/model.ts'
-import type { RelationAttribute, Resource } from '../../model/model.ts'
+import { findTargetKey, type RelationAttribute, type Resource } from '../../model/model.ts'
 import type { SortTerm } from '../../records/plan/read-plan.ts'
 import { isOfClass } from './condition.ts'
 import type { Reach } from './flavour.ts'
-import { FromClause, startList, formatTable } from './from-clause.ts'
-import type { Tables } from './from-clause.ts'
-import { join, sql, text } from './sql.ts'
-import type { Sql } from './sql.ts'
+import { FromClause, startList, formatTable, type Tables } from './from-clause.ts'
+import { join, sql, text, type Sql } from './sql.ts'
 
 /**
  * A sort term as an expression with its direction. NULL is the smallest value. `wide` says that all records are asked, as in `condition`.

@@ -7,8 +7,7 @@ import type { Clock } from '../../foundation/base/clock.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import type { WorldImage } from '../../records/database/world-store.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
-import { Autoincrement } from './orm/autoincrement.ts'
-import type { KeyState } from './orm/autoincrement.ts'
+import { Autoincrement, type KeyState } from './orm/autoincrement.ts'
 
 /** Largest file, in bytes, whose first content is kept in memory for `reset`. */
 const MAX_BASELINE_BYTES = 64 * 1024 * 1024

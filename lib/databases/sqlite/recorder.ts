@@ -5,8 +5,7 @@
  */
 import type Database from 'better-sqlite3'
 import type { ChangeOwner, ChangeRecorder, ChangeSink, RowChange, RowImage, Watched, WatchedTable } from '../../records/database/changes.ts'
-import { findTouched, gatherLists, readLink } from '../sql/list-changes.ts'
-import type { ListNow, PendingChange, TouchedList } from '../sql/list-changes.ts'
+import { findTouched, gatherLists, readLink, type ListNow, type PendingChange, type TouchedList } from '../sql/list-changes.ts'
 import { DELETE, INSERT, UPDATE, compileWatch, dropTriggers, triggerStatements } from './change-triggers.ts'
 import type { CompiledTable, CompiledWatch } from './change-triggers.ts'
 import type { Content } from './content.ts'

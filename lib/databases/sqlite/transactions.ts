@@ -5,8 +5,7 @@
  */
 import type { Transaction } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
-import { chain } from '../../foundation/base/awaitable.ts'
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import { BUSY_TIMEOUT_MS, whenFree } from './database/busy.ts'
 import { Lock } from '../../foundation/base/lock.ts'

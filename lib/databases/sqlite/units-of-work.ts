@@ -2,8 +2,7 @@
  * Units of work: runs writes in transactions, one at a time. Work that needs no entity manager, and has nobody to wait for, is done at
  * once; any other work is done as MikroORM's own `transactional` does it.
  */
-import { TransactionContext } from '@mikro-orm/core'
-import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import { TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Content } from './content.ts'

@@ -6,8 +6,7 @@ import { idNames } from '../../model/key.ts'
 import type { Attribute, InnerAttribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { describedVisibility } from '../openapi/source.ts'
 import { mayBeEmpty } from '../openapi/record-schemas.ts'
-import { branchesFor, existsFor, isOpen } from '../../records/plan/visibility.ts'
-import type { Visibility } from '../../records/plan/visibility.ts'
+import { branchesFor, existsFor, isOpen, type Visibility } from '../../records/plan/visibility.ts'
 import type { Diagram, DiagramAttribute, DiagramRelation } from './diagram-parts.ts'
 
 /**

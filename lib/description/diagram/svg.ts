@@ -1,7 +1,6 @@
 /** SVG: a diagram as a picture, light and dark as the reader's system is. As a part of a page it takes the colours of the page. */
 import type { Diagram, DiagramRelation, RelationEnd } from './diagram-parts.ts'
-import { HEAD_HEIGHT, layOut } from './layout.ts'
-import type { Box, Line, LineEnd, Point } from './layout.ts'
+import { HEAD_HEIGHT, layOut, type Box, type Line, type LineEnd, type Point } from './layout.ts'
 
 /** The rules of style of a diagram; the page has the same. Colours are variables. */
 export const DIAGRAM_STYLE = `

@@ -1,8 +1,7 @@
 /** Resource section: what the docs page says of one resource: requests, attributes with their filters, and all of its paths. */
 import { escapeText } from '../diagram/svg.ts'
 import type { PageAttribute, PageOperation, PageResource } from './described-api.ts'
-import { listRequests } from './requests.ts'
-import type { PageAddress, ShownRequest } from './requests.ts'
+import { listRequests, type PageAddress, type ShownRequest } from './requests.ts'
 
 /** What the section of a resource refers to. */
 interface SectionParts {

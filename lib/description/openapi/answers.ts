@@ -3,13 +3,10 @@ import type { Attribute, Resource } from '../../model/model.ts'
 import { pascalCase } from './components.ts'
 import { header } from './failures.ts'
 import type { RecordSchemas } from './record-schemas.ts'
-import { NULL, anyOf, describeObject, orNull } from './schema.ts'
-import { COUNT, NAME, OK, PAGE, SUCCESS, ShapedSchemas, isWrapped } from './template-schemas.ts'
-import type { Members } from './template-schemas.ts'
-import type { Schema } from './schema.ts'
+import { NULL, anyOf, describeObject, orNull, type Schema } from './schema.ts'
+import { COUNT, NAME, OK, PAGE, SUCCESS, ShapedSchemas, isWrapped, type Members } from './template-schemas.ts'
 import type { DescribedLogin } from './source.ts'
-import { Describer } from './describer.ts'
-import type { DocumentParts } from './describer.ts'
+import { Describer, type DocumentParts } from './describer.ts'
 
 /** What envelopes have in common, by the names of the components. */
 const SHARED = {

@@ -3,11 +3,9 @@
  * hidden or private attributes, no resource with rules or scopes and no link to one, and no values that functions of the application make.
  */
 import { shownName } from '../../model/ids-name.ts'
-import type { Attribute, Resource, ScalarAttribute } from '../../model/model.ts'
-import { isRelation, isValue, listTargets } from '../../model/model.ts'
+import { isRelation, isValue, listTargets, type Attribute, type Resource, type ScalarAttribute } from '../../model/model.ts'
 import { EVERYTHING, isVisible } from '../../records/plan/visibility.ts'
-import { NO_PARAMETERS } from '../../records/request/query-string.ts'
-import type { Parameters } from '../../records/request/query-string.ts'
+import { NO_PARAMETERS, type Parameters } from '../../records/request/query-string.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import { isCreatable } from '../../records/access/resolve-path.ts'
 import type { ApiSource } from './source.ts'

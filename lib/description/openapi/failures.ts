@@ -1,8 +1,7 @@
 /** Failures: the answers to refused requests, by status, with the codes of the error table. */
 import { ERRORS, FIELD_ERRORS } from '../../foundation/base/errors.ts'
 import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
-import { describeObject } from './schema.ts'
-import type { ObjectMembers, Schema } from './schema.ts'
+import { describeObject, type ObjectMembers, type Schema } from './schema.ts'
 import { Describer } from './describer.ts'
 
 /** Names of the components, and what the statuses are called. */

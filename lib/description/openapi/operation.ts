@@ -1,8 +1,7 @@
 /** Operation: what an operation is made of before it is known where it stands, and what describes its parts. */
 import { idNames } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
-import { showsVersion } from './answers.ts'
-import type { Answers } from './answers.ts'
+import { showsVersion, type Answers } from './answers.ts'
 import type { BodySchemas } from './body-schemas.ts'
 import { pascalCase } from './components.ts'
 import type { Failures } from './failures.ts'

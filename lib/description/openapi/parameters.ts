@@ -6,16 +6,14 @@ import { idNames } from '../../model/key.ts'
 import { withArticle } from '../../foundation/base/article.ts'
 import type { Resource } from '../../model/model.ts'
 import { findParameterName, vocabularyOf } from '../../records/request/query-string.ts'
-import { ALL_RESERVED, PARAMETERS } from '../../records/request/reserved-parameters.ts'
-import type { Reserved } from '../../records/request/reserved-parameters.ts'
+import { ALL_RESERVED, PARAMETERS, type Reserved } from '../../records/request/reserved-parameters.ts'
 import type { ListDefaults } from '../../records/access/list-defaults.ts'
 import { pascalCase } from './components.ts'
 import { FilterParameters } from './filter-parameters.ts'
 import { idSchema } from './record-schemas.ts'
 import type { Schema } from './schema.ts'
 import { flagsWithin } from './source.ts'
-import { Describer } from './describer.ts'
-import type { DocumentParts } from './describer.ts'
+import { Describer, type DocumentParts } from './describer.ts'
 
 const OF_LISTS = ALL_RESERVED.filter(name => !PARAMETERS[name].forRecords)
 const OF_RECORDS = ALL_RESERVED.filter(name => PARAMETERS[name].forRecords)

@@ -5,12 +5,10 @@ import type { Attribute, EmbeddedAttribute, Resource, ToOneAttribute, ToOneOfAtt
 import { isRelation, listTargets } from '../../model/model.ts'
 import { branchesFor, existsFor } from '../../records/plan/visibility.ts'
 import { pascalCase } from './components.ts'
-import { ANY, anyOf, describeObject, orNull } from './schema.ts'
-import type { Schema } from './schema.ts'
+import { ANY, anyOf, describeObject, orNull, type Schema } from './schema.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { answerSchema, compositeKeySchema, keySchema } from './scalar-schemas.ts'
-import { Describer } from './describer.ts'
-import type { DocumentParts } from './describer.ts'
+import { Describer, type DocumentParts } from './describer.ts'
 
 /** Returns the schema of the ID of a record: its key, or the parts of the key in one text. */
 export function idSchema(resource: Resource): Schema {

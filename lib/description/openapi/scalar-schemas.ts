@@ -1,7 +1,6 @@
 /** Scalar schemas: the schema of a scalar type in answers, in bodies and as an ID. */
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
-import { ANY, anyOf } from './schema.ts'
-import type { Schema } from './schema.ts'
+import { ANY, anyOf, type Schema } from './schema.ts'
 
 const INTEGER_TEXT = '^(?:0|-?[1-9]\\d*)$'
 const NUMBER_TEXT = '^-?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?$'

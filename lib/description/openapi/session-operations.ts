@@ -1,13 +1,10 @@
 /** Session operations: log-in, log-out, sign-up and the record of the token's user, at the paths of the log-in module. */
 import { showsVersion } from './answers.ts'
-import { OF_BODY, changeOf } from './operation.ts'
-import type { Describers, OperationParts } from './operation.ts'
+import { OF_BODY, changeOf, type Describers, type OperationParts } from './operation.ts'
 import type { PlacedOperation } from './extra-operations.ts'
 import type { RecordSchemas } from './record-schemas.ts'
-import { describeObject, orNull } from './schema.ts'
-import type { Schema } from './schema.ts'
-import { listSecurity } from './source.ts'
-import type { DescribedLogin } from './source.ts'
+import { describeObject, orNull, type Schema } from './schema.ts'
+import { listSecurity, type DescribedLogin } from './source.ts'
 
 type SessionDescribers = Pick<Describers, 'source' | 'options' | 'answers' | 'bodies' | 'parameters'> & { readonly records: RecordSchemas }
 

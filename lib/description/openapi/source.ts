@@ -5,11 +5,9 @@ import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
 import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
 import type { ResourceLookup } from '../../records/access/resolve-path.ts'
-import type { Attribute, Model, Resource } from '../../model/model.ts'
-import { isRelation, listTargets } from '../../model/model.ts'
+import { isRelation, listTargets, type Attribute, type Model, type Resource } from '../../model/model.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
-import { EVERYTHING, isVisible } from '../../records/plan/visibility.ts'
-import type { Visibility } from '../../records/plan/visibility.ts'
+import { EVERYTHING, isVisible, type Visibility } from '../../records/plan/visibility.ts'
 
 /** The log-in module, as far as a description needs it. */
 export interface DescribedLogin {

@@ -4,8 +4,7 @@ import type { Part, TemplateNames } from '../../foundation/base/template-tree.ts
 import type { Resource } from '../../model/model.ts'
 import type { DescribedEnvelope } from './source.ts'
 import type { RecordSchemas } from './record-schemas.ts'
-import { NULL, describeObject } from './schema.ts'
-import type { Schema } from './schema.ts'
+import { NULL, describeObject, type Schema } from './schema.ts'
 
 type PartSchemas = { readonly [part in Part]?: Schema }
 

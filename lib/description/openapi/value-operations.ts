@@ -7,8 +7,7 @@ import { isIds } from '../../model/ids-name.ts'
 import { pascalCase } from './components.ts'
 import type { Describers, Method, OperationParts } from './operation.ts'
 import type { RelationOperations } from './relation-operations.ts'
-import { anyOf } from './schema.ts'
-import type { Schema } from './schema.ts'
+import { anyOf, type Schema } from './schema.ts'
 
 /** Whether a path of the attribute answers with a plain value. */
 export function isPlain(attribute: Attribute): boolean {

@@ -4,11 +4,9 @@
  */
 import { shownName } from '../../model/ids-name.ts'
 import { idNames } from '../../model/key.ts'
-import { isRelation, listTargets } from '../../model/model.ts'
-import type { Attribute, Model, Resource } from '../../model/model.ts'
+import { isRelation, listTargets, type Attribute, type Model, type Resource } from '../../model/model.ts'
 import { isCreatable } from '../../records/access/resolve-path.ts'
-import { existsFor, hasVisibleTarget, isOpen } from '../../records/plan/visibility.ts'
-import type { Visibility } from '../../records/plan/visibility.ts'
+import { existsFor, hasVisibleTarget, isOpen, type Visibility } from '../../records/plan/visibility.ts'
 import { describedVisibility } from '../openapi/source.ts'
 import type { OutlinedAttribute, OutlinedDeletion, OutlinedResource } from './outline-parts.ts'
 

@@ -4,13 +4,10 @@
  */
 import { parseArgs } from 'node:util'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
-import type { CommandError } from './command-error.ts'
-import { checkEvolution, EVOLVE_OPTIONS, readEvolution, takeDiff } from './evolve-arguments.ts'
-import type { EvolveArguments } from './evolve-arguments.ts'
+import { checkEvolution, EVOLVE_OPTIONS, readEvolution, takeDiff, type EvolveArguments } from './evolve-arguments.ts'
 import { toBase, toHosts, toMilliseconds, toPort, refuseOthers } from './option-values.ts'
-import { checkTrial, readTrial } from './trial-arguments.ts'
-import type { TrialArguments } from './trial-arguments.ts'
-import { misuse } from './command-error.ts'
+import { checkTrial, readTrial, type TrialArguments } from './trial-arguments.ts'
+import { misuse, type CommandError } from './command-error.ts'
 
 /** The parsed command line. */
 export interface CommandArguments extends TrialArguments, EvolveArguments {

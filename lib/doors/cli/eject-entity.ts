@@ -3,18 +3,15 @@
  * MikroORM's defaults is written. A part that cannot be written as code is refused, by entity and property; eject.ts proves that the rest
  * means the same.
  */
-import { Cascade, UnderscoreNamingStrategy } from '@mikro-orm/core'
-import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
+import { Cascade, UnderscoreNamingStrategy, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
 import { isHiddenInverse } from '../../model/metadata/read-common.ts'
 import { originalFunction } from '../../databases/orm/on-update.ts'
 import { CommandError } from './command-error.ts'
-import { print } from './layout.ts'
-import type { Doc } from './layout.ts'
+import { print, type Doc } from './layout.ts'
 import type { LeftOut } from './eject-left-out.ts'
 import { FileTypes, declareReaders, scalarBuilder } from './eject-scalar.ts'
-import { Code, call, chain, isLiteral, later, literal, object } from './source.ts'
-import type { LinkedSource } from './source.ts'
+import { Code, call, chain, isLiteral, later, literal, object, type LinkedSource } from './source.ts'
 
 const NAMES = new UnderscoreNamingStrategy()
 

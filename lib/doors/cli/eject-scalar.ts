@@ -18,10 +18,8 @@ import {
 import type { EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
 import { findForm } from '../../databases/sqlite/sql/stored-time.ts'
-import { print } from './layout.ts'
-import type { Doc } from './layout.ts'
-import { Code, call, literal } from './source.ts'
-import type { LinkedSource } from './source.ts'
+import { print, type Doc } from './layout.ts'
+import { Code, call, literal, type LinkedSource } from './source.ts'
 
 /** The builder of a plain property, and what belongs to the type. */
 export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly LinkedSource[] | undefined {

@@ -3,9 +3,8 @@
  * model and from its first records, so that they answer with something.
  */
 import { LazyClient } from '../../foundation/base/abort.ts'
-import { isRelation } from '../../model/model.ts'
+import { isRelation, type Attribute, type Resource, type ToManyAttribute } from '../../model/model.ts'
 import { EVERYTHING, isVisible } from '../../records/plan/visibility.ts'
-import type { Attribute, Resource, ToManyAttribute } from '../../model/model.ts'
 import { NO_VERSION, formatRoot } from '../../records/request/address.ts'
 import { RESERVED } from '../../records/request/reserved-parameters.ts'
 import { isText } from '../../foundation/values/scalar-type.ts'

@@ -4,8 +4,7 @@
  */
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
 import { readValue } from '../../model/json-model/infer-values.ts'
-import { EditedText } from './json-edit.ts'
-import type { CollectionEdit, RecordEdit } from './json-edit.ts'
+import { EditedText, type CollectionEdit, type RecordEdit } from './json-edit.ts'
 
 /** A record as it is in the database, with the keys of the file. */
 export type JsonRow = Readonly<Record<string, unknown>>

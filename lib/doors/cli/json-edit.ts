@@ -2,8 +2,7 @@
  * Edits records in a JSON text of collections and leaves every other character as it is: formatting, the spelling of numbers, the order
  * of keys. New text follows the style of its neighbours.
  */
-import { findValueEnd, isSpace, scanItems, scanMembers, skipSpace } from './json-spans.ts'
-import type { Item, Span } from './json-spans.ts'
+import { findValueEnd, isSpace, scanItems, scanMembers, skipSpace, type Item, type Span } from './json-spans.ts'
 import { dropByteOrderMark } from './json-text.ts'
 
 /** What becomes of a record: it goes, or members of it have other values. Members that are not named stay; `undefined` changes nothing. */

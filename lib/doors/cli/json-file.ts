@@ -1,8 +1,7 @@
 /** Reads a JSON file of collections, as json-server serves it, and infers its model. */
 import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
-import { infer } from '../../model/json-model/infer.ts'
-import type { InferOptions } from '../../model/json-model/infer.ts'
+import { infer, type InferOptions } from '../../model/json-model/infer.ts'
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
 import { CommandError } from './command-error.ts'
 import { parseJson } from './json-text.ts'

@@ -4,8 +4,7 @@
  */
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
-import { chooseConfig } from '../../engine/config/choose-config.ts'
-import type { OrmConfig } from '../../engine/config/choose-config.ts'
+import { chooseConfig, type OrmConfig } from '../../engine/config/choose-config.ts'
 import { readConfig } from '../../engine/config/read-config.ts'
 import { isOrmOption } from '../../engine/config/taken-options.ts'
 import { isEngineOption } from '../../engine/pipeline/check-options.ts'

@@ -1,12 +1,10 @@
 /** Loads the application's JavaScript and TypeScript modules, and finds entities among their exports. */
 import { existsSync, readFileSync } from 'node:fs'
-import { registerHooks } from 'node:module'
-import type { ResolveFnOutput } from 'node:module'
+import { registerHooks, type ResolveFnOutput } from 'node:module'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CommandError, oneLine } from './command-error.ts'
-import { findSyntaxFault } from './syntax-fault.ts'
-import type { SyntaxFault } from './syntax-fault.ts'
+import { findSyntaxFault, type SyntaxFault } from './syntax-fault.ts'
 import { findTypeScriptLoader } from './typescript.ts'
 
 const EXTENSIONS: ReadonlySet<string> = new Set(['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'])

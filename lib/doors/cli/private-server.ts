@@ -3,8 +3,7 @@
  * of the system. It listens at a socket in a folder that nobody else may enter, and ends with the process, whatever ends that. Throws
  * CommandError in one line where it cannot be had.
  */
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chown, mkdir, mkdtemp, readFile, readdir, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'

@@ -5,8 +5,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { CommandError, oneLine } from './command-error.ts'
-import { JsonDocument } from './json-document.ts'
-import type { Changes, DocumentCollection } from './json-document.ts'
+import { JsonDocument, type Changes, type DocumentCollection } from './json-document.ts'
 import { hashContent, replaceFile } from './replace-file.ts'
 
 /** What the worker is made with. */

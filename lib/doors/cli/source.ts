@@ -1,6 +1,5 @@
 /** Writes values and calls as code, in Prettier's style without semicolons and with single quotes. */
-import { group, indent, join, line, list, softline } from './layout.ts'
-import type { Doc } from './layout.ts'
+import { group, indent, join, line, list, softline, type Doc } from './layout.ts'
 
 /** A value that exists as code only, such as a name or a function. */
 export class Code {

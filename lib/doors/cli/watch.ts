@@ -3,10 +3,8 @@
  * because Node never unloads a module. A database file is not watched, since the engine itself reads and writes it. The saves of the
  * child do not restart it.
  */
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
-import { mkdtempSync, rmSync, watch as watchFolder } from 'node:fs'
-import type { FSWatcher } from 'node:fs'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync, watch as watchFolder, type FSWatcher } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, extname, join, resolve } from 'node:path'

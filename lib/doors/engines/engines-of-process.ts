@@ -5,12 +5,9 @@
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import type { WorldEngine } from '../server/controls/world-engine.ts'
 import { findPlace, formatPath } from './creation-place.ts'
-import { Meeting } from './meeting.ts'
-import type { OwnProcess } from './meeting.ts'
-import { readSettings } from './settings.ts'
-import type { Settings } from './settings.ts'
-import { ShownEngine } from './shown-engine.ts'
-import type { Audience } from './shown-engine.ts'
+import { Meeting, type OwnProcess } from './meeting.ts'
+import { readSettings, type Settings } from './settings.ts'
+import { ShownEngine, type Audience } from './shown-engine.ts'
 import type { ProcessState } from './state.ts'
 
 /** Resources that a name has. */

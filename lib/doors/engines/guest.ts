@@ -2,10 +2,8 @@
  * Guest: a process that tells another one, which has the port, of its engines. It speaks by a bare socket: whatever the tests have put in
  * the place of `fetch` and `node:http` does not see it.
  */
-import { connect } from 'node:net'
-import type { Socket } from 'node:net'
-import { createLineReader, parseWish } from './state.ts'
-import type { ProcessState, Wish } from './state.ts'
+import { connect, type Socket } from 'node:net'
+import { createLineReader, parseWish, type ProcessState, type Wish } from './state.ts'
 
 /** What a guest asks the host for. */
 export const PROTOCOL = 'mikro-rest-engines-1'

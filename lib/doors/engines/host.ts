@@ -6,14 +6,12 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { builtin } from '../../foundation/base/builtins.ts'
-import { restError } from '../../foundation/base/errors.ts'
-import type { RestError } from '../../foundation/base/errors.ts'
+import { restError, type RestError } from '../../foundation/base/errors.ts'
 import { OriginGuard } from '../server/origin-guard.ts'
 import { PAGE_POLICY } from '../server/page-policy.ts'
 import { PROTOCOL } from './guest.ts'
 import { LIST_PAGE, LIST_SCRIPT, LIST_STYLE } from './list-page.ts'
-import { Visitor } from './visitor.ts'
-import type { ShownProcess } from './visitor.ts'
+import { Visitor, type ShownProcess } from './visitor.ts'
 
 const TEXTS: Readonly<Record<string, readonly [type: string, text: string] | undefined>> = {
   '/': ['text/html', LIST_PAGE],

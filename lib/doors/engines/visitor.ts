@@ -1,8 +1,7 @@
 /** Visitor: a guest, as the host has it: the engines of another process, by its connection. */
 import { EventEmitter, once } from 'node:events'
 import type { Duplex } from 'node:stream'
-import { createLineReader, parseState } from './state.ts'
-import type { ProcessState, Wish } from './state.ts'
+import { createLineReader, parseState, type ProcessState, type Wish } from './state.ts'
 
 /** A process in the list: that of the host, or a visitor. */
 export interface ShownProcess {

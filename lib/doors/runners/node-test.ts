@@ -1,9 +1,7 @@
 /** Node test: tests of `node:test` that each have an engine of their own. The entry `mikro-rest/node-test`. */
-import { after } from 'node:test'
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import type { RestEngine } from '../../engine.ts'
-import { TestWorlds, describeOutcome } from './world-of-test.ts'
-import type { EngineSource, FixtureOptions } from './world-of-test.ts'
+import { TestWorlds, describeOutcome, type EngineSource, type FixtureOptions } from './world-of-test.ts'
 
 export type { EngineSource, FixtureOptions }
 

@@ -4,8 +4,7 @@
  */
 import type { TestType } from '@playwright/test'
 import type { RestEngine } from '../../engine.ts'
-import { TestWorlds, describeOutcome } from './world-of-test.ts'
-import type { EngineSource, FixtureOptions } from './world-of-test.ts'
+import { TestWorlds, describeOutcome, type EngineSource, type FixtureOptions } from './world-of-test.ts'
 
 export type { EngineSource, FixtureOptions }
 

@@ -1,9 +1,7 @@
 /** Vitest: a fixture of Vitest that is an engine of the test's own. The entry `mikro-rest/vitest`. */
-import { afterAll } from 'vitest'
-import type { TestAPI } from 'vitest'
+import { afterAll, type TestAPI } from 'vitest'
 import type { RestEngine } from '../../engine.ts'
-import { TestWorlds, describeOutcome } from './world-of-test.ts'
-import type { EngineSource, FixtureOptions } from './world-of-test.ts'
+import { TestWorlds, describeOutcome, type EngineSource, type FixtureOptions } from './world-of-test.ts'
 
 export type { EngineSource, FixtureOptions }
 

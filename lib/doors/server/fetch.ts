@@ -1,8 +1,7 @@
 /**
  * Fetch: the WHATWG transport. A standard Request goes in, a standard Response comes out; no socket is involved.
  */
-import { originForm, written } from './transport.ts'
-import type { ReceivedRequest, TransportEngine, TransportResponse } from './transport.ts'
+import { originForm, written, type ReceivedRequest, type TransportEngine, type TransportResponse } from './transport.ts'
 import { WholeClient } from '../../foundation/base/abort.ts'
 import { RestError, isConnectionLost } from '../../foundation/base/errors.ts'
 import { TAKES_BODY } from '../../foundation/base/http-methods.ts'

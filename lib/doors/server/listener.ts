@@ -2,8 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { MountedRequest } from './mount.ts'
 import { RequestListener } from './request-listener.ts'
-import { checkListenerOptions } from './server-options.ts'
-import type { ListenerOptions } from './server-options.ts'
+import { checkListenerOptions, type ListenerOptions } from './server-options.ts'
 import type { WorldEngine } from './controls/world-engine.ts'
 import { findInternals } from '../../engine/pipeline/internals.ts'
 

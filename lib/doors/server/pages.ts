@@ -5,10 +5,8 @@
 import type { LazyClient } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { DOCS, WORKBENCH } from '../../records/request/reserved-paths.ts'
-import { answerDocs, isDocsPath } from './docs-pages.ts'
-import type { DocumentedEngine } from './docs-pages.ts'
-import { findOrigin } from './mount.ts'
-import type { MountedRequest } from './mount.ts'
+import { answerDocs, isDocsPath, type DocumentedEngine } from './docs-pages.ts'
+import { findOrigin, type MountedRequest } from './mount.ts'
 import { acceptsHtml } from './static-files.ts'
 import type { TransportResponse } from './transport.ts'
 

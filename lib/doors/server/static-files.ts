@@ -3,8 +3,7 @@
  * headers; gives the file, the `index.html` of a folder, a redirect to the path of a folder, or the page of an app whose paths are its own;
  * nothing where there is no such file. No path leads out of the folder, neither by dots, however they are encoded, nor by a link.
  */
-import { createReadStream, realpathSync, statSync } from 'node:fs'
-import type { Stats } from 'node:fs'
+import { createReadStream, realpathSync, statSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { TextStream, WholeText } from '../../foundation/base/text-stream.ts'

@@ -2,8 +2,7 @@
  * Credentials: finds them in the body of a log-in, and the user whose they are, unless there were too many failures.
  * Refuses with login_failed, login_throttled, and with body_invalid and validation_failed for credentials that are not of their form.
  */
-import { RestError, restError } from '../../foundation/base/errors.ts'
-import type { FieldError } from '../../foundation/base/errors.ts'
+import { RestError, restError, type FieldError } from '../../foundation/base/errors.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import type { HookContext } from '../../model/hook-context.ts'

@@ -1,6 +1,5 @@
 /** Refusals: the errors of requests that need a token, and of log-ins. */
-import { restError } from '../../foundation/base/errors.ts'
-import type { RestError } from '../../foundation/base/errors.ts'
+import { restError, type RestError } from '../../foundation/base/errors.ts'
 
 /** Returns the error for a request without a token. */
 export function missing(): RestError {

@@ -1,8 +1,7 @@
 /** Throttle: after several failures within a minute an identifier has to wait. Refuses with login_throttled. */
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
-import { restError } from '../../foundation/base/errors.ts'
-import type { RestError } from '../../foundation/base/errors.ts'
+import { restError, type RestError } from '../../foundation/base/errors.ts'
 import type { FailedLogins } from './authentication.ts'
 
 /** Failed log-ins of one identifier before it has to wait, and for how long they count. */

@@ -2,16 +2,13 @@
 import { withArticle } from '../../foundation/base/article.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { formatScalar } from '../../foundation/values/scalar-type.ts'
-import { keyOfEntity } from '../../model/entity-key.ts'
-import type { Entity } from '../../model/entity-key.ts'
-import { keyFromText, keyToSegment, textOfPart } from '../../model/key.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { keyOfEntity, type Entity } from '../../model/entity-key.ts'
+import { keyFromText, keyToSegment, textOfPart, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { AuthModule } from './auth-module.ts'
 import type { AuthServices } from './services.ts'
-import { findStateColumns } from './user-state.ts'
-import type { StateColumns } from './user-state.ts'
+import { findStateColumns, type StateColumns } from './user-state.ts'
 
 export class Users {
   readonly #byVersion: ReadonlyMap<string, Resource>

@@ -3,12 +3,10 @@
  * but for the connection, which is the engine's. Throws TypeError for what is no config, and for what the engine cannot take. The config
  * and its classes stay as they are.
  */
-import { Utils } from '@mikro-orm/core'
-import type { Options } from '@mikro-orm/core'
+import { Utils, type Options } from '@mikro-orm/core'
 import { isInMemory } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
-import { chooseConfig } from './choose-config.ts'
-import type { OrmConfig } from './choose-config.ts'
+import { chooseConfig, type OrmConfig } from './choose-config.ts'
 import { findDriverKind, nameDriver } from './driver-kind.ts'
 import { makeObjectIds } from './object-ids.ts'
 import { findDatabase, withEnvironment } from './own-connection.ts'

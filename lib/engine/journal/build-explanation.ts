@@ -1,12 +1,9 @@
 /** Build explanation: makes the explanation of a request of what has run, without secrets. It is loaded with the first one. */
 import type { IndexAdvice, IndexColumn, PlanStep, StatementsExplained } from '../../records/database/explained-statements.ts'
-import type { EmbeddedAttribute, Model, Resource } from '../../model/model.ts'
-import { tableColumns } from '../../model/model.ts'
+import { tableColumns, type EmbeddedAttribute, type Model, type Resource } from '../../model/model.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
-import { SECRET } from './redact.ts'
-import type { Masked, Secrets } from './redact.ts'
-import { summarizeTimes } from '../../foundation/base/trace.ts'
-import type { RunStatement, Trace } from '../../foundation/base/trace.ts'
+import { SECRET, type Masked, type Secrets } from './redact.ts'
+import { summarizeTimes, type RunStatement, type Trace } from '../../foundation/base/trace.ts'
 import type { Explanation, IndexHint } from './explanation.ts'
 
 /** The parts of an explanation. */

@@ -5,8 +5,7 @@
 import { shownName } from '../../model/ids-name.ts'
 import type { RawChange, RowImage, Watched, WatchedList, WatchedTable } from '../../records/database/changes.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
-import { findHierarchyRoot } from '../../model/model.ts'
-import type { Model, Resource } from '../../model/model.ts'
+import { findHierarchyRoot, type Model, type Resource } from '../../model/model.ts'
 import { planStored } from '../../records/plan/plan.ts'
 import type { Field } from '../../records/plan/read-plan.ts'
 

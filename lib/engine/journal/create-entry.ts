@@ -1,11 +1,9 @@
 /** Create entry: masks its secrets, and computes the net changes of its rows. */
-import { computeNetChanges } from './changes.ts'
-import type { Change } from './changes.ts'
+import { computeNetChanges, type Change } from './changes.ts'
 import type { RawChange } from '../../records/database/changes.ts'
 import type { Model } from '../../model/model.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'
-import { BodyText } from './journal-record.ts'
-import type { JournalRecord } from './journal-record.ts'
+import { BodyText, type JournalRecord } from './journal-record.ts'
 import type { Masked, Secrets } from './redact.ts'
 import type { JournalEntry, RequestSummary } from './journal-entry.ts'
 

@@ -4,12 +4,9 @@
  */
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
-import { isValue, tableColumns } from '../../model/model.ts'
-import type { EmbeddedAttribute, Model, Resource } from '../../model/model.ts'
-import { textOfPair } from '../../records/request/query-string.ts'
-import { findSession } from '../../records/request/session-paths.ts'
-import type { SessionPaths } from '../../records/request/session-paths.ts'
-import type { Pair } from '../../records/request/query-string.ts'
+import { isValue, tableColumns, type EmbeddedAttribute, type Model, type Resource } from '../../model/model.ts'
+import { textOfPair, type Pair } from '../../records/request/query-string.ts'
+import { findSession, type SessionPaths } from '../../records/request/session-paths.ts'
 
 /** The replacement of a secret. */
 export const SECRET = '[secret]'

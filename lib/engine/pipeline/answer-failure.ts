@@ -3,8 +3,7 @@
  * it is.
  */
 import { AskedError, RestError, restError } from '../../foundation/base/errors.ts'
-import { findReason, reportFailure } from '../../foundation/base/report-failure.ts'
-import type { FailedRequest } from '../../foundation/base/report-failure.ts'
+import { findReason, reportFailure, type FailedRequest } from '../../foundation/base/report-failure.ts'
 import type { DatabaseFailure } from '../../records/database/dialect.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import { TAKES_BODY } from '../../foundation/base/http-methods.ts'

@@ -4,8 +4,7 @@
  */
 import type { Options as OrmOptions } from '@mikro-orm/core'
 import { printFailure } from '../../foundation/base/report-failure.ts'
-import { DEFAULT_LIMITS } from '../../foundation/base/limits.ts'
-import type { Limits } from '../../foundation/base/limits.ts'
+import { DEFAULT_LIMITS, type Limits } from '../../foundation/base/limits.ts'
 import { readBase } from '../../records/request/address.ts'
 import { checkSeeds } from '../../model/seeds.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'

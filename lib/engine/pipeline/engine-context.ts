@@ -1,7 +1,6 @@
 /** Engine context: the context of a request without a caller, for the records that the engine itself reads and generates. */
 import type { EntityManager } from '@mikro-orm/core'
-import { formatRoot } from '../../records/request/address.ts'
-import type { Address } from '../../records/request/address.ts'
+import { formatRoot, type Address } from '../../records/request/address.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
 import { parse } from '../../records/request/parse-request.ts'
 import { QueryCache } from '../../records/request/parsed-query.ts'

@@ -3,11 +3,9 @@
  * internals.ts.
  */
 import type { HandleContext } from './handle.ts'
-import { copyWorld } from './assemble.ts'
-import type { Composition, EngineParts } from './assemble.ts'
+import { copyWorld, type Composition, type EngineParts } from './assemble.ts'
 import type { CompiledEnvelope } from './shape-answer.ts'
-import { answerError, answerTransportFailure, formRefusal } from './answer-failure.ts'
-import type { FailingRequest } from './answer-failure.ts'
+import { answerError, answerTransportFailure, formRefusal, type FailingRequest } from './answer-failure.ts'
 import type { OpenApiOptions } from './descriptions.ts'
 import { ownsPath } from './owns-path.ts'
 import type { JournalEntry } from '../journal/journal-entry.ts'

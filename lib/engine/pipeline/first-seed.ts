@@ -4,8 +4,7 @@
  */
 import type { Notes } from '../../foundation/base/notes.ts'
 import type { Connection } from '../../records/database/connection.ts'
-import { isSeeder, listSeeds } from '../../model/seeds.ts'
-import type { Seed, Seeds } from '../../model/seeds.ts'
+import { isSeeder, listSeeds, type Seed, type Seeds } from '../../model/seeds.ts'
 import { hashedSeed } from '../../records/write/hash-passwords.ts'
 import { nameSeeder, runSeeder } from '../../records/write/run-seeder.ts'
 import { keepForEmpty } from '../../records/write/seed-empty.ts'

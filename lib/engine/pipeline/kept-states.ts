@@ -5,8 +5,7 @@
  */
 import type { ChangeRecorder } from '../../records/database/changes.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
-import { contentsOf } from './snapshot.ts'
-import type { Snapshot } from './snapshot.ts'
+import { contentsOf, type Snapshot } from './snapshot.ts'
 
 /** States at most, their bytes in this process together, and those of one. */
 const MAX_STATES = 200

@@ -2,8 +2,7 @@
  * List format: writes the records of a list as CSV (RFC 4180) or as NDJSON, one JSON value a line. Takes the header `Accept`, column names
  * and records; refuses nothing.
  */
-import { Accept, JSON_MEDIA, asksForJson } from '../../foundation/base/accept.ts'
-import type { MediaType } from '../../foundation/base/accept.ts'
+import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundation/base/accept.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 
 /** A form of lists that is not an envelope. */

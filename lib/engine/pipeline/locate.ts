@@ -2,10 +2,8 @@
  * Locate: between the ID in a path and the row that is written. Where clients know another key than the primary one (`Resource.shownKey`),
  * the row is looked for before a write; refuses with record_not_found. Reading needs none of this: its statements find the row themselves.
  */
-import { chain } from '../../foundation/base/awaitable.ts'
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import { idFromJson, idToJson, idToSegment } from '../../model/key.ts'
-import type { KeyValues, RecordKey } from '../../model/key.ts'
+import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
+import { idFromJson, idToJson, idToSegment, type KeyValues, type RecordKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { notFound } from '../../records/access/resolve-path.ts'
 import { formatRoot } from '../../records/request/address.ts'

@@ -3,8 +3,7 @@
  * server in a transaction that is taken back. And what makes tables anew.
  */
 import { Notes } from '../../foundation/base/notes.ts'
-import { EvolveError, Rehearsed } from '../../records/database/evolving.ts'
-import type { EvolvePlan } from '../../records/database/evolving.ts'
+import { EvolveError, Rehearsed, type EvolvePlan } from '../../records/database/evolving.ts'
 import { createEvolving } from './evolve-option.ts'
 import { copyForTrial, openDatabase } from './open-database.ts'
 import { checkOptions } from './check-options.ts'

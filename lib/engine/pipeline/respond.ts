@@ -3,8 +3,7 @@
  * Bodies are plain JSON values; keys come in the order of the contract.
  */
 import { QUERY_TYPES } from '../../foundation/base/http-methods.ts'
-import { Accept, JSON_MEDIA, asksForJson } from '../../foundation/base/accept.ts'
-import type { MediaType } from '../../foundation/base/accept.ts'
+import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundation/base/accept.ts'
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { Envelope } from '../../foundation/base/envelope.ts'
 import { ERRORS, RestError, restError } from '../../foundation/base/errors.ts'
@@ -12,14 +11,12 @@ import type { Limits } from '../../foundation/base/limits.ts'
 import { isOpen } from '../../records/plan/visibility.ts'
 import { formatTag } from '../../records/write/precondition.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
-import { findParameterName, textOfPair } from '../../records/request/query-string.ts'
-import type { Parameters, Vocabulary } from '../../records/request/query-string.ts'
+import { findParameterName, textOfPair, type Parameters, type Vocabulary } from '../../records/request/query-string.ts'
 import type { OrderedPage, PageRange } from '../../records/read/reader.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { Builder } from '../../records/database/dialect.ts'
 import { BuilderSource } from '../../databases/sql/builder-source.ts'
-import { JSON_TYPE, PROBLEM_TYPE } from '../../foundation/base/response.ts'
-import type { RestResponse } from '../../foundation/base/response.ts'
+import { JSON_TYPE, PROBLEM_TYPE, type RestResponse } from '../../foundation/base/response.ts'
 
 /** The index, which shows no records: its members take no name from resources. */
 type IndexAnswer = Pick<Envelope, 'success' | 'timestamp'> & { readonly versions: readonly string[]; readonly resources: object }

@@ -3,8 +3,7 @@
  * snapshot that forks share. Throws RangeError for an unknown name, TypeError and RestError for records that the model refuses.
  */
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
-import { checkSeeds } from '../../model/seeds.ts'
-import type { Seeds } from '../../model/seeds.ts'
+import { checkSeeds, type Seeds } from '../../model/seeds.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** A world in which a scenario is made. */

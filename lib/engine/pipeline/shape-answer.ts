@@ -4,15 +4,12 @@
  * with another body. Without the option there is nothing of it.
  */
 import { LazyClient } from '../../foundation/base/abort.ts'
-import { isObject, assertJson } from '../../foundation/base/json.ts'
-import type { JsonObject } from '../../foundation/base/json.ts'
+import { isObject, assertJson, type JsonObject } from '../../foundation/base/json.ts'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
-import { compileTemplate } from '../../foundation/base/envelope-template.ts'
-import type { CompiledTemplate, EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
+import { compileTemplate, type CompiledTemplate, type EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
 import type { Parts, TemplateNames } from '../../foundation/base/template-tree.ts'
 import type { FailedRequest } from '../../foundation/base/report-failure.ts'
-import { JSON_TYPE } from '../../foundation/base/response.ts'
-import type { RestResponse } from '../../foundation/base/response.ts'
+import { JSON_TYPE, type RestResponse } from '../../foundation/base/response.ts'
 import type { Model } from '../../model/model.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 

@@ -2,8 +2,7 @@
  * Stream list: answers the records of all pages in another form than the JSON envelope. The first page is read before the answer begins, so
  * that all refusals are answered as ever; each other one when what was written before has been taken, so that only one page is in memory.
  */
-import { chain } from '../../foundation/base/awaitable.ts'
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { TextStream } from '../../foundation/base/text-stream.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'

@@ -13,8 +13,7 @@ import type { Given } from '../testing/given.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { ServedVersions } from './served-versions.ts'
 import type { SharedState } from './shared-state.ts'
-import { Snapshot, contentsOf, findSnapshotName, makeSnapshot } from './snapshot.ts'
-import type { SnapshotContents, WorldState } from './snapshot.ts'
+import { Snapshot, contentsOf, findSnapshotName, makeSnapshot, type SnapshotContents, type WorldState } from './snapshot.ts'
 
 /** The parts of an engine that its world consists of. */
 interface WorldParts {

@@ -7,13 +7,10 @@ import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { OwnedEngine, EngineInternals } from '../pipeline/engine-internals.ts'
 import { internalsOf } from '../pipeline/internals.ts'
 import type { EngineOptions } from '../pipeline/options.ts'
-import { contentsOf, makeSnapshot } from '../pipeline/snapshot.ts'
-import type { SnapshotContents } from '../pipeline/snapshot.ts'
+import { contentsOf, makeSnapshot, type SnapshotContents } from '../pipeline/snapshot.ts'
 import { readTable } from '../journal/difference.ts'
-import { MAX_DATA } from './recording-file.ts'
-import type { RecordedFacts } from './recording-file.ts'
-import { serveRecorded } from './serve-recorded.ts'
-import type { Forking } from './serve-recorded.ts'
+import { MAX_DATA, type RecordedFacts } from './recording-file.ts'
+import { serveRecorded, type Forking } from './serve-recorded.ts'
 
 /** An engine that the rows are copied to. */
 type CopyEngine = OwnedEngine & Forking<CopyEngine>

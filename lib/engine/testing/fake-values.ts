@@ -8,8 +8,7 @@ import type { ScalarAttribute } from '../../model/model.ts'
 import { words } from '../../model/resource-names.ts'
 import type { Random } from './random.ts'
 import type { Readable } from './faker-text.ts'
-import { countCharacters } from '../../foundation/values/scalar-type.ts'
-import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+import { countCharacters, type ScalarType } from '../../foundation/values/scalar-type.ts'
 
 /** The inputs that a value is generated from. */
 interface Making {

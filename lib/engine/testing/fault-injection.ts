@@ -4,18 +4,15 @@
  * is an error of code ECONNRESET.
  */
 import type { Clock } from '../../foundation/base/clock.ts'
-import { connectionLost, restError } from '../../foundation/base/errors.ts'
-import type { RestError } from '../../foundation/base/errors.ts'
+import { connectionLost, restError, type RestError } from '../../foundation/base/errors.ts'
 import { computeDelay, describeFault, formatRequestName, lostBy, toPending } from './fault-rule.ts'
 import type { Arriving, Delay, Effect, FaultRule, MatchedFaults, WaitingRequest } from './fault-rule.ts'
 import type { FaultHandle, FaultState, Gate, PendingFault, UnmetFaults } from './fault-handle.ts'
 import { FAILURE_NAMES, checkAfter, checkDelay, checkOptions, makeRefusal } from './fault-options.ts'
 import type { DropOptions, FailOptions, FaultOptions } from './fault-options.ts'
-import { compileMatch } from './fault-request.ts'
-import type { FaultRequest, RequestMatch } from './fault-request.ts'
+import { compileMatch, type FaultRequest, type RequestMatch } from './fault-request.ts'
 import { createLatency } from './latency.ts'
-import { TokenBucket } from './rate-limit.ts'
-import type { RateLimit } from './rate-limit.ts'
+import { TokenBucket, type RateLimit } from './rate-limit.ts'
 
 /** Faults that are known at a time, those that are used up included. */
 const MAX_KNOWN = 1000

@@ -1,6 +1,5 @@
 /** Fault rule: a fault that has been asked for, and the requests that wait for it. */
-import { connectionLost } from '../../foundation/base/errors.ts'
-import type { RestError } from '../../foundation/base/errors.ts'
+import { connectionLost, type RestError } from '../../foundation/base/errors.ts'
 import type { FaultHandle, FaultState, Gate, PendingFault } from './fault-handle.ts'
 import { checkDelay } from './fault-options.ts'
 import type { CompiledMatch, FaultRequest } from './fault-request.ts'

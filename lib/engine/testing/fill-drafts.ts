@@ -2,8 +2,7 @@
  * Fill drafts: makes up the values of the slots of record drafts. Values of a unique set are drawn until they are free, among the rows that
  * exist and among the drafts. Rejects an attribute whose type takes none of the values that can be made up.
  */
-import { restError } from '../../foundation/base/errors.ts'
-import type { RestError } from '../../foundation/base/errors.ts'
+import { restError, type RestError } from '../../foundation/base/errors.ts'
 import type { Statement } from '../../records/database/dialect.ts'
 import type { RowConnection } from '../../records/database/connection.ts'
 import { keyFromJson } from '../../model/key.ts'

@@ -3,11 +3,9 @@
  * up, parents included. The graph is inserted like a seed, in one transaction, and read back as the API shows it. The same seed and the
  * same data give the same records. Rejects with body_invalid, validation_failed, unique_conflict.
  */
-import { CheckConstraintViolationException } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/core'
+import { CheckConstraintViolationException, type EntityManager } from '@mikro-orm/core'
 import type { Dialect } from '../../records/database/dialect.ts'
-import { RestError, restError } from '../../foundation/base/errors.ts'
-import type { FieldError } from '../../foundation/base/errors.ts'
+import { RestError, restError, type FieldError } from '../../foundation/base/errors.ts'
 import { FieldErrors } from '../../foundation/base/body-errors.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import { keyOfEntity } from '../../model/entity-key.ts'

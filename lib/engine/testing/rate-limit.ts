@@ -2,10 +2,8 @@
  * Rate limit: a token bucket. It is full at first and holds as many requests as are allowed in the time; it fills evenly by the clock of
  * the engine. Refuses with rate_limited.
  */
-import { parseDuration } from '../../foundation/base/clock.ts'
-import type { Clock } from '../../foundation/base/clock.ts'
-import { restError } from '../../foundation/base/errors.ts'
-import type { RestError } from '../../foundation/base/errors.ts'
+import { parseDuration, type Clock } from '../../foundation/base/clock.ts'
+import { restError, type RestError } from '../../foundation/base/errors.ts'
 
 /** How many requests are allowed. */
 export interface RateLimit {

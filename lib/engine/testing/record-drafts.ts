@@ -3,8 +3,7 @@
  * included; its slots are the attributes whose values are still to be made up. Rejects relations that need each other in a circle.
  */
 import { isIds } from '../../model/ids-name.ts'
-import { restError } from '../../foundation/base/errors.ts'
-import type { RestError } from '../../foundation/base/errors.ts'
+import { restError, type RestError } from '../../foundation/base/errors.ts'
 import type {
   Attribute,
   EmbeddedAttribute,

@@ -3,8 +3,7 @@
  * must say the same, so the value of one follows from the other, and a parent that is linked twice is created once.
  */
 import { joinKey, keyFromJson } from '../../model/key.ts'
-import { tableColumns } from '../../model/model.ts'
-import type { Attribute, Resource, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
+import { tableColumns, type Attribute, type Resource, type ScalarAttribute, type ToOneAttribute } from '../../model/model.ts'
 import { formatScalar } from '../../foundation/values/scalar-type.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import type { RecordDraft } from './draft.ts'

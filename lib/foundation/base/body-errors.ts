@@ -2,10 +2,8 @@
  * Collects the errors of one body and counts its records. Only `maxErrors` errors are described, the others are counted: a body of one
  * megabyte can contain a hundred thousand errors, and each description costs a search for the nearest name.
  */
-import { briefError, restError } from './errors.ts'
-import type { FieldError, RestError } from './errors.ts'
-import { DEFAULT_LIMITS } from './limits.ts'
-import type { Limits } from './limits.ts'
+import { briefError, restError, type FieldError, type RestError } from './errors.ts'
+import { DEFAULT_LIMITS, type Limits } from './limits.ts'
 
 export class FieldErrors {
   readonly #listed: FieldError[] = []

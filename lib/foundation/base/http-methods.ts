@@ -2,8 +2,7 @@
  * HTTP methods: those that the paths of resources take, as one table; custom routes may take others. Refuses with method_not_allowed what
  * would write to an engine or a server that is read-only.
  */
-import { restError } from './errors.ts'
-import type { RestError } from './errors.ts'
+import { restError, type RestError } from './errors.ts'
 
 /** Whether a method may change data, whether it reads records, and whether its request has a body that is read. QUERY is RFC 10008's. */
 const METHODS = {

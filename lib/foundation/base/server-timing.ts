@@ -1,6 +1,5 @@
 /** Formats a trace as a Server-Timing header, which browsers show beside a request (W3C Server Timing, section 4.1). */
-import { summarizeTimes } from './trace.ts'
-import type { Trace } from './trace.ts'
+import { summarizeTimes, type Trace } from './trace.ts'
 
 export const SERVER_TIMING = 'server-timing'
 

@@ -2,8 +2,7 @@
  * Measures the stages of one request. At every moment the request is at one stage, so the times of the stages add up to the total. A
  * statement interrupts the stage that runs it. Nothing is measured without being requested.
  */
-import { chain } from './awaitable.ts'
-import type { Awaitable } from './awaitable.ts'
+import { chain, type Awaitable } from './awaitable.ts'
 import { Surroundings } from './surroundings.ts'
 
 /**

@@ -10,8 +10,7 @@ import { mergeHeaders } from './merge-headers.ts'
 import { ResourceCalls } from './resource-calls.ts'
 import { findToken, readPaths, readUser, sendSession, withRefreshToken, writeRefresh } from './session-calls.ts'
 import type { SessionCallPaths, Wire } from './session-calls.ts'
-import { openTransport } from './transport.ts'
-import type { Call, ClientTarget, Transport } from './transport.ts'
+import { openTransport, type Call, type ClientTarget, type Transport } from './transport.ts'
 
 /** What `client` takes beside target and entities. */
 export interface ClientOptions {

@@ -3,8 +3,7 @@
  * call asks for; gives the members of the engine's own form, as far as the answer has them.
  */
 import type { EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
-import { HOLES, readTemplate, toTree } from '../../foundation/base/template-tree.ts'
-import type { Parts, Tree } from '../../foundation/base/template-tree.ts'
+import { HOLES, readTemplate, toTree, type Parts, type Tree } from '../../foundation/base/template-tree.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 
 /** What a call asks for: a list, a record, a deletion of one or several, or the value or the record of an attribute. */

@@ -5,8 +5,7 @@
 import type { CallOptions, Deleted, Page } from './client-types.ts'
 import type { Id } from './entity-types.ts'
 import { mergeHeaders } from './merge-headers.ts'
-import { writeQuery } from './query-text.ts'
-import type { QueryRecord } from './query-text.ts'
+import { writeQuery, type QueryRecord } from './query-text.ts'
 import type { Call, Transport } from './transport.ts'
 
 type AnswerEnvelope = Readonly<Record<string, unknown>>

@@ -2,8 +2,7 @@
  * Transport: how the typed client reaches the API: an engine in this process, the URL of a server, or a `fetch` function. Takes a request
  * as method, segments, query and body; gives the body of the answer; throws a RestError for an answer that refuses.
  */
-import { RestError } from '../../foundation/base/errors.ts'
-import type { FieldError } from '../../foundation/base/errors.ts'
+import { RestError, type FieldError } from '../../foundation/base/errors.ts'
 import type { Asked, ReadShaped } from './read-shaped.ts'
 import { toJson } from './json-body.ts'
 

@@ -2,19 +2,15 @@
  * Makes entities, resource names and a seed of the collections that infer.ts describes. A resource has the name of its collection. An
  * attribute keeps its name in the API, over a property whose name JavaScript and MikroORM accept.
  */
-import { defineEntity, p } from '@mikro-orm/core'
-import type { EntitySchema } from '@mikro-orm/core'
+import { defineEntity, p, type EntitySchema } from '@mikro-orm/core'
 import { builtin } from '../../foundation/base/builtins.ts'
 import { infer } from './infer.ts'
 import type { InferredAttribute, InferredCollection } from './infer-model.ts'
-import { readValue } from './infer-values.ts'
-import type { InferredType } from './infer-values.ts'
+import { readValue, type InferredType } from './infer-values.ts'
 import { camelCase, defaultNames, toSingular } from '../resource-names.ts'
-import type { SeedData } from '../seed-rows.ts'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
-import { resource } from '../resource-config.ts'
-import type { OpenOption, ResourceConfig, ResourceDefinition } from '../resource-config.ts'
-import { markInferred } from '../seed-rows.ts'
+import { resource, type OpenOption, type ResourceConfig, type ResourceDefinition } from '../resource-config.ts'
+import { markInferred, type SeedData } from '../seed-rows.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 
 /** The result of `fromJson`: options for `RestEngine.create`. */

@@ -3,15 +3,11 @@
  * which from-json.ts makes entities and the command prints a table. Odd data is served with a note, or refused by collection and record
  * (`strict`).
  */
-import { inferIds } from './infer-ids.ts'
-import type { ReportOddity } from './infer-ids.ts'
+import { inferIds, type ReportOddity } from './infer-ids.ts'
 import type { CollectionDraft, InferredAttribute, InferredCollection } from './infer-model.ts'
-import { findCyclicRelations, inferRelations } from './infer-relations.ts'
-import type { Relation } from './infer-relations.ts'
-import { describe, inferValueType, readValue } from './infer-values.ts'
-import type { JsonObject } from '../../foundation/base/json.ts'
-import type { InferredType } from './infer-values.ts'
-import { assertJson, isObject } from '../../foundation/base/json.ts'
+import { findCyclicRelations, inferRelations, type Relation } from './infer-relations.ts'
+import { describe, inferValueType, readValue, type InferredType } from './infer-values.ts'
+import { assertJson, isObject, type JsonObject } from '../../foundation/base/json.ts'
 import { camelCase, entityName, isResourceName } from '../resource-names.ts'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
 import { RESERVED_CLASSES } from '../reserved-classes.ts'

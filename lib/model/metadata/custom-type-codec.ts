@@ -2,12 +2,10 @@
  * Custom type codec: a mapped type of MikroORM (`Type`, `ArrayType`) as a Codec. The value of a body or a filter is handed to the type, and
  * taken only when the type makes of it what can be stored and read back: nothing is stored that would read as something else.
  */
-import { BigIntType, Type } from '@mikro-orm/core'
-import type { ArrayType, EntityProperty, Platform } from '@mikro-orm/core'
+import { BigIntType, Type, type ArrayType, type EntityProperty, type Platform } from '@mikro-orm/core'
 import { builtin } from '../../foundation/base/builtins.ts'
 import { toJson } from '../../foundation/base/json.ts'
-import type { Codec, ScalarValue } from '../../foundation/values/scalar-type.ts'
-import { parseNumber } from '../../foundation/values/scalar-type.ts'
+import { parseNumber, type Codec, type ScalarValue } from '../../foundation/values/scalar-type.ts'
 import { findStoredForm } from './stored-form.ts'
 
 /** Whether a type is one of MikroORM's own, whose values the engine reads and writes itself, and not a class derived from it. */

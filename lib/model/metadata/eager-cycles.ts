@@ -3,8 +3,7 @@
  * each other in a circle such a load never ends, and clients can make such records. So the engine loads records of these entities without
  * what they link.
  */
-import { Utils, helper } from '@mikro-orm/core'
-import type { Collection, EntityManager, EntityMetadata, EntityName } from '@mikro-orm/core'
+import { Utils, helper, type Collection, type EntityManager, type EntityMetadata, type EntityName } from '@mikro-orm/core'
 import { correctNotedLinks } from './noted-links.ts'
 
 /** MikroORM's own filters are among the scopes of the engine; here they would only hide the rows whose owners are filtered. */

@@ -3,8 +3,7 @@ import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { nullNonFinite, toJson } from '../../foundation/base/json.ts'
 import type { Renderer } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
-import { readScalar, toProperty } from '../../foundation/values/scalar-type.ts'
-import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+import { readScalar, toProperty, type ScalarType } from '../../foundation/values/scalar-type.ts'
 
 /** Returns the result of MikroORM's `serializer` for the value of the property. */
 export function serializerRender(meta: EntityMetadata, prop: EntityProperty, type: ScalarType): Renderer {

@@ -2,8 +2,7 @@
  * Noted links: what MikroORM holds to be stored of a link of an entity. It takes a link that it has noted in another form than that of the
  * property for changed.
  */
-import { Reference, ReferenceKind, Utils } from '@mikro-orm/core'
-import type { EntityManager, EntityProperty } from '@mikro-orm/core'
+import { Reference, ReferenceKind, Utils, type EntityManager, type EntityProperty } from '@mikro-orm/core'
 
 type Noted = Record<string, unknown>
 

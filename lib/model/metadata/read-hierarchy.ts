@@ -4,10 +4,8 @@
  * through.
  */
 import { indexAttributes } from '../ids-name.ts'
-import type { EntityManager, EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
-import { isRaw } from '@mikro-orm/core'
-import { isValue, tableColumns, listTargets } from '../model.ts'
-import type { Attribute, Hierarchy, Resource, TableSource } from '../model.ts'
+import { isRaw, type EntityManager, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
+import { isValue, tableColumns, listTargets, type Attribute, type Hierarchy, type Resource, type TableSource } from '../model.ts'
 import { unsupported } from './unsupported.ts'
 import { findTableName } from './table-of.ts'
 

@@ -3,8 +3,7 @@ import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { PolymorphicTarget, Resource, ScalarAttribute, ToOneOfAttribute } from '../model.ts'
 import { cascadesRemove, findDiscriminator, hasRelatedKey, isOwning } from './foreign-key.ts'
 import { publicName } from './property-type.ts'
-import { readCommon } from './read-common.ts'
-import type { PropertyContext, ResourcesByClass } from './read-common.ts'
+import { readCommon, type PropertyContext, type ResourcesByClass } from './read-common.ts'
 import { unsupported } from './unsupported.ts'
 
 /** Reads a polymorphic relation: the branches are its to-ones. */

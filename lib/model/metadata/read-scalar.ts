@@ -1,11 +1,9 @@
 /** Read scalar: reads a scalar property: its type, the source of its value, and the code of the entity that shows it. */
-import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
-import { isRaw } from '@mikro-orm/core'
+import { isRaw, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { Renderer, ScalarAttribute, Source } from '../model.ts'
 import { getterRender, serializerRender } from './getters.ts'
 import { isGetter, scalarType } from './property-type.ts'
-import { isRequiredInside, readCommon } from './read-common.ts'
-import type { PropertyContext } from './read-common.ts'
+import { isRequiredInside, readCommon, type PropertyContext } from './read-common.ts'
 import { compileFormula } from './sql-formula.ts'
 
 /** Reads a scalar property, in a table or inside an embedded object. */

@@ -2,8 +2,7 @@
  * Reads how an embedded object, or a list of them, is stored as JSON: by which keys, in which order, and with which conversions MikroORM
  * does so. Gives nothing where code of the application makes such objects or looks at them, and for links and objects of several classes.
  */
-import { JsonType, isRaw } from '@mikro-orm/core'
-import type { EntityMetadata, EntityProperty, Platform } from '@mikro-orm/core'
+import { JsonType, isRaw, type EntityMetadata, type EntityProperty, type Platform } from '@mikro-orm/core'
 import type { ToDocument } from '../stored-table.ts'
 
 /** What is stored of one property inside. */

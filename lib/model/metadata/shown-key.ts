@@ -6,8 +6,7 @@
 import { withArticle } from '../../foundation/base/article.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { KEY_KINDS } from './foreign-key.ts'
-import { isRelation } from '../model.ts'
-import type { Attribute, Resource, ScalarAttribute, TargetKey } from '../model.ts'
+import { isRelation, type Attribute, type Resource, type ScalarAttribute, type TargetKey } from '../model.ts'
 
 /** What is known of a resource when its option is read. */
 type KeyedResource = Pick<Resource, 'attributes' | 'byName' | 'className' | 'hierarchy' | 'key' | 'keyNames' | 'uniques'>

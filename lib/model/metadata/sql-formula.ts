@@ -1,6 +1,5 @@
 /** Compiles the formulas of MikroORM to SQL over the columns of a table alias. */
-import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
-import { isRaw } from '@mikro-orm/core'
+import { isRaw, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { Formula } from '../model.ts'
 
 /** Returns a formula as SQL text with bound values. In MikroORM's text `??` marks an identifier, `?` a value. */

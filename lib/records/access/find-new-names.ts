@@ -3,10 +3,8 @@
  * validation judges it.
  */
 import { isObject } from '../../foundation/base/json.ts'
-import { addLearned, takesName, NOTHING_LEARNED } from '../../model/open-attributes.ts'
-import type { LearnedNames } from '../../model/open-attributes.ts'
-import { listTargets } from '../../model/model.ts'
-import type { Attribute, Resource } from '../../model/model.ts'
+import { addLearned, takesName, NOTHING_LEARNED, type LearnedNames } from '../../model/open-attributes.ts'
+import { listTargets, type Attribute, type Resource } from '../../model/model.ts'
 import type { Target } from './resolve-path.ts'
 
 /**

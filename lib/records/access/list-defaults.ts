@@ -10,10 +10,8 @@ import type { Resource } from '../../model/model.ts'
 import { planRead } from '../plan/plan.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { readPairs } from '../request/parsed-query.ts'
-import { NO_PARAMETERS, parseParameters, vocabularyOf } from '../request/query-string.ts'
-import type { Parameters, RawFilter, Vocabulary } from '../request/query-string.ts'
-import type { RawSort } from '../request/reserved-parameters.ts'
-import { parseReserved } from '../request/reserved-parameters.ts'
+import { NO_PARAMETERS, parseParameters, vocabularyOf, type Parameters, type RawFilter, type Vocabulary } from '../request/query-string.ts'
+import { parseReserved, type RawSort } from '../request/reserved-parameters.ts'
 import type { Target } from './resolve-path.ts'
 
 /** What a list of a resource has of which a request names none. */

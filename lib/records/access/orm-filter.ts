@@ -8,8 +8,7 @@ import { Reference } from '@mikro-orm/core'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { keyOfEntity } from '../../model/entity-key.ts'
 import type { Condition, KeyRef, Operand, ValueRef } from '../plan/read-plan.ts'
-import type { ScalarType } from '../../foundation/values/scalar-type.ts'
-import { readScalar } from '../../foundation/values/scalar-type.ts'
+import { readScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 
 /** A condition in three-valued logic: when it is true and when it is false. With NULLs it may be neither, which `$not` keeps. */

@@ -5,8 +5,7 @@
 import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
 import { RestError, restError } from '../../foundation/base/errors.ts'
 import type { HttpMethod } from '../../foundation/base/http-methods.ts'
-import { describeKey, idFromText } from '../../model/key.ts'
-import type { RecordKey } from '../../model/key.ts'
+import { describeKey, idFromText, type RecordKey } from '../../model/key.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'
 import { isValue, listTargets } from '../../model/model.ts'
 import { NO_VERSION, formatRoot } from '../request/address.ts'
@@ -14,8 +13,7 @@ import type { Request } from '../request/parse-request.ts'
 import { DESCRIPTION } from '../request/reserved-paths.ts'
 import type { Attribute, ResourceMark, Model, Resource, ToManyAttribute } from '../../model/model.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
-import { describeClosed, EVERYTHING, existsFor, isOpen, isVisible, openNames } from '../plan/visibility.ts'
-import type { Visibility } from '../plan/visibility.ts'
+import { describeClosed, EVERYTHING, existsFor, isOpen, isVisible, openNames, type Visibility } from '../plan/visibility.ts'
 
 /** The path of a request, cut into pieces. */
 type RequestPath = Pick<Request, 'base' | 'segments'>

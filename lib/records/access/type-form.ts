@@ -4,10 +4,8 @@
  * bare value.
  */
 import { restError } from '../../foundation/base/errors.ts'
-import { itemsOf, plainField } from '../../foundation/base/form-body.ts'
-import type { FormBody, FormField } from '../../foundation/base/form-body.ts'
-import { parseScalar } from '../../foundation/values/scalar-type.ts'
-import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+import { itemsOf, plainField, type FormBody, type FormField } from '../../foundation/base/form-body.ts'
+import { parseScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { isIds } from '../../model/ids-name.ts'
 import { idParts } from '../../model/key.ts'
 import type { Attribute, Resource } from '../../model/model.ts'

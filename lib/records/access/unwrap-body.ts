@@ -5,8 +5,7 @@
  */
 import { restError } from '../../foundation/base/errors.ts'
 import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
-import { FormBody } from '../../foundation/base/form-body.ts'
-import type { FormField } from '../../foundation/base/form-body.ts'
+import { FormBody, type FormField } from '../../foundation/base/form-body.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import type { Tree } from '../../foundation/base/template-tree.ts'
 import type { ScalarKind } from '../../foundation/values/scalar-type.ts'

@@ -10,14 +10,12 @@ import type { RequestAbort } from '../../foundation/base/abort.ts'
 import { parameterError } from '../../foundation/base/errors.ts'
 import { suggestValue } from '../request/habits.ts'
 import { isFolded } from '../request/operators.ts'
-import { idParts, describeKey, describeTypedKey, idFromText, idValues, typedKeyFromText } from '../../model/key.ts'
+import { idParts, describeKey, describeTypedKey, idFromText, idValues, typedKeyFromText, type KeyValues } from '../../model/key.ts'
 import type { HookContext } from '../../model/hook-context.ts'
-import type { KeyValues } from '../../model/key.ts'
 import type { Renderer, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import type { RawFilter, RawValue } from '../request/query-string.ts'
 import type { AnswerBudget } from '../plan/answer-limits.ts'
-import { describeScalar, parseScalar } from '../../foundation/values/scalar-type.ts'
-import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
+import { describeScalar, parseScalar, type ScalarType, type ScalarValue } from '../../foundation/values/scalar-type.ts'
 
 /** The values of one request. */
 export interface Arguments {

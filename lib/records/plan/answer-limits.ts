@@ -5,8 +5,7 @@
  */
 import { parameterError } from '../../foundation/base/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
-import { findParameterName, findLongest } from '../request/query-string.ts'
-import type { Pair, Vocabulary } from '../request/query-string.ts'
+import { findParameterName, findLongest, type Pair, type Vocabulary } from '../request/query-string.ts'
 
 /** So many IDs of a list count as one record. */
 const IDS = 10

@@ -1,19 +1,14 @@
 /** Order: sort keys, of a request or of the model's own order of a list, become SortTerms. Refuses with parameter_invalid. */
 import { parameterError } from '../../foundation/base/errors.ts'
 import { suggestSort } from '../request/habits.ts'
-import { DEFAULT_LIMITS } from '../../foundation/base/limits.ts'
-import type { Limits } from '../../foundation/base/limits.ts'
-import { isRelation } from '../../model/model.ts'
-import type { RelationAttribute, Resource, ToManyAttribute } from '../../model/model.ts'
-import { findParameterName } from '../request/query-string.ts'
+import { DEFAULT_LIMITS, type Limits } from '../../foundation/base/limits.ts'
+import { isRelation, type RelationAttribute, type Resource, type ToManyAttribute } from '../../model/model.ts'
+import { findParameterName, type Vocabulary } from '../request/query-string.ts'
 import type { RawSort } from '../request/reserved-parameters.ts'
-import type { Vocabulary } from '../request/query-string.ts'
-import { isOpen, walkPath } from './paths.ts'
-import type { Walk } from './paths.ts'
+import { isOpen, walkPath, type Walk } from './paths.ts'
 import type { Anchor, SortTerm } from './read-plan.ts'
 import { isOrdered } from '../../foundation/values/scalar-type.ts'
-import { branchesFor } from './visibility.ts'
-import type { Visibility } from './visibility.ts'
+import { branchesFor, type Visibility } from './visibility.ts'
 
 /** The context that sort keys are planned in. */
 interface OrderContext {

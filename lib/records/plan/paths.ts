@@ -4,16 +4,14 @@
 import { idParts } from '../../model/key.ts'
 import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
-import { RestError, parameterError } from '../../foundation/base/errors.ts'
-import type { FieldError } from '../../foundation/base/errors.ts'
+import { RestError, parameterError, type FieldError } from '../../foundation/base/errors.ts'
 import type { SuggestedSpelling } from '../request/habits.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { isRelation } from '../../model/model.ts'
 import type { Attribute, PolymorphicTarget, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { ClassCheck } from './read-plan.ts'
-import { EVERYTHING, branchesFor, describeClosed, existsFor, isVisible, visibleNames } from './visibility.ts'
-import type { Visibility } from './visibility.ts'
+import { EVERYTHING, branchesFor, describeClosed, existsFor, isVisible, visibleNames, type Visibility } from './visibility.ts'
 
 /** A path, walked: the relations on the way, and the attribute at its end (which may be a relation itself). */
 interface Walked {

@@ -4,16 +4,14 @@
  */
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
-import { NO_PARAMETERS } from '../request/query-string.ts'
-import type { Parameters, RawValue, Vocabulary } from '../request/query-string.ts'
+import { NO_PARAMETERS, type Parameters, type RawValue, type Vocabulary } from '../request/query-string.ts'
 import { formatReservedShape } from '../request/reserved-parameters.ts'
 import { findForm, planFilters } from './filters.ts'
 import { planOrder } from './order.ts'
 import { isReachable } from './paths.ts'
 import { planSelection } from './selection.ts'
 import type { Anchor, Field, ReadPlan } from './read-plan.ts'
-import { EVERYTHING, existsFor } from './visibility.ts'
-import type { Visibility } from './visibility.ts'
+import { EVERYTHING, existsFor, type Visibility } from './visibility.ts'
 
 /** Returns the part of the parameters that a plan depends on, as a text. Two requests of one shape differ in values alone. */
 export function formatShape(parameters: Parameters): string {

@@ -7,13 +7,11 @@ import { parameterError } from '../../foundation/base/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { isValue } from '../../model/model.ts'
 import type { Attribute, PolymorphicTarget, EmbeddedAttribute, Resource, ToOneOfAttribute } from '../../model/model.ts'
-import { findParameterName } from '../request/query-string.ts'
-import type { Vocabulary } from '../request/query-string.ts'
+import { findParameterName, type Vocabulary } from '../request/query-string.ts'
 import { planListOrder } from './order.ts'
 import { listEnds, walkPath } from './paths.ts'
 import type { Field, RecordNode } from './read-plan.ts'
-import { branchesFor, isVisible } from './visibility.ts'
-import type { Visibility } from './visibility.ts'
+import { branchesFor, isVisible, type Visibility } from './visibility.ts'
 
 /** The parameters of a request for the shape of records. */
 interface Selection {

@@ -1,6 +1,5 @@
 /** Anchors: what readings start from, by the key of a row or by the value that stands for it (`ShownKey`). */
-import { isShownKey } from '../../model/key.ts'
-import type { RecordKey } from '../../model/key.ts'
+import { isShownKey, type RecordKey } from '../../model/key.ts'
 import type { RelationAttribute, Resource } from '../../model/model.ts'
 import type { Anchor } from '../plan/read-plan.ts'
 

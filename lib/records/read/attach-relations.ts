@@ -1,10 +1,8 @@
 /** Attach relations: reads what records link, level by level, and puts it into them. */
-import { bindParameters } from '../database/bind.ts'
-import type { Arguments } from '../database/bind.ts'
+import { bindParameters, type Arguments } from '../database/bind.ts'
 import { putInside } from '../../foundation/base/json.ts'
 import type { CompiledChild, CompiledNode, Dialect, EncodedLinks, Reading, ReadingStep, Row, RowBound } from '../database/dialect.ts'
-import { build, weigh, weighIds } from './build-records.ts'
-import type { JsonRecord } from './build-records.ts'
+import { build, weigh, weighIds, type JsonRecord } from './build-records.ts'
 
 /** Records that relations are read for. */
 interface Owners {

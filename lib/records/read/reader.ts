@@ -1,14 +1,12 @@
 /**
  * Reader: puts the reading stages together: plan, compile, bind, run, render. Plans are cached by the shape of the request.
  */
-import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
-import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
+import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
 import type { CompiledRead, Reading, Statement } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
-import { idValues, isShownKey, keyFromJson } from '../../model/key.ts'
-import type { KeyValues, RecordKey } from '../../model/key.ts'
+import { idValues, isShownKey, keyFromJson, type KeyValues, type RecordKey } from '../../model/key.ts'
 import type {
   EmbeddedAttribute,
   PolymorphicTarget,
@@ -21,14 +19,10 @@ import type {
 import { AnswerBudget } from '../plan/answer-limits.ts'
 import { planKeys, planRead, formatShape } from '../plan/plan.ts'
 import type { Anchor } from '../plan/read-plan.ts'
-import { KEYS, OWN_READINGS, relatedTo } from './anchors.ts'
-import type { OwnReading } from './anchors.ts'
-import { EVERYTHING, branchesFor, retryWithRules } from '../plan/visibility.ts'
-import type { PendingRule, Visibility } from '../plan/visibility.ts'
-import { NO_PARAMETERS } from '../request/query-string.ts'
-import type { Parameters, Vocabulary } from '../request/query-string.ts'
-import { estimateRead, findOrMake } from './plan-cache.ts'
-import type { CachedRead, Plans } from './plan-cache.ts'
+import { KEYS, OWN_READINGS, relatedTo, type OwnReading } from './anchors.ts'
+import { EVERYTHING, branchesFor, retryWithRules, type PendingRule, type Visibility } from '../plan/visibility.ts'
+import { NO_PARAMETERS, type Parameters, type Vocabulary } from '../request/query-string.ts'
+import { estimateRead, findOrMake, type CachedRead, type Plans } from './plan-cache.ts'
 import {
   checkFound,
   finishRender,

@@ -2,17 +2,14 @@
  * Row keys: finds the primary keys of records by the values that stand for them where clients know another one (`Resource.shownKey`): of
  * the record of a path, and of all that a body links, with one statement for each resource.
  */
-import { chain } from '../../foundation/base/awaitable.ts'
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import { idFromJson, idValues, isShownKey, keyFromJson, shownText } from '../../model/key.ts'
-import type { KeyValues, RecordKey, ShownKey } from '../../model/key.ts'
+import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
+import { idFromJson, idValues, isShownKey, keyFromJson, shownText, type KeyValues, type RecordKey, type ShownKey } from '../../model/key.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { Arguments } from '../database/bind.ts'
 import type { CompiledRead, Dialect, Reading } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import type { Anchor, Field } from '../plan/read-plan.ts'
-import { readBefore, readFirst, readRecords } from './run-read.ts'
-import type { JsonRecord } from './run-read.ts'
+import { readBefore, readFirst, readRecords, type JsonRecord } from './run-read.ts'
 
 /**
  * How the rows of a resource are found: by one value, by several, and by the primary key. `key` gives that key alone, which an index holds.

@@ -5,8 +5,7 @@
  */
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
-import { bindParameters } from '../database/bind.ts'
-import type { Arguments, PendingRender } from '../database/bind.ts'
+import { bindParameters, type Arguments, type PendingRender } from '../database/bind.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { isPlain, toJson } from '../../foundation/base/json.ts'
 import type {
@@ -21,8 +20,7 @@ import type {
   Statement,
 } from '../database/dialect.ts'
 import { attachAll } from './attach-relations.ts'
-import { build, weigh } from './build-records.ts'
-import type { JsonRecord } from './build-records.ts'
+import { build, weigh, type JsonRecord } from './build-records.ts'
 
 export type { JsonRecord }
 

@@ -1,6 +1,5 @@
 /** Stored reader: reads records as they are stored, whatever answers show of them, and the bare values of columns. */
-import { chain } from '../../foundation/base/awaitable.ts'
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
 import type { CompiledRead, Reading, Row, Statement } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
 import type { KeyValues, RecordKey } from '../../model/key.ts'
@@ -8,8 +7,7 @@ import type { Resource } from '../../model/model.ts'
 import { planStored } from '../plan/plan.ts'
 import type { Plans } from './plan-cache.ts'
 import { findId } from './row-keys.ts'
-import { readFirst, readRows, readStored, readTogether } from './run-read.ts'
-import type { JsonRecord, Stored } from './run-read.ts'
+import { readFirst, readRows, readStored, readTogether, type JsonRecord, type Stored } from './run-read.ts'
 
 const NO_FILTERS = [] as const
 const WHOLE = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 })

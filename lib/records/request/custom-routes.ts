@@ -11,10 +11,8 @@ import { NO_VERSION } from './address.ts'
 import { TEST_CONTROLS } from './reserved-paths.ts'
 import { checkHeaders } from '../../foundation/base/headers.ts'
 import { toJson } from '../../foundation/base/json.ts'
-import { RequestContext } from './request-context.ts'
-import type { ContextParts } from './request-context.ts'
-import { JSON_TYPE } from '../../foundation/base/response.ts'
-import type { RestResponse } from '../../foundation/base/response.ts'
+import { RequestContext, type ContextParts } from './request-context.ts'
+import { JSON_TYPE, type RestResponse } from '../../foundation/base/response.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 
 /** A custom route. */

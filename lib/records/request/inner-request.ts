@@ -2,10 +2,8 @@
  * Inner request: what code of the application asks of the engine inside of a request (`ctx.ask`): below the same base and version, as the
  * same caller, or as the engine itself. Gives what the answer carries; throws a RestError that is answered as it is.
  */
-import { LazyClient } from '../../foundation/base/abort.ts'
-import type { RequestAbort } from '../../foundation/base/abort.ts'
-import { AskedError } from '../../foundation/base/errors.ts'
-import type { RestError } from '../../foundation/base/errors.ts'
+import { LazyClient, type RequestAbort } from '../../foundation/base/abort.ts'
+import { AskedError, type RestError } from '../../foundation/base/errors.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'

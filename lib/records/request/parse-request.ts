@@ -2,15 +2,12 @@
  * Parse request: method, path and query become a Request: the intent, of which nobody knows yet whether it makes sense.
  * Refuses with path_malformed, query_malformed and path_unknown.
  */
-import { LazyClient, WholeClient } from '../../foundation/base/abort.ts'
-import type { Connected } from '../../foundation/base/abort.ts'
+import { LazyClient, WholeClient, type Connected } from '../../foundation/base/abort.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import { QUERY_TYPES } from '../../foundation/base/http-methods.ts'
 import { formatHint } from '../../foundation/base/suggest.ts'
-import { NO_VERSION, findPathBelow } from './address.ts'
-import type { Address } from './address.ts'
-import { NO_QUERY, ParsedQuery } from './parsed-query.ts'
-import type { QueryCache } from './parsed-query.ts'
+import { NO_VERSION, findPathBelow, type Address } from './address.ts'
+import { NO_QUERY, ParsedQuery, type QueryCache } from './parsed-query.ts'
 import { pairsOfObject, pairsOfText } from './query-string.ts'
 import type { QueryInput, QueryValue } from '../../foundation/base/query-input.ts'
 

@@ -4,9 +4,8 @@
  */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
-import { pairsOfObject, pairsOfText } from './query-string.ts'
+import { pairsOfObject, pairsOfText, type Pair, type Parameters, type Vocabulary } from './query-string.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
-import type { Pair, Parameters, Vocabulary } from './query-string.ts'
 
 /** What has been read of a query. */
 interface ReadQuery {

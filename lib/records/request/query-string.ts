@@ -7,8 +7,7 @@ import type { QueryInput, QueryValue } from '../../foundation/base/query-input.t
 import { restError, parameterError } from '../../foundation/base/errors.ts'
 import { escapeItem } from '../../model/client/query-text.ts'
 import { suggestObject } from './habits.ts'
-import { OPERATORS, findAngle, findMarked, findSignAtEnd, isAngle } from './operators.ts'
-import type { Operator, WrittenSign } from './operators.ts'
+import { OPERATORS, findAngle, findMarked, findSignAtEnd, isAngle, type Operator, type WrittenSign } from './operators.ts'
 import { ALL_RESERVED, NONE_GIVEN, PARAMETERS, RESERVED, parseReserved } from './reserved-parameters.ts'
 import type { GivenParameters, Reserved } from './reserved-parameters.ts'
 

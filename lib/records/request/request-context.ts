@@ -1,8 +1,7 @@
 /** Request context: makes the HookContext of a request. Costly members are made when they are first read. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { Action, AskOptions, Claims, EngineHandle, HookContext, RequestEntityManager } from '../../model/hook-context.ts'
-import { askWithin } from './inner-request.ts'
-import type { OuterRequest } from './inner-request.ts'
+import { askWithin, type OuterRequest } from './inner-request.ts'
 import type { Resource } from '../../model/model.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import { assertJson } from '../../foundation/base/json.ts'

@@ -2,8 +2,7 @@
  * Reserved paths: what stands beside the resources. Where paths have no version, these names are in the place of resources, and no resource
  * may have one of them.
  */
-import { listSessionNames } from './session-paths.ts'
-import type { SessionPaths } from './session-paths.ts'
+import { listSessionNames, type SessionPaths } from './session-paths.ts'
 
 /** The last segment of the path of a description. */
 export const DESCRIPTION = 'openapi.json'

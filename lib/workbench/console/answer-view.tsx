@@ -5,8 +5,7 @@ import { ErrorNotice } from '../parts/notice.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { StatementsPart } from '../requests/statements-part.tsx'
-import { explainRequest, judge } from './run-request.ts'
-import type { RequestOutcome } from './run-request.ts'
+import { explainRequest, judge, type RequestOutcome } from './run-request.ts'
 import type { WrittenRequest } from './sent-request.ts'
 
 export function AnswerView({ outcome }: { readonly outcome: RequestOutcome }) {

@@ -5,8 +5,7 @@ import { parameterNames } from '../data/parameter-names.ts'
 import { Combobox } from '../parts/combobox.tsx'
 import { outline } from '../state/outline.ts'
 import { exampleBody, missingNames, resourceOfPath, withName } from './body-names.ts'
-import { METHODS, findBodyFault, takesBody } from './sent-request.ts'
-import type { WrittenRequest } from './sent-request.ts'
+import { METHODS, findBodyFault, takesBody, type WrittenRequest } from './sent-request.ts'
 
 interface RequestFormProps {
   readonly request: WrittenRequest

@@ -1,13 +1,11 @@
 /**
  * Run request: sends a request of the console as an app would, asks whether the answer is as the document says, and what the request runs.
  */
-import { control, sendAsUser } from '../state/ask.ts'
-import type { Answer } from '../state/ask.ts'
+import { control, sendAsUser, type Answer } from '../state/ask.ts'
 import { dataChanged } from '../state/live.ts'
 import { outline } from '../state/outline.ts'
 import type { Explanation } from '../../engine/journal/explanation.ts'
-import { readHeaders, takesBody } from './sent-request.ts'
-import type { WrittenRequest } from './sent-request.ts'
+import { readHeaders, takesBody, type WrittenRequest } from './sent-request.ts'
 
 interface ConformityReport {
   /** Whether the document has the path. */

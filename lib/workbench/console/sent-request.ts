@@ -1,7 +1,6 @@
 /** Sent request: a request of the console as the reader has written it, as the place of the page, and as it is copied. */
 import type { CopiedRequest } from '../requests/copies.ts'
-import { formatPlace } from '../state/place-text.ts'
-import type { Place } from '../state/place-text.ts'
+import { formatPlace, type Place } from '../state/place-text.ts'
 
 export const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'] as const
 

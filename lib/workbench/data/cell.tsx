@@ -1,8 +1,6 @@
 /** Cell: one value of a record, as text: nothing of the data is ever HTML. */
-import { findResource } from '../state/outline.ts'
-import type { OutlinedAttribute } from '../state/outline.ts'
-import { idOf, labelOf, textOf } from '../state/records.ts'
-import type { AnyRecord } from '../state/records.ts'
+import { findResource, type OutlinedAttribute } from '../state/outline.ts'
+import { idOf, labelOf, textOf, type AnyRecord } from '../state/records.ts'
 import { hrefOfRecord } from './links.ts'
 
 /** Characters of a value that a cell shows; the panel of the record shows all. */

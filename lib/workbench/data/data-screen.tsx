@@ -1,7 +1,6 @@
 /** Data screen: the resources, and the records of one of them: a page at a time, sorted and filtered by the API's own grammar. */
 import { Empty } from '../parts/notice.tsx'
-import { counts, findResource, outline } from '../state/outline.ts'
-import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
+import { counts, findResource, outline, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
 import { place } from '../state/place.ts'
 import { hrefOfResource } from './links.ts'
 import { ListView } from './list-view.tsx'

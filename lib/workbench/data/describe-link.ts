@@ -1,8 +1,6 @@
 /** Describe link: the ID of a linked record, and what stands for it in a field. */
-import { findResource } from '../state/outline.ts'
-import type { OutlinedAttribute } from '../state/outline.ts'
-import { idOf, labelOf, textOf } from '../state/records.ts'
-import type { AnyRecord } from '../state/records.ts'
+import { findResource, type OutlinedAttribute } from '../state/outline.ts'
+import { idOf, labelOf, textOf, type AnyRecord } from '../state/records.ts'
 
 interface DescribedLink {
   readonly id: string | undefined

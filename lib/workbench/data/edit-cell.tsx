@@ -5,15 +5,12 @@
 import type { RefObject } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Refusal } from '../state/ask.ts'
-import { findResource } from '../state/outline.ts'
-import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
-import { textOf, valueOf } from '../state/records.ts'
-import type { AnyRecord } from '../state/records.ts'
+import { findResource, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
+import { textOf, valueOf, type AnyRecord } from '../state/records.ts'
 import { describeLink } from './describe-link.ts'
 import { readFaults } from './field-faults.ts'
 import { Field } from './field.tsx'
-import { readDraft, writeDraft } from './input-text.ts'
-import type { FieldDraft } from './input-text.ts'
+import { readDraft, writeDraft, type FieldDraft } from './input-text.ts'
 import { changeRecord } from './save.ts'
 
 /** What follows when a cell is left: it stays chosen, the next or the one before is edited; `nowhere`: the reader is elsewhere already. */

@@ -1,7 +1,6 @@
 /** Editable: which values of a record a reader may write. */
 import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
-import { valueOf } from '../state/records.ts'
-import type { AnyRecord } from '../state/records.ts'
+import { valueOf, type AnyRecord } from '../state/records.ts'
 
 /** Not a key, which names the record, nor what the engine gives. */
 export function isEditable(resource: OutlinedResource, column: OutlinedAttribute, record: AnyRecord): boolean {

@@ -3,10 +3,8 @@
  * of its own.
  */
 import { useRef } from 'preact/hooks'
-import type { OutlinedAttribute } from '../state/outline.ts'
-import { findResource } from '../state/outline.ts'
-import { choicesOf, isJson, isLarge } from './input-text.ts'
-import type { FieldDraft } from './input-text.ts'
+import { findResource, type OutlinedAttribute } from '../state/outline.ts'
+import { choicesOf, isJson, isLarge, type FieldDraft } from './input-text.ts'
 import { LinkField } from './link-field.tsx'
 
 interface FieldProps {

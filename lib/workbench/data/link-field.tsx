@@ -1,13 +1,11 @@
 /** Link field: which record a link leads to: what is typed searches by name and by ID. */
 import type { RefObject } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import { Combobox } from '../parts/combobox.tsx'
-import type { Choice } from '../parts/combobox.tsx'
+import { Combobox, type Choice } from '../parts/combobox.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import type { OutlinedResource } from '../state/outline.ts'
 import { nameRecord } from './describe-link.ts'
-import { searchRecords } from './search-records.ts'
-import type { FoundRecord } from './search-records.ts'
+import { searchRecords, type FoundRecord } from './search-records.ts'
 import type { FieldDraft } from './input-text.ts'
 
 interface LinkFieldProps {

@@ -1,6 +1,5 @@
 /** Links: where data is shown: the places of resources, records and lists. */
-import { findResource, outline } from '../state/outline.ts'
-import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
+import { findResource, outline, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
 import { encodeSoftly, formatPlace } from '../state/place-text.ts'
 
 export function hrefOfResource(resource: string, query = ''): string {

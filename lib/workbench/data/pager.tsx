@@ -1,6 +1,5 @@
 /** Pager: where the page is in the list, and the ways to the others. */
-import { withOffset } from './list-query.ts'
-import type { ShownQuery, ParameterNames } from './list-query.ts'
+import { withOffset, type ShownQuery, type ParameterNames } from './list-query.ts'
 import type { ShownPage } from './read-page.ts'
 
 interface PagerProps {

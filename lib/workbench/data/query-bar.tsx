@@ -1,7 +1,6 @@
 /** Query bar: the request of the list, as an app would send it, with completion. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { Combobox } from '../parts/combobox.tsx'
-import type { Choice } from '../parts/combobox.tsx'
+import { Combobox, type Choice } from '../parts/combobox.tsx'
 import { outline } from '../state/outline.ts'
 import { complete } from './complete.ts'
 import type { ParameterNames } from './list-query.ts'

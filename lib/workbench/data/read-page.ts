@@ -1,10 +1,8 @@
 /** Read page: asks for a page of a list, and for records that are not on it. */
 import { look, Refusal } from '../state/ask.ts'
-import { findResource, pathOf } from '../state/outline.ts'
-import type { OutlinedResource } from '../state/outline.ts'
+import { findResource, pathOf, type OutlinedResource } from '../state/outline.ts'
 import type { AnyRecord } from '../state/records.ts'
-import { readListQuery } from './list-query.ts'
-import type { ShownQuery } from './list-query.ts'
+import { readListQuery, type ShownQuery } from './list-query.ts'
 import { parameterNames } from './parameter-names.ts'
 import { filterName, literal } from './search-records.ts'
 

@@ -1,10 +1,8 @@
 /** Save: writes records as an app would: a change by PATCH, with the version of the record where it has one. Each throws a Refusal. */
 import { control, sendAsUser, succeed } from '../state/ask.ts'
 import { dataChanged } from '../state/live.ts'
-import { parameterOf } from '../state/outline.ts'
-import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
-import { idOf, textOf } from '../state/records.ts'
-import type { AnyRecord } from '../state/records.ts'
+import { parameterOf, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
+import { idOf, textOf, type AnyRecord } from '../state/records.ts'
 import { requestOf } from './links.ts'
 
 export async function changeRecord(resource: OutlinedResource, id: string, record: AnyRecord, body: object): Promise<void> {

@@ -1,9 +1,7 @@
 /** Search records: finds the records that a link may lead to, by their name or their ID, in the grammar of the API. */
 import { look } from '../state/ask.ts'
-import { parameterOf, pathOf } from '../state/outline.ts'
-import type { OutlinedResource } from '../state/outline.ts'
-import { idOf, labelOf } from '../state/records.ts'
-import type { AnyRecord } from '../state/records.ts'
+import { parameterOf, pathOf, type OutlinedResource } from '../state/outline.ts'
+import { idOf, labelOf, type AnyRecord } from '../state/records.ts'
 import { encodeSoftly } from '../state/place-text.ts'
 import { parameterNames } from './parameter-names.ts'
 

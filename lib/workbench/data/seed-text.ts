@@ -4,8 +4,7 @@
  */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 import { code } from '../state/code.ts'
-import { valueOf } from '../state/records.ts'
-import type { AnyRecord } from '../state/records.ts'
+import { valueOf, type AnyRecord } from '../state/records.ts'
 import { readId } from './input-text.ts'
 
 /**

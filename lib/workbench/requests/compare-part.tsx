@@ -5,8 +5,7 @@ import { useLoad } from '../parts/use-load.ts'
 import { textOf } from '../state/records.ts'
 import { findDifferences } from './difference.ts'
 import { items } from './journal.ts'
-import { readEntry } from './read-entry.ts'
-import type { FullEntry } from './read-entry.ts'
+import { readEntry, type FullEntry } from './read-entry.ts'
 import { change } from './view.ts'
 
 /** Differences that are shown. */

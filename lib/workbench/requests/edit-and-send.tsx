@@ -1,7 +1,6 @@
 /** Edit and send: a request of the journal, with another path, query or body. */
 import { useId, useState } from 'preact/hooks'
-import { writeTarget } from './copies.ts'
-import type { CopiedRequest } from './copies.ts'
+import { writeTarget, type CopiedRequest } from './copies.ts'
 import type { FullEntry } from './read-entry.ts'
 
 interface EditAndSendProps {

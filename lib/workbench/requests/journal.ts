@@ -4,8 +4,7 @@
  */
 import { signal } from '@preact/signals'
 import { control } from '../state/ask.ts'
-import { onEvent, streams } from '../state/live.ts'
-import type { EngineEvent, Mark, RequestSummary } from '../state/live.ts'
+import { onEvent, streams, type EngineEvent, type Mark, type RequestSummary } from '../state/live.ts'
 
 /** Requests and marks in the order in which they happened. */
 export type ListedItem = { readonly kind: 'request'; readonly request: RequestSummary } | { readonly kind: 'mark'; readonly mark: Mark }

@@ -1,14 +1,11 @@
 /** Read entry: one request with its bodies, the rows that it has changed, and what it has run. */
 import type { JournalEntry } from '../../engine/journal/journal-entry.ts'
 import type { ExplainedStatement, IndexHint } from '../../engine/journal/explanation.ts'
-import { control, mint, send } from '../state/ask.ts'
-import type { Answer } from '../state/ask.ts'
-import { clock, knownFaults } from '../state/live.ts'
-import type { RequestSummary } from '../state/live.ts'
+import { control, mint, send, type Answer } from '../state/ask.ts'
+import { clock, knownFaults, type RequestSummary } from '../state/live.ts'
 import { outline } from '../state/outline.ts'
 import { world } from '../state/place.ts'
-import { writeTarget } from './copies.ts'
-import type { CopiedRequest, CopyTarget } from './copies.ts'
+import { writeTarget, type CopiedRequest, type CopyTarget } from './copies.ts'
 
 export interface FullEntry extends JournalEntry {
   readonly statements?: readonly ExplainedStatement[]

@@ -1,11 +1,9 @@
 /** Request detail: why a request was answered as it was: the rows before and after, what was sent and answered, what ran, and the time. */
 import { useState } from 'preact/hooks'
-import { CopyMenu } from '../parts/copy-menu.tsx'
-import type { CopyItem } from '../parts/copy-menu.tsx'
+import { CopyMenu, type CopyItem } from '../parts/copy-menu.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { ErrorNotice } from '../parts/notice.tsx'
-import { Tabs } from '../parts/tabs.tsx'
-import type { Tab } from '../parts/tabs.tsx'
+import { Tabs, type Tab } from '../parts/tabs.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { knownFaults } from '../state/live.ts'
 import { ChangesPart } from './changes-part.tsx'
@@ -13,11 +11,9 @@ import { ComparePart } from './compare-part.tsx'
 import { RUNNERS, asClient, asCurl, asFetch, asHandle, asTest, writeFault, writeTarget } from './copies.ts'
 import { EditAndSend } from './edit-and-send.tsx'
 import { GoBack } from './go-back.tsx'
-import { copyOf, findSent, readEntry, sendAgain, targetOf, targetWithout, whyIncomplete } from './read-entry.ts'
-import type { FullEntry } from './read-entry.ts'
+import { copyOf, findSent, readEntry, sendAgain, targetOf, targetWithout, whyIncomplete, type FullEntry } from './read-entry.ts'
 import { StatementsPart, TimePart } from './statements-part.tsx'
-import { change, hrefOfView } from './view.ts'
-import type { RequestsView } from './view.ts'
+import { change, hrefOfView, type RequestsView } from './view.ts'
 
 export function RequestDetail({ id, view }: { readonly id: number; readonly view: RequestsView }) {
   const { data: entry, error } = useLoad(() => readEntry(id), [id])

@@ -8,8 +8,7 @@ import { clearJournal, collect, goOn, isPaused, items, journalError, waiting } f
 import { matchEntry } from './match-entry.ts'
 import { RequestDetail } from './request-detail.tsx'
 import { Timeline } from './timeline.tsx'
-import { change, readView } from './view.ts'
-import type { RequestsView } from './view.ts'
+import { change, readView, type RequestsView } from './view.ts'
 
 export default function RequestsScreen() {
   useEffect(collect, [])

@@ -4,8 +4,7 @@ import { Empty } from '../parts/notice.tsx'
 import type { Mark, RequestSummary } from '../state/live.ts'
 import { pathOf } from '../state/outline.ts'
 import type { ListedItem } from './journal.ts'
-import { hrefOfView } from './view.ts'
-import type { RequestsView } from './view.ts'
+import { hrefOfView, type RequestsView } from './view.ts'
 
 interface TimelineProps {
   readonly items: readonly ListedItem[]

@@ -1,7 +1,6 @@
 /** Place: where the reader is. All of it is in the URL, so that a page can be sent to a colleague, and the browser's own way back works. */
 import { computed, signal } from '@preact/signals'
-import { formatPlace, parsePlace } from './place-text.ts'
-import type { Place } from './place-text.ts'
+import { formatPlace, parsePlace, type Place } from './place-text.ts'
 
 export const place = signal<Place>(parsePlace(location.hash))
 

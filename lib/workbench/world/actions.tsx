@@ -2,8 +2,7 @@
  * Actions: buttons of a card that do something to the world, and the line of code that does the same, below them: that of the button that
  * was last touched.
  */
-import { createContext } from 'preact'
-import type { ComponentChildren } from 'preact'
+import { createContext, type ComponentChildren } from 'preact'
 import { useContext, useEffect, useId, useState } from 'preact/hooks'
 import { copyText } from '../parts/copy-menu.tsx'
 import { ErrorNotice } from '../parts/notice.tsx'

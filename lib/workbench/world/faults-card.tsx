@@ -1,14 +1,12 @@
 /** Faults card: the faults in effect, and a form for new ones. */
 import { useId, useState } from 'preact/hooks'
 import { control } from '../state/ask.ts'
-import { faults } from '../state/live.ts'
-import type { FaultState } from '../state/live.ts'
+import { faults, type FaultState } from '../state/live.ts'
 import { outline, pathOf } from '../state/outline.ts'
 import { inlineCode } from '../state/code.ts'
 import { Action, ActionCard } from './actions.tsx'
 import { CardTable } from './card-parts.tsx'
-import { FAULT_KINDS, LINES, faultBody, faultLine } from './lines.ts'
-import type { FaultDraft, FaultKind } from './lines.ts'
+import { FAULT_KINDS, LINES, faultBody, faultLine, type FaultDraft, type FaultKind } from './lines.ts'
 
 export function FaultsCard() {
   const [draft, setDraft] = useState<FaultDraft>(EMPTY)

@@ -1,7 +1,6 @@
 /** Gates card: the requests that gates hold, which are let go, refused or lost by buttons. */
 import { control } from '../state/ask.ts'
-import { faults } from '../state/live.ts'
-import type { FaultState } from '../state/live.ts'
+import { faults, type FaultState } from '../state/live.ts'
 import { Action, ActionCard } from './actions.tsx'
 import { LINES } from './lines.ts'
 

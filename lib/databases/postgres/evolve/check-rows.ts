@@ -1,8 +1,7 @@
 /** Check rows: which rows of a server stand against types, checks, unique indexes and foreign keys that their table is about to get. */
 import type { PoolClient } from 'pg'
 import type { Column, DatabaseTable, ForeignKey, TableDifference } from '@mikro-orm/postgresql'
-import { show, BareValue, sayDuplicates } from '../../evolve/plan.ts'
-import type { Plan, FoundRows } from '../../evolve/plan.ts'
+import { show, BareValue, sayDuplicates, type Plan, type FoundRows } from '../../evolve/plan.ts'
 import { name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
 

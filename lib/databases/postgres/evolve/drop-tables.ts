@@ -4,8 +4,7 @@
  */
 import type { PoolClient } from 'pg'
 import type { SchemaDifference } from '@mikro-orm/postgresql'
-import { countRows } from '../../evolve/plan.ts'
-import type { Plan } from '../../evolve/plan.ts'
+import { countRows, type Plan } from '../../evolve/plan.ts'
 import { name } from '../../sql/sql.ts'
 import { OWN_TABLES } from '../kit/own-tables.ts'
 import { ask, command } from '../server/sessions.ts'

@@ -1,9 +1,7 @@
 /** Makes MikroORM entities of the tables of a server. */
 import { types } from '@mikro-orm/core'
-import { buildEntities } from '../../introspect/entities.ts'
-import type { DescribedModel } from '../../introspect/entities.ts'
-import { isWritable } from '../../introspect/tables.ts'
-import type { TableMapping } from '../../introspect/tables.ts'
+import { buildEntities, type DescribedModel } from '../../introspect/entities.ts'
+import { isWritable, type TableMapping } from '../../introspect/tables.ts'
 import { name as quoted, tableName } from '../../sql/sql.ts'
 import type { ServerColumn, ServerTable, ServerTables } from './tables.ts'
 

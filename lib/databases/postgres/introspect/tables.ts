@@ -2,13 +2,11 @@
  * Tables: makes the tables of a catalogue. What the role may not read is left out, with a note. Keys, foreign keys and unique sets over
  * columns that are left out are left out, too.
  */
-import { completeKey } from '../../introspect/tables.ts'
-import type { Column, DeleteAction, ForeignKey, Table } from '../../introspect/tables.ts'
+import { completeKey, type Column, type DeleteAction, type ForeignKey, type Table } from '../../introspect/tables.ts'
 import { qualifyTable, showTable } from '../../../model/table-name.ts'
 import type { Catalogue, ColumnRow, RelationRow } from './catalogue.ts'
 import { findItems } from './check-items.ts'
-import { ServerTypes } from './server-type.ts'
-import type { ServerType } from './server-type.ts'
+import { ServerTypes, type ServerType } from './server-type.ts'
 
 /** A column of a table of a server. */
 export interface ServerColumn extends Column {

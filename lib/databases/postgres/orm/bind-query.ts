@@ -4,12 +4,10 @@
  * their literal. Undefined for a text that takes no parameters: DDL, several statements, an order or a grouping with values in it, and more
  * values than the server takes.
  */
-import { JsonProperty, Utils, isRaw } from '@mikro-orm/core'
-import type { Platform } from '@mikro-orm/core'
+import { JsonProperty, Utils, isRaw, type Platform } from '@mikro-orm/core'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
 import { isBuilder, unwrapQuery } from '../../orm/unwrap-query.ts'
-import { readTemplate } from './query-template.ts'
-import type { ParameterPlace, Template } from './query-template.ts'
+import { readTemplate, type ParameterPlace, type Template } from './query-template.ts'
 
 /** The protocol counts them in 16 bits. */
 const MAX_PARAMETERS = 65_535

@@ -1,9 +1,7 @@
 /** MikroORM's PostgreSQL connection on the sessions of the engine, with bound values. */
 import type { AnyEntity, EntityData, LoggingOptions, QueryResult, RawQueryFragment, Transaction } from '@mikro-orm/core'
-import { PostgreSqlConnection } from '@mikro-orm/postgresql'
-import type { NativeQueryBuilder } from '@mikro-orm/postgresql'
-import { CompiledQuery } from 'kysely'
-import type { AbortableQueryOptions, Kysely } from 'kysely'
+import { PostgreSqlConnection, type NativeQueryBuilder } from '@mikro-orm/postgresql'
+import { CompiledQuery, type AbortableQueryOptions, type Kysely } from 'kysely'
 import { isSilent } from '../../orm/listeners.ts'
 import { unwrapQuery } from '../../orm/unwrap-query.ts'
 import { breaksConstraint } from '../server/errors.ts'

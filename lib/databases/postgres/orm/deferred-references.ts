@@ -3,8 +3,7 @@
  * know which record a property with a mere key (`mapToPk`) links. Such references are checked when the transaction ends, as SQLite checks
  * all. It concerns tables that the engine creates.
  */
-import { ReferenceKind } from '@mikro-orm/core'
-import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
+import { ReferenceKind, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
 
 /**
  * Makes the statements of the schema with deferred foreign keys, where MikroORM does not write records in the order of their references.

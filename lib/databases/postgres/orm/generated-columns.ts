@@ -2,8 +2,7 @@
  * Generated columns: PostgreSQL before 18 has no virtual columns. There the columns that entities declare as `virtual` are created as
  * stored. Readers see no difference.
  */
-import { isRaw, raw } from '@mikro-orm/core'
-import type { MikroORM } from '@mikro-orm/core'
+import { isRaw, raw, type MikroORM } from '@mikro-orm/core'
 import type { Notes } from '../../../foundation/base/notes.ts'
 
 const VIRTUAL = /\bvirtual\s*$/i

@@ -15,8 +15,7 @@ import type {
   QueryResult,
   TransactionSettings,
 } from 'kysely'
-import { TypeOverrides } from 'pg'
-import type { PoolClient, QueryResult as ServerResult } from 'pg'
+import { TypeOverrides, type PoolClient, type QueryResult as ServerResult } from 'pg'
 import type { Clock } from '../../../foundation/base/clock.ts'
 import type { Trace } from '../../../foundation/base/trace.ts'
 import type { AddedFilters } from '../../../model/added-filters.ts'
@@ -25,8 +24,7 @@ import { commit } from '../server/commit.ts'
 import { nulError } from '../server/errors.ts'
 import type { WriteGate } from '../server/gate.ts'
 import { isLent } from '../server/lent-settings.ts'
-import { command, parseArray } from '../server/sessions.ts'
-import type { Sessions } from '../server/sessions.ts'
+import { command, parseArray, type Sessions } from '../server/sessions.ts'
 import type { Transactions } from '../server/transactions.ts'
 import type { WriteObserver } from '../server/write-observer.ts'
 

@@ -2,8 +2,7 @@
  * Server time: what SQL says of the present (`now()`, `current_date`), in defaults of columns and in values, as the engine's clock has it.
  * The server has a clock of its own, which nobody can set; so the engine writes such values itself as soon as its clock differs.
  */
-import { isRaw, raw } from '@mikro-orm/core'
-import type { Dictionary, EntityMetadata } from '@mikro-orm/core'
+import { isRaw, raw, type Dictionary, type EntityMetadata } from '@mikro-orm/core'
 import type { Clock } from '../../../foundation/base/clock.ts'
 
 /** Texts and quoted names, which stay as they are; and what gives the present, with the digits of the second that it is to have. */

@@ -3,8 +3,7 @@
  * altered, and either all is created or nothing. Throws Error in one line for a database that cannot take what is missing.
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
-import { DatabaseSchema } from '@mikro-orm/postgresql'
-import type { AbstractSqlPlatform, SqlSchemaGenerator } from '@mikro-orm/postgresql'
+import { DatabaseSchema, type AbstractSqlPlatform, type SqlSchemaGenerator } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 import type { Notes } from '../../../foundation/base/notes.ts'

@@ -2,8 +2,7 @@
  * Errors: what PostgreSQL's errors mean: a broken constraint, a refusal of the schema's own, a conflict of transactions, or a server that
  * cannot be reached.
  */
-import { restError } from '../../../foundation/base/errors.ts'
-import type { RestError } from '../../../foundation/base/errors.ts'
+import { restError, type RestError } from '../../../foundation/base/errors.ts'
 import type { DatabaseFailure } from '../../../records/database/dialect.ts'
 
 /** The fields of an error of the server. MikroORM's exceptions keep them. */

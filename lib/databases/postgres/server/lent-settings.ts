@@ -2,8 +2,7 @@
  * Lent settings: the settings of sessions behind a pooler that lends its connections for one transaction each (pgbouncer, Supavisor,
  * PgCat). What a session sets would be found by another client there, so such settings go with each transaction.
  */
-import { Connection } from 'pg'
-import type { PoolClient } from 'pg'
+import { Connection, type PoolClient } from 'pg'
 import type { Answered, AskedStatement } from './statement-batch.ts'
 
 /** The statement that makes the settings of a transaction. */

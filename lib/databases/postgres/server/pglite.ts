@@ -8,8 +8,7 @@ import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { PoolConfig } from 'pg'
 import { PGLITE, isPglite, pgliteFolder } from '../../../records/database/describe-database.ts'
-import { PgliteStream } from './pglite-stream.ts'
-import type { Pglite } from './pglite-stream.ts'
+import { PgliteStream, type Pglite } from './pglite-stream.ts'
 
 /** The file in a folder that says which process has it open: PGlite itself keeps no second one out, and two would destroy it. */
 const OWNER = 'mikro-rest.pid'

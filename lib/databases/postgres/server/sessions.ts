@@ -3,8 +3,7 @@
  * counts on. A session that is lost never ends the process. Throws RestError (database_busy) when none can be had.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client, Pool, types } from 'pg'
-import type { CustomTypesConfig, PoolClient, QueryArrayResult, QueryResult } from 'pg'
+import { Client, Pool, types, type CustomTypesConfig, type PoolClient, type QueryArrayResult, type QueryResult } from 'pg'
 import type { RequestAbort } from '../../../foundation/base/abort.ts'
 import { restError } from '../../../foundation/base/errors.ts'
 import type { Row } from '../../../records/database/dialect.ts'
@@ -13,8 +12,7 @@ import { literal, name } from '../../sql/sql.ts'
 import { isLost, isOutdated, unreachable } from './errors.ts'
 import { cancel, isLent, lendSettings, sendWithSettings, withSettings } from './lent-settings.ts'
 import type { PgliteDatabase } from './pglite.ts'
-import { gatherWrites, sendBatch } from './statement-batch.ts'
-import type { Answered, AskedStatement } from './statement-batch.ts'
+import { gatherWrites, sendBatch, type Answered, type AskedStatement } from './statement-batch.ts'
 
 /** Milliseconds that a request waits for a session. */
 const WAIT_MS = 5_000

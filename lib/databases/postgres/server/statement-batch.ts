@@ -5,8 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Writable } from 'node:stream'
-import { Query } from 'pg'
-import type { Connection, PoolClient } from 'pg'
+import { Query, type Connection, type PoolClient } from 'pg'
 import type { Row } from '../../../records/database/dialect.ts'
 
 /** A statement with its parameters. */

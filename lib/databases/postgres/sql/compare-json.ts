@@ -3,8 +3,7 @@ import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
-import { literal, name, sql, text } from '../../sql/sql.ts'
-import type { Sql } from '../../sql/sql.ts'
+import { literal, name, sql, text, type Sql } from '../../sql/sql.ts'
 import { JSON_VALUE, NUMBER, STORED_NUMBER } from './value-forms.ts'
 
 /** A place in a list, or a key that looks like one. */

@@ -5,8 +5,7 @@
 import { JsonProperty, Utils } from '@mikro-orm/core'
 import type { Statement } from '../../../records/database/dialect.ts'
 import type { StoredColumn, StoredTable } from '../../../model/stored-table.ts'
-import { literal, name, sql, tableName } from '../../sql/sql.ts'
-import type { Sql } from '../../sql/sql.ts'
+import { literal, name, sql, tableName, type Sql } from '../../sql/sql.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { formatTime } from './encode.ts'
 

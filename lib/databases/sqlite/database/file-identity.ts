@@ -2,8 +2,7 @@
  * Checks that the open file is still the one at its path. SQLite keeps writing to a file that was removed or replaced, where the changes
  * are lost. With a write-ahead log it does not notice either that another program has overwritten the file.
  */
-import { statSync } from 'node:fs'
-import type { Stats } from 'node:fs'
+import { statSync, type Stats } from 'node:fs'
 import { resolve } from 'node:path'
 import Database from 'better-sqlite3'
 

@@ -6,8 +6,7 @@
 import type Database from 'better-sqlite3'
 import type { LinkColumn } from '../../../model/stored-table.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
-import { findAffinity } from './affinity.ts'
-import type { Affinity } from './affinity.ts'
+import { findAffinity, type Affinity } from './affinity.ts'
 
 /** What is known of a table. */
 interface LinkTable {

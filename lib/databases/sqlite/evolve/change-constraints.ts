@@ -2,8 +2,7 @@
 import type { CheckDef, Column, DatabaseTable, ForeignKey } from '@mikro-orm/sqlite'
 import { foldCase } from '../schema/existing-table.ts'
 import type { TableDraft } from './table-change.ts'
-import { parseCreate } from './create-text.ts'
-import type { ConstraintText } from './create-text.ts'
+import { parseCreate, type ConstraintText } from './create-text.ts'
 
 /** @param added the columns that the table lacks: what can be added brings its own check */
 export function changeChecks(targets: readonly DatabaseTable[], added: readonly Column[], draft: TableDraft): void {

@@ -4,11 +4,9 @@
  */
 import type { Column, DatabaseTable } from '@mikro-orm/sqlite'
 import type { FileColumn } from '../introspect/introspect.ts'
-import { foldCase } from '../schema/existing-table.ts'
-import type { ExistingTable } from '../schema/existing-table.ts'
+import { foldCase, type ExistingTable } from '../schema/existing-table.ts'
 import { classify, strictType } from './column-class.ts'
-import { parseCreate } from './create-text.ts'
-import type { Clause, ColumnText } from './create-text.ts'
+import { parseCreate, type Clause, type ColumnText } from './create-text.ts'
 import { changeChecks, changeLinks } from './change-constraints.ts'
 import type { Changing, TableDraft, TableChange } from './table-change.ts'
 import { mayHoldAny } from '../../../foundation/values/scalar-type.ts'

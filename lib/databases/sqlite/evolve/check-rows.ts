@@ -3,8 +3,7 @@
  * still fit the tables.
  */
 import type Database from 'better-sqlite3'
-import { show, sayDuplicates } from '../../evolve/plan.ts'
-import type { Plan, FoundRows } from '../../evolve/plan.ts'
+import { show, sayDuplicates, type Plan, type FoundRows } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import type { ExistingTable } from '../schema/existing-table.ts'
 import type { TableChange } from './table-change.ts'

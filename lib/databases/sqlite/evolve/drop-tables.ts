@@ -4,8 +4,7 @@
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
-import type { Plan } from '../../evolve/plan.ts'
-import { countRows } from '../../evolve/plan.ts'
+import { countRows, type Plan } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import { foldCase } from '../schema/existing-table.ts'
 import { listMentioned } from './create-text.ts'

@@ -6,16 +6,14 @@ import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
 import type { Awaitable } from '../../../foundation/base/awaitable.ts'
 import type { Notes } from '../../../foundation/base/notes.ts'
-import { EvolveError, Rehearsed } from '../../../records/database/evolving.ts'
-import type { Evolving } from '../../../records/database/evolving.ts'
+import { EvolveError, Rehearsed, type Evolving } from '../../../records/database/evolving.ts'
 import { makeValue } from '../../evolve/made-values.ts'
 import type { Plan } from '../../evolve/plan.ts'
 import { readRequest } from '../../evolve/request.ts'
 import { addSchema, takeAnyType } from '../schema/add-schema.ts'
 import { beginAnew } from './begin-anew.ts'
 import { copyFile, nameCopy } from './copy-file.ts'
-import { evolveTables } from './evolve-tables.ts'
-import type { FileEvolution } from './evolve-tables.ts'
+import { evolveTables, type FileEvolution } from './evolve-tables.ts'
 
 /** The file that is evolved, and how. */
 interface EvolvedFile {

@@ -4,13 +4,11 @@
  * touched. Runs in a transaction, with foreign keys off.
  */
 import type Database from 'better-sqlite3'
-import { countRows, show, BareValue, sayFilled, sayMade } from '../../evolve/plan.ts'
-import type { Plan } from '../../evolve/plan.ts'
+import { countRows, show, BareValue, sayFilled, sayMade, type Plan } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import { hasAutoincrement } from '../database/ddl.ts'
 import { toParameter } from '../sql/encode.ts'
-import { foldCase } from '../schema/existing-table.ts'
-import type { ExistingTable } from '../schema/existing-table.ts'
+import { foldCase, type ExistingTable } from '../schema/existing-table.ts'
 import { describeDuplicates, selectKey, findRows } from './check-rows.ts'
 import type { FilledColumn, TableChange } from './table-change.ts'
 import { convertValue } from './column-class.ts'

@@ -6,11 +6,9 @@ import type Database from 'better-sqlite3'
 import type { IndexAdvice, IndexColumn } from '../../../records/database/explained-statements.ts'
 import type { RunStatement } from '../../../foundation/base/trace.ts'
 import { SqliteDatabase } from '../database/sqlite-database.ts'
-import { readPlan } from './query-plan.ts'
-import type { PlanLine } from './query-plan.ts'
+import { readPlan, type PlanLine } from './query-plan.ts'
 import { name } from '../../sql/sql.ts'
-import { findTables } from '../../sql/sql-text.ts'
-import type { IndexPart, UsedTable } from '../../sql/sql-text.ts'
+import { findTables, type IndexPart, type UsedTable } from '../../sql/sql-text.ts'
 
 /** Limit of the columns in an index. */
 const WIDEST = 4

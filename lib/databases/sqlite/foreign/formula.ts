@@ -1,6 +1,5 @@
 /** Formula: formulas that were written for another database, as SQLite says them. One that it cannot run is null, with a note. */
-import { isRaw } from '@mikro-orm/core'
-import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
+import { isRaw, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
 import type { ForeignModel } from './model.ts'
 import { isOfAnother, toSqlite } from './translate-sql.ts'

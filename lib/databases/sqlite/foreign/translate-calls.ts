@@ -1,6 +1,5 @@
 /** Translate calls: functions of PostgreSQL and MySQL that SQLite writes otherwise, or has by another name. */
-import { asText, findClosing, formatTokens, isMark, tokenize, word } from './sql-tokens.ts'
-import type { Rewrite, Token } from './sql-tokens.ts'
+import { asText, findClosing, formatTokens, isMark, tokenize, word, type Rewrite, type Token } from './sql-tokens.ts'
 
 export const NOW = "cast(round(unixepoch('subsec') * 1000) as integer)"
 const NOW_CALLS =

@@ -1,7 +1,6 @@
 /** Translate phrases: words and operators of PostgreSQL and MySQL that SQLite writes otherwise, other than calls and casts. */
 import { DAY_MS } from '../../../foundation/base/clock.ts'
-import { asText, isMark, word } from './sql-tokens.ts'
-import type { Rewrite } from './sql-tokens.ts'
+import { asText, isMark, word, type Rewrite } from './sql-tokens.ts'
 
 const UNITS: Readonly<Record<string, number>> = {
   microsecond: 0.001,

@@ -2,8 +2,7 @@
  * Translates an expression or statement of PostgreSQL or MySQL to SQLite's SQL. It is read token by token. Unknown parts stay as they are;
  * SQLite then accepts or rejects them. Date-times are milliseconds, as MikroORM stores them.
  */
-import { findOperandStart, formatTokens, isMark, readType, tokenize } from './sql-tokens.ts'
-import type { Rewrite } from './sql-tokens.ts'
+import { findOperandStart, formatTokens, isMark, readType, tokenize, type Rewrite } from './sql-tokens.ts'
 import { rewriteCall } from './translate-calls.ts'
 import { REWRITES_OF_PHRASES } from './translate-phrases.ts'
 

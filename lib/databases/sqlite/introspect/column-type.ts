@@ -4,8 +4,7 @@
  */
 import type Database from 'better-sqlite3'
 import type { ScalarKind } from '../../../foundation/values/scalar-type.ts'
-import { areDates, findStoredTime } from '../sql/stored-time.ts'
-import type { FileScalar } from '../sql/stored-time.ts'
+import { areDates, findStoredTime, type FileScalar } from '../sql/stored-time.ts'
 import type { FileColumn, FileTable } from './introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 

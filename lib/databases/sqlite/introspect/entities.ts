@@ -1,9 +1,7 @@
 /** Makes MikroORM entities of an introspected file. The types of columns are found from their declarations and some rows. */
 import type Database from 'better-sqlite3'
-import { buildEntities } from '../../introspect/entities.ts'
-import type { DescribedModel } from '../../introspect/entities.ts'
-import { isWritable } from '../../introspect/tables.ts'
-import type { ForeignKey, TableMapping } from '../../introspect/tables.ts'
+import { buildEntities, type DescribedModel } from '../../introspect/entities.ts'
+import { isWritable, type ForeignKey, type TableMapping } from '../../introspect/tables.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { ColumnTypes, isComparable } from './column-type.ts'

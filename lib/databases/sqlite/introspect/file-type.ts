@@ -5,8 +5,7 @@
  */
 import { DescribedType } from '../../../model/metadata/described-type.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
-import { formatStoredTime } from '../sql/stored-time.ts'
-import type { FileScalar } from '../sql/stored-time.ts'
+import { formatStoredTime, type FileScalar } from '../sql/stored-time.ts'
 
 /**
  * The type of a column that a SQLite file holds in a form of its own, for `p.type` in a model of that file. `--eject` writes it where no

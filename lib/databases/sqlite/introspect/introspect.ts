@@ -5,8 +5,7 @@
  */
 import type Database from 'better-sqlite3'
 import { readDdl } from '../database/ddl.ts'
-import { completeKey } from '../../introspect/tables.ts'
-import type { Column, DeleteAction, ForeignKey, Table } from '../../introspect/tables.ts'
+import { completeKey, type Column, type DeleteAction, type ForeignKey, type Table } from '../../introspect/tables.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
 /** A column of a table or view of a file. */

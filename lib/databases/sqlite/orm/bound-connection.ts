@@ -1,9 +1,7 @@
 /** MikroORM's SQLite connection on the engine's open database, with bound parameters. */
 import type { AnyEntity, EntityData, LoggingOptions, QueryResult, RawQueryFragment, Transaction } from '@mikro-orm/core'
-import { SqliteConnection } from '@mikro-orm/sqlite'
-import type { NativeQueryBuilder } from '@mikro-orm/sqlite'
-import { CompiledQuery } from 'kysely'
-import type { Kysely } from 'kysely'
+import { SqliteConnection, type NativeQueryBuilder } from '@mikro-orm/sqlite'
+import { CompiledQuery, type Kysely } from 'kysely'
 import { isSilent } from '../../orm/listeners.ts'
 import { unwrapQuery } from '../../orm/unwrap-query.ts'
 import { bindStatement } from './bind-statement.ts'

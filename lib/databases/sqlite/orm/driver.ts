@@ -8,8 +8,7 @@ import type {
   EntityMetadata,
   PopulateOptions,
 } from '@mikro-orm/core'
-import { AbstractSqlDriver, EntityManager, SqliteConnection, SqliteDriver, SqlitePlatform } from '@mikro-orm/sqlite'
-import type { AnyQueryBuilder } from '@mikro-orm/sqlite'
+import { AbstractSqlDriver, EntityManager, SqliteConnection, SqliteDriver, SqlitePlatform, type AnyQueryBuilder } from '@mikro-orm/sqlite'
 import type { SharedSqliteDialect } from './shared-dialect.ts'
 import { keysUsedUp } from '../../../model/key.ts'
 import { LARGEST_KEY } from './autoincrement.ts'

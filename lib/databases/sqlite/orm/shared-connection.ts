@@ -5,8 +5,7 @@
 import type Database from 'better-sqlite3'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { whenFree } from '../database/busy.ts'
-import type { PreparedQuery } from '../database/sqlite-database.ts'
-import { SCHEMA_CHANGE } from '../database/sqlite-database.ts'
+import { SCHEMA_CHANGE, type PreparedQuery } from '../database/sqlite-database.ts'
 import type { ConnectionHost, Entered } from './connection-host.ts'
 
 export class SharedConnection implements DatabaseConnection {

@@ -3,8 +3,7 @@
  * creates an integer column for such a key and returns numbers, but refuses these when the record is written again. Its foreign keys
  * would be text columns.
  */
-import { BigIntType, StringType, TextType } from '@mikro-orm/core'
-import type { EntityMetadata } from '@mikro-orm/core'
+import { BigIntType, StringType, TextType, type EntityMetadata } from '@mikro-orm/core'
 
 /** Applies the change while MikroORM discovers the entity, before the columns that refer to it are known. */
 export function readTextKeys(meta: EntityMetadata): void {

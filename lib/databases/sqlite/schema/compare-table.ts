@@ -4,8 +4,7 @@ import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelpe
 import type Database from 'better-sqlite3'
 import type { MikroORM } from '@mikro-orm/core'
 import { exampleFill } from '../../orm/name-property.ts'
-import { foldCase } from './existing-table.ts'
-import type { Catalog, ExistingTable } from './existing-table.ts'
+import { foldCase, type Catalog, type ExistingTable } from './existing-table.ts'
 import type { FileColumn as ExistingColumn } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 

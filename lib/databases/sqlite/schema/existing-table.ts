@@ -1,7 +1,6 @@
 /** Existing table: reads what a database has: its catalog in one statement, and a table or view by its name. Names compare as in SQLite. */
 import type Database from 'better-sqlite3'
-import { readTable } from '../introspect/introspect.ts'
-import type { FileTable, TableRow } from '../introspect/introspect.ts'
+import { readTable, type FileTable, type TableRow } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
 /** An index with its columns. The index of a constraint has no statement of its own. */

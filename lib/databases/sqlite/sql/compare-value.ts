@@ -3,8 +3,7 @@ import { thresholds } from '../../../foundation/base/thresholds.ts'
 import type { Condition, Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import { areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
-import { joinEvenly, sql } from '../../sql/sql.ts'
-import type { Sql } from '../../sql/sql.ts'
+import { joinEvenly, sql, type Sql } from '../../sql/sql.ts'
 import { compareTime, compareTimeOrText, compileMoment, equalsTime, isLooseTime, mayBeText } from './compare-time.ts'
 import { compileList, listForms } from './filter-list.ts'
 import { compileOperand, findOperandColumn, within } from './stored-value.ts'
@@ -12,8 +11,7 @@ import { JSON_TEXT, JSON_VALUE, MISFIT, NUMBER, ROUND_HIGH, ROUND_LOW } from './
 import type { ValueForm } from '../../../records/database/value-form.ts'
 import type { OrderOperator } from '../../../records/request/operators.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'
-import { mayHoldAny } from '../../../foundation/values/scalar-type.ts'
-import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
+import { mayHoldAny, type ScalarType } from '../../../foundation/values/scalar-type.ts'
 
 /** A value is one of those of a filter. */
 export function isOneOfValues(operand: Operand, values: readonly ValueRef[], scope: ColumnScope): Sql {

@@ -2,10 +2,8 @@
 import type { ValueForm } from '../../../records/database/value-form.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { ValueRef } from '../../../records/plan/read-plan.ts'
-import { bind, sql } from '../../sql/sql.ts'
-import type { Sql } from '../../sql/sql.ts'
-import { mayHoldAny } from '../../../foundation/values/scalar-type.ts'
-import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
+import { bind, sql, type Sql } from '../../sql/sql.ts'
+import { mayHoldAny, type ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { MINUTES, NUMBER, UPPER, WORD } from './value-forms.ts'
 
 /**

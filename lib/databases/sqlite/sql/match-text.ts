@@ -6,8 +6,7 @@ import type { OwnPatternForm, ValueForm } from '../../../records/database/value-
 import type { Condition, Operand } from '../../../records/plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
-import { sql } from '../../sql/sql.ts'
-import type { Sql } from '../../sql/sql.ts'
+import { sql, type Sql } from '../../sql/sql.ts'
 import { compileOperand, within } from './stored-value.ts'
 import { CONTAINED, GLOB, IS_ASCII, LIKE, LIKE_GLOB, PIECES, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
 

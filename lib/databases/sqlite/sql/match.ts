@@ -6,8 +6,7 @@
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../../foundation/base/thresholds.ts'
-import { parseStoredTime } from './stored-time.ts'
-import type { StoredTime } from './stored-time.ts'
+import { parseStoredTime, type StoredTime } from './stored-time.ts'
 
 /**
  * The SQL function that `mikro_time(value, unit)` calls: milliseconds since 1970, or the value itself when it is not a time. Deterministic.

@@ -2,8 +2,7 @@
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand } from '../../../records/plan/read-plan.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
-import { bind, literal, name, sql, text } from '../../sql/sql.ts'
-import type { Sql } from '../../sql/sql.ts'
+import { bind, literal, name, sql, text, type Sql } from '../../sql/sql.ts'
 import { inDocument, jsonKey } from './json-path.ts'
 import { findForm } from './stored-time.ts'
 

@@ -2,8 +2,7 @@
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import { isObject } from '../../../foundation/base/json.ts'
 import { NO_VERSION, formatRoot, listVersions } from '../../../records/request/address.ts'
-import { asked, control, invalid, readObject } from './control.ts'
-import type { Control, ControlRequest } from './control.ts'
+import { asked, control, invalid, readObject, type Control, type ControlRequest } from './control.ts'
 
 export function conformityControls(): Control[] {
   return [

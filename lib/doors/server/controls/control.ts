@@ -4,8 +4,7 @@
  */
 import type { Awaitable } from '../../../foundation/base/awaitable.ts'
 import { isObject } from '../../../foundation/base/json.ts'
-import { restError } from '../../../foundation/base/errors.ts'
-import type { RestError } from '../../../foundation/base/errors.ts'
+import { restError, type RestError } from '../../../foundation/base/errors.ts'
 import type { TextStream } from '../../../foundation/base/text-stream.ts'
 import { checkNames, findNearest, formatHint } from '../../../foundation/base/suggest.ts'
 import type { NamedWorld, Worlds } from './worlds.ts'

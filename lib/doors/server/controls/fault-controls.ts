@@ -4,8 +4,7 @@ import type { FaultHandle, FaultState, Gate } from '../../../engine/testing/faul
 import type { FailOptions, FailureDetails } from '../../../engine/testing/fault-options.ts'
 import type { LatencyProfile } from '../../../engine/testing/latency.ts'
 import type { RateLimit } from '../../../engine/testing/rate-limit.ts'
-import { asked, control, invalid, optionalObject, readObject, unknownId } from './control.ts'
-import type { Control } from './control.ts'
+import { asked, control, invalid, optionalObject, readObject, unknownId, type Control } from './control.ts'
 import type { NamedWorld } from './worlds.ts'
 
 /** How long a request waits for another one to arrive at a gate, in milliseconds, unless it says so itself. */

@@ -1,8 +1,7 @@
 /** Snapshot controls: the states of a world that tests have kept, by name, and what has changed since. */
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import { nameSnapshot } from '../../../engine/pipeline/snapshot.ts'
-import { asked, control, invalid, optionalObject, readObject, unknownId } from './control.ts'
-import type { Control } from './control.ts'
+import { asked, control, invalid, optionalObject, readObject, unknownId, type Control } from './control.ts'
 import { checkWorldName } from './world-name.ts'
 import type { NamedSnapshot, NamedWorld } from './worlds.ts'
 

@@ -3,13 +3,11 @@
  * snapshots, faults, clock, tokens and the journal, and worlds by the header `X-World`. They exist only with the option `testControls`.
  * Refuses with path_unknown, method_not_allowed and body_invalid.
  */
-import { restError } from '../../../foundation/base/errors.ts'
-import type { RestError } from '../../../foundation/base/errors.ts'
+import { restError, type RestError } from '../../../foundation/base/errors.ts'
 import { isObject } from '../../../foundation/base/json.ts'
 import { checkNames, findNearest, formatHint } from '../../../foundation/base/suggest.ts'
 import { TEST_CONTROLS } from '../../../records/request/reserved-paths.ts'
-import { OtherBody, checkQuery, control } from './control.ts'
-import type { Control, ControlRequest } from './control.ts'
+import { OtherBody, checkQuery, control, type Control, type ControlRequest } from './control.ts'
 import { conformityControls } from './conformity-controls.ts'
 import { refuseAsked } from './engine-refusal.ts'
 import { faultControls } from './fault-controls.ts'
@@ -17,8 +15,7 @@ import { journalControls } from './journal-controls.ts'
 import { snapshotControls } from './snapshot-controls.ts'
 import { worldControls } from './world-controls.ts'
 import { readScenarioName, readWorldName } from './world-name.ts'
-import { Worlds } from './worlds.ts'
-import type { NamedWorld } from './worlds.ts'
+import { Worlds, type NamedWorld } from './worlds.ts'
 import type { WorldEngine } from './world-engine.ts'
 
 /** Options of test controls. */

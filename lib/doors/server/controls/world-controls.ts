@@ -2,8 +2,7 @@
 import { restError } from '../../../foundation/base/errors.ts'
 import { isObject } from '../../../foundation/base/json.ts'
 import { checkNames } from '../../../foundation/base/suggest.ts'
-import { asked, control, invalid, readObject } from './control.ts'
-import type { Control } from './control.ts'
+import { asked, control, invalid, readObject, type Control } from './control.ts'
 import { checkWorldName } from './world-name.ts'
 import type { NamedWorld } from './worlds.ts'
 

@@ -2,15 +2,13 @@
  * Worlds: forks of one engine by name, for tests that share a server. A world is forked from the engine's state at the start when it is
  * first asked for, and closed when nobody has asked for it for a while. Refuses with worlds_exhausted.
  */
-import { restError } from '../../../foundation/base/errors.ts'
+import { restError, type RestError } from '../../../foundation/base/errors.ts'
 import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'
-import type { RestError } from '../../../foundation/base/errors.ts'
 import { refuseAsked } from './engine-refusal.ts'
 import { internalsOf } from '../../../engine/pipeline/internals.ts'
 import type { EngineInternals } from '../../../engine/pipeline/engine-internals.ts'
 import type { Faults } from '../../../engine/testing/fault-injection.ts'
-import { nameSnapshot } from '../../../engine/pipeline/snapshot.ts'
-import type { Snapshot } from '../../../engine/pipeline/snapshot.ts'
+import { nameSnapshot, type Snapshot } from '../../../engine/pipeline/snapshot.ts'
 import type { WorldEngine } from './world-engine.ts'
 
 /** With which state a world has begun. */

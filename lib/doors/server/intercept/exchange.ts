@@ -2,14 +2,11 @@
  * Answers the requests of undici, and of the `fetch` that is built on it, without a socket. It takes a dispatcher's request and answers
  * through its handler as an HTTP server would. Requests that undici refuses to send are refused with undici's errors.
  */
-import { stringify } from 'node:querystring'
-import type { ParsedUrlQueryInput } from 'node:querystring'
+import { stringify, type ParsedUrlQueryInput } from 'node:querystring'
 import type { Awaitable } from '../../../foundation/base/awaitable.ts'
-import { Controller, toRawHeaders, undiciError } from './undici-types.ts'
+import { Controller, toRawHeaders, undiciError, type DispatchOptions, type Handler } from './undici-types.ts'
 import type { InterceptedAddress } from './addresses.ts'
-import type { DispatchOptions, Handler } from './undici-types.ts'
-import { originForm, written } from '../transport.ts'
-import type { TransportEngine, TransportResponse } from '../transport.ts'
+import { originForm, written, type TransportEngine, type TransportResponse } from '../transport.ts'
 import { LazyClient } from '../../../foundation/base/abort.ts'
 import { builtin } from '../../../foundation/base/builtins.ts'
 import { RestError } from '../../../foundation/base/errors.ts'

@@ -3,8 +3,7 @@
  * and 7, and a realm of its own (a test file in Jest) has its own globals.
  */
 import { runInThisContext } from 'node:vm'
-import { isCurrent, toLegacy } from './undici-types.ts'
-import type { AnyHandler, DispatchOptions, Dispatcher } from './undici-types.ts'
+import { isCurrent, toLegacy, type AnyHandler, type DispatchOptions, type Dispatcher } from './undici-types.ts'
 
 const LEGACY = Symbol.for('undici.globalDispatcher.1')
 const CURRENT = Symbol.for('undici.globalDispatcher.2')

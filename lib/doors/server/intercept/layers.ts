@@ -2,8 +2,7 @@
  * Layers: what lies over the global dispatchers: one in each place, which answers what is intercepted and passes the rest on. A layer that
  * other programs have put a dispatcher over stays below it when its interceptions have ended, and passes everything on.
  */
-import type { AnyHandler, DispatchOptions, Dispatcher } from './undici-types.ts'
-import { toCurrent } from './undici-types.ts'
+import { toCurrent, type AnyHandler, type DispatchOptions, type Dispatcher } from './undici-types.ts'
 import type { DispatcherSlot } from './global-dispatcher.ts'
 
 /** What an interception does with a request. */

@@ -2,8 +2,7 @@
  * Standing: which interception answers a request. That of the asynchronous context in which the request is made comes first, then one for
  * the whole process, then the only one that stands. Refuses what could be meant for several.
  */
-import { findIntercepted, formatAddress } from './addresses.ts'
-import type { InterceptedAddress } from './addresses.ts'
+import { findIntercepted, formatAddress, type InterceptedAddress } from './addresses.ts'
 import { Boundary, Contexts } from './contexts.ts'
 import { findRunningTest } from './running-test.ts'
 import { readPath } from '../../../records/request/parse-request.ts'

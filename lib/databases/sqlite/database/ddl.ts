@@ -1,61 +1,13 @@
 /**
  * Reads the parts of a CREATE TABLE statement for which SQLite has no pragma: allowed values in checks, collations, AUTOINCREMENT. It
- * splits the text into tokens as SQLite does (https://www.sqlite.org/lang_createtable.html), and ignores parts of an unknown form.
+ * ignores parts of an unknown form.
  */
-
-interface DdlToken {
-  /** `name`: a quoted identifier; `word`: anything that may be a keyword or an identifier; `mark`: one character. */
-  readonly kind: 'word' | 'name' | 'text' | 'number' | 'mark'
-  readonly value: string
-}
-
-const TOKEN =
-  /\s+|--[^\n]*|\/\*[^]*?(?:\*\/|$)|'(?<text>(?:[^']|'')*)'|"(?<double>(?:[^"]|"")*)"|`(?<back>(?:[^`]|``)*)`|\[(?<bracket>[^\]]*)\]|(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?<word>[\p{L}_$\u0080-\uffff][\p{L}\p{N}_$\u0080-\uffff]*)|(?<mark>[^])/gu
-
-function tokenize(sql: string): DdlToken[] {
-  const tokens: DdlToken[] = []
-  for (const { groups = {} } of sql.matchAll(TOKEN)) {
-    const { text, double, back, bracket, number, word, mark } = groups
-    if (text !== undefined) tokens.push({ kind: 'text', value: text.replaceAll("''", "'") })
-    else if (double !== undefined) tokens.push({ kind: 'name', value: double.replaceAll('""', '"') })
-    else if (back !== undefined) tokens.push({ kind: 'name', value: back.replaceAll('``', '`') })
-    else if (bracket !== undefined) tokens.push({ kind: 'name', value: bracket })
-    else if (number !== undefined) tokens.push({ kind: 'number', value: number })
-    else if (word !== undefined) tokens.push({ kind: 'word', value: word })
-    else if (mark !== undefined) tokens.push({ kind: 'mark', value: mark })
-  }
-  return tokens
-}
-
-function isWord(token: DdlToken | undefined, word: string): boolean {
-  return token?.kind === 'word' && token.value.toUpperCase() === word
-}
-
-function isMark(token: DdlToken | undefined, mark: string): boolean {
-  return token?.kind === 'mark' && token.value === mark
-}
+import { findPartner, splitParts, tokenize, unquote, type CreateToken } from './create-tokens.ts'
 
 /** Takes the tokens between a bracket and its partner; `at` is the position of the opening one. */
-function takeBrackets(tokens: readonly DdlToken[], at: number): readonly DdlToken[] {
-  let depth = 0
-  for (let index = at; index < tokens.length; index++) {
-    if (isMark(tokens[index], '(')) depth++
-    else if (isMark(tokens[index], ')') && --depth === 0) return tokens.slice(at + 1, index)
-  }
-  return tokens.slice(at + 1)
-}
-
-/** Splits a list at its commas outside of brackets. */
-function splitParts(tokens: readonly DdlToken[]): DdlToken[][] {
-  const parts: DdlToken[][] = [[]]
-  let depth = 0
-  for (const token of tokens) {
-    if (isMark(token, '(')) depth++
-    else if (isMark(token, ')')) depth--
-    if (depth === 0 && isMark(token, ',')) parts.push([])
-    else parts.at(-1)!.push(token)
-  }
-  return parts
+function takeBrackets(tokens: readonly CreateToken[], at: number): readonly CreateToken[] {
+  const close = findPartner(tokens, at)
+  return tokens.slice(at + 1, close < 0 ? undefined : close)
 }
 
 /** What may hold the word AUTOINCREMENT without meaning it: texts, quoted names, comments. */
@@ -84,17 +36,17 @@ export function readDdl(sql: string): Ddl {
   const tokens = tokenize(sql)
   const collated = new Set<string>()
   const items = new Map<string, readonly (string | number)[]>()
-  const open = tokens.findIndex(token => isMark(token, '('))
+  const open = tokens.findIndex(({ word }) => word === '(')
   const body = open < 0 ? [] : takeBrackets(tokens, open)
   for (const part of splitParts(body)) {
-    const column = part[0]?.value.toLowerCase() ?? ''
+    const column = unquote(part[0]!.text).toLowerCase()
     let depth = 0
     for (const [index, token] of part.entries()) {
-      if (isMark(token, '(')) depth++
-      else if (isMark(token, ')')) depth--
+      if (token.word === '(') depth++
+      else if (token.word === ')') depth--
       if (depth !== 0) continue
-      if (isWord(token, 'COLLATE') && part[index + 1]?.value.toUpperCase() !== 'BINARY') collated.add(column)
-      if (isWord(token, 'CHECK') && isMark(part[index + 1], '(')) {
+      if (token.word === 'COLLATE' && unquote(part[index + 1]?.text ?? '').toUpperCase() !== 'BINARY') collated.add(column)
+      if (token.word === 'CHECK' && part[index + 1]?.word === '(') {
         const found = readItems(takeBrackets(part, index + 1))
         if (found !== undefined) items.set(found.column, found.items)
       }
@@ -104,45 +56,47 @@ export function readDdl(sql: string): Ddl {
 }
 
 /** Reads the column and the values of `column in (...)`, also with `or column is null`. */
-function readItems(condition: readonly DdlToken[]): { column: string; items: (string | number)[] } | undefined {
-  const whole = condition.length > 0 && isMark(condition[0], '(') && takeBrackets(condition, 0).length === condition.length - 2
+function readItems(condition: readonly CreateToken[]): { column: string; items: (string | number)[] } | undefined {
+  const whole = condition[0]?.word === '(' && takeBrackets(condition, 0).length === condition.length - 2
   if (whole) return readItems(condition.slice(1, -1))
   const alternatives = splitOr(condition)
   const lists = alternatives.filter(part => !isNullTest(part))
   const [list] = lists
   if (list === undefined || lists.length !== 1) return undefined
   const [column, word, open] = list
-  if ((column?.kind !== 'word' && column?.kind !== 'name') || !isWord(word, 'IN') || !isMark(open, '(')) return undefined
+  if (!isName(column) || word?.word !== 'IN' || open?.word !== '(') return undefined
   const values = takeBrackets(list, 2)
   if (values.length + 4 !== list.length) return undefined
   const items: (string | number)[] = []
   for (const part of splitParts(values)) {
-    const negative = isMark(part[0], '-')
+    const negative = part[0]!.word === '-'
     const [value, ...more] = negative ? part.slice(1) : part
     if (more.length > 0) return undefined
-    if (value?.kind === 'text' && !negative) items.push(value.value)
-    else if (value?.kind === 'number') items.push(negative ? -Number(value.value) : Number(value.value))
-    else if (!isWord(value, 'NULL')) return undefined
+    if (value?.text.startsWith("'") === true && !negative) items.push(unquote(value.text))
+    else if (/^\d/.test(value?.text ?? '')) items.push(negative ? -Number(value!.text) : Number(value!.text))
+    else if (value?.word !== 'NULL') return undefined
   }
-  return { column: column.value.toLowerCase(), items }
+  return { column: unquote(column.text).toLowerCase(), items }
 }
 
-function splitOr(condition: readonly DdlToken[]): DdlToken[][] {
-  const parts: DdlToken[][] = [[]]
+function splitOr(condition: readonly CreateToken[]): CreateToken[][] {
+  const parts: CreateToken[][] = [[]]
   let depth = 0
   for (const token of condition) {
-    if (isMark(token, '(')) depth++
-    else if (isMark(token, ')')) depth--
-    if (depth === 0 && isWord(token, 'OR')) parts.push([])
+    if (token.word === '(') depth++
+    else if (token.word === ')') depth--
+    if (depth === 0 && token.word === 'OR') parts.push([])
     else parts.at(-1)!.push(token)
   }
   return parts
 }
 
-function isNullTest([column, is, nothing, ...more]: readonly DdlToken[]): boolean {
-  return (
-    (column?.kind === 'word' || column?.kind === 'name') &&
-    ((isWord(is, 'IS') && isWord(nothing, 'NULL')) || (isWord(is, 'ISNULL') && nothing === undefined)) &&
-    more.length === 0
-  )
+function isNullTest([column, is, nothing, ...more]: readonly CreateToken[]): boolean {
+  const isTest = (is?.word === 'IS' && nothing?.word === 'NULL') || (is?.word === 'ISNULL' && nothing === undefined)
+  return isName(column) && isTest && more.length === 0
+}
+
+/** Whether a token may be a name, with or without quotes. */
+function isName(token: CreateToken | undefined): token is CreateToken {
+  return token !== undefined && /^["`[\p{L}_$\u0080-\uffff]/u.test(token.text) && !/^x'/i.test(token.text)
 }

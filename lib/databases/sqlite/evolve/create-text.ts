@@ -3,25 +3,7 @@
  * them, so that one part can be replaced and all others stay (https://www.sqlite.org/lang_createtable.html). Throws for a text that it
  * cannot split.
  */
-
-/** A word, name, text, number or mark, with its place in the statement. */
-interface CreateToken {
-  readonly text: string
-  /** In upper case where it may be a keyword; empty for quoted names, texts and numbers. */
-  readonly word: string
-  readonly start: number
-  readonly end: number
-}
-
-const TOKEN =
-  /\s+|--[^\n]*|\/\*[^]*?(?:\*\/|$)|(?<text>[xX]?'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|0[xX][0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|(?<word>[\p{L}_$\u0080-\uffff][\p{L}\p{N}_$\u0080-\uffff]*)|(?<mark>[^])/gu
-
-function tokenize(sql: string): CreateToken[] {
-  return [...sql.matchAll(TOKEN)].flatMap(({ index, groups = {}, 0: text }): CreateToken[] => {
-    if (groups['text'] === undefined && groups['word'] === undefined && groups['mark'] === undefined) return []
-    return [{ text, word: groups['word']?.toUpperCase() ?? groups['mark'] ?? '', start: index, end: index + text.length }]
-  })
-}
+import { findPartner, splitParts, tokenize, unquote, type CreateToken } from '../database/create-tokens.ts'
 
 /** A constraint of a column, or its default, collation or expression. */
 export interface Clause {
@@ -56,14 +38,6 @@ export interface CreateText {
   readonly options: string
 }
 
-/** Removes the quotes of a name. */
-function unquote(written: string): string {
-  const [first] = written
-  if (first === '[') return written.slice(1, -1)
-  if (first !== '"' && first !== '`' && first !== "'") return written
-  return written.slice(1, -1).replaceAll(first + first, first)
-}
-
 const CONSTRAINTS = new Set(['CONSTRAINT', 'PRIMARY', 'UNIQUE', 'CHECK', 'FOREIGN'])
 
 /** @throws Error for a statement of another form. */
@@ -89,27 +63,6 @@ export function formatCreate(table: string, { columns, constraints, options }: C
 
 function formatColumn({ written, type, clauses }: ColumnText): string {
   return [written, type, ...clauses.map(({ text }) => text)].filter(text => text !== '').join(' ')
-}
-
-function findPartner(tokens: readonly CreateToken[], open: number): number {
-  let depth = 0
-  for (let at = open; at < tokens.length; at++) {
-    if (tokens[at]!.word === '(') depth++
-    else if (tokens[at]!.word === ')' && --depth === 0) return at
-  }
-  return -1
-}
-
-function splitParts(tokens: readonly CreateToken[]): CreateToken[][] {
-  const parts: CreateToken[][] = [[]]
-  let depth = 0
-  for (const token of tokens) {
-    if (token.word === '(') depth++
-    else if (token.word === ')') depth--
-    if (depth === 0 && token.word === ',') parts.push([])
-    else parts.at(-1)!.push(token)
-  }
-  return parts.filter(part => part.length > 0)
 }
 
 /** Returns the words of some tokens, without comments between them. */

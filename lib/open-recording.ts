@@ -11,7 +11,6 @@ import { serveRecorded } from './engine/recording/serve-recorded.ts'
 /** Bytes of a file at most. */
 const MAX_FILE = 256 << 20
 
-/** An opened recording. */
 export interface OpenedRecording {
   /** Yours to close. */
   readonly engine: RestEngine

@@ -16,7 +16,6 @@ export type Seed = SeedData | SeederClass | true
 /** One seed, or several that are sown one after another. */
 export type Seeds = Seed | readonly Seed[]
 
-/** Returns the seeds one by one. */
 export function listSeeds(seeds: Seeds): readonly Seed[] {
   return Array.isArray(seeds) ? (seeds as readonly Seed[]) : [seeds as Seed]
 }

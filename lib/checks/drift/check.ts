@@ -30,7 +30,6 @@ export interface DriftOptions {
   readonly maxAnswerBytes?: number
 }
 
-/** The fake. */
 export interface Fake {
   readonly base: string
   readonly versions: readonly FakeVersion[]

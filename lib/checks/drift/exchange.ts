@@ -13,7 +13,6 @@ interface ExchangeBounds {
   readonly timeout: number
   /** Milliseconds for all answers together. */
   readonly totalTimeout: number
-  /** Bytes of one answer. */
   readonly maxAnswerBytes: number
 }
 

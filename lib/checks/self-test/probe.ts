@@ -59,7 +59,6 @@ export class Probe {
     this.#deadline = deadline
   }
 
-  /** Begins a case. */
   begin(): Case {
     return new Case(this)
   }

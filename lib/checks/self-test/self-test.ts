@@ -48,7 +48,6 @@ export interface SelfTest {
   readonly readings: ReadonlyMap<string, AnsweredReading>
 }
 
-/** Tests a world. */
 export async function runSelfTest(world: TestedWorld, given: SelfTestOptions): Promise<SelfTest> {
   const started = performance.now()
   const options = checkSelfTestOptions(given)

@@ -15,7 +15,6 @@ import { Random } from '../../engine/testing/random.ts'
 import type { Case } from './probe.ts'
 import { findId, type PlainRecord } from './values.ts'
 
-/** A version that is tested. */
 export interface TestedVersion {
   readonly name: string
   readonly base: string

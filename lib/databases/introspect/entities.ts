@@ -23,7 +23,6 @@ type Properties = Record<string, object>
 /** Property names that would hide members of every object. */
 const OF_OBJECTS = new Set([...Object.getOwnPropertyNames(Object.prototype), 'toJSON', 'then'])
 
-/** The draft of an entity. */
 class EntityDraft {
   readonly table: Table
   readonly mapping: TableMapping

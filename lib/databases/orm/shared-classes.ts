@@ -10,7 +10,6 @@ type Names = Record<PropertyKey, PropertyDescriptor>
 type Decoration = ReadonlyMap<object, Names>
 type CreateEntity = (this: unknown, data: unknown, meta: EntityMetadata, options: unknown) => object
 
-/** The configurations of engines. */
 const engines = new WeakSet<Configuration>()
 /** What prototypes bore before an engine's MikroORM was made. */
 const before = new WeakMap<MetadataStorage, Map<object, Names>>()

@@ -8,7 +8,6 @@ import type { IndexAdvice, IndexColumn } from '../../records/database/explained-
 import type { OrderPart, UsedTable } from '../sql/sql-text.ts'
 import { name, tableName } from '../sql/sql.ts'
 
-/** A node of a plan. */
 export interface PlanNode {
   readonly 'Node Type': string
   readonly 'Relation Name'?: string
@@ -21,7 +20,6 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** What a table is. */
 export interface TableFacts {
   /** At most 1,000,000; undefined for what is no table. */
   readonly rows: number | undefined

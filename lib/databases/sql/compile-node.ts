@@ -85,7 +85,6 @@ function allow(first: (row: Row) => boolean, second: ((row: Row) => boolean) | u
   return second === undefined ? first : row => first(row) && second(row)
 }
 
-/** Whether a row is of one of the classes. */
 function compileClassCheck(of: ReadonlySet<string>, { scope, select }: NodeContext): (row: Row) => boolean {
   const at = select.add(text(scope.column(scope.resource.hierarchy!.column)))
   return row => of.has(String(row[at]))

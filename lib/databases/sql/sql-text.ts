@@ -2,6 +2,7 @@
  * Finds the tables, conditions and order of a statement that has run, and the column that each parameter is compared with or written to.
  * It understands the statements of the engine and of MikroORM, for SQLite and for PostgreSQL, and ignores other parts.
  */
+import { name as quoted } from './sql.ts'
 
 /** A token, or the tokens inside parentheses. */
 type SqlWord = string | SqlWord[]
@@ -251,10 +252,6 @@ function findIndexPart(
   }
   const [table] = used
   return isPure && used.size === 1 ? { used: table!, part: { text, column } } : undefined
-}
-
-function quoted(identifier: string): string {
-  return `"${identifier.replaceAll('"', '""')}"`
 }
 
 /**

@@ -32,7 +32,6 @@ export interface CompiledTable {
   readonly image: CompiledImage
 }
 
-/** The triggers of one table. */
 interface TableTriggers {
   readonly table: string
   /** The columns that they hand over. */
@@ -100,7 +99,6 @@ function readSchema(db: Database.Database): string {
   return JSON.stringify(rows)
 }
 
-/** Drops the triggers. */
 export function dropTriggers(db: Database.Database): void {
   const rows = db.prepare("select name from sqlite_temp_master where type = 'trigger' and name like 'mikro_changed_%'").pluck().all()
   for (const trigger of rows as string[]) db.exec(`drop trigger temp.${name(trigger)}`)

@@ -14,7 +14,6 @@ import type { OpenTransaction, Transactions } from './transactions.ts'
 
 type EntityWork<T> = (em: EntityManager) => Awaitable<T>
 
-/** Work at once. */
 class WorkAtOnce implements OpenTransaction {
   readonly outer = undefined
   open = true

@@ -18,7 +18,6 @@ export interface DiagramEntity {
   readonly attributes: readonly DiagramAttribute[]
 }
 
-/** One end of a relation. */
 export interface RelationEnd {
   /** Plural name of the resource. */
   readonly entity: string

@@ -17,7 +17,6 @@ export function anchorOf(name: string, index: number): string {
   return /^[a-z][\w-]*$/i.test(name) ? `resource-${name}` : `resource-${index}`
 }
 
-/** Returns the section of a resource. */
 export function renderResource(resource: PageResource, anchor: string, parts: SectionParts): string {
   const { name, description } = resource
   const records =

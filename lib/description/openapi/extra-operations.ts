@@ -7,7 +7,6 @@ import { DESCRIPTION } from '../../records/request/reserved-paths.ts'
 import type { Schema } from './schema.ts'
 import type { ApiSource } from './source.ts'
 
-/** An operation and its place. */
 export interface PlacedOperation {
   readonly method: string
   readonly path: string

@@ -48,7 +48,6 @@ export interface ObjectMembers {
   readonly isOpen?: boolean
 }
 
-/** Returns the schema of an object. */
 export function describeObject({ properties, required, isOpen = false }: ObjectMembers): Schema {
   return {
     type: 'object',

@@ -8,7 +8,6 @@ import { dropByteOrderMark } from './json-text.ts'
 /** What becomes of a record: it goes, or members of it have other values. Members that are not named stay; `undefined` changes nothing. */
 export type RecordEdit = 'delete' | ((record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> | undefined)
 
-/** The edits of one collection. */
 export interface CollectionEdit {
   /** By position among its records in the text. */
   readonly records: ReadonlyMap<number, RecordEdit>
@@ -279,7 +278,6 @@ interface LineStyle {
   readonly padding: string
 }
 
-/** Formats a value in one line. */
 function formatInLine(value: unknown, style: LineStyle): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(item => formatInLine(item, style)).join(`,${style.gap}`)}]`

@@ -2,7 +2,6 @@
 import { describePosition, findJsonError } from '../../foundation/base/json-position.ts'
 import { CommandError } from './command-error.ts'
 
-/** Parses a JSON text. */
 export function parseJson(text: string, name: string): unknown {
   const bare = dropByteOrderMark(text)
   try {

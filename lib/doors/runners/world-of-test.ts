@@ -38,7 +38,6 @@ interface TestName {
   readonly file: string | undefined
 }
 
-/** The world of one test. */
 interface WorldOfTest {
   readonly engine: RestEngine
   /**

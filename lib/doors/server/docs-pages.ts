@@ -34,7 +34,6 @@ export interface DocumentedEngine {
   readonly hasLogIn: boolean
 }
 
-/** A request for a page. */
 interface SentPageRequest {
   readonly method: string
   /** Path below the base; may carry a query. */

@@ -35,7 +35,6 @@ interface WorkbenchEngine {
   outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): Promise<OutlineOfEngine>
 }
 
-/** A request for the workbench. */
 interface SentWorkbenchRequest {
   readonly method: string
   /** Path below the base; may carry a query. */
@@ -82,7 +81,6 @@ export function isOfWorkbench(headers: Readonly<Record<string, unknown>>, below:
   return headers[HEADER] === 'look' || headers[HEADER] === 'plain' || (below !== undefined && isWorkbenchPath(below))
 }
 
-/** Answers a request for the workbench. */
 export async function answerWorkbench(engine: WorkbenchEngine, request: SentWorkbenchRequest): Promise<TransportResponse> {
   const { method, base } = request
   const path = (request.target.split('?', 1)[0] ?? '').slice(PATH.length).replace(/\/$/, '')

@@ -41,7 +41,6 @@ export function createEntry(record: JournalRecord, { secrets, first, isRecording
   })
 }
 
-/** Makes the summary of a request of its entry. */
 export function summarize(entry: JournalEntry): RequestSummary {
   const { body: _, response: __, timing: ___, changes, ...facts } = entry
   return {

@@ -40,7 +40,6 @@ export interface Composition {
   readonly parent?: { readonly state: WorldState; readonly authentication: Authentication | undefined }
 }
 
-/** The parts of an engine. */
 export interface EngineParts<E extends EngineHandle = EngineHandle> extends RecorderParts {
   readonly engine: E
   readonly shared: SharedState

@@ -6,7 +6,6 @@ import type { EngineInternals } from './engine-internals.ts'
 
 const KNOWN = new WeakMap<object, EngineInternals>()
 
-/** Keeps the internals of an engine. */
 export function keepInternals(engine: object, internals: EngineInternals): void {
   KNOWN.set(engine, internals)
 }

@@ -53,7 +53,6 @@ export interface Services {
   /** What hashes passwords; undefined where none are. */
   readonly hashes: PasswordHashes | undefined
   readonly model: Model
-  /** What rules the model has. */
   readonly rules: ModelRules
   readonly lookUp: ResourceLookup
   readonly vocabulary: Vocabulary
@@ -71,7 +70,6 @@ export interface Services {
   readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, end?: RequestAbort, repeatable?: WrittenPlace) => Promise<T>
 }
 
-/** One operation. */
 export interface Operation {
   readonly request: Request
   readonly target: Target
@@ -83,7 +81,6 @@ export interface Operation {
   readonly ctx: RequestContext
 }
 
-/** An operation on one kind of target. */
 type OperationOn<Kind extends Target['kind']> = Operation & { readonly target: Extract<Target, { readonly kind: Kind }> }
 
 type OperationWork<Kind extends Target['kind'] = Target['kind']> = (

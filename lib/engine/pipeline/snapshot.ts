@@ -24,7 +24,6 @@ export interface SnapshotContents {
   readonly state: WorldState
 }
 
-/** Makes a snapshot. */
 export let makeSnapshot: (contents: SnapshotContents) => Snapshot
 /** Returns what a snapshot holds, which is no business of who keeps it. */
 export let contentsOf: (snapshot: Snapshot) => SnapshotContents

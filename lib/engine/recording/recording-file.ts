@@ -35,7 +35,6 @@ export interface RecordedResource {
   readonly key?: string
 }
 
-/** What a recording says. */
 export interface RecordedFacts {
   /** When it was written, by the clock of the system. */
   readonly at: string

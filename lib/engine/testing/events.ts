@@ -9,7 +9,6 @@ import { formatIso } from '../../foundation/values/iso-time.ts'
 import type { FaultState } from './fault-handle.ts'
 import type { RequestSummary } from '../journal/journal-entry.ts'
 
-/** What all events have. */
 interface EventFacts {
   /** When it happened, by `engine.clock`: ISO 8601, UTC. */
   readonly at: string

@@ -20,7 +20,6 @@ interface SharedColumn {
 
 const SHARED = new WeakMap<Resource, readonly SharedColumn[]>()
 
-/** Returns the shared columns of a resource. */
 function findShared(resource: Resource): readonly SharedColumn[] {
   const known = SHARED.get(resource)
   if (known !== undefined) return known

@@ -180,7 +180,6 @@ export function connectionLost(detail: string): Error & { readonly code: 'ECONNR
   return Object.assign(new Error(detail), { code: 'ECONNRESET' } as const)
 }
 
-/** Makes the error of a closed engine. */
 export function engineClosed(): Error & { readonly code: 'ERR_ENGINE_CLOSED' } {
   return Object.assign(new Error('The engine is closed.'), { code: 'ERR_ENGINE_CLOSED' } as const)
 }

@@ -3,7 +3,6 @@ import type { InferredIds } from './infer-ids.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import type { InferredType } from './infer-values.ts'
 
-/** An inferred attribute. */
 export type InferredAttribute =
   | { readonly kind: 'id'; readonly key: string; readonly name: string }
   | { readonly kind: 'plain'; readonly key: string; readonly name: string; readonly type: InferredType; readonly nullable: boolean }

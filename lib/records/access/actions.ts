@@ -5,7 +5,6 @@ import type { Resource } from '../../model/model.ts'
 import type { RequestFacts } from '../request/request-context.ts'
 import type { Target } from './resolve-path.ts'
 
-/** An action on a resource. */
 export interface ResourceAction {
   readonly resource: Resource
   readonly action: Action

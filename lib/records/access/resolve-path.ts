@@ -66,7 +66,6 @@ export function findVersion(path: RequestPath, versions: readonly string[], mode
   return version
 }
 
-/** Resolves a path to its target. */
 export function resolvePath(request: RequestPath, version: string, model: Model, lookUp: ResourceLookup): Target {
   const { base, segments } = request
   const [, name] = segments

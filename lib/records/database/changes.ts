@@ -17,7 +17,6 @@ export interface WatchedList {
   readonly attribute: ToManyAttribute & { readonly via: { readonly kind: 'pivot' } }
 }
 
-/** All that is watched. */
 export interface Watched {
   readonly tables: readonly WatchedTable[]
   readonly lists: readonly WatchedList[]

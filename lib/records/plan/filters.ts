@@ -170,7 +170,6 @@ function notFilterable(filter: RawFilter, detail: string) {
   return parameterError({ code: 'not_filterable', detail, parameter: filter.label })
 }
 
-/** The positions of the values of a kind. */
 function positions(filter: RawFilter, kind: RawValue['kind']): number[] {
   return filter.values.flatMap((value, position) => (value.kind === kind ? [position] : []))
 }

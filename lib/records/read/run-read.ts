@@ -24,7 +24,6 @@ import { build, weigh, type JsonRecord } from './build-records.ts'
 
 export type { JsonRecord }
 
-/** A page of records. */
 export interface RecordPage {
   readonly records: readonly JsonRecord[]
   /** The number of records that match, whatever the page. */

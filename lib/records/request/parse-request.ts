@@ -141,7 +141,6 @@ export function parse(parts: RequestParts, address: Address, readOnly: boolean, 
   return new ParsedRequest({ method: method.toUpperCase(), path, base: address.base, readOnly, segments, query, body }, context)
 }
 
-/** Returns the path of a request below its base. */
 export function readPathBelow({ path, base }: Request): string {
   return findPathBelow(path, base)!
 }

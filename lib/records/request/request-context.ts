@@ -24,7 +24,6 @@ export interface RequestFacts {
   readonly attribute: string | undefined
 }
 
-/** The parts of a context. */
 export interface ContextParts extends OuterRequest<Principal> {
   readonly fork: () => EntityManager
   readonly logsIn: boolean

@@ -25,7 +25,6 @@ const DEFAULTS: SessionPaths = Object.freeze({ login: 'login', logout: 'logout' 
 /** What a segment of a path may be without being encoded (RFC 3986 section 2.3). */
 const PATH = /^[\w.~-]+(?:\/[\w.~-]+)*$/
 
-/** The methods that each action has. */
 const METHODS: Readonly<Record<SessionAction, readonly string[]>> = {
   login: ['POST'],
   logout: ['POST'],

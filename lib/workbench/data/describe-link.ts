@@ -15,7 +15,6 @@ export function describeLink(value: unknown, { kind, target }: OutlinedAttribute
   return { id, text: id === undefined ? '' : nameRecord(id, labelOf(value as AnyRecord, resource)) }
 }
 
-/** The ID of a record with its name. */
 export function nameRecord(id: string, label: string): string {
   return label === '' || label === id ? id : `${id} ${label}`
 }

@@ -21,7 +21,6 @@ export interface CopiedRequest {
   readonly status?: number | undefined
   readonly response?: unknown
   readonly changes?: readonly Change[] | undefined
-  /** The fault that it has met. */
   readonly met?: FaultState | undefined
   /** The time at which the clock stood still, if it did. */
   readonly frozen?: string | undefined

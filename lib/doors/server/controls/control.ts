@@ -9,7 +9,6 @@ import type { TextStream } from '../../../foundation/base/text-stream.ts'
 import { checkNames, findNearest, formatHint } from '../../../foundation/base/suggest.ts'
 import type { NamedWorld, Worlds } from './worlds.ts'
 
-/** A request to a control. */
 export interface ControlRequest {
   readonly world: NamedWorld
   /** Undefined: the engine's own. */
@@ -38,7 +37,6 @@ export class OtherBody {
   }
 }
 
-/** One of the controls. */
 export interface Control {
   readonly method: string
   readonly path: string

@@ -1,8 +1,7 @@
 /**
  * Assigns the plain values of a RecordInput to entities and their embedded objects, and finds what new embedded objects lack.
  */
-import { ScalarReference } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/core'
+import { ScalarReference, type EntityManager } from '@mikro-orm/core'
 import type { FieldError } from '../../foundation/base/errors.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import type { Attribute, EmbeddedAttribute, ScalarAttribute } from '../../model/model.ts'

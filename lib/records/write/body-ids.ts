@@ -2,8 +2,7 @@
 import { withArticle } from '../../foundation/base/article.ts'
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
-import { describeKey, idFromJson } from '../../model/key.ts'
-import type { RecordKey } from '../../model/key.ts'
+import { describeKey, idFromJson, type RecordKey } from '../../model/key.ts'
 import type { RelationAttribute, Resource } from '../../model/model.ts'
 import type { ValidationContext } from './validation-context.ts'
 

@@ -3,21 +3,17 @@
  * taken. Runs inside the transaction of the change, before anything is written.
  */
 import { withArticle } from '../../foundation/base/article.ts'
-import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
-import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
+import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Dialect, Reading } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import type { FieldErrors } from '../../foundation/base/body-errors.ts'
-import { idFromJson, idToSegment, keyToSegment, takeKeyParts, sameKey } from '../../model/key.ts'
-import type { KeyValues, RecordKey } from '../../model/key.ts'
-import { findHierarchyRoot } from '../../model/model.ts'
-import type { Attribute, RelationAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
+import { idFromJson, idToSegment, keyToSegment, takeKeyParts, sameKey, type KeyValues, type RecordKey } from '../../model/key.ts'
+import { findHierarchyRoot, type Attribute, type RelationAttribute, type Resource, type ToOneAttribute } from '../../model/model.ts'
 import { readExists, readRows } from '../read/run-read.ts'
 import { findAttribute, findChange, findGivenValue } from './find-change.ts'
 import { lookForOne, lookForSome, lookForTaken } from './look-ups.ts'
 import { owningAttribute, owningName } from './relation-sides.ts'
-import { EVERYTHING } from '../plan/visibility.ts'
-import type { Visibility } from '../plan/visibility.ts'
+import { EVERYTHING, type Visibility } from '../plan/visibility.ts'
 import type { RecordInput, RecordRef } from './record-input.ts'
 
 const WHOLE = { filters: [], limit: 1, offset: 0 } as const

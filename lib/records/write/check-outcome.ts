@@ -2,8 +2,7 @@
  * Checks the outcome of a write, once it is flushed: a caller may only make records that they can see afterwards, and a list with a
  * condition shows what a body puts into it. Refuses with outside_scope and validation_failed.
  */
-import { wait } from '../../foundation/base/awaitable.ts'
-import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/base/awaitable.ts'
 import { FieldErrors } from '../../foundation/base/body-errors.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import { keyOfEntity } from '../../model/entity-key.ts'

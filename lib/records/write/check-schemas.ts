@@ -4,13 +4,10 @@
  * with the body, and becomes errors of its validation, beside all others. A value that is not of its attribute's type is refused by the
  * model, and no schema is asked about it.
  */
-import { wait } from '../../foundation/base/awaitable.ts'
-import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
-import { isObject } from '../../foundation/base/json.ts'
-import type { JsonObject } from '../../foundation/base/json.ts'
+import { wait, type Awaitable, type Coroutine } from '../../foundation/base/awaitable.ts'
+import { isObject, type JsonObject } from '../../foundation/base/json.ts'
 import type { HookContext } from '../../model/hook-context.ts'
-import { isRelation } from '../../model/model.ts'
-import type { Attribute, Model, Resource } from '../../model/model.ts'
+import { isRelation, type Attribute, type Model, type Resource } from '../../model/model.ts'
 import type { SchemaIssue, ValueSchema } from '../../model/value-schema.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import { findAskedClass } from './record-class.ts'

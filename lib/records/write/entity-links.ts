@@ -1,11 +1,9 @@
 /**
  * Reads and sets links as the properties of entities hold them: an entity, a reference to one, or its key; also inside embedded objects.
  */
-import { Reference, helper } from '@mikro-orm/core'
-import type { EntityManager, EntityName } from '@mikro-orm/core'
+import { Reference, helper, type EntityManager, type EntityName } from '@mikro-orm/core'
 import { restError } from '../../foundation/base/errors.ts'
-import { keyOfEntity, keyOfProperty, toPrimaryKey } from '../../model/entity-key.ts'
-import type { Entity } from '../../model/entity-key.ts'
+import { keyOfEntity, keyOfProperty, toPrimaryKey, type Entity } from '../../model/entity-key.ts'
 import { sameKey } from '../../model/key.ts'
 import type { EmbeddedAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
 

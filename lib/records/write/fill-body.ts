@@ -4,16 +4,13 @@
  * value and there is none.
  */
 import { requireLogIn } from '../access/access-rules.ts'
-import { wait } from '../../foundation/base/awaitable.ts'
-import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/base/awaitable.ts'
 import { restError } from '../../foundation/base/errors.ts'
-import { isObject } from '../../foundation/base/json.ts'
-import type { JsonObject } from '../../foundation/base/json.ts'
+import { isObject, type JsonObject } from '../../foundation/base/json.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { shownName } from '../../model/ids-name.ts'
 import { RequestContext } from '../request/request-context.ts'
-import { isRelation, listTargets } from '../../model/model.ts'
-import type { Attribute, Model, Resource } from '../../model/model.ts'
+import { isRelation, listTargets, type Attribute, type Model, type Resource } from '../../model/model.ts'
 import { findAskedClass, isOfClass } from './record-class.ts'
 
 /** What becomes of the record of a body. */

@@ -4,8 +4,7 @@
  */
 import { isObject } from '../../foundation/base/json.ts'
 import type { FieldError } from '../../foundation/base/errors.ts'
-import { idFromJson, isShownKey, keyFromJson, takeKeyParts, sameKey } from '../../model/key.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { idFromJson, isShownKey, keyFromJson, takeKeyParts, sameKey, type KeyValues } from '../../model/key.ts'
 import type { Attribute, PolymorphicTarget, Resource, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { readScalar } from '../../foundation/values/scalar-type.ts'
 import type { References } from './references.ts'

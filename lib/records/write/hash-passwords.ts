@@ -5,8 +5,7 @@
  */
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import { isObject } from '../../foundation/base/json.ts'
-import type { JsonObject } from '../../foundation/base/json.ts'
+import { isObject, type JsonObject } from '../../foundation/base/json.ts'
 import { countCharacters } from '../../foundation/values/scalar-type.ts'
 import { findHierarchyRoot, isRelation, listTargets } from '../../model/model.ts'
 import type { Attribute, EmbeddedAttribute, Model, Resource } from '../../model/model.ts'

@@ -2,11 +2,9 @@
  * Link rows: puts the primary keys of linked records into bodies whose links are written by a shape (row-shape.ts), where clients know
  * these records by another key.
  */
-import { wait } from '../../foundation/base/awaitable.ts'
-import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/base/awaitable.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
-import { idFromJson, isShownKey, shownText } from '../../model/key.ts'
-import type { KeyValues, RecordKey, ShownKey } from '../../model/key.ts'
+import { idFromJson, isShownKey, shownText, type KeyValues, type RecordKey, type ShownKey } from '../../model/key.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import { findRowKey, findRowKeys } from '../read/row-keys.ts'
 import type { LinkField } from './row-shape.ts'

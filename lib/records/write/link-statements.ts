@@ -2,10 +2,8 @@
  * Link statements: runs the statements that set links of rows, and makes their parameters. Whatever the database refuses is left to the
  * unit of work: `Unplanned`.
  */
-import { wait } from '../../foundation/base/awaitable.ts'
-import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
-import { keyFromText } from '../../model/key.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { wait, type Awaitable, type Coroutine } from '../../foundation/base/awaitable.ts'
+import { keyFromText, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { Statement } from '../database/dialect.ts'
 import type { Connection, RowsWritten } from '../database/connection.ts'

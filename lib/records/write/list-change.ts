@@ -3,8 +3,7 @@
  * With `create: true` it makes those that are not there, of a resource whose records clients know by a unique attribute
  * (`ResourceConfig.key`).
  */
-import { isObject } from '../../foundation/base/json.ts'
-import type { JsonObject } from '../../foundation/base/json.ts'
+import { isObject, type JsonObject } from '../../foundation/base/json.ts'
 import type { ToManyAttribute } from '../../model/model.ts'
 
 /** The names of the lists of such an object. */

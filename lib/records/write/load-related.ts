@@ -4,8 +4,7 @@
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { compareKeys } from '../../model/key.ts'
-import { keyOfEntity, keyOfProperty, toPrimaryKey } from '../../model/entity-key.ts'
-import type { Entity } from '../../model/entity-key.ts'
+import { keyOfEntity, keyOfProperty, toPrimaryKey, type Entity } from '../../model/entity-key.ts'
 import { findAll, findFirst, loadList } from '../../model/metadata/eager-cycles.ts'
 import type {
   Discriminator,
@@ -17,8 +16,7 @@ import type {
   ToOneOfAttribute,
 } from '../../model/model.ts'
 import { unwrap } from './entity-links.ts'
-import { load, entityName } from './unit-of-work.ts'
-import type { EntityName, Work } from './unit-of-work.ts'
+import { load, entityName, type EntityName, type Work } from './unit-of-work.ts'
 import { owningAttribute } from './relation-sides.ts'
 
 export async function loadCollection(entity: Entity, { property }: ToManyAttribute, em: EntityManager): Promise<Collection<object>> {

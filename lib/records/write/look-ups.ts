@@ -4,8 +4,7 @@
  */
 import type { Dialect, Statement } from '../database/dialect.ts'
 import type { Attribute, Resource, ToOneAttribute } from '../../model/model.ts'
-import { EVERYTHING, notEvaluated } from '../plan/visibility.ts'
-import type { Visibility } from '../plan/visibility.ts'
+import { EVERYTHING, notEvaluated, type Visibility } from '../plan/visibility.ts'
 import { ScopedStatements } from './scoped-statements.ts'
 
 type KnownAnswers = Map<string, Statement | undefined>

@@ -4,15 +4,12 @@
  * runs.
  */
 import { withoutIds } from '../../model/ids-name.ts'
-import type { JsonObject } from '../../foundation/base/json.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject, type JsonObject } from '../../foundation/base/json.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
-import { linkColumns } from '../../model/stored-table.ts'
-import type { LinkColumn, StoredProperty } from '../../model/stored-table.ts'
+import { linkColumns, type LinkColumn, type StoredProperty } from '../../model/stored-table.ts'
 import { bodyOfNew, listGiven } from './list-change.ts'
-import { planRows } from './plan-rows.ts'
-import type { RowPlan } from './plan-rows.ts'
+import { planRows, type RowPlan } from './plan-rows.ts'
 import { owningAttribute } from './relation-sides.ts'
 
 /** What a body is about beside the record itself. */

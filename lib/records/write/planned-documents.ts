@@ -2,8 +2,7 @@
  * Planned documents: reads the stored JSON of embedded objects that a change gives parts of. Gives nothing where there is no object yet and
  * the change lacks something that a new one needs: the unit of work finds out what.
  */
-import { wait } from '../../foundation/base/awaitable.ts'
-import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/base/awaitable.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import type { Dialect, Statement } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'

@@ -3,8 +3,7 @@
  * leaves such a link out. Gives nothing, with nothing written, where the unit of work must insert them, and wherever something is wrong:
  * that finds out what.
  */
-import { runCoroutine, wait } from '../../foundation/base/awaitable.ts'
-import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import { runCoroutine, wait, type Coroutine } from '../../foundation/base/awaitable.ts'
 import { FieldErrors } from '../../foundation/base/body-errors.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import type { KeyValues } from '../../model/key.ts'
@@ -15,8 +14,7 @@ import { MadeValues } from './made-values.ts'
 import { planGraph } from './plan-body.ts'
 import { planRows } from './plan-rows.ts'
 import { PlannedRelations } from './planned-relations.ts'
-import { listNew } from './record-input.ts'
-import type { RecordInput } from './record-input.ts'
+import { listNew, type RecordInput } from './record-input.ts'
 import { Unplanned } from './unplanned.ts'
 
 /**

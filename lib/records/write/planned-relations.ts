@@ -4,13 +4,11 @@
  * for which functions of the model give values. Whatever the database refuses is left to the unit of work, which finds out why: `Unplanned`
  * takes back all that has been written.
  */
-import { wait } from '../../foundation/base/awaitable.ts'
-import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/base/awaitable.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { Statement } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
-import { keyFromCount } from '../../model/key.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { keyFromCount, type KeyValues } from '../../model/key.ts'
 import type { RelationAttribute, Resource, ToManyAttribute } from '../../model/model.ts'
 import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import { addTouched, bindDeleteAll, bindInsert, bindRows, bindUpdate, countTogether, findStatement } from './bind-write.ts'
@@ -21,8 +19,7 @@ import type { MadeValues } from './made-values.ts'
 import { planRows } from './plan-rows.ts'
 import { PlannedPivots } from './planned-pivots.ts'
 import { owningAttribute } from './relation-sides.ts'
-import { isOneRow, withLink } from './record-input.ts'
-import type { ExistingRef, LinkInput, ListInput, RecordInput, RecordRef } from './record-input.ts'
+import { isOneRow, withLink, type ExistingRef, type LinkInput, type ListInput, type RecordInput, type RecordRef } from './record-input.ts'
 import type { RowRules } from './row-rules.ts'
 import { Unplanned } from './unplanned.ts'
 

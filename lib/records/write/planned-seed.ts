@@ -3,8 +3,7 @@
  * more than rows and pivot rows. Says false, with nothing written, where the unit of work must insert them, and wherever something is
  * wrong: that finds out what.
  */
-import { runCoroutine, wait } from '../../foundation/base/awaitable.ts'
-import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import { runCoroutine, wait, type Coroutine } from '../../foundation/base/awaitable.ts'
 import { FieldErrors } from '../../foundation/base/body-errors.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import type { Connection } from '../database/connection.ts'
@@ -12,14 +11,12 @@ import type { Model, RelationAttribute, Resource, ToManyAttribute } from '../../
 import { EVERYTHING } from '../plan/visibility.ts'
 import { checkChanges, nameAll } from './check-database.ts'
 import type { MadeValues } from './made-values.ts'
-import { isInsertedOnce, leadsTo, planNew } from './plan-body.ts'
-import type { BodyPlan } from './plan-body.ts'
+import { isInsertedOnce, leadsTo, planNew, type BodyPlan } from './plan-body.ts'
 import { planRows } from './plan-rows.ts'
 import { PlannedRelations } from './planned-relations.ts'
-import { isOneRow } from './record-input.ts'
+import { isOneRow, type RecordInput } from './record-input.ts'
 import { orderByLinks } from './seed-order.ts'
 import type { SeedData } from '../../model/seed-rows.ts'
-import type { RecordInput } from './record-input.ts'
 import { nameAllNew } from './references.ts'
 import { collectShown, divideByNames, withRowKeys } from './seed-stages.ts'
 import { findRowKeys } from '../read/row-keys.ts'

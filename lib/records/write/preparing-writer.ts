@@ -2,16 +2,14 @@
  * Preparing writer: the writer of a model whose bodies are prepared: before the transaction of the write begins schemas check them,
  * passwords are hashed, and what the engine gives is filled in.
  */
-import { chain, runCoroutine } from '../../foundation/base/awaitable.ts'
-import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
+import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/base/awaitable.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import type { Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import { checkSchemas, hasSchemas } from './check-schemas.ts'
-import { fillBody, hasFills } from './fill-body.ts'
-import type { FillMode } from './fill-body.ts'
+import { fillBody, hasFills, type FillMode } from './fill-body.ts'
 import type { PasswordHashes } from './hash-passwords.ts'
 import { Writer } from './writer.ts'
 import type { RecordAddress, Written } from './written.ts'

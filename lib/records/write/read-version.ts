@@ -3,8 +3,7 @@
  * and record_not_found.
  */
 import { notFound } from '../access/resolve-path.ts'
-import { wait } from '../../foundation/base/awaitable.ts'
-import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Dialect, Row } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import type { Resource } from '../../model/model.ts'

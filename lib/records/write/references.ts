@@ -2,16 +2,12 @@
  * References: the records that a body links by another key than the primary one (`Resource.shownKey`). A validation that comes upon such
  * IDs collects them, so that one statement for each resource looks for all of them. It is run again where one is missing.
  */
-import { sameKey, shownText } from '../../model/key.ts'
-import type { KeyValues, ShownKey } from '../../model/key.ts'
+import { sameKey, shownText, type KeyValues, type ShownKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
-import { chain } from '../../foundation/base/awaitable.ts'
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
 import type { ReadingConnection } from '../database/connection.ts'
-import { findRowKeys } from '../read/row-keys.ts'
-import type { RowKeys } from '../read/row-keys.ts'
-import { listNew } from './record-input.ts'
-import type { ExistingRef, RecordInput } from './record-input.ts'
+import { findRowKeys, type RowKeys } from '../read/row-keys.ts'
+import { listNew, type ExistingRef, type RecordInput } from './record-input.ts'
 
 /** A reference that is yet to be given the key of its row. */
 interface OpenReference {

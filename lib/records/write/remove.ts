@@ -2,13 +2,11 @@
  * Removes records, with all that the model removes with them. MikroORM cascades to loaded relations only, so those are loaded first.
  * Refuses with owner_required.
  */
-import { chain, runCoroutine, wait } from '../../foundation/base/awaitable.ts'
-import type { Awaitable, Coroutine } from '../../foundation/base/awaitable.ts'
+import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/base/awaitable.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import type { Row } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'
-import { findClass, keyOfEntity } from '../../model/entity-key.ts'
-import type { Entity } from '../../model/entity-key.ts'
+import { findClass, keyOfEntity, type Entity } from '../../model/entity-key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import { findAll } from '../../model/metadata/eager-cycles.ts'
 import { findHierarchyRoot } from '../../model/model.ts'
@@ -19,8 +17,7 @@ import { readRows } from '../read/run-read.ts'
 import { isEntity } from './entity-links.ts'
 import { findLinkedBranch, keepOnly, linkOneOf, loadCollection, loadRelated } from './load-related.ts'
 import { lookForReferrers, lookForReferrersOfAll } from './look-ups.ts'
-import { load, entityName } from './unit-of-work.ts'
-import type { Work } from './unit-of-work.ts'
+import { load, entityName, type Work } from './unit-of-work.ts'
 
 /** Removes records with all that the model removes with them. */
 export function remove(resource: Resource, entities: readonly Entity[], work: Work): Awaitable<void> {

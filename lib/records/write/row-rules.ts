@@ -4,13 +4,11 @@
  * the unit of work, which says which row it is about: `Unplanned`. Refuses with record_not_found and outside_scope.
  */
 import { notFound } from '../access/resolve-path.ts'
-import { wait } from '../../foundation/base/awaitable.ts'
-import type { Coroutine } from '../../foundation/base/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/base/awaitable.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
-import { EVERYTHING } from '../plan/visibility.ts'
-import type { Visibility } from '../plan/visibility.ts'
+import { EVERYTHING, type Visibility } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { outsideScope } from './check-outcome.ts'
 import { Unplanned } from './unplanned.ts'

@@ -4,18 +4,14 @@
  * that: plan-body.ts decides then.
  */
 import { isIds } from '../../model/ids-name.ts'
-import { keyFromJson } from '../../model/key.ts'
-import type { KeyValues } from '../../model/key.ts'
-import { tableColumns } from '../../model/model.ts'
-import type { Attribute, Resource, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
+import { keyFromJson, type KeyValues } from '../../model/key.ts'
+import { tableColumns, type Attribute, type Resource, type ScalarAttribute, type ToOneAttribute } from '../../model/model.ts'
 import type { Computed, StoredColumn, StoredProperty, StoredTable } from '../../model/stored-table.ts'
-import { toProperty } from '../../foundation/values/scalar-type.ts'
-import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+import { toProperty, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { Statement, WritingDialect } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
 import { findUniqueNames } from './check-database.ts'
-import { planRows } from './plan-rows.ts'
-import type { RowPlan } from './plan-rows.ts'
+import { planRows, type RowPlan } from './plan-rows.ts'
 import { mayHaveForms } from './unchanged.ts'
 import { readValid } from './validate-scalar.ts'
 

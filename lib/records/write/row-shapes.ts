@@ -1,19 +1,15 @@
 /** Row shapes: keeps the shapes of bodies by the names in them, and binds the values of a body. */
-import { isObject } from '../../foundation/base/json.ts'
-import type { JsonObject } from '../../foundation/base/json.ts'
+import { isObject, type JsonObject } from '../../foundation/base/json.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { fromProperty, readScalar } from '../../foundation/values/scalar-type.ts'
-import { keyFromCount } from '../../model/key.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { keyFromCount, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { Statement } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
 import { hasIssues } from './check-schemas.ts'
 import { isFilled } from './fill-body.ts'
-import { compute } from './made-values.ts'
-import type { MadeValues } from './made-values.ts'
-import { makeRowShape, toParameter } from './row-shape.ts'
-import type { RowShape, WriteMode } from './row-shape.ts'
+import { compute, type MadeValues } from './made-values.ts'
+import { makeRowShape, toParameter, type RowShape, type WriteMode } from './row-shape.ts'
 
 /** The shapes of a resource that are kept: clients decide how many there are. */
 const SHAPES = 200

@@ -3,8 +3,7 @@ import { LruCache } from '../../foundation/base/lru-cache.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Resource } from '../../model/model.ts'
 import type { PendingRule, Visibility } from '../plan/visibility.ts'
-import { LastPlans, findOrMake } from '../read/plan-cache.ts'
-import type { CacheStep } from '../read/plan-cache.ts'
+import { LastPlans, findOrMake, type CacheStep } from '../read/plan-cache.ts'
 
 /** The forms that are kept. */
 const FORMS = 200

@@ -1,8 +1,7 @@
 /**
  * Seed empty: keeps of a seed what goes into empty tables. A file is started more than once, and its records would come again each time.
  */
-import { chain } from '../../foundation/base/awaitable.ts'
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Notes } from '../../foundation/base/notes.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Model } from '../../model/model.ts'

@@ -2,8 +2,7 @@
  * Seed stages: the records of a seed that link others of it by the key that clients know them by. Where the primary keys of those are
  * counted by the database, they are known once the records are there: so the records come in stages, each of which links those before.
  */
-import { idFromJson, shownText } from '../../model/key.ts'
-import type { ShownKey } from '../../model/key.ts'
+import { idFromJson, shownText, type ShownKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { RowKeys } from '../read/row-keys.ts'
 import type { ExistingRef, RecordInput, RecordRef } from './record-input.ts'

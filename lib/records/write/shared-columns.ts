@@ -4,10 +4,8 @@
  */
 import type { FieldErrors } from '../../foundation/base/body-errors.ts'
 import { restError } from '../../foundation/base/errors.ts'
-import { keyOfEntity, keyOfProperty } from '../../model/entity-key.ts'
-import type { Entity } from '../../model/entity-key.ts'
-import { tableColumns } from '../../model/model.ts'
-import type { Attribute, RelationAttribute } from '../../model/model.ts'
+import { keyOfEntity, keyOfProperty, type Entity } from '../../model/entity-key.ts'
+import { tableColumns, type Attribute, type RelationAttribute } from '../../model/model.ts'
 import { fromProperty } from '../../foundation/values/scalar-type.ts'
 import { hasKey, unwrap } from './entity-links.ts'
 import { owningAttribute } from './relation-sides.ts'

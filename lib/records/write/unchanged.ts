@@ -5,12 +5,9 @@
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { FieldError } from '../../foundation/base/errors.ts'
-import { isRelation } from '../../model/model.ts'
-import type { Attribute, InnerAttribute, Resource, ScalarAttribute } from '../../model/model.ts'
-import { isObject } from '../../foundation/base/json.ts'
-import type { JsonObject } from '../../foundation/base/json.ts'
-import { readScalar } from '../../foundation/values/scalar-type.ts'
-import type { ScalarType } from '../../foundation/values/scalar-type.ts'
+import { isRelation, type Attribute, type InnerAttribute, type Resource, type ScalarAttribute } from '../../model/model.ts'
+import { isObject, type JsonObject } from '../../foundation/base/json.ts'
+import { readScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { isRendered } from './model-traits.ts'
 
 /** Kinds of values that have one stored form: setting the same value again changes nothing. */

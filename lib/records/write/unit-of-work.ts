@@ -2,11 +2,9 @@
  * Unit of work: the unit of work of one request: the entity manager, what the caller may see and do, and what the write has touched so far.
  */
 import type { EntityManager } from '@mikro-orm/core'
-import { runCoroutine } from '../../foundation/base/awaitable.ts'
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { runCoroutine, type Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Connection } from '../database/connection.ts'
-import { toPrimaryKey } from '../../model/entity-key.ts'
-import type { Entity } from '../../model/entity-key.ts'
+import { toPrimaryKey, type Entity } from '../../model/entity-key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
 import type { WriteRules } from './write-rules.ts'

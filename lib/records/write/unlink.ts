@@ -3,15 +3,13 @@
  * Refuses with owner_required, validation_failed and forbidden.
  */
 import { restError } from '../../foundation/base/errors.ts'
-import { findClass, idOfEntity, keyOfEntity } from '../../model/entity-key.ts'
-import type { Entity } from '../../model/entity-key.ts'
+import { findClass, idOfEntity, keyOfEntity, type Entity } from '../../model/entity-key.ts'
 import { idToSegment } from '../../model/key.ts'
 import type { RelationAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import { recordName } from './check-database.ts'
 import { unwrap } from './entity-links.ts'
 import { collectCascade, cascadesOrUnlinks, mayRemove, removeWithLinks } from './remove.ts'
-import { load, mayChange } from './unit-of-work.ts'
-import type { Work } from './unit-of-work.ts'
+import { load, mayChange, type Work } from './unit-of-work.ts'
 import { owningAttribute } from './relation-sides.ts'
 
 /**

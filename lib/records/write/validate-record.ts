@@ -5,10 +5,8 @@
 import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle } from '../../foundation/base/article.ts'
 import { restError } from '../../foundation/base/errors.ts'
-import { isObject } from '../../foundation/base/json.ts'
-import type { JsonObject } from '../../foundation/base/json.ts'
-import { describeKey, isShownKey, keyFromJson } from '../../model/key.ts'
-import type { KeyValues, RecordKey } from '../../model/key.ts'
+import { isObject, type JsonObject } from '../../foundation/base/json.ts'
+import { describeKey, isShownKey, keyFromJson, type KeyValues, type RecordKey } from '../../model/key.ts'
 import type {
   Attribute,
   EmbeddedAttribute,
@@ -23,8 +21,7 @@ import type {
 import { branchesFor, hasVisibleTarget } from '../plan/visibility.ts'
 import { readScalar } from '../../foundation/values/scalar-type.ts'
 import { formatMissing } from './check-database.ts'
-import { findFixed } from './fixed-attributes.ts'
-import type { ImpliedLink } from './fixed-attributes.ts'
+import { findFixed, type ImpliedLink } from './fixed-attributes.ts'
 import { addIssues } from './check-schemas.ts'
 import { isFilled } from './fill-body.ts'
 import { LIST_CHANGE, bodyOfNew, isListChange } from './list-change.ts'
@@ -33,8 +30,7 @@ import { findAskedClass, isOfClass } from './record-class.ts'
 import { filledSide, owningAttribute, owningName } from './relation-sides.ts'
 import { requireAttributes } from './required-attributes.ts'
 import { validateScalar } from './validate-scalar.ts'
-import { suggestName } from './validation-context.ts'
-import type { ValidationContext } from './validation-context.ts'
+import { suggestName, type ValidationContext } from './validation-context.ts'
 import type { ExistingRef, LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './record-input.ts'
 
 /** The place of a record: facts about it that its body does not give. */

@@ -1,9 +1,7 @@
 /** Validate scalar: validates a scalar value of a body: its type, the items of an enum, the length of a text. */
 import type { ScalarAttribute } from '../../model/model.ts'
-import { countCharacters, describeScalar, readScalar } from '../../foundation/values/scalar-type.ts'
-import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
-import { suggestName } from './validation-context.ts'
-import type { ValidationContext } from './validation-context.ts'
+import { countCharacters, describeScalar, readScalar, type ScalarType, type ScalarValue } from '../../foundation/values/scalar-type.ts'
+import { suggestName, type ValidationContext } from './validation-context.ts'
 import type { ValueInput } from './record-input.ts'
 
 export function validateScalar(attribute: ScalarAttribute, value: unknown, context: ValidationContext): ValueInput | undefined {

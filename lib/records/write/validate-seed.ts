@@ -12,8 +12,7 @@ import type { ReadingConnection } from '../database/connection.ts'
 import type { RecordInput } from './record-input.ts'
 import { References, nameAllNew } from './references.ts'
 import { validateRecord } from './validate-record.ts'
-import { ValidationContext } from './validation-context.ts'
-import type { ValidationRules } from './validation-context.ts'
+import { ValidationContext, type ValidationRules } from './validation-context.ts'
 
 /** Records to be made, with the errors that the model finds. */
 export interface ValidatedSeed {

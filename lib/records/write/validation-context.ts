@@ -6,8 +6,7 @@ import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { Dialect } from '../database/dialect.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import type { References } from './references.ts'
-import { EVERYTHING, describeClosed, openNames } from '../plan/visibility.ts'
-import type { Visibility } from '../plan/visibility.ts'
+import { EVERYTHING, describeClosed, openNames, type Visibility } from '../plan/visibility.ts'
 
 /** The rules for all records of a body. */
 export interface ValidationRules {

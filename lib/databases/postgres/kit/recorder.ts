@@ -6,14 +6,12 @@
 import type { PoolClient } from 'pg'
 import type { ChangeOwner, ChangeRecorder, ChangeSink, RowChange, RowImage, WatchedTable } from '../../../records/database/changes.ts'
 import type { Row } from '../../../records/database/dialect.ts'
-import { findTouched, gatherLists, readLink } from '../../sql/list-changes.ts'
-import type { ListNow, PendingChange, TouchedList } from '../../sql/list-changes.ts'
+import { findTouched, gatherLists, readLink, type ListNow, type PendingChange, type TouchedList } from '../../sql/list-changes.ts'
 import type { CompiledImage } from '../../sql/row-image.ts'
 import type { Sessions } from '../server/sessions.ts'
 import type { Answered } from '../server/statement-batch.ts'
 import type { WriteObserver } from '../server/write-observer.ts'
-import { measureLog, trimLog } from './change-log.ts'
-import type { ChangeLog } from './change-log.ts'
+import { measureLog, trimLog, type ChangeLog } from './change-log.ts'
 import type { CompiledWatch, WatchedRows } from './watch.ts'
 
 /** Transactions after which the log is made shorter, where it has become too long. */

@@ -6,8 +6,7 @@
 import type { PoolClient } from 'pg'
 import { name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
-import { LOGGED, SILENT } from './change-log.ts'
-import type { ChangeLog, LoggedTable } from './change-log.ts'
+import { LOGGED, SILENT, type ChangeLog, type LoggedTable } from './change-log.ts'
 
 /** What has become of rows of a table, each row as the text that PostgreSQL writes of it. */
 export interface TableChanges {

@@ -3,16 +3,12 @@
  * records of them.
  */
 import type { Watched, WatchedList, WatchedTable } from '../../../records/database/changes.ts'
-import { discriminatorCondition } from '../../sql/from-clause.ts'
-import type { Recall } from '../../sql/from-clause.ts'
+import { discriminatorCondition, type Recall } from '../../sql/from-clause.ts'
 import type { Flavour } from '../../sql/flavour.ts'
-import { compileList, linkColumns } from '../../sql/list-changes.ts'
-import type { CompiledList } from '../../sql/list-changes.ts'
-import { compileImage, recalledKeys, recalledMembers } from '../../sql/row-image.ts'
-import type { CompiledImage, RecalledKey } from '../../sql/row-image.ts'
+import { compileList, linkColumns, type CompiledList } from '../../sql/list-changes.ts'
+import { compileImage, recalledKeys, recalledMembers, type CompiledImage, type RecalledKey } from '../../sql/row-image.ts'
 import { name, sql } from '../../sql/sql.ts'
-import { findLogged } from './change-log.ts'
-import type { ChangeLog, LoggedTable } from './change-log.ts'
+import { findLogged, type ChangeLog, type LoggedTable } from './change-log.ts'
 
 const OLD = '"old"'
 const NEW = '"new"'

@@ -21,6 +21,8 @@ import { reaches } from './specs/reaches.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const REPORT = './scripts/specs/report.ts'
+/** What specs import that use Chromium. */
+const CHROMIUM_HELPER = 'spec/helpers/chromium.ts'
 /** What a worker imports before all else. */
 const PRELOADED = ['./scripts/specs/spare-promises.ts', './scripts/load-decorators.ts']
 /** Options of this script. */
@@ -44,6 +46,9 @@ const files = findFilesOrEnd()
 const isAlone = files.length === 1 && !args.includes('--brief')
 const costs: { readonly file: string; readonly milliseconds: number; readonly processor: number }[] = []
 const queue = [...files]
+/** Files that use Chromium go to one process: a browser, and a page that it shows for the first time, cost as much as some visits. */
+const inBrowser = new Set(files.filter(file => reaches(root, [file], CHROMIUM_HELPER)))
+let browserWorker: ChildProcess | undefined
 /** Files that have come to their end. */
 const ended = new Set<string>()
 const total = noCounts()
@@ -90,7 +95,7 @@ async function work(): Promise<void> {
     for (const file of lost) fail(`✖ ${file}: its process ended (${signal ?? code}) before the file was at its end`)
     if (code !== 0 && lost.length === 0 && failures.length === 0)
       fail(`✖ a process of specs ended with ${signal ?? code}, behind ${given.at(-1)}`)
-  } while (queue.length > 0)
+  } while (queue.some(isFree))
 }
 
 /** @param given gets the files that the worker is given */
@@ -103,7 +108,7 @@ function runWorker(given: string[]): Promise<[code: number | null, signal: NodeJ
   const worker = spawn(process.execPath, parameters, { cwd: root, stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env: environment })
   workers.add(worker)
   const next = (): void => {
-    const file = queue.shift()
+    const file = nextFor(worker)
     if (file !== undefined) given.push(file)
     const order: Order = file === undefined ? { type: ENDED } : { type: FILE, file, isFiltered }
     worker.send(order, () => {})
@@ -118,10 +123,26 @@ function runWorker(given: string[]): Promise<[code: number | null, signal: NodeJ
     const disconnected = once(worker, 'disconnect')
     worker.once('exit', (code, signal) => {
       workers.delete(worker)
+      if (browserWorker === worker) browserWorker = undefined
       // Its last messages come before.
       void disconnected.then(() => resolve([code, signal]))
     })
   })
+}
+
+/** Takes the next file for a process out of the queue. The one that has the browser takes all that use it before others. */
+function nextFor(worker: ChildProcess): string | undefined {
+  const own = browserWorker === worker ? queue.find(file => inBrowser.has(file)) : undefined
+  const file = own ?? queue.find(isFree)
+  if (file === undefined) return undefined
+  queue.splice(queue.indexOf(file), 1)
+  if (inBrowser.has(file)) browserWorker = worker
+  return file
+}
+
+/** Whether a process that has no browser may take a file. */
+function isFree(file: string): boolean {
+  return browserWorker === undefined || !inBrowser.has(file)
 }
 
 function take({ file, counts, failures: found, milliseconds, processor }: Extract<Message, { type: typeof RESULTS }>): void {

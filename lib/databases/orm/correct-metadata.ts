@@ -10,9 +10,16 @@ import { isMixedList } from '../../model/metadata/read-common.ts'
 import { safeKey } from './corrected-comparator.ts'
 import { confinePrototypes } from './shared-classes.ts'
 import { correctTargetKeys } from './target-keys.ts'
+import { readDateLinks } from './date-links.ts'
+import { quoteJsonDefaults } from './json-defaults.ts'
+import { skipUpdateOfCreated } from './on-update.ts'
 
-/** Corrects the metadata of an instance, before it is first used. */
-export function correctMetadata(orm: MikroORM): void {
+/**
+ * Corrects the metadata of an instance, before it is first used.
+ *
+ * @param takesJsonAlone see `quoteJsonDefaults`
+ */
+export function correctMetadata(orm: MikroORM, takesJsonAlone: boolean, notes: Notes): void {
   confinePrototypes(orm)
   // Names of one length beyond ASCII would be the same to MikroORM.
   Object.assign(orm.config.getHydrator(orm.getMetadata()), { safeKey })
@@ -24,6 +31,10 @@ export function correctMetadata(orm: MikroORM): void {
   findReferrers(orm)
   correctPolymorphicLinks(orm.getMetadata())
   correctSiblingColumns(orm.getMetadata())
+  readDateLinks(orm)
+  quoteJsonDefaults(orm, takesJsonAlone)
+  noteModel(orm, notes)
+  skipUpdateOfCreated(orm)
 }
 
 /**
@@ -36,7 +47,7 @@ function nameDates(orm: MikroORM): void {
 }
 
 /** Says which properties are texts because nothing says what they are, and which have no place in the API. */
-export function noteModel(orm: MikroORM, notes: Notes): void {
+function noteModel(orm: MikroORM, notes: Notes): void {
   for (const meta of orm.getMetadata()) {
     const { className, props, primaryKeys, properties } = meta
     const hidden = primaryKeys.filter(key => properties[key]!['hidden'] === true)

@@ -1,21 +1,15 @@
 /** Open: a PostgreSQL database with a MikroORM instance on it, and the schema that the entities want. */
 import { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
-import type { MikroORM as CoreMikroORM, Options as CoreOptions } from '@mikro-orm/core'
+import type { MikroORM as CoreMikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { describeDatabase, isPglite } from '../../records/database/describe-database.ts'
 import type { Opened, Opening, ServerDatabase } from '../../records/database/world-store.ts'
 import type { DescribedModel } from '../introspect/entities.ts'
-import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
-import { withLazyExtensions } from '../orm/lazy-extensions.ts'
-import { withoutCache } from '../orm/metadata-cache.ts'
-import { readDateLinks } from '../orm/date-links.ts'
-import { quoteJsonDefaults } from '../orm/json-defaults.ts'
+import { correctMetadata } from '../orm/correct-metadata.ts'
 import { followClock } from '../orm/model-time.ts'
-import { ReferredColumns } from '../orm/referred-columns.ts'
-import { skipUpdateOfCreated } from '../orm/on-update.ts'
-import { forEngine, runMigrations } from '../orm/run-migrations.ts'
+import { runMigrations } from '../orm/run-migrations.ts'
 import { checkMembers } from '../orm/orm-members.ts'
 import { PostgresConnection } from './connection.ts'
 import { createLog, hasLog, isVacant, listSchemas, openLog } from './kit/change-log.ts'
@@ -31,6 +25,7 @@ import { findCaseFolding, listCaseClasses, type CaseFolding } from './sql/case-f
 import { createFlavour } from './sql/flavour.ts'
 import { Transactions } from './server/transactions.ts'
 import { PostgresWorldStore } from './world-store.ts'
+import { hasGlobs, optionsForEngine } from '../orm/orm-options.ts'
 
 /** @throws Error in one line for a server that cannot be reached, and for entities that cannot be served from it. */
 export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Opened> {
@@ -138,38 +133,19 @@ async function readCaseFolding(session: PoolClient): Promise<CaseFolding> {
   return folding
 }
 
-async function createOrm(
-  { entities, orm: extra, database }: Opening<ServerDatabase>,
-  connection: PostgresConnection,
-): Promise<CoreMikroORM> {
-  const hasGlobs = entities!.some(entity => typeof entity === 'string')
-  const { schema } = database
-  const { discovery } = extra
-  const referred = new ReferredColumns(extra.namingStrategy)
+async function createOrm(opening: Opening<ServerDatabase>, connection: PostgresConnection): Promise<CoreMikroORM> {
+  const { url, schema } = opening.database
   const options = {
     entityManager: EntityManager,
-    ...extra,
-    metadataCache: withoutCache(extra.metadataCache),
-    extensions: withLazyExtensions(extra.extensions),
-    migrations: forEngine(extra.migrations),
-    // MikroORM.init sets it in the options that it is given, which the application may give both.
-    discovery: {
-      ...discovery,
-      skipSyncDiscovery: hasGlobs,
-      onMetadata: (meta, platform) => {
-        referred.add(meta, platform)
-        return discovery?.onMetadata?.(meta, platform)
-      },
-    } satisfies CoreOptions['discovery'],
+    ...optionsForEngine(opening),
     forceUtcTimezone: true,
-    entities,
-    dbName: readDatabaseName(database.url),
+    dbName: readDatabaseName(url),
     ...(typeof schema === 'string' ? { schema } : {}),
     driver: OrmDriver,
     driverOptions: new LentDialect(connection.host, connection.filters),
   } as never
   // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
-  return hasGlobs ? MikroORM.init(options) : new MikroORM(options)
+  return hasGlobs(opening) ? MikroORM.init(options) : new MikroORM(options)
 }
 
 function readDatabaseName(url: string): string {
@@ -183,11 +159,7 @@ function prepare(orm: CoreMikroORM, { notes }: Opening<ServerDatabase>, version:
     throw new Error(`${apart.className} is an entity of every schema ("*"): an engine needs to know the one schema of its table.`)
   checkMembers(orm)
   storeGenerated(orm, version, notes)
-  correctMetadata(orm)
-  readDateLinks(orm)
-  quoteJsonDefaults(orm, true)
-  noteModel(orm, notes)
-  skipUpdateOfCreated(orm)
+  correctMetadata(orm, true, notes)
   followClock(orm)
 }
 

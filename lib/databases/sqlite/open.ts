@@ -2,7 +2,6 @@
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { existsSync, rmSync } from 'node:fs'
 import { MikroORM, type Options } from '@mikro-orm/sqlite'
-import type { Options as CoreOptions } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/base/notes.ts'
 import { addSchema } from './schema/add-schema.ts'
 import { checkFile, checkFolder, checkWritable, fileError } from './database/check-file.ts'
@@ -23,19 +22,14 @@ import { findCounters, requireKeys } from './orm/autoincrement.ts'
 import type { SharedSqliteDialect } from './orm/shared-dialect.ts'
 import { checkTables, noteMissing } from './schema/missing-tables.ts'
 import { followClock } from '../orm/model-time.ts'
-import { skipUpdateOfCreated } from '../orm/on-update.ts'
 import { openReadOnly } from './database/open-read-only.ts'
-import { correctMetadata, noteModel } from '../orm/correct-metadata.ts'
-import { withLazyExtensions } from '../orm/lazy-extensions.ts'
-import { withoutCache } from '../orm/metadata-cache.ts'
-import { readDateLinks } from '../orm/date-links.ts'
+import { correctMetadata } from '../orm/correct-metadata.ts'
 import { storeDays } from '../orm/day-values.ts'
-import { quoteJsonDefaults } from '../orm/json-defaults.ts'
 import { leaveMissingColumns, listQueries, noteBroken } from '../orm/query-columns.ts'
-import { forEngine, runMigrations } from '../orm/run-migrations.ts'
+import { runMigrations } from '../orm/run-migrations.ts'
 import { checkMembers } from '../orm/orm-members.ts'
-import { ReferredColumns } from '../orm/referred-columns.ts'
 import { readTextKeys } from './orm/text-keys.ts'
+import { hasGlobs, optionsForEngine } from '../orm/orm-options.ts'
 
 /** @throws Error in one line, when there are no entities and the file cannot be read and written. */
 export async function openSqlite(opening: Opening<string>): Promise<Opened> {
@@ -151,47 +145,27 @@ interface Base {
   readonly isOfOthers: boolean
 }
 
-async function openWith(
-  { entities, orm: extra, notes }: Opening<string>,
-  { handle, foreign, found, isOfOthers }: Base,
-): Promise<SqliteConnection> {
-  const hasGlobs = entities!.some(entity => typeof entity === 'string')
-  const { discovery } = extra
-  const referred = new ReferredColumns(extra.namingStrategy)
+async function openWith(opening: Opening<string>, { handle, foreign, found, isOfOthers }: Base): Promise<SqliteConnection> {
+  const { notes } = opening
+  const options = optionsForEngine(opening, (meta, platform) => {
+    foreign.adapt(meta, platform)
+    readTextKeys(meta)
+  })
   const optionsOn = (shared: SharedSqliteDialect): Options =>
     ({
-      ...extra,
-      metadataCache: withoutCache(extra.metadataCache),
-      extensions: withLazyExtensions(extra.extensions),
-      migrations: forEngine(extra.migrations),
+      ...options,
       schema: undefined,
       attachDatabases: undefined,
-      discovery: {
-        ...discovery,
-        // MikroORM.init sets it in the options that it is given, which the application may give both.
-        skipSyncDiscovery: hasGlobs,
-        onMetadata: (meta, platform) => {
-          foreign.adapt(meta, platform)
-          readTextKeys(meta)
-          referred.add(meta, platform)
-          return discovery?.onMetadata?.(meta, platform)
-        },
-      } satisfies CoreOptions['discovery'],
-      entities,
       dbName: ':memory:',
       driver: CountingDriver,
       driverOptions: shared,
     }) as unknown as Options
   const connection = new SqliteConnection(new Content(handle, isOfOthers), shared => new MikroORM(optionsOn(shared)))
   // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
-  if (hasGlobs) connection.attach(await MikroORM.init(optionsOn(connection.shareWithOrm())))
+  if (hasGlobs(opening)) connection.attach(await MikroORM.init(optionsOn(connection.shareWithOrm())))
   checkMembers(connection.orm, DRIVER_MEMBERS)
-  correctMetadata(connection.orm)
-  readDateLinks(connection.orm)
+  correctMetadata(connection.orm, false, notes)
   storeDays(connection.orm)
-  quoteJsonDefaults(connection.orm, false)
-  noteModel(connection.orm, notes)
-  skipUpdateOfCreated(connection.orm)
   if (found === undefined) new ForeignSchema(connection.orm, foreign).adapt()
   followClock(connection.orm)
   if (foreign.isForeign) connection.content.addForeignFunctions()

@@ -20,8 +20,8 @@ import { findRowKey } from '../../records/read/row-keys.ts'
 import { locate } from './locate.ts'
 import { respondDeleted, respondRecord } from './respond.ts'
 
-/** What reading and removing a member uses of the services of its version. */
-interface MemberServices {
+/** What operations on a member of a list, or on a mark, use of the services of their version. */
+export interface MemberServices {
   readonly connection: ReadingConnection
   readonly reader: Reader
   readonly writer: Writer

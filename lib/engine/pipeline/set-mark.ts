@@ -3,8 +3,6 @@
  * (`ResourceConfig.marks`). Needs no right but to read the record. Answers with the record; refuses with token_missing who has not logged
  * in, and with record_not_found a record that does not exist for the caller.
  */
-import type { RequestAbort } from '../../foundation/base/abort.ts'
-import type { Clock } from '../../foundation/base/clock.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'
@@ -14,23 +12,14 @@ import type { ReadingConnection } from '../../records/database/connection.ts'
 import { hasRowKey, idToJson, keyFromText } from '../../model/key.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
 import { findId } from '../../records/read/row-keys.ts'
-import type { Reader, View } from '../../records/read/reader.ts'
-import type { Writer } from '../../records/write/writer.ts'
+import type { View } from '../../records/read/reader.ts'
 import { locate } from './locate.ts'
 import { respondRecord } from './respond.ts'
-
-/** What setting a mark uses of the services of its version. */
-interface MarkServices {
-  readonly connection: ReadingConnection
-  readonly reader: Reader
-  readonly writer: Writer
-  readonly clock: Clock
-  readonly transaction: <T>(work: () => Promise<T>, end?: RequestAbort) => Promise<T>
-}
+import type { MemberServices } from './member.ts'
 
 type MarkTarget = Extract<Target, { readonly kind: 'mark' }>
 
-export async function setMark(target: MarkTarget, isSet: boolean, view: View, services: MarkServices): Promise<RestResponse> {
+export async function setMark(target: MarkTarget, isSet: boolean, view: View, services: MemberServices): Promise<RestResponse> {
   const { resource, id, mark } = target
   const { reader, writer, connection, clock, transaction } = services
   const { ctx } = view

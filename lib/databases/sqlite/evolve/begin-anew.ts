@@ -7,6 +7,7 @@ import { countRows } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import { addSchema } from '../schema/add-schema.ts'
 import { foldCase, readCatalog, readExistingTable } from '../schema/existing-table.ts'
+import { countOf } from './check-rows.ts'
 
 interface Emptied {
   readonly orm: MikroORM
@@ -30,13 +31,10 @@ export function beginAnew({ orm, db, path, notes }: Emptied): void {
         const found = readExistingTable(db, catalog, name)
         if (found === undefined) continue
         const isView = found.kind === 'view'
-        const count = isView
-          ? 0
-          : (db
-              .prepare(`select count(*) from main.${quoted(found.name)}`)
-              .pluck()
-              .get() as number)
-        if (!isView) notes.add(`${found.name}: the table is made anew; ${countRows(count)} went with the old one.`)
+        if (!isView)
+          notes.add(
+            `${found.name}: the table is made anew; ${countRows(countOf(db, `from main.${quoted(found.name)}`))} went with the old one.`,
+          )
         db.exec(`drop ${isView ? 'view' : 'table'} ${quoted(found.name)}`)
       }
       addSchema({ orm, db, path, notes }, () => undefined)

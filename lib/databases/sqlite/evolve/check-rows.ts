@@ -14,10 +14,14 @@ export function selectKey({ key, rowid }: Pick<ExistingTable, 'key' | 'rowid'>):
   return { names: ['row'], sql: rowid ?? '1' }
 }
 
+export function countOf(db: Database.Database, from: string): number {
+  return db.prepare(`select count(*) ${from}`).pluck().get() as number
+}
+
 /** Finds rows of a table, as many as are shown, and their number. */
 export function findRows(db: Database.Database, existing: ExistingTable, from: string): FoundRows {
   const { names: key, sql } = selectKey(existing)
-  const count = db.prepare(`select count(*) ${from}`).pluck().get() as number
+  const count = countOf(db, from)
   return { key, count, rows: count === 0 ? [] : (db.prepare(`select ${sql} ${from} limit 5`).raw().all() as unknown[][]) }
 }
 

@@ -8,6 +8,7 @@ import { countRows, type Plan } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import { foldCase } from '../schema/existing-table.ts'
 import { listMentioned } from './create-text.ts'
+import { countOf } from './check-rows.ts'
 
 interface DroppedTable {
   readonly name: string
@@ -25,10 +26,7 @@ export function dropTables(wanted: readonly string[], views: readonly string[], 
       plan.stays.push(`${name}: no entity of the model. It stays, since ${user} names it.`)
       continue
     }
-    const count = db
-      .prepare(`select count(*) from main.${quoted(name)}`)
-      .pluck()
-      .get() as number
+    const count = countOf(db, `from main.${quoted(name)}`)
     const sql = `drop table ${quoted(name)}`
     db.exec(sql)
     plan.add(`${name}: the table is dropped, with ${countRows(count)}.`, [sql])

@@ -9,7 +9,7 @@ import { name as quoted } from '../../sql/sql.ts'
 import { hasAutoincrement } from '../database/ddl.ts'
 import { toParameter } from '../sql/encode.ts'
 import { foldCase, type ExistingTable } from '../schema/existing-table.ts'
-import { describeDuplicates, selectKey, findRows } from './check-rows.ts'
+import { describeDuplicates, selectKey, findRows, countOf } from './check-rows.ts'
 import type { FilledColumn, TableChange } from './table-change.ts'
 import { convertValue } from './column-class.ts'
 import { formatCreate, listMentioned } from './create-text.ts'
@@ -47,7 +47,7 @@ export function rebuildTable(change: TableChange, rebuilding: Rebuilding): void 
   for (const { sentence, part } of change.differences) plan.add(`${sentence}.`, [part])
   for (const filled of change.filled) plan.add(describeFill(filled, change, rebuilding), [])
   plan.add(
-    `${existing.name}: the table is written anew, ${countRows(countOf(db, existing.name))} with all the values that stay.`,
+    `${existing.name}: the table is written anew, ${countRows(countOf(db, `from main.${quoted(existing.name)}`))} with all the values that stay.`,
     statements,
   )
   db.exec(create)
@@ -77,13 +77,6 @@ function keepObject(statement: string, { existing }: TableChange, { db, plan }: 
     const columns = [...message.matchAll(/\.([^.,]+)(?=,|$)/g)].map(([, column]) => column!)
     plan.faults.push(describeDuplicates(existing, columns, undefined, db) ?? `rows of "${existing.name}" must be unique: ${message}`)
   }
-}
-
-function countOf(db: Database.Database, table: string): number {
-  return db
-    .prepare(`select count(*) from main.${quoted(table)}`)
-    .pluck()
-    .get() as number
 }
 
 function checkConverted({ existing, converted }: TableChange, { db, plan }: Rebuilding): void {
@@ -189,12 +182,7 @@ function runCopy(change: TableChange, rebuilding: Rebuilding, sql: string, param
 function describeFill(filled: FilledColumn, { existing }: TableChange, { db, make }: Rebuilding): string {
   const { column, value, isNew } = filled
   const place = `${existing.name}.${column}`
-  const count = isNew
-    ? countOf(db, existing.name)
-    : (db
-        .prepare(`select count(*) from main.${quoted(existing.name)} where ${quoted(column)} is null`)
-        .pluck()
-        .get() as number)
+  const count = countOf(db, `from main.${quoted(existing.name)}${isNew ? '' : ` where ${quoted(column)} is null`}`)
   return `${place}: ${value === undefined ? sayMade(count, make(filled, 0, new Set())?.json) : sayFilled(count, value.json)}`
 }
 

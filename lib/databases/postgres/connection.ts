@@ -2,7 +2,7 @@
  * Connection: an open PostgreSQL database behind the interface of lib/records/database/. It puts together what runs work on it: the
  * sessions, readings, units of work, and the MikroORM instance that has the sessions lent.
  */
-import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
+import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
@@ -16,9 +16,6 @@ import type { StatementsExplained, UnindexedLink } from '../../records/database/
 import { AddedFilters } from '../../model/added-filters.ts'
 import type { Resource } from '../../model/model.ts'
 import type { StoredTable } from '../../model/stored-table.ts'
-import { cascades, findRecord, loadsAlone } from '../orm/find-record.ts'
-import { retime } from '../orm/model-time.ts'
-import { runsForeignCode } from '../orm/listeners.ts'
 import type { Flavour } from '../sql/flavour.ts'
 import { readListNow, type ListNow, type TouchedList } from '../sql/list-changes.ts'
 import { tableName } from '../sql/sql.ts'
@@ -39,6 +36,8 @@ import { command, type Sessions } from './server/sessions.ts'
 import type { Transactions } from './server/transactions.ts'
 import { findUnindexedLinks } from './unindexed-links.ts'
 import { UnitsOfWork } from './units-of-work.ts'
+import { OrmConnection } from '../orm/orm-connection.ts'
+import { EntityManager as SqlEntityManager } from '@mikro-orm/postgresql'
 
 /** What a connection is made of. */
 interface ConnectionParts {
@@ -56,7 +55,7 @@ interface Closing {
   after(): Promise<void>
 }
 
-export class PostgresConnection implements Connection {
+export class PostgresConnection extends OrmConnection implements Connection {
   readonly dialect: Dialect
   readonly mayHoldMisfits = false
   keepsConstraints = false
@@ -77,6 +76,7 @@ export class PostgresConnection implements Connection {
   #makeOrm: (() => MikroORM) | undefined
 
   constructor(parts: ConnectionParts) {
+    super(SqlEntityManager)
     const { sessions, transactions, flavour, readOnly } = parts
     this.parts = parts
     this.filters = new AddedFilters(parts.filters)
@@ -187,9 +187,8 @@ export class PostgresConnection implements Connection {
     this.#clock = clock
   }
 
-  retime(entity: object, given: object, from: number): void {
-    if (this.#clock === undefined || this.#clock.isSystem) return
-    retime(entity as Record<string, unknown>, given, this.orm.getMetadata(entity.constructor).props, from, this.#clock)
+  protected get clock(): Clock | undefined {
+    return this.#clock
   }
 
   write<T>(
@@ -203,14 +202,6 @@ export class PostgresConnection implements Connection {
 
   transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable = false, place?: WrittenPlace): Promise<T> {
     return this.#unitsOfWork.transact(work, end, repeatable, place)
-  }
-
-  writesAlone(): boolean {
-    return this.#rows.writesAlone()
-  }
-
-  explainListeners(): string | undefined {
-    return this.#rows.explainListeners()
   }
 
   /** The server counts all keys. */
@@ -248,19 +239,6 @@ export class PostgresConnection implements Connection {
   async deferReferences(): Promise<void> {
     const session = this.parts.transactions.current?.session
     if (session !== undefined) await command(session, 'set constraints all deferred')
-  }
-
-  load(entity: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
-    return findRecord(entity, key, em)
-  }
-
-  loadsAlone(entity: EntityName): boolean {
-    return loadsAlone(entity, this.orm.em)
-  }
-
-  removesAlone(entity: EntityName): boolean {
-    const { em } = this.orm
-    return loadsAlone(entity, em) && !cascades(em.getMetadata().get(entity)) && !runsForeignCode(em)
   }
 
   async close(): Promise<void> {

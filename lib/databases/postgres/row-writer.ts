@@ -2,11 +2,9 @@
  * Row writer: runs the statements by which the engine writes rows without MikroORM's unit of work, on the session of the transaction that
  * the caller runs in.
  */
-import { EntityManager } from '@mikro-orm/postgresql'
 import type { MikroORM } from '@mikro-orm/core'
 import type { Statement } from '../../records/database/dialect.ts'
 import type { BehindWrite, RowsWritten } from '../../records/database/connection.ts'
-import { ManagerCheck } from '../orm/listeners.ts'
 import type { OrmHost } from './orm/lent-dialect.ts'
 
 /** Keys are drawn row by row. */
@@ -17,21 +15,10 @@ function toKeys(rows: readonly (readonly unknown[])[]): readonly bigint[] {
 export class RowWriter {
   readonly #host: OrmHost
   readonly #orm: () => MikroORM
-  readonly #managers = new ManagerCheck(EntityManager)
 
   constructor(host: OrmHost, orm: () => MikroORM) {
     this.#host = host
     this.#orm = orm
-  }
-
-  /** See `Connection.writesAlone`. */
-  writesAlone(): boolean {
-    return this.#managers.isPlain(this.#orm().em)
-  }
-
-  /** See `Connection.explainListeners`. */
-  explainListeners(): string | undefined {
-    return this.#managers.explain(this.#orm().em)
   }
 
   /** See `Connection.run`. */

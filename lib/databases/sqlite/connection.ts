@@ -3,7 +3,7 @@
  * the lock and its transactions, readings, units of work, and the MikroORM instance that shares the handle.
  */
 import { SqlEntityManager } from '@mikro-orm/sqlite'
-import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
+import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
@@ -24,9 +24,7 @@ import { explainStatements } from './explain/explain.ts'
 import { findUnindexedLinks } from './explain/unindexed-keys.ts'
 import { Observers } from './observers.ts'
 import { OrmHost } from './orm-host.ts'
-import { cascades, findRecord, loadsAlone } from '../orm/find-record.ts'
-import { retime } from '../orm/model-time.ts'
-import { ManagerCheck, runsForeignCode } from '../orm/listeners.ts'
+import { runsForeignCode } from '../orm/listeners.ts'
 import { SharedSqliteDialect } from './orm/shared-dialect.ts'
 import { Readings } from './readings.ts'
 import { Recorder } from './recorder.ts'
@@ -34,8 +32,9 @@ import { RowWriter } from './row-writer.ts'
 import { name } from '../sql/sql.ts'
 import { Transactions } from './transactions.ts'
 import { UnitsOfWork } from './units-of-work.ts'
+import { OrmConnection } from '../orm/orm-connection.ts'
 
-export class SqliteConnection implements Connection {
+export class SqliteConnection extends OrmConnection implements Connection {
   readonly dialect = SQLITE
   readonly content: Content
   readonly transactions: Transactions
@@ -46,12 +45,12 @@ export class SqliteConnection implements Connection {
   readonly #readings: Readings
   readonly #unitsOfWork: UnitsOfWork
   readonly #rows: RowWriter
-  readonly #managers = new ManagerCheck(SqlEntityManager)
   readonly #makeOrm: (shared: SharedSqliteDialect) => MikroORM
   #orm: MikroORM | undefined
 
   /** @param makeOrm makes the MikroORM instance on this connection, when it is first needed */
   constructor(content: Content, makeOrm: (shared: SharedSqliteDialect) => MikroORM, filters = new AddedFilters()) {
+    super(SqlEntityManager)
     this.content = content
     this.filters = filters
     this.keepsConstraints = !content.isOfOthers
@@ -118,10 +117,8 @@ export class SqliteConnection implements Connection {
     this.content.follow(clock)
   }
 
-  retime(entity: object, given: object, from: number): void {
-    const { clock } = this.content
-    if (clock === undefined || clock.isSystem) return
-    retime(entity as Record<string, unknown>, given, this.orm.getMetadata(entity.constructor).props, from, clock)
+  protected get clock(): Clock | undefined {
+    return this.content.clock
   }
 
   write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort): Promise<T> {
@@ -130,14 +127,6 @@ export class SqliteConnection implements Connection {
 
   transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable = false): Awaitable<T> {
     return this.#unitsOfWork.transact(work, end, repeatable)
-  }
-
-  writesAlone(): boolean {
-    return this.#managers.isPlain(this.orm.em)
-  }
-
-  explainListeners(): string | undefined {
-    return this.#managers.explain(this.orm.em)
   }
 
   takeKey(table: StoredTable, given: unknown): number | bigint | undefined {
@@ -180,19 +169,6 @@ export class SqliteConnection implements Connection {
   deferReferences(): void {
     this.transactions.begin()
     this.content.handle.db.pragma('defer_foreign_keys = on')
-  }
-
-  load(entity: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
-    return findRecord(entity, key, em)
-  }
-
-  loadsAlone(entity: EntityName): boolean {
-    return loadsAlone(entity, this.orm.em)
-  }
-
-  removesAlone(entity: EntityName): boolean {
-    const { em } = this.orm
-    return loadsAlone(entity, em) && !cascades(em.getMetadata().get(entity)) && !runsForeignCode(em)
   }
 
   async close(): Promise<void> {

@@ -101,7 +101,8 @@ function applyRules(attribute: Attribute, rules: NonNullable<UntypedConfig['attr
   const { fill } = rules
   if (fill !== undefined && (attribute.readOnly || (attribute.kind !== 'scalar' && attribute.kind !== 'toOne')))
     throw new TypeError(
-      `resource: "${attribute.name}" cannot be filled: it is ${attribute.readOnly ? 'made by the database' : 'more than a value or a link'}.`,
+      `resource: "${attribute.name}" cannot be filled: ` +
+        `it is ${attribute.readOnly ? 'made by the database' : 'more than a value or a link'}.`,
     )
   const { schema } = rules
   if (schema !== undefined && (attribute.readOnly || (attribute.kind !== 'scalar' && attribute.kind !== 'embedded')))

@@ -41,7 +41,8 @@ function checkSeed(seed: unknown, where: string, place: string): void {
     const { prototype } = seed as { readonly prototype?: { readonly run?: unknown } }
     if (typeof prototype?.run === 'function') return
     throw new TypeError(
-      `${where}${place} is ${seed.name === '' ? 'a function' : seed.name}, which is no seeder: a seeder is a class with a method run(em), as @mikro-orm/seeder has it.`,
+      `${where}${place} is ${seed.name === '' ? 'a function' : seed.name}, which is no seeder: ` +
+        'a seeder is a class with a method run(em), as @mikro-orm/seeder has it.',
     )
   }
   if (seed !== true && (typeof seed !== 'object' || seed === null || Array.isArray(seed))) throw refusal(where, place)

@@ -130,7 +130,9 @@ function compareFilter(filter: GivenFilter, records: readonly PlainRecord[]): Fo
   const meets = findTest(filter)
   const wrong = meets === undefined ? undefined : records.find(record => record[filter.name] !== undefined && !meets(record[filter.name]))
   if (wrong === undefined) return []
-  const message = `A record with ${show(wrong[filter.name])} is found by ${filter.parameter}${/[=<>]$/.test(filter.parameter) ? '' : '='}${filter.text}.`
+  const message =
+    `A record with ${show(wrong[filter.name])} is found ` +
+    `by ${filter.parameter}${/[=<>]$/.test(filter.parameter) ? '' : '='}${filter.text}.`
   return [{ kind: 'filter', attribute: filter.name, parameter: filter.parameter, message }]
 }
 

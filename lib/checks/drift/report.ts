@@ -108,7 +108,8 @@ export function formatDrift({ differences, requests, skipped }: Omit<DriftReport
     ...differences
       .filter(each => each.resource === resource)
       .flatMap(({ attribute, parameter, message, request, times }) => [
-        `  ${[attribute, parameter === undefined ? undefined : `?${parameter}`].filter(Boolean).join(' ') || 'answers'}: ${message}${times > 1 ? ` (${times} requests)` : ''}`,
+        `  ${[attribute, parameter === undefined ? undefined : `?${parameter}`].filter(Boolean).join(' ') || 'answers'}: ` +
+          `${message}${times > 1 ? ` (${times} requests)` : ''}`,
         `    curl ${request.method === 'GET' ? '' : `-X ${request.method} `}'${request.url.replaceAll("'", '%27')}'`,
       ]),
     '',

@@ -137,13 +137,17 @@ async function checkRange(test: Case, subject: Subject, filter: TriedFilter, par
   const written = parameter.slice(0, -1)
   // "age<" with its "=" is "at most"; the other side is "more than", which has no "=".
   const other = mark === '>' ? '<' : '>'
-  const path = `${subject.path}?${encodeURIComponent(written)}${encodeURIComponent(other)}${encodeURIComponent(text)}&${subject.parameter('limit')}=0`
+  const query = [written, other, text].map(encodeURIComponent).join('')
+  const path = `${subject.path}?${query}&${subject.parameter('limit')}=0`
   const beyond = await test.read(path)
   const empty = await readPart(test, subject, written, 'null')
   if (beyond === undefined || empty === undefined) return
   const count = (beyond.body as { readonly count: number }).count
   const { count: total = 0 } = subject
   test.check('filtered', part.count + count + empty.count === total, subject.name(filter.path.join('.')), () => {
-    return `${part.count} records meet ${parameter}=${text}, ${count} meet ${written}${other}${text} and ${empty.count} have no value; together they must be all ${total}.`
+    return (
+      `${part.count} records meet ${parameter}=${text}, ${count} meet ${written}${other}${text} and ${empty.count} have no value; ` +
+      `together they must be all ${total}.`
+    )
   })
 }

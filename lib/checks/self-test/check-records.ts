@@ -28,7 +28,10 @@ async function checkRecord(test: Case, subject: Subject, listed: PlainRecord, pa
   const answer = await test.ask('GET', subject.list({}, { depth: 1 }, path))
   if (answer === undefined) return undefined
   test.check('read', answer.isOk, subject.name(), () => {
-    return `The list shows the record ${path}, and a GET of it is refused with ${answer.status}: what may not be read alone can be read in the list.`
+    return (
+      `The list shows the record ${path}, and a GET of it is refused with ${answer.status}: ` +
+      'what may not be read alone can be read in the list.'
+    )
   })
   if (!answer.isOk) return undefined
   const record = subject.recordIn(answer.body)

@@ -88,7 +88,8 @@ export function askForRenames(
     const ways = `renamed: { ${resource}: { ${from}: '${prop}' } } (--rename ${resource}.${from}=${prop})`
     if (isLikely && isNeeded(to))
       plan.faults.push(
-        `${table}.${to} is new and required, and may be "${from}" by a new name: say ${ways}, or what rows get, fill: { ${resource}: { ${prop}: ... } }`,
+        `${table}.${to} is new and required, and may be "${from}" by a new name: ` +
+          `say ${ways}, or what rows get, fill: { ${resource}: { ${prop}: ... } }`,
       )
     else plan.stays.push(`${table}.${from}: if it is "${prop}" by a new name, say ${ways}.`)
   }

@@ -94,7 +94,10 @@ export function sayFilled(count: number, json: unknown): string {
 
 /** Says that rows get values of their own, of which this is the first. */
 export function sayMade(count: number, first: unknown): string {
-  return `${countRows(count)} ${count === 1 ? 'gets a value that is' : 'get values that are'} made up, such as ${show(first)}: fill says which others.`
+  return (
+    `${countRows(count)} ${count === 1 ? 'gets a value that is' : 'get values that are'} made up, such as ${show(first)}: ` +
+    'fill says which others.'
+  )
 }
 
 /** A value that is shown as it is, without quotes and whole. */

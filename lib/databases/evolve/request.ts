@@ -178,7 +178,8 @@ function readFill(
       if (stored === undefined || stored === null) {
         const { type } = column
         throw new TypeError(
-          `"fill.${resource}.${name}" must be ${type === undefined ? 'a JSON object' : describeScalar(type)}, got ${JSON.stringify(json) ?? String(json)}.`,
+          `"fill.${resource}.${name}" must be ${type === undefined ? 'a JSON object' : describeScalar(type)}, ` +
+            `got ${JSON.stringify(json) ?? String(json)}.`,
         )
       }
       own.set(column.column, { json, stored })

@@ -53,7 +53,8 @@ function noteModel(orm: MikroORM, notes: Notes): void {
     const hidden = primaryKeys.filter(key => properties[key]!['hidden'] === true)
     if (hidden.length > 0 && !meta.embeddable && meta.pivotTable !== true)
       notes.add(
-        `${className}: its key ${hidden.map(key => `"${key}"`).join(', ')} is hidden: records are shown without it; paths and the IDs of relations have it all the same.`,
+        `${className}: its key ${hidden.map(key => `"${key}"`).join(', ')} is hidden: ` +
+          'records are shown without it; paths and the IDs of relations have it all the same.',
       )
     for (const prop of props) {
       const read = isGetter(prop) && !meta.embeddable && prop.embedded === undefined ? unreadableIn(meta, prop) : undefined
@@ -62,12 +63,14 @@ function noteModel(orm: MikroORM, notes: Notes): void {
       if (isMixedList(prop)) {
         const several = prop.polymorphTargets!.map(target => target.className).join(', ')
         notes.add(
-          `${className}.${prop.name}: the list is left out, since its members are of several entities (${several}); their own sides of it are served.`,
+          `${className}.${prop.name}: the list is left out, since its members are of several entities (${several}); ` +
+            'their own sides of it are served.',
         )
       }
       if (prop.kind !== 'scalar' || prop.embedded !== undefined || !isUnnamed(prop) || scalarType(prop)?.kind !== 'text') continue
       notes.add(
-        `${className}.${prop.name}: its type${describeName(prop.type)} is not known, so it is served as a string, like its column. Give the property a "type".`,
+        `${className}.${prop.name}: its type${describeName(prop.type)} is not known, so it is served as a string, like its column. ` +
+          'Give the property a "type".',
       )
     }
   }

@@ -48,7 +48,8 @@ export function checkMembers(orm: MikroORM, driver: readonly Needed[] = []): voi
     ]) ?? (metas.some(isWithoutPlatform) ? 'Type.platform' : undefined)
   if (name !== undefined) {
     throw new Error(
-      `MikroORM ${Utils.getORMVersion()} has no ${name}, which this version of mikro-rest needs: install MikroORM 7.2, or a newer mikro-rest.`,
+      `MikroORM ${Utils.getORMVersion()} has no ${name}, which this version of mikro-rest needs: ` +
+        'install MikroORM 7.2, or a newer mikro-rest.',
     )
   }
 }

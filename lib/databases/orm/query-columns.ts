@@ -47,7 +47,8 @@ export function leaveMissingColumns(
     const others = columns.filter(each => !meta.props.some(other => other.fieldNames?.includes(each)))
     const meant = others.find(each => each.startsWith(`${column}_`)) ?? findNearest(column, others)
     notes.add(
-      `${meta.className}.${prop.name}: ${meta.virtual === true ? 'the expression' : 'the view'} has no column "${column}", so it is null.${formatHint(meant)}`,
+      `${meta.className}.${prop.name}: ` +
+        `${meta.virtual === true ? 'the expression' : 'the view'} has no column "${column}", so it is null.${formatHint(meant)}`,
     )
     const value = nullOf(prop)
     prop.formula = () => value

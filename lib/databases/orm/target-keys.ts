@@ -218,7 +218,9 @@ async function readKeys(
   const rows: Record<string, unknown>[] = []
   for (let start = 0; start < values.length; start += thresholds.lookedUp) {
     const chunk = values.slice(start, start + thresholds.lookedUp)
-    const sql = `select ${columns.join(', ')} from ${tableName(qualifyTable(holder.tableName, holder.schema))} where ${column} in (${chunk.map(() => '?').join(', ')})`
+    const sql =
+      `select ${columns.join(', ')} from ${tableName(qualifyTable(holder.tableName, holder.schema))} where ` +
+      `${column} in (${chunk.map(() => '?').join(', ')})`
     rows.push(...((await driver.execute(sql, chunk, 'all', transaction)) as Record<string, unknown>[]))
   }
   return rows.map(row =>

@@ -61,7 +61,8 @@ async function measure(session: PoolClient, table: string, rows: number): Promis
   const [[isOld] = []] = await ask(
     session,
     `select c.reltuples < $2 or c.reltuples > $3 from pg_class c
-     where c.oid = to_regclass($1) and c.relkind = 'r' and current_setting('transaction_read_only') = 'off' and pg_has_role(c.relowner, 'usage')`,
+     where c.oid = to_regclass($1) and c.relkind = 'r' and current_setting('transaction_read_only') = 'off'
+       and pg_has_role(c.relowner, 'usage')`,
     [tableName(table), rows * 0.8, rows < COUNTED ? rows * 1.2 : 'Infinity'],
   )
   if (isOld === 't') await command(session, `analyze ${tableName(table)}`)

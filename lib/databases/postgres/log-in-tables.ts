@@ -74,7 +74,8 @@ async function make(session: PoolClient, definition: string, all: readonly strin
     const { code, message } = error as { readonly code?: unknown; readonly message: string }
     if (code !== '42501' && code !== '25006') throw error
     throw new Error(
-      `RestEngine.create: "auth" keeps ended tokens and failed log-ins in tables of its own, which the user may not create (${message}): let another one run "${all.join('; ')}", and grant select, insert, update and delete on them.`,
+      'RestEngine.create: "auth" keeps ended tokens and failed log-ins in tables of its own, which the user may not ' +
+        `create (${message}): let another one run "${all.join('; ')}", and grant select, insert, update and delete on them.`,
       { cause: error },
     )
   }
@@ -99,7 +100,8 @@ export async function watchUsers(
   const called = `${name(schema)}.${name(TRIGGER)}`
   await command(
     session,
-    `create or replace function ${called}() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
+    `create or replace function ${called}() returns trigger language plpgsql
+       security definer set search_path = pg_catalog, pg_temp as $body$
      begin
        insert into ${ended} (id, at)
          select 'user ' || string_agg(to_jsonb(old) ->> c, chr(31) order by n), (extract(epoch from clock_timestamp()) * 1000000)::bigint

@@ -36,7 +36,9 @@ export class LogIns implements LogInStore {
   *read({ id, user, family = id }: StoredToken): Reading<TokenState> {
     const { ended, tokens } = this.tables
     const removal = removalOf(user)
-    const sql = `select id, at::text from ${ended} where id in ($1::text, $2::text, $3::text) union all select null, mark from ${tokens} where id = $1::text`
+    const sql =
+      `select id, at::text from ${ended} where id in ($1::text, $2::text, $3::text) ` +
+      `union all select null, mark from ${tokens} where id = $1::text`
     const [rows] = yield [{ statement: { sql, bindings: [] }, parameters: [id, removal, family] }]
     const find = (wanted: string | null): string | undefined => rows!.find(([found]) => found === wanted)?.[1] as string | undefined
     const removed = find(removal)

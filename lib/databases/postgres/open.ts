@@ -114,7 +114,8 @@ async function readCaseFolding(session: PoolClient): Promise<CaseFolding> {
   // Behind one address may be several servers, and each database has a default of its own.
   const [[collation, server] = []] = await ask(
     session,
-    `select n, concat_ws(' ', version(), pg_postmaster_start_time(), inet_server_addr(), inet_server_port(), n, case n when 'default' then current_database() end)
+    `select n, concat_ws(' ', version(), pg_postmaster_start_time(), inet_server_addr(), inet_server_port(), n,
+       case n when 'default' then current_database() end)
     from unnest($1::text[]) with ordinality as u(n, i)
     where n = 'default' or exists (select from pg_collation where collname = n and collencoding in (-1, 6)) order by i limit 1`,
     [[...names, 'default']],

@@ -9,7 +9,8 @@ import { ask } from './server/sessions.ts'
 const FIND = `
   select u.place, array_to_json(array(select a.attname from unnest(k.conkey) with ordinality as o(n, i)
       join pg_attribute a on a.attrelid = c.oid and a.attnum = o.n order by o.i)), greatest(c.reltuples, 0)::bigint
-  from unnest($1::text[]) with ordinality as u(t, place) join pg_class c on c.oid = to_regclass(u.t) join pg_constraint k on c.oid = k.conrelid
+  from unnest($1::text[]) with ordinality as u(t, place)
+    join pg_class c on c.oid = to_regclass(u.t) join pg_constraint k on c.oid = k.conrelid
   where k.contype = 'f' and c.reltuples > $2::bigint
     and not exists (select from pg_index x where x.indrelid = c.oid and x.indpred is null
       and (x.indkey::int2[])[0:cardinality(k.conkey) - 1] @> k.conkey)

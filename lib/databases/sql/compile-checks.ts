@@ -172,6 +172,7 @@ function refersToKey(attribute: ToOneAttribute, scope: FromClause): Sql {
   const isMeant = discriminatorCondition(discriminator, column => scope.column(column))
   if (targetKey === undefined) return conjunction(isKey(here, target.key, flavour), isMeant)
   const there = new FromClause(target, scope.tables, scope.tables.next())
-  const referred = there.referred(targetKey)[0]!
-  return sql`${here[0]!} in (select ${referred} from ${formatTable(target)} as ${there.alias} where ${isKey(there.key, target.key, flavour)})`
+  const isThere = isKey(there.key, target.key, flavour)
+  const keys = sql`select ${there.referred(targetKey)[0]!} from ${formatTable(target)} as ${there.alias} where ${isThere}`
+  return sql`${here[0]!} in (${keys})`
 }

@@ -74,7 +74,8 @@ export function compileWhere(plan: ReadPlan, root: FromClause): Sql[] {
   const isMeant = discriminatorCondition(discriminator, column => root.column(column))
   if (isMeant !== undefined) filters.push(isMeant)
   if (targetKey === undefined) return [isOwnerKey(root.columns(columns), anchor, root), ...filters]
-  const referred = sql`select ${links.referred(targetKey)[0]!} from ${formatTable(owner)} as ${links.alias} where ${isRecord(links, anchor, flavour)}`
+  const isNamed = isRecord(links, anchor, flavour)
+  const referred = sql`select ${links.referred(targetKey)[0]!} from ${formatTable(owner)} as ${links.alias} where ${isNamed}`
   return [sql`${root.column(columns[0]!)} in (${referred})`, ...filters]
 }
 
@@ -87,6 +88,7 @@ function isRecord(scope: FromClause, { shown }: { readonly shown?: true }, flavo
 function isOwnerKey(columns: readonly string[], { owner, shown }: Anchor & { kind: 'related' }, { tables }: FromClause): Sql {
   if (shown === undefined) return isKey(columns, owner.key, tables.flavour)
   const there = new FromClause(owner, tables, tables.next())
-  const named = sql`select ${there.key.join(', ')} from ${formatTable(owner)} as ${there.alias} where ${isRecord(there, { shown }, tables.flavour)}`
+  const isNamed = isRecord(there, { shown }, tables.flavour)
+  const named = sql`select ${there.key.join(', ')} from ${formatTable(owner)} as ${there.alias} where ${isNamed}`
   return sql`${tuple(columns)} = (${named})`
 }

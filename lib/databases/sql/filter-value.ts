@@ -33,7 +33,8 @@ export function keyIn(columns: readonly string[], keys: readonly KeyRef[], table
   if (from !== 'filter' || shownKey === undefined) return idIn(columns, keys, flavour)
   const alias = tables.next()
   const own = (part: KeyPart): string => `${alias}.${name(part.column)}`
-  const found = sql`select ${resource.key.map(own).join(', ')} from ${tableName(resource.table)} as ${alias} where ${idIn([own(shownKey.part)], keys, flavour)}`
+  const isShown = idIn([own(shownKey.part)], keys, flavour)
+  const found = sql`select ${resource.key.map(own).join(', ')} from ${tableName(resource.table)} as ${alias} where ${isShown}`
   // One record: an index then gives its rows in their order.
   return keys.length === 1 ? sql`${tuple(columns)} = (${found})` : sql`${tuple(columns)} in (${found})`
 }

@@ -88,7 +88,8 @@ export class Tables {
       inner.key,
       resource.key.map(part => `${alias}.${name(part.column)}`),
     )
-    return sql`exists (select 1 from ${formatTable(resource)} as ${inner.alias} ${join([...inner.joins, text('')], ' ')}where ${same} and ${where})`
+    const joins = join([...inner.joins, text('')], ' ')
+    return sql`exists (select 1 from ${formatTable(resource)} as ${inner.alias} ${joins}where ${same} and ${where})`
   }
 }
 

@@ -16,7 +16,10 @@ export function refusal(error: Error): string | undefined {
   const { code = '', message } = error as { code?: string; message: string }
   const called = /^no such function: (.+)$/.exec(message)?.[1]
   if (called !== undefined)
-    return `${message}. A trigger or an index of the file calls it, which nothing in the request can change; the option "functions" of the engine gives it (engine.notes names the trigger)`
+    return (
+      `${message}. A trigger or an index of the file calls it, which nothing in the request can change; ` +
+      'the option "functions" of the engine gives it (engine.notes names the trigger)'
+    )
   const isRule = /^SQLITE_(?:CONSTRAINT_(?:TRIGGER|DATATYPE|VTAB)|MISMATCH)$/.test(code)
   return isRule ||
     UNWRITABLE.test(message) ||

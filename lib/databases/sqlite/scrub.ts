@@ -48,7 +48,8 @@ function scrubTable(db: Database.Database, table: string, secrets: StoredSecrets
     db.exec(
       secrets.isSecretColumn(column)
         ? `update ${name(table)} set ${quoted} = mikro_secret(${quoted}) where ${quoted} is not null`
-        : `update ${name(table)} set ${quoted} = mikro_scrub(${quoted}) where typeof(${quoted}) = 'text' and (${quoted} like '%eyJ%' or ltrim(${quoted}) glob '[[{]*')`,
+        : `update ${name(table)} set ${quoted} = mikro_scrub(${quoted}) ` +
+            `where typeof(${quoted}) = 'text' and (${quoted} like '%eyJ%' or ltrim(${quoted}) glob '[[{]*')`,
     )
   }
 }

@@ -144,7 +144,8 @@ export class Transactions {
   #selfDeadlock(): Error | undefined {
     if (this.#begunByHand === undefined || performance.now() - this.#begunByHand < BUSY_TIMEOUT_MS) return undefined
     const detail =
-      `A transaction of em.begin() has been open for ${BUSY_TIMEOUT_MS / 1000} seconds. Commit it or roll it back before the engine is asked, ` +
+      `A transaction of em.begin() has been open for ${BUSY_TIMEOUT_MS / 1000} seconds. ` +
+      'Commit it or roll it back before the engine is asked, ' +
       'or use em.transactional(), which the engine takes part in.'
     return restError('database_busy', detail, { headers: { 'retry-after': '1' } })
   }

@@ -13,14 +13,19 @@ export const DIAGRAM_STYLE = `
 .diagram .line { fill: none; stroke: var(--line); stroke-width: 1.4; }
 .diagram .sign { fill: none; stroke: var(--line); stroke-width: 1.4; }
 .diagram .ring { fill: var(--page); stroke: var(--line); stroke-width: 1.4; }
-@media (forced-colors: active) { .diagram { --page: Canvas; --surface: Canvas; --text: CanvasText; --muted: CanvasText; --border: CanvasText; --head: Canvas; --line: CanvasText; } }
+@media (forced-colors: active) {
+  .diagram { --page: Canvas; --surface: Canvas; --text: CanvasText; --muted: CanvasText; }
+  .diagram { --border: CanvasText; --head: Canvas; --line: CanvasText; }
+}
 `
 
 /** Colours, as variables of style, for a light and for a dark page. */
 export const LIGHT =
-  '--page: #ffffff; --surface: #ffffff; --text: #1c2330; --muted: #586174; --border: #c3cad6; --head: #e7edf8; --line: #5b6f92; --accent: #1f5fbf; --code: #f3f5f9;'
+  '--page: #ffffff; --surface: #ffffff; --text: #1c2330; --muted: #586174; ' +
+  '--border: #c3cad6; --head: #e7edf8; --line: #5b6f92; --accent: #1f5fbf; --code: #f3f5f9;'
 export const DARK =
-  '--page: #14181f; --surface: #1b212b; --text: #e6eaf2; --muted: #a3adbf; --border: #3d4758; --head: #263349; --line: #8ea6cf; --accent: #8db8ff; --code: #1f2631;'
+  '--page: #14181f; --surface: #1b212b; --text: #e6eaf2; --muted: #a3adbf; ' +
+  '--border: #3d4758; --head: #263349; --line: #8ea6cf; --accent: #8db8ff; --code: #1f2631;'
 
 /** How a picture is written. */
 interface PictureOptions {
@@ -35,7 +40,8 @@ export function drawDiagram(diagram: Diagram, { title, isWhole }: PictureOptions
   const style = `.diagram { ${LIGHT} } @media (prefers-color-scheme: dark) { .diagram { ${DARK} } }${DIAGRAM_STYLE}`
   const count = `${diagram.entities.length} resources, ${diagram.relations.length} relations`
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" class="diagram" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeText(`${title}: ${count}`)}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" class="diagram" width="${width}" height="${height}" ` +
+      `viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeText(`${title}: ${count}`)}">`,
     ...(isWhole ? [`<style>${style}</style>`, `<rect width="100%" height="100%" fill="var(--page)"/>`] : []),
     ...lines.map(drawLine),
     ...boxes.map(drawBox),
@@ -67,7 +73,9 @@ function countEnd({ entity, cardinality }: RelationEnd): string {
 function drawBox({ entity, title, x, y, width, height, rows }: Box): string {
   const left = number(x + 12)
   const right = number(x + width - 12)
-  const head = `M ${number(x)} ${number(y + HEAD_HEIGHT)} v ${-HEAD_HEIGHT + 6} q 0 -6 6 -6 h ${number(width - 12)} q 6 0 6 6 v ${HEAD_HEIGHT - 6} z`
+  const head =
+    `M ${number(x)} ${number(y + HEAD_HEIGHT)} v ${-HEAD_HEIGHT + 6} ` +
+    `q 0 -6 6 -6 h ${number(width - 12)} q 6 0 6 6 v ${HEAD_HEIGHT - 6} z`
   return [
     `<g data-resource="${escapeText(entity.name)}">`,
     `<title>${escapeText(entity.name)}</title>`,

@@ -21,8 +21,10 @@ export function renderModelPage(
   const anchors = new Map(api.resources.map(({ name }, index) => [name, anchorOf(name, index)]))
   const places = new Map([...anchors].map(([name, anchor]) => [name, `#${anchor}`]))
   const contents = [
-    '<p>Overview</p><ul><li><a href="#start">Start</a></li><li><a href="#diagram">Diagram</a></li><li><a href="#rules">Rules</a></li><li><a href="#errors">Errors</a></li></ul>',
-    `<p>Resources</p><ul>${api.resources.map(({ name }) => `<li><a href="#${anchors.get(name)!}">${escapeText(name)}</a></li>`).join('')}</ul>`,
+    '<p>Overview</p><ul><li><a href="#start">Start</a></li><li><a href="#diagram">Diagram</a></li>' +
+      '<li><a href="#rules">Rules</a></li><li><a href="#errors">Errors</a></li></ul>',
+    '<p>Resources</p>' +
+      `<ul>${api.resources.map(({ name }) => `<li><a href="#${anchors.get(name)!}">${escapeText(name)}</a></li>`).join('')}</ul>`,
   ].join('')
   const main = [
     renderStart(frame, api, address, logIn),
@@ -53,7 +55,8 @@ export function renderLogInPage(
   const action = logIn === undefined ? '' : ` data-action="${escapeText(logIn.path)}"`
   const main = [
     '<p>This API shows its description to those who have logged in.</p>',
-    `<form${action} method="post">${inputs}<button type="submit">Log in</button><p class="problem" role="alert">${escapeText(refusal ?? '')}</p></form>`,
+    `<form${action} method="post">${inputs}<button type="submit">Log in</button>` +
+      `<p class="problem" role="alert">${escapeText(refusal ?? '')}</p></form>`,
     '<noscript><p>The form needs JavaScript.</p></noscript>',
   ]
   return renderFrame(frame, main.join('\n'))
@@ -62,10 +65,12 @@ export function renderLogInPage(
 function renderStart(frame: PageFrame, api: PageApi, address: PageAddress, logIn: readonly [string, string] | undefined): string {
   const { description } = frame
   const count = `${api.resources.length} resource${api.resources.length === 1 ? '' : 's'}`
+  const version = address.version === '' ? '' : `/${address.version}`
   const entering = writeLogIn(api, logIn, address)
   return [
     '<section id="start" aria-labelledby="start-title"><h2 id="start-title">Start</h2>',
-    `<p>${count} at <code>${escapeText(address.origin + address.base + (address.version === '' ? '' : `/${address.version}`))}</code>. The same as a document for tools: <a href="${escapeText(description)}">openapi.json</a>.</p>`,
+    `<p>${count} at <code>${escapeText(address.origin + address.base + version)}</code>. ` +
+      `The same as a document for tools: <a href="${escapeText(description)}">openapi.json</a>.</p>`,
     ...(entering === undefined
       ? []
       : [renderRequest({ kind: 'write', title: 'Log in, and keep the token for the commands below', command: entering })]),
@@ -82,7 +87,8 @@ function renderStart(frame: PageFrame, api: PageApi, address: PageAddress, logIn
 function renderDiagram(diagram: Diagram, workbench: string | undefined): string {
   const { relations } = diagram
   const sign = (path: string, text: string): string =>
-    `<li><svg class="diagram" width="26" height="14" viewBox="0 0 26 14" aria-hidden="true"><path class="line" d="M 0 7 H 26"/>${path}</svg>${text}</li>`
+    '<li><svg class="diagram" width="26" height="14" viewBox="0 0 26 14" aria-hidden="true">' +
+    `<path class="line" d="M 0 7 H 26"/>${path}</svg>${text}</li>`
   // It fits the page, unless its letters would become too small.
   const picture = drawDiagram(diagram, { title: 'Model', isWhole: false })
   const width = Number(/ width="(\d+)"/.exec(picture)?.[1])
@@ -101,9 +107,11 @@ function renderDiagram(diagram: Diagram, workbench: string | undefined): string 
     ...(relations.length === 0
       ? []
       : [
-          `<details><summary>Relations in words</summary><ul>${relations.map(relation => `<li>${escapeText(describeRelation(relation))}</li>`).join('')}</ul></details>`,
+          '<details><summary>Relations in words</summary>' +
+            `<ul>${relations.map(relation => `<li>${escapeText(describeRelation(relation))}</li>`).join('')}</ul></details>`,
         ]),
-    `<details><summary>As text for Mermaid</summary><div class="command" data-title="Mermaid"><pre tabindex="0"><code>${escapeText(writeMermaid(diagram))}</code></pre></div></details>`,
+    '<details><summary>As text for Mermaid</summary><div class="command" data-title="Mermaid">' +
+      `<pre tabindex="0"><code>${escapeText(writeMermaid(diagram))}</code></pre></div></details>`,
     '</section>',
   ].join('\n')
 }
@@ -114,8 +122,10 @@ function renderErrors({ failures }: PageApi): string {
   )
   return [
     '<section id="errors" aria-labelledby="errors-title"><h2 id="errors-title">Errors</h2>',
-    '<p>Every refusal has one form: <code>status</code>, <code>code</code>, <code>title</code>, <code>detail</code>, and <code>errors</code> with the place of each error.</p>',
-    `<div class="scroll" tabindex="0" role="region" aria-label="Table of errors"><table><thead><tr><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`,
+    '<p>Every refusal has one form: <code>status</code>, <code>code</code>, <code>title</code>, ' +
+      '<code>detail</code>, and <code>errors</code> with the place of each error.</p>',
+    '<div class="scroll" tabindex="0" role="region" aria-label="Table of errors"><table><thead><tr>' +
+      `<th scope="col">Status</th><th scope="col">Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`,
     '</section>',
   ].join('\n')
 }

@@ -55,9 +55,11 @@ export function renderResourceParts(resource: PageResource, parts: SectionParts,
     ...(example === undefined
       ? []
       : [
-          `<details><summary>A record</summary><pre tabindex="0"><code>${escapeText(JSON.stringify(example, undefined, 2))}</code></pre></details>`,
+          '<details><summary>A record</summary><pre tabindex="0">' +
+            `<code>${escapeText(JSON.stringify(example, undefined, 2))}</code></pre></details>`,
         ]),
-    `<details><summary>All paths (${operations.length})</summary>${renderOperations(operations, `Paths of ${name}`, parts.address)}</details>`,
+    '<details>' +
+      `<summary>All paths (${operations.length})</summary>${renderOperations(operations, `Paths of ${name}`, parts.address)}</details>`,
   ].join('\n')
 }
 
@@ -70,13 +72,17 @@ export function renderRequest({ title, command, link, place }: ShownRequest, wor
     : link === undefined
       ? escapeText(title)
       : anchor(link, title)
-  return `<div class="request" data-title="${escapeText(title)}"><p>${label}</p><div class="command"><pre tabindex="0"><code>${escapeText(command)}</code></pre></div></div>`
+  return (
+    `<div class="request" data-title="${escapeText(title)}"><p>${label}</p><div class="command">` +
+    `<pre tabindex="0"><code>${escapeText(command)}</code></pre></div></div>`
+  )
 }
 
 export function renderOperations(operations: readonly PageOperation[], label: string, { base }: PageAddress): string {
   const rows = operations.map(
     ({ method, path, summary }) =>
-      `<tr><th scope="row"><span class="method ${method.toLowerCase()}">${method}</span> <code>${escapeText(base + path)}</code></th><td class="wide">${escapeText(summary)}</td></tr>`,
+      `<tr><th scope="row"><span class="method ${method.toLowerCase()}">${method}</span> ` +
+      `<code>${escapeText(base + path)}</code></th><td class="wide">${escapeText(summary)}</td></tr>`,
   )
   return renderTable(label, ['Path', 'What it does'], rows)
 }
@@ -85,7 +91,10 @@ function renderAttributes(attributes: readonly PageAttribute[], name: string, pl
   const rows = attributes.map(attribute => {
     const { name: own, notes, operators } = attribute
     const filters = operators.map(operator => `<code>${escapeText(operator)}</code>`).join(' ')
-    return `<tr><th scope="row"><code>${escapeText(own)}</code></th><td>${renderType(attribute, places)}</td><td>${filters}</td><td class="wide">${escapeText(notes.join('; '))}</td></tr>`
+    return (
+      `<tr><th scope="row"><code>${escapeText(own)}</code></th><td>${renderType(attribute, places)}</td>` +
+      `<td>${filters}</td><td class="wide">${escapeText(notes.join('; '))}</td></tr>`
+    )
   })
   return renderTable(`Attributes of ${name}`, ['Name', 'Type', 'Filters', 'Notes'], rows)
 }
@@ -99,5 +108,8 @@ function renderType({ type, target, mayBeEmpty, isRelation }: PageAttribute, pla
 
 function renderTable(label: string, heads: readonly string[], rows: readonly string[]): string {
   const head = heads.map(text => `<th scope="col">${text}</th>`).join('')
-  return `<div class="scroll" tabindex="0" role="region" aria-label="${escapeText(label)}"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+  return (
+    `<div class="scroll" tabindex="0" role="region" aria-label="${escapeText(label)}">` +
+    `<table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+  )
 }

@@ -45,7 +45,8 @@ function takeLogIn(form) {
     try {
       let token = given.token
       if (form.dataset.action !== undefined) {
-        const answer = await fetch(form.dataset.action, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(given) })
+        const headers = { 'content-type': 'application/json' }
+        const answer = await fetch(form.dataset.action, { method: 'POST', headers, body: JSON.stringify(given) })
         const body = await answer.json()
         if (!answer.ok) throw new Error(body.detail)
         token = body.auth_token

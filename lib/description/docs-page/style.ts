@@ -11,25 +11,43 @@ export const PAGE_STYLE = `
 @media (prefers-color-scheme: dark) { :root { ${DARK} --good: #7fd6a1; --write: #f2bd7a; --danger: #ff9b9f; } }
 * { box-sizing: border-box; }
 html { scroll-padding-top: 1rem; }
-body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
-a:focus-visible, button:focus-visible, summary:focus-visible, input:focus-visible, [tabindex]:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
+body {
+  margin: 0; background: var(--page); color: var(--text);
+  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif;
+}
+a:focus-visible, button:focus-visible, summary:focus-visible, input:focus-visible, [tabindex]:focus-visible {
+  outline: 3px solid var(--accent); outline-offset: 2px;
+  border-radius: 4px;
+}
 .skip { position: absolute; left: -100vw; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--surface); padding: .5rem 1rem; z-index: 1; }
-header.top { display: flex; flex-wrap: wrap; gap: .4rem 1.5rem; align-items: baseline; padding: 1rem 1.5rem; border-bottom: 1px solid var(--border); background: var(--surface); }
+header.top {
+  display: flex; flex-wrap: wrap; gap: .4rem 1.5rem; align-items: baseline; padding: 1rem 1.5rem;
+  border-bottom: 1px solid var(--border); background: var(--surface);
+}
 header.top h1 { font-size: 1.25rem; margin: 0; }
 header.top nav { display: flex; flex-wrap: wrap; gap: .4rem 1.1rem; }
 header.top nav a { padding: .2rem 0; }
 header.top nav a[aria-current="page"] { font-weight: 700; color: var(--text); text-decoration: none; }
 header.top a, main > a { color: var(--accent); }
-button[data-log-out] { font: inherit; font-size: .85rem; color: var(--text); background: var(--surface); border: 1px solid var(--border); border-radius: 6px; padding: .3rem .7rem; cursor: pointer; }
+button[data-log-out] {
+  font: inherit; font-size: .85rem; color: var(--text); background: var(--surface); border: 1px solid var(--border);
+  border-radius: 6px; padding: .3rem .7rem; cursor: pointer;
+}
 @media (max-width: 60rem) { header.top { padding: .8rem 1rem; } }
 a { color: var(--accent); }
 .columns { display: grid; grid-template-columns: 15rem minmax(0, 1fr); max-width: 100rem; margin: 0 auto; }
-.contents { position: sticky; top: 0; align-self: start; max-height: 100vh; overflow-y: auto; padding: 1.5rem 1rem 1.5rem 1.5rem; font-size: .93rem; }
+.contents {
+  position: sticky; top: 0; align-self: start; max-height: 100vh; overflow-y: auto;
+  padding: 1.5rem 1rem 1.5rem 1.5rem; font-size: .93rem;
+}
 .contents ul { list-style: none; margin: 0 0 1rem; padding: 0; }
 .contents a { display: block; padding: .2rem .5rem; border-radius: 4px; text-decoration: none; overflow-wrap: anywhere; }
 .contents a:hover { background: var(--head); }
-.contents p { margin: .8rem .5rem .2rem; color: var(--muted); font-size: .8rem; font-weight: 600; letter-spacing: .04em; text-transform: uppercase; }
+.contents p {
+  margin: .8rem .5rem .2rem; color: var(--muted); font-size: .8rem; font-weight: 600;
+  letter-spacing: .04em; text-transform: uppercase;
+}
 main { min-width: 0; padding: 1.5rem 1.5rem 4rem; }
 section { margin: 0 0 3rem; }
 h2 { font-size: 1.35rem; margin: 0 0 .5rem; padding-top: .3rem; overflow-wrap: anywhere; }
@@ -51,9 +69,15 @@ pre code { background: none; padding: 0; }
 .request p { margin: 0 0 .2rem; font-size: .93rem; }
 .request .send { margin-left: .6rem; }
 .command { display: flex; gap: .5rem; align-items: start; }
-button { font: inherit; font-size: .85rem; color: var(--text); background: var(--surface); border: 1px solid var(--border); border-radius: 6px; padding: .4rem .7rem; cursor: pointer; }
+button {
+  font: inherit; font-size: .85rem; color: var(--text); background: var(--surface); border: 1px solid var(--border);
+  border-radius: 6px; padding: .4rem .7rem; cursor: pointer;
+}
 button:hover { background: var(--head); }
-.method { display: inline-block; min-width: 4.4em; font: 700 .8rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; color: var(--write); }
+.method {
+  display: inline-block; min-width: 4.4em; color: var(--write);
+  font: 700 .8rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
+}
 .method.get { color: var(--good); }
 .method.delete { color: var(--danger); }
 details { margin: .8rem 0; }
@@ -61,11 +85,17 @@ summary { cursor: pointer; padding: .2rem 0; }
 .picture { overflow: auto; max-height: 85vh; border: 1px solid var(--border); border-radius: 8px; background: var(--page); }
 .picture svg { display: block; margin: 0 auto; max-width: 100%; height: auto; }
 ${WIDTHS.map(width => `.least-${width} svg { min-width: ${width}px; }`).join('\n')}
-.legend { display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; padding: 0; list-style: none; font-size: .9rem; color: var(--muted); max-width: none; }
+.legend {
+  display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; padding: 0; list-style: none;
+  font-size: .9rem; color: var(--muted); max-width: none;
+}
 .legend svg { vertical-align: middle; margin-right: .4rem; }
 form { display: grid; gap: .8rem; max-width: 22rem; margin: 1rem 0; }
 label { display: grid; gap: .2rem; font-weight: 600; font-size: .93rem; }
-input { font: inherit; padding: .5rem .6rem; border: 1px solid var(--muted); border-radius: 6px; background: var(--page); color: var(--text); }
+input {
+  font: inherit; padding: .5rem .6rem; border: 1px solid var(--muted);
+  border-radius: 6px; background: var(--page); color: var(--text);
+}
 form button { font-size: 1rem; justify-self: start; }
 .problem { color: var(--danger); min-height: 1.5em; margin: 0; }
 ${DIAGRAM_STYLE}

@@ -21,13 +21,16 @@ export function describeGrammar(
       ? ''
       : 'What any request may be refused with is the answer `default`: 400, 401, 413, 415, 500, 503 and what the application says.',
     '## Lists',
-    `A list is paged by ${called('limit')} and ${called('offset')}${vocabulary.reserved.size > RESERVED.length ? ` or ${called('page')}` : ''}, and sorted by ${called('sort')}; the key is always the last key of the order.`,
+    `A list is paged by ${called('limit')} ` +
+      `and ${called('offset')}${vocabulary.reserved.size > RESERVED.length ? ` or ${called('page')}` : ''}, ` +
+      `and sorted by ${called('sort')}; the key is always the last key of the order.`,
     '## Filters',
     filters.ofRelations || filters.hops === undefined
       ? ''
       : `The list of a relation takes the filters of the list of its resource${readOnly ? '' : ', and so does its DELETE'}.`,
     [
-      'Every parameter that is not reserved is a filter: `[!]path[|path...]operator value`. The parameters of lists are named without the `=` that ends their operator:',
+      'Every parameter that is not reserved is a filter: `[!]path[|path...]operator value`. ' +
+        'The parameters of lists are named without the `=` that ends their operator:',
       'the parameter `age>` with the value 18 is sent as `age>=18`, `name!` as `name!=Ann`, `name~` as `name~=ann`.',
     ].join(' '),
     [
@@ -39,9 +42,11 @@ export function describeGrammar(
       '- A list meets a filter when some record of it does.',
       '- `name|email` holds where one of the paths does. Several filters narrow one after another.',
       '- A backslash makes the next character literal.',
-      `- An attribute that bears the name of another parameter is filtered with an underscore behind it: \`${findParameterName(vocabulary, 'limit')}_\`.`,
+      '- An attribute that bears the name of another parameter is filtered with an underscore behind it: ' +
+        `\`${findParameterName(vocabulary, 'limit')}_\`.`,
     ].join('\n'),
-    `At most ${limits.maxFilters} filters, with paths of at most ${limits.maxPathRelations} relations; what is unknown is refused with a hint.`,
+    `At most ${limits.maxFilters} filters, with paths of at most ${limits.maxPathRelations} relations; ` +
+      'what is unknown is refused with a hint.',
   ]
     .filter(text => text !== '')
     .join('\n\n')
@@ -56,7 +61,8 @@ function describeOperations(): string {
     '- A change gives some attributes; the others stay as they are.',
     '- In a body a relation takes IDs, which link, and objects, which make records of their own in the same transaction.',
     '- A PUT of an attribute or a relation answers with the record that it belongs to.',
-    '- DELETE of a relation to one record deletes that record and the reference to it; DELETE of a list deletes the related records that meet the filters, all of them without filters.',
+    '- DELETE of a relation to one record deletes that record and the reference to it; ' +
+      'DELETE of a list deletes the related records that meet the filters, all of them without filters.',
     '- GET of a list with `Accept: text/csv` or `application/x-ndjson` answers with the records of all pages as text.',
   ].join('\n')
 }

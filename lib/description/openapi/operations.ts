@@ -94,7 +94,9 @@ export class Operations {
       id: `${isSet ? 'set' : 'remove'}${pascalCase(singular)}${pascalCase(name)}`,
       tag: plural,
       summary: `${isSet ? 'Set' : 'Remove'} the ${name} of the caller on a ${singular}`,
-      description: `${isSet ? `Puts the ${list.target.singular} of the token into` : `Takes the ${list.target.singular} of the token out of`} a list of the ${singular}, which is the answer.`,
+      description:
+        `${isSet ? `Puts the ${list.target.singular} of the token into` : `Takes the ${list.target.singular} of the token out of`} ` +
+        `a list of the ${singular}, which is the answer.`,
       parameters: parameters.below(resource),
       success: answers.changed(resource),
       failures: [401, 403, 404],
@@ -229,7 +231,8 @@ export class Operations {
       ...(filters.length === 0 ? {} : { filter: filters.map(({ label, text }) => [label, text] as const) }),
       description:
         (standard === '' ? '' : `Without any filter these hold: ${standard}. `) +
-        'A page of the records that meet all filters. Other filters than those listed are taken, too: see the rules of filters. With `Accept: text/csv` or `application/x-ndjson` the records of all pages come as text.',
+        'A page of the records that meet all filters. Other filters than those listed are taken, too: see the rules of filters. ' +
+        'With `Accept: text/csv` or `application/x-ndjson` the records of all pages come as text.',
       parameters: parameters.ofList(resource),
       success: answers.list(resource),
       failures: [],

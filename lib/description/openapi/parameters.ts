@@ -196,7 +196,8 @@ export class ParameterSchemas extends Describer {
             ...(defaults?.sort === undefined ? {} : { default: formatSort(defaults.sort) }),
           },
           description:
-            'Comma-separated attributes, each with `.asc` (the default) or `.desc` behind it. Dots walk relations; a relation alone sorts by the number of its records.',
+            'Comma-separated attributes, each with `.asc` (the default) or `.desc` behind it. ' +
+            'Dots walk relations; a relation alone sorts by the number of its records.',
         }
       case 'depth':
         return {

@@ -202,7 +202,8 @@ export function formatHelp(): string {
 const FILES: readonly (readonly [what: string, text: string])[] = [
   [
     'a module, a folder',
-    'engine options, the config of MikroORM or entities: the default export of a .js .mjs .cjs .ts or .mts, or its exports; of a folder mikro-orm.config or the index',
+    'engine options, the config of MikroORM or entities: ' +
+      'the default export of a .js .mjs .cjs .ts or .mts, or its exports; of a folder mikro-orm.config or the index',
   ],
   ['a JSON file', 'an object of collections, { "users": [{ "id": 1 }] }, whose model is inferred'],
   ['a SQLite file', 'as it is, or with the model in --config; :memory: with it is none'],

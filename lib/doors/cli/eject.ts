@@ -289,7 +289,8 @@ function writeReadme(title: string, isServer: boolean): string {
   return [
     '# A REST API with mikro-rest',
     '',
-    `Ejected from ${title.replace(/^.*[\\/]/, '').replace(/, in memory$/, '')}. \`entities/\` has the model, one module for every entity; \`index.ts\` has the engine options.`,
+    `Ejected from ${title.replace(/^.*[\\/]/, '').replace(/, in memory$/, '')}. ` +
+      `\`entities/\` has the model, one module for every entity; \`index.ts\` has the engine options.`,
     '',
     '```sh',
     'npm install',

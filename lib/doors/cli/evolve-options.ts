@@ -50,7 +50,8 @@ export async function tryEvolution(options: EngineOptions, isAsked: boolean): Pr
   if (typeof database !== 'string') {
     if (!isAsked) return undefined
     throw new CommandError(
-      `--evolve would change ${describeDatabase(database)}, which --get, --openapi, --diagram, --self-test and --check leave as it is: mikro-rest diff shows the plan.`,
+      `--evolve would change ${describeDatabase(database)}, which --get, --openapi, ` +
+        '--diagram, --self-test and --check leave as it is: mikro-rest diff shows the plan.',
       2,
     )
   }
@@ -64,7 +65,8 @@ function checkEvolvable({ entities, database }: EngineOptions, what: string): vo
   if (entities === undefined) throw new CommandError(`${what} needs the model beside the database: name its module with --config.`, 2)
   if (database === undefined || database === ':memory:' || database === 'pglite:')
     throw new CommandError(
-      `${what} is about a database that stays, and the model is served from memory: name the file, as in mikro-rest app.sqlite --config model.ts.`,
+      `${what} is about a database that stays, and the model is served from memory: ` +
+        'name the file, as in mikro-rest app.sqlite --config model.ts.',
       2,
     )
 }

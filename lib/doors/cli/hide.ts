@@ -52,7 +52,8 @@ function explainUnknown(name: string, dots: readonly (readonly [string, string])
   const [table, own] = dots[0] ?? []
   if (table === undefined) return `no table has an attribute ${JSON.stringify(name)}.${formatHint(findNearest(name, all))}`
   const tables = metas.filter(meta => findProperties(meta, own!).length > 0).map(({ tableName }) => tableName)
-  return `there is no table ${JSON.stringify(table)}.${formatHint(findNearest(table, tables.length > 0 ? tables : metas.map(({ tableName }) => tableName)))}`
+  const nearest = findNearest(table, tables.length > 0 ? tables : metas.map(({ tableName }) => tableName))
+  return `there is no table ${JSON.stringify(table)}.${formatHint(nearest)}`
 }
 
 /** Whether a name is that of the table or the resource, in any spelling. */

@@ -84,6 +84,7 @@ export function checkOrmVersion(path: string): void {
   }
   if (!version.startsWith('7.'))
     throw new CommandError(
-      `${path} is of a project with MikroORM ${version}, and an engine takes the entities of MikroORM 7: https://mikro-orm.io/docs/upgrading-v6-to-v7 says how it becomes one.`,
+      `${path} is of a project with MikroORM ${version}, and an engine takes the entities of MikroORM 7: ` +
+        'https://mikro-orm.io/docs/upgrading-v6-to-v7 says how it becomes one.',
     )
 }

@@ -118,7 +118,8 @@ async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: A
   if (!isServer && size === 0 && entities !== undefined) return { ...options, ...records, database: ':memory:' }
   if (seed !== undefined)
     throw new CommandError(
-      `--seed would write to ${describeDatabase(database)}, which --get, --openapi, --diagram, --self-test, --check and --eject leave as it is.`,
+      `--seed would write to ${describeDatabase(database)}, which --get, ` +
+        '--openapi, --diagram, --self-test, --check and --eject leave as it is.',
       2,
     )
   return { ...options, readOnly: true, ...(options.schema === 'migrate' ? { schema: 'keep' } : {}) }
@@ -235,7 +236,8 @@ async function loadExported(file: string, args: ConfigArguments): Promise<Engine
   const entities = findEntities(Object.values(exported))
   if (entities.length > 0) return { entities: entities as NonNullable<EngineOptions['entities']> }
   throw new CommandError(
-    `${file} exports no model: its default export must be engine options ({ entities: [...] }), the config of MikroORM or a list of entities, or its exports entities.`,
+    `${file} exports no model: its default export must be engine options ({ entities: ` +
+      '[...] }), the config of MikroORM or a list of entities, or its exports entities.',
   )
 }
 

@@ -189,7 +189,8 @@ function describeUncopied({ message }: RestError, model: string | undefined): Co
       ? `npx mikro-rest${model === undefined ? '' : ` ${model}`} --self-test --postgres`
       : `npx mikro-rest '${describeDatabase(model)}' --eject DIR, then npx mikro-rest DIR --self-test --postgres`
   return new CommandError(
-    `--self-test tries a copy of the data, which is ${message.replace(/^engine\.\w+: /, '')} Try the model on an empty server that the command starts: ${how}`,
+    '--self-test tries a copy of the data, ' +
+      `which is ${message.replace(/^engine\.\w+: /, '')} Try the model on an empty server that the command starts: ${how}`,
   )
 }
 
@@ -209,7 +210,8 @@ async function get(
   const explanation = await explain?.()
   if (explanation !== undefined) {
     process.stderr.write(
-      `GET ${escapeControls(explanation.path)} ${status} ${explanation.duration.toFixed(1)} ms\n${formatExplanation(explanation, isJson, process.stderr)}`,
+      `GET ${escapeControls(explanation.path)} ${status} ` +
+        `${explanation.duration.toFixed(1)} ms\n${formatExplanation(explanation, isJson, process.stderr)}`,
     )
   }
   return await print(`${JSON.stringify(body, undefined, 2)}\n`, status >= 200 && status < 300 ? 0 : 1)
@@ -230,7 +232,9 @@ function explainStart(error: unknown, { file, config }: CommandArguments): unkno
   // MikroORM names the option of the compiler where a decorator says no type.
   if (error.message.includes('emitDecoratorMetadata') && /ts$/i.test(model))
     return new CommandError(
-      `${oneLine(error)} The loader of TypeScript that was found here (tsx) does not write these types: install @swc-node/register with @swc/core, or ts-node, in the project ("type": "module": @oxc-node/core), or name the compiled config, such as dist/mikro-orm.config.js.`,
+      `${oneLine(error)} The loader of TypeScript that was found here (tsx) does not write these types: ` +
+        'install @swc-node/register with @swc/core, or ts-node, in the project ("type": "module": @oxc-node/core), ' +
+        'or name the compiled config, such as dist/mikro-orm.config.js.',
     )
   if (file === model && /^The \w+ database .* cannot be opened: /.test(error.message))
     return new CommandError(`${oneLine(error)} To serve the model in memory: mikro-rest :memory: --config ${model}`)

@@ -32,7 +32,8 @@ main { max-width: 60rem; margin: 0 auto; padding: 1rem }
 h1 { font-size: 1.4rem }
 h2 { font-size: 1rem; margin: 1.5rem 0 0.25rem; overflow-wrap: anywhere }
 ul { list-style: none; margin: 0; padding: 0 }
-li { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; padding: 0.5rem 0; border-top: 1px solid GrayText; overflow-wrap: anywhere }
+li { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; padding: 0.5rem 0; overflow-wrap: anywhere }
+li { border-top: 1px solid GrayText }
 li a { font-weight: 600; flex: 1 1 20rem }
 li p { flex: 1 0 100%; margin: 0; white-space: pre-wrap }
 button { font: inherit; padding: 0.1rem 0.75rem }
@@ -41,7 +42,8 @@ button { font: inherit; padding: 0.1rem 0.75rem }
 export const LIST_SCRIPT = `
 const list = document.getElementById('list')
 const state = document.getElementById('state')
-const QUIET = 'No engine is open now. A test that is quick ends before one looks: MIKRO_REST_WORKBENCH_WAIT=1 has each engine wait at its end.'
+const QUIET = 'No engine is open now. A test that is quick ends before one looks: ' +
+  'MIKRO_REST_WORKBENCH_WAIT=1 has each engine wait at its end.'
 let shown = ''
 
 const add = (parent, name, text = '', attributes = {}) => {
@@ -73,7 +75,9 @@ const draw = processes => {
       add(item, 'span', engine.place)
       add(item, 'span', engine.requests === 1 ? '1 request' : engine.requests + ' requests', { 'data-requests': engine.id })
       if (engine.waits)
-        add(item, 'button', 'Let it go', { type: 'button', 'aria-label': 'Let go: ' + engine.name, 'data-key': 'go ' + engine.id }).onclick = () => letGo(engine.id)
+        add(item, 'button', 'Let it go', {
+          type: 'button', 'aria-label': 'Let go: ' + engine.name, 'data-key': 'go ' + engine.id,
+        }).onclick = () => letGo(engine.id)
       if (engine.failure !== undefined) add(item, 'p', 'Failed: ' + engine.failure)
     }
   }

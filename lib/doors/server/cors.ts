@@ -94,7 +94,10 @@ function describeOpen(origin: string, isTrue: boolean): string {
     origin === 'null'
       ? '"null", the origin of files and of sandboxed frames of any site'
       : `${isTrue ? 'true' : '"*"'}, which is every page`
-  return `createServer: "corsCredentials" lets pages send the cookies of the user, and "cors" is ${who}: name the origins that may, such as "http://localhost:5173".`
+  return (
+    `createServer: "corsCredentials" lets pages send the cookies of the user, and "cors" is ${who}: ` +
+    'name the origins that may, such as "http://localhost:5173".'
+  )
 }
 
 /** An entry that no browser sends would silently allow nobody. */

@@ -85,7 +85,8 @@ export class OriginGuard {
     const shown = host.slice(0, 100)
     throw restError(
       'host_not_allowed',
-      `This server does not answer to the name ${JSON.stringify(shown)}: on a loopback address it answers to local names alone (localhost, 127.0.0.1, [::1]). ` +
+      `This server does not answer to the name ${JSON.stringify(shown)}: ` +
+        'on a loopback address it answers to local names alone (localhost, 127.0.0.1, [::1]). ' +
         `Allow the name with the option allowedHosts of createServer, or with --allow-host ${name?.slice(0, 100) ?? 'NAME'}.`,
     )
   }
@@ -105,7 +106,8 @@ export class OriginGuard {
     const from = origin === undefined ? 'another site' : JSON.stringify(origin.slice(0, 100))
     throw restError(
       'origin_not_allowed',
-      `A page of ${from} may not change anything here. Allow its origin with the option cors of createServer, or with --cors ${origin?.slice(0, 100) ?? 'ORIGIN'}.`,
+      `A page of ${from} may not change anything here. ` +
+        `Allow its origin with the option cors of createServer, or with --cors ${origin?.slice(0, 100) ?? 'ORIGIN'}.`,
     )
   }
 
@@ -157,6 +159,7 @@ function checkedName(given: unknown): string {
   if (builtin.net.isIPv6(bare)) return bare
   if (/^[\w-]+(?:\.[\w-]+)*$/.test(bare)) return name.startsWith('.') ? `.${bare}` : bare
   throw new TypeError(
-    `createServer: "allowedHosts" holds ${JSON.stringify(given)}, which is not the name of a host: write "api.example.test", or ".example.test" for all below it.`,
+    `createServer: "allowedHosts" holds ${JSON.stringify(given)}, which is not the name of a host: ` +
+      'write "api.example.test", or ".example.test" for all below it.',
   )
 }

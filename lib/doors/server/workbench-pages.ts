@@ -128,7 +128,8 @@ async function answerPage({ base }: SentWorkbenchRequest): Promise<TransportResp
 <script type="module" src="${root}/${script}"></script>
 </head>
 <body data-base="${escapeText(base)}">
-<noscript>The workbench is a page of scripts, and this browser runs none. The API answers without it: see ${escapeText(base)}/_test for the test controls.</noscript>
+<noscript>The workbench is a page of scripts, and this browser runs none. The API answers without it:
+see ${escapeText(base)}/_test for the test controls.</noscript>
 </body>
 </html>
 `

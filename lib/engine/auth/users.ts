@@ -31,7 +31,8 @@ export class Users {
       if (name in meta.properties) continue
       const near = formatHint(findNearest(name, Object.keys(meta.properties)))
       throw new TypeError(
-        `auth: ${meta.className} has no property "${name}".${near} The options "identifier" (default "email") and "password" (default "password") name the properties of the log-in.`,
+        `auth: ${meta.className} has no property "${name}".${near} The options "identifier" (default "email") ` +
+          'and "password" (default "password") name the properties of the log-in.',
       )
     }
     this.#passwordNames = new Map(

@@ -49,7 +49,8 @@ async function chooseOf(list: readonly unknown[], context: string): Promise<unkn
   }
   const names = each.filter(isObject).map(config => String(nameOf(config)))
   throw new TypeError(
-    `RestEngine.create: "config" has no config of the context "${context}".${formatHint(findNearest(context, names))} Its contexts are ${names.join(', ') || 'none'}; choose one by orm: { contextName: ${JSON.stringify(names[0] ?? 'name')} }.`,
+    `RestEngine.create: "config" has no config of the context "${context}".${formatHint(findNearest(context, names))} Its contexts ` +
+      `are ${names.join(', ') || 'none'}; choose one by orm: { contextName: ${JSON.stringify(names[0] ?? 'name')} }.`,
   )
 }
 
@@ -65,7 +66,8 @@ async function make(config: ConfigFunction, context: string = DEFAULT_CONTEXT): 
 function checkConfig(config: unknown): OrmConfig {
   if (!isObject(config) || Array.isArray(config))
     throw new TypeError(
-      `RestEngine.create: "config" must be the config of MikroORM, as defineConfig gives it: an object, a list of them, a function or a promise of one. Got ${typeof config === 'object' ? JSON.stringify(config) : typeof config}.`,
+      'RestEngine.create: "config" must be the config of MikroORM, as defineConfig gives it: an object, a list of them, ' +
+        `a function or a promise of one. Got ${typeof config === 'object' ? JSON.stringify(config) : typeof config}.`,
     )
   if (typeof config['getAll'] === 'function' || typeof config['getMetadata'] === 'function')
     throw new TypeError(

@@ -119,7 +119,8 @@ function readTls(driverOptions: unknown, notes: string[]): string | undefined {
   const { rejectUnauthorized, ...files } = ssl as Readonly<Record<string, unknown>>
   if (Object.keys(files).length > 0)
     throw new TypeError(
-      `RestEngine.create: "config.driverOptions.ssl" has ${Object.keys(files).join(', ')}: give the server as a URL with the paths of the files, database: 'postgres://...?sslmode=verify-full&sslrootcert=ca.pem'.`,
+      `RestEngine.create: "config.driverOptions.ssl" has ${Object.keys(files).join(', ')}: ` +
+        "give the server as a URL with the paths of the files, database: 'postgres://...?sslmode=verify-full&sslrootcert=ca.pem'.",
     )
   return rejectUnauthorized === false ? 'no-verify' : 'verify-full'
 }

@@ -97,6 +97,8 @@ function checkMigrations(config: OrmConfig, isSqlite: boolean): void {
   const kind = findDriverKind(config)
   if (kind === 'unknown' || (kind === 'sqlite') === isSqlite) return
   throw new TypeError(
-    `RestEngine.create: "schema" is "migrate", and the migrations of the config are for ${nameDriver(config)}, not for ${isSqlite ? 'SQLite' : 'PostgreSQL'}. Say schema: 'update' (the default), by which the engine makes the tables of the entities itself${kind === 'postgres' ? ', or name a PostgreSQL server in "database"' : ''}.`,
+    `RestEngine.create: "schema" is "migrate", and the migrations of the config are for ${nameDriver(config)}, ` +
+      `not for ${isSqlite ? 'SQLite' : 'PostgreSQL'}. Say schema: 'update' (the default), by which the engine makes the tables ` +
+      `of the entities itself${kind === 'postgres' ? ', or name a PostgreSQL server in "database"' : ''}.`,
   )
 }

@@ -34,7 +34,8 @@ const REST = '*'
 export async function expectChanges<T>(expected: ExpectedChanges, work: () => T | Promise<T>, services: ExpectServices): Promise<T> {
   if (!services.recorder.isRecording)
     throw new Error(
-      'engine.expect: not possible for this PostgreSQL database, which held tables before an engine first opened it: the rows that change are not recorded.',
+      'engine.expect: not possible for this PostgreSQL database, which held tables before an engine first opened it: ' +
+        'the rows that change are not recorded.',
     )
   const checked = check(expected, services)
   if (typeof work !== 'function') throw new TypeError('expect: the second argument must be a function.')

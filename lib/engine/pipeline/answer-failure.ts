@@ -130,7 +130,8 @@ function describeMisplacedBody(error: unknown, { method, query, body }: FailedAr
   if (body !== undefined || query === undefined || query === null || query instanceof URLSearchParams) return error
   const name = method.toUpperCase()
   if (!(error instanceof RestError) || error.code !== 'parameter_invalid' || !TAKES_BODY.has(name)) return error
-  const detail = `${error.message} The third argument of "handle" is the query, the fourth is the body: handle("${name}", path, undefined, body).`
+  const call = `handle("${name}", path, undefined, body)`
+  const detail = `${error.message} The third argument of "handle" is the query, the fourth is the body: ${call}.`
   return restError('parameter_invalid', detail, error.errors === undefined ? {} : { errors: error.errors })
 }
 
@@ -142,7 +143,8 @@ function describeDatabaseFailure(error: unknown, failure: DatabaseFailure | unde
   if (failure === 'readOnly')
     return restError(
       'database_busy',
-      'The database takes no writes: it is a standby, or was set to read only; nothing was changed. An engine that is only to read it has the option "readOnly".',
+      'The database takes no writes: it is a standby, or was set to read only; nothing was changed. ' +
+        'An engine that is only to read it has the option "readOnly".',
       { headers: { 'retry-after': '1' }, cause: error },
     )
   if (failure === 'failed')

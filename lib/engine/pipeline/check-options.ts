@@ -104,7 +104,8 @@ function refuseConfig(options: EngineOptions): void {
   const name = OF_CONFIGS.find(each => Object.hasOwn(options, each))
   if (name !== undefined)
     throw new TypeError(
-      `RestEngine.create: unknown option "${name}", which is one of MikroORM. The config of an application is given as a whole: RestEngine.create({ config }).`,
+      `RestEngine.create: unknown option "${name}", which is one of MikroORM. ` +
+        'The config of an application is given as a whole: RestEngine.create({ config }).',
     )
 }
 
@@ -157,7 +158,8 @@ function checkModelSource({ entities, database, schema, readOnly, seed }: Checke
   if (seed !== undefined) checkSeeds(seed, 'RestEngine.create: "seed"')
   if (readOnly && !isEmpty && seed !== undefined)
     throw new TypeError(
-      `RestEngine.create: "seed" would write to the ${typeof database === 'string' ? 'file' : 'database'}, which "readOnly" opens for reading only.`,
+      `RestEngine.create: "seed" would write to the ${typeof database === 'string' ? 'file' : 'database'}, ` +
+        'which "readOnly" opens for reading only.',
     )
   checkChoice('schema', schema, ['update', 'keep', 'evolve', 'migrate'])
   if (readOnly && schema === 'migrate')
@@ -170,7 +172,8 @@ function checkModelSource({ entities, database, schema, readOnly, seed }: Checke
 function checkSecret({ auth, database }: CheckedOptions): void {
   if (auth?.options !== undefined && auth.options.secret === undefined && typeof database !== 'string' && !isPglite(database.url))
     throw new TypeError(
-      'RestEngine.create: "auth" needs a "secret" with PostgreSQL, the same one for all processes that serve the database: auth({ entity: User, secret: process.env.SECRET }).',
+      'RestEngine.create: "auth" needs a "secret" with PostgreSQL, the same one for all processes that serve the database: ' +
+        'auth({ entity: User, secret: process.env.SECRET }).',
     )
 }
 
@@ -213,7 +216,8 @@ function checkOrm(orm: Partial<OrmOptions>): void {
   for (const name of OWN_ORM_OPTIONS) {
     if (name in orm)
       throw new TypeError(
-        `RestEngine.create: "orm.${name}" is set by the engine; use its own options, or give the config of an application as a whole: RestEngine.create({ config }).`,
+        `RestEngine.create: "orm.${name}" is set by the engine; ` +
+          'use its own options, or give the config of an application as a whole: RestEngine.create({ config }).',
       )
   }
   const broken =
@@ -269,7 +273,8 @@ function checkFunctions({
       throw new TypeError(`RestEngine.create: "functions.${name}" is asynchronous, and SQL waits for nothing.`)
     if (name === '' || name.length > 255 || /^mikro_/i.test(name))
       throw new TypeError(
-        `RestEngine.create: "functions" has the name ${JSON.stringify(name)}: a name has 1 to 255 characters and does not begin with "mikro_".`,
+        `RestEngine.create: "functions" has the name ${JSON.stringify(name)}: ` +
+          'a name has 1 to 255 characters and does not begin with "mikro_".',
       )
   }
 }
@@ -279,7 +284,8 @@ function checkEntities(entities: unknown): void {
   if (!Array.isArray(entities) || entities.length === 0) {
     const meant = typeof entities === 'function' ? ' Write [User] for one entity.' : ''
     throw new TypeError(
-      `RestEngine.create: "entities" must be an array of at least one entity; without it the model is read from the file of "database".${meant}`,
+      'RestEngine.create: "entities" must be an array of at least one entity; ' +
+        `without it the model is read from the file of "database".${meant}`,
     )
   }
   // MikroORM takes any text for a pattern, and says nothing of one that finds no file beside others that do.
@@ -287,7 +293,8 @@ function checkEntities(entities: unknown): void {
   if (named >= 0) {
     const name = JSON.stringify(entities[named])
     throw new TypeError(
-      `RestEngine.create: "entities[${named}]" is the text ${name}: give the entity itself (import it, without quotes), or a pattern of files such as "./entities/*.js".`,
+      `RestEngine.create: "entities[${named}]" is the text ${name}: ` +
+        'give the entity itself (import it, without quotes), or a pattern of files such as "./entities/*.js".',
     )
   }
   const wrong = entities.findIndex(entity => !['function', 'string'].includes(typeof entity) && !isSchema(entity))
@@ -296,11 +303,13 @@ function checkEntities(entities: unknown): void {
   const before = wrong === 0 ? '' : `, after ${nameOfEntity(entities[wrong - 1])},`
   if (given === undefined) {
     throw new TypeError(
-      `RestEngine.create: "entities[${wrong}]"${before} is undefined: its file does not export this name, or imports are circular (the file is still running when the list is made). List the entities in a file that none of them imports.`,
+      `RestEngine.create: "entities[${wrong}]"${before} is undefined: its file does not export this name, or imports ` +
+        'are circular (the file is still running when the list is made). List the entities in a file that none of them imports.',
     )
   }
   throw new TypeError(
-    `RestEngine.create: "entities[${wrong}]"${before} must be an entity (a class, defineEntity or EntitySchema) or a glob pattern, got ${describe(given)}.`,
+    `RestEngine.create: "entities[${wrong}]"${before} must be an entity (a class, ` +
+      `defineEntity or EntitySchema) or a glob pattern, got ${describe(given)}.`,
   )
 }
 

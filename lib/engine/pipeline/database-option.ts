@@ -31,7 +31,9 @@ export function readDatabase(database: unknown): string | ServerDatabase {
   if (isPostgres(scheme)) return readUrl(database)
   const what = scheme.startsWith('sqlite')
     ? 'is a URL: give the path of the file alone.'
-    : `is not a SQLite file: ${SERVERS[scheme] ?? `"${scheme}://"`} is not supported yet. Leave "database" out for a database in memory, or give the path of a SQLite file or a URL of PostgreSQL; entities written for PostgreSQL or MySQL run in SQLite as they are.`
+    : `is not a SQLite file: ${SERVERS[scheme] ?? `"${scheme}://"`} is not supported yet. ` +
+      'Leave "database" out for a database in memory, or give the path of a SQLite file or a URL of PostgreSQL; ' +
+      'entities written for PostgreSQL or MySQL run in SQLite as they are.'
   // Without what follows, which may hold a password.
   throw new TypeError(`RestEngine.create: "database" ("${scheme}://...") ${what}`)
 }

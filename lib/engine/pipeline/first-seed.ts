@@ -40,7 +40,9 @@ async function keepFitting(seeds: readonly Seed[], { version: { model }, connect
     else if (taken < 0) kept.push(each)
     else
       notes.add(
-        `${nameSeeder(each, connection.orm)} is not run, because there ${counts[taken] === 1 ? 'is a row' : `are ${counts[taken]} rows`} of ${tables[taken]![1]} already. A seeder fills an empty database; engine.seed runs it on any.`,
+        `${nameSeeder(each, connection.orm)} is not run, ` +
+          `because there ${counts[taken] === 1 ? 'is a row' : `are ${counts[taken]} rows`} of ${tables[taken]![1]} already. ` +
+          'A seeder fills an empty database; engine.seed runs it on any.',
       )
   }
   return kept

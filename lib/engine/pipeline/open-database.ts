@@ -72,14 +72,18 @@ function explainDiscovery(error: unknown, entities: readonly unknown[] | undefin
   const patterns = entities.filter(each => typeof each === 'string')
   if (error.message.startsWith('No entities were discovered') && patterns.length > 0) {
     const which = patterns.map(each => JSON.stringify(each)).join(', ')
-    const text = `RestEngine.create: "entities": no file with an entity matches ${which}, taken from ${baseDir}; or list the entities themselves: [User].`
+    const text =
+      `RestEngine.create: "entities": no file with an entity matches ${which}, taken from ${baseDir}; ` +
+      'or list the entities themselves: [User].'
     return new TypeError(text, { cause: error })
   }
   const index = entities.findIndex(each => typeof each === 'function')
   if (!error.message.startsWith('Only abstract entities were discovered') || index < 0) return error
   const { name } = entities[index] as { readonly name: string }
   return new TypeError(
-    `RestEngine.create: "entities[${index}]" is the class ${name}, which is not declared as an entity: it needs the decorator @Entity(), or write it by defineEntity({ name: '${name}', properties: { ... } }). Where it has the decorator, two copies of @mikro-orm/core are installed: "npm ls @mikro-orm/core" shows them.`,
+    `RestEngine.create: "entities[${index}]" is the class ${name}, which is not declared as an entity: ` +
+      `it needs the decorator @Entity(), or write it by defineEntity({ name: '${name}', properties: { ... } }). ` +
+      'Where it has the decorator, two copies of @mikro-orm/core are installed: "npm ls @mikro-orm/core" shows them.',
     { cause: error },
   )
 }

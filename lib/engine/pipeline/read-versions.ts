@@ -109,7 +109,8 @@ function checkResourceNames({ resources }: Model, session: SessionPaths | undefi
       if (what === undefined) continue
       const own = JSON.stringify(`own_${name.replaceAll(/\W|^_/g, '')}`)
       throw new TypeError(
-        `resource(${resource.className}): without versions, "/${name}" is the path of ${what}: give the resource another name, { name: ${own} }.`,
+        `resource(${resource.className}): without versions, "/${name}" is the path of ${what}: ` +
+          `give the resource another name, { name: ${own} }.`,
       )
     }
   }

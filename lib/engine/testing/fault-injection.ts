@@ -309,7 +309,8 @@ export class Faults {
     const names = unmet.map(({ kind, match }) => `${kind}("${match}")`).join(', ')
     return restError(
       'faults_unmet',
-      `engine.${by}: no request has met ${names}. Take away what the test does not need, or look why its request does not get there (engine.requests shows what came).`,
+      `engine.${by}: no request has met ${names}. ` +
+        'Take away what the test does not need, or look why its request does not get there (engine.requests shows what came).',
     )
   }
 
@@ -325,7 +326,8 @@ export class Faults {
       if (rule.effect.kind !== 'hold') continue
       const names = held.map(({ request }) => formatRequestName(request)).join(', ')
       process.emitWarning(
-        `The gate "${rule.label}" still held ${held.length === 1 ? 'a request' : `${held.length} requests`} when the engine was closed: ${names}. ` +
+        `The gate "${rule.label}" still held ` +
+          `${held.length === 1 ? 'a request' : `${held.length} requests`} when the engine was closed: ${names}. ` +
           'The connection of each is lost: release or dispose gates before.',
         { type: 'MikroRestWarning', code: 'MIKRO_REST_HELD' },
       )

@@ -37,7 +37,8 @@ export const FAILURE_NAMES = ['code', 'detail', 'headers']
 export function checkDelay(ms: unknown, where: string): void {
   if (typeof ms !== 'number')
     throw new TypeError(
-      `${where}: the delay must be a number of milliseconds, a profile such as { p50: 80, p99: 900 }, or a function of the request, got ${typeof ms}.`,
+      `${where}: the delay must be a number of milliseconds, a profile such as { p50: ` +
+        `80, p99: 900 }, or a function of the request, got ${typeof ms}.`,
     )
   if (!(ms >= 0 && ms <= MAX_DELAY)) {
     throw new RangeError(
@@ -63,7 +64,8 @@ function checkHeaders(headers: Readonly<Record<string, string>>, where: string):
   for (const [name, value] of Object.entries(headers)) {
     if (FRAMING.has(name.toLowerCase()))
       throw new TypeError(
-        `${where}: the header "${name}" says how the bytes of an answer travel, which the server decides. To lose an answer on its way, use drop.`,
+        `${where}: the header "${name}" says how the bytes of an answer travel, which the server decides. ` +
+          'To lose an answer on its way, use drop.',
       )
     try {
       void new Headers([[name, value]])

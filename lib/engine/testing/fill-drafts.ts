@@ -188,6 +188,7 @@ export class DraftFiller {
 
 /** Returns the error for an attribute whose type takes none of the values that can be made up. */
 function unmadeError({ name }: ScalarAttribute, path: string): RestError {
-  const detail = `given: "${path}" has a type of the model's own, which takes none of the values that can be made up: give it, { ${name}: ... }.`
+  const why = "has a type of the model's own, which takes none of the values that can be made up"
+  const detail = `given: "${path}" ${why}: give it, { ${name}: ... }.`
   return restError('validation_failed', detail, { errors: [{ code: 'required', detail, attribute: path }] })
 }

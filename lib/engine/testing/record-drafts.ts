@@ -240,6 +240,7 @@ function circleError(needs: Needs, at: string): RestError {
   const steps = needs.map(({ resource, attribute }) => `${resource.singular}.${attribute.name}`)
   const detail =
     `given: "${at}" cannot be made up, since the model's relations need each other in a circle: ` +
-    `${[...steps, needs[0]!.resource.singular].join(' → ')}. Give the ID of an existing ${needs.at(-1)!.attribute.target.singular}, or make one of them nullable.`
+    `${[...steps, needs[0]!.resource.singular].join(' → ')}. ` +
+    `Give the ID of an existing ${needs.at(-1)!.attribute.target.singular}, or make one of them nullable.`
   return restError('validation_failed', detail, { errors: [{ code: 'required', detail, attribute: at }] })
 }

@@ -55,7 +55,9 @@ export class FieldErrors {
    */
   countRecord(): void {
     if (++this.#records <= this.#maxRecords) return
-    const detail = `The body makes or links more than ${this.#maxRecords} records (limits.maxBodyRecords), of which each linked ID is one: send them in several requests, or raise the limit.`
+    const detail =
+      `The body makes or links more than ${this.#maxRecords} records (limits.maxBodyRecords), of which each linked ID is one: ` +
+      'send them in several requests, or raise the limit.'
     throw restError('body_invalid', detail, { errors: [{ code: 'limit_exceeded', detail }] })
   }
 

@@ -130,7 +130,9 @@ function refuseName(name: string, names: readonly string[]): Transport {
   const known = names.length === 0 ? 'none' : names.join(', ')
   return async () => {
     throw new TypeError(
-      `client: "${name}" is not among the entities that it was made with (${known}).${formatHint(findNearest(name, names))} Add it, as in client(target, { ${/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)}: Entity }), or leave the entities out: then it takes any name.`,
+      `client: "${name}" is not among the entities that it was made with (${known}).${formatHint(findNearest(name, names))} Add it, ` +
+        `as in client(target, { ${/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)}: ` +
+        'Entity }), or leave the entities out: then it takes any name.',
     )
   }
 }

@@ -36,7 +36,8 @@ export type MethodText = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 
 
 type Letter = Lower | Uppercase<Lower>
 // prettier-ignore
-type Lower = 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm' | 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z'
+type Lower = 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm'
+  | 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z'
 
 /** Splits a name in PascalCase before its capitals. Any other form is not known here. */
 type Spelled<
@@ -79,7 +80,16 @@ type Plural<Word extends string> = Word extends Exception
 // prettier-ignore
 type Exception =
   // Endings of which some words have another plural.
-  | `${string}${'s' | 'x' | 'z' | 'ch' | 'sh' | 'f' | 'fe' | 'o' | 'u' | 'i' | 'a' | 'ae' | 'um' | 'on' | 'im' | 'man' | 'men' | 'ese' | 'ley' | 'ney' | 'oey' | 'quy' | 'by' | 'mice' | 'lice' | 'mouse' | 'louse' | 'goose' | 'moose' | 'deer' | 'fish' | 'sheep' | 'eaux'}`
-  | `${string}${'person' | 'people' | 'child' | 'children' | 'foot' | 'feet' | 'tooth' | 'teeth' | 'geese' | 'ox' | 'oxen' | 'die' | 'dice'}`
+  | `${string}${'s' | 'x' | 'z' | 'ch' | 'sh' | 'f' | 'fe' | 'o' | 'u' | 'i' | 'a' | 'ae' | 'um' | 'on' | 'im' | 'man' | 'men' | 'ese'
+      | 'ley' | 'ney' | 'oey' | 'quy' | 'by' | 'mice' | 'lice' | 'mouse' | 'louse' | 'goose' | 'moose' | 'deer' | 'fish' | 'sheep'
+      | 'eaux'}`
+  | `${string}${'person' | 'people' | 'child' | 'children' | 'foot' | 'feet' | 'tooth' | 'teeth' | 'geese' | 'ox' | 'oxen' | 'die'
+      | 'dice'}`
   // Words that have none.
-  | 'advice' | 'adulthood' | 'agenda' | 'aid' | 'aircraft' | 'alcohol' | 'ammo' | 'analytics' | 'anime' | 'blood' | 'bream' | 'butter' | 'carp' | 'cash' | 'clothing' | 'cod' | 'commerce' | 'digestion' | 'elk' | 'energy' | 'equipment' | 'expertise' | 'firmware' | 'flounder' | 'fun' | 'garbage' | 'hardware' | 'health' | 'homework' | 'housework' | 'labour' | 'literature' | 'machinery' | 'mackerel' | 'mail' | 'music' | 'mud' | 'only' | 'personnel' | 'pike' | 'rice' | 'police' | 'justice' | 'rain' | 'research' | 'sewage' | 'shrimp' | 'software' | 'staff' | 'swine' | 'traffic' | 'trout' | 'wealth' | 'welfare' | 'whiting' | 'wildebeest' | 'wildlife' | 'are' | 'were' | 'have' | 'these' | 'those' | 'he' | 'she' | 'me' | 'we' | 'it' | 'they' | 'them' | 'this' | 'that' | 'thou' | 'you' | 'myself' | 'yourself' | 'itself' | 'herself' | 'himself' | 'themself' | 'ourselves'
+  | 'advice' | 'adulthood' | 'agenda' | 'aid' | 'aircraft' | 'alcohol' | 'ammo' | 'analytics' | 'anime' | 'blood' | 'bream' | 'butter'
+  | 'carp' | 'cash' | 'clothing' | 'cod' | 'commerce' | 'digestion' | 'elk' | 'energy' | 'equipment' | 'expertise' | 'firmware' | 'flounder'
+  | 'fun' | 'garbage' | 'hardware' | 'health' | 'homework' | 'housework' | 'labour' | 'literature' | 'machinery' | 'mackerel' | 'mail'
+  | 'music' | 'mud' | 'only' | 'personnel' | 'pike' | 'rice' | 'police' | 'justice' | 'rain' | 'research' | 'sewage' | 'shrimp' | 'software'
+  | 'staff' | 'swine' | 'traffic' | 'trout' | 'wealth' | 'welfare' | 'whiting' | 'wildebeest' | 'wildlife' | 'are' | 'were' | 'have'
+  | 'these' | 'those' | 'he' | 'she' | 'me' | 'we' | 'it' | 'they' | 'them' | 'this' | 'that' | 'thou' | 'you' | 'myself' | 'yourself'
+  | 'itself' | 'herself' | 'himself' | 'themself' | 'ourselves'

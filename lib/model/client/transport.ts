@@ -185,7 +185,8 @@ function readAnswer(
   if (shaped !== undefined && status < 300) return shaped
   if (status < 200 || status > 299 || !isObject || (isFree !== true && !('success' in body)))
     throw new Error(
-      `client: ${method} ${path} is answered with ${status} and no body of this API: ${JSON.stringify(body ?? null).slice(0, 200)}. An API with answers of another form needs the option "envelope" of the client.`,
+      `client: ${method} ${path} is answered with ${status} and no body of this API: ${JSON.stringify(body ?? null).slice(0, 200)}. ` +
+        'An API with answers of another form needs the option "envelope" of the client.',
     )
   return body as Readonly<Record<string, unknown>>
 }

@@ -51,7 +51,8 @@ export function inferIds(
   if (isMixed) {
     const other = given.findIndex(id => isId(id) && typeof id !== typeof given[first])
     report(
-      `the "${idKey}" of ${at(other)} is ${JSON.stringify(given[other])} and that of ${at(first)} is ${JSON.stringify(given[first])}: they must be of one type`,
+      `the "${idKey}" of ${at(other)} is ${JSON.stringify(given[other])} and that ` +
+        `of ${at(first)} is ${JSON.stringify(given[first])}: they must be of one type`,
       'so all are strings',
     )
   }

@@ -100,7 +100,10 @@ function isKeyed(holder: JsonObject): boolean {
 
 function explainKeyed(name: string, holder: JsonObject): string {
   const [key = ''] = Object.keys(holder)
-  return `"${name}" is an object, so it is one record with ${Object.keys(holder).length} attributes; for a collection write a list: "${name}": [{ "id": ${/^\d+$/.test(key) ? key : JSON.stringify(key)}, ... }]`
+  return (
+    `"${name}" is an object, so it is one record with ${Object.keys(holder).length} attributes; ` +
+    `for a collection write a list: "${name}": [{ "id": ${/^\d+$/.test(key) ? key : JSON.stringify(key)}, ... }]`
+  )
 }
 
 interface Member {

@@ -49,7 +49,9 @@ export function readBeside(meta: EntityMetadata, prop: EntityProperty): ToOneAtt
     props.some(other => other !== prop && other.persist !== false && other.fieldNames?.includes(column))
   const unheld = beside.find(({ column }) => !isHeld(column, meta))
   if (unheld !== undefined) {
-    const why = `MikroORM does not write "${unheld.column}" of its foreign key, which refers to more than the primary key: declare a property for it`
+    const why =
+      `MikroORM does not write "${unheld.column}" of its foreign key, which refers to more than the primary key: ` +
+      'declare a property for it'
     throw unsupported(meta, prop.name, why)
   }
   if (keys.length > 1) throw unsupported(meta, prop.name, 'its foreign key refers to more than a primary key of several columns')

@@ -92,9 +92,15 @@ function unsupportedInside(child: EntityProperty, document: DocumentPath | undef
     return 'MikroORM takes a method (getterName), in an object that is stored as JSON, for the value; a getter is none'
   if (child.kind === 'scalar' || child.kind === 'embedded') return undefined
   if (child.kind === '1:m' || child.kind === 'm:n' || !child.owner)
-    return 'of relations inside embedded objects only those are supported that hold a foreign key: many-to-one, and the owning side of one-to-one'
+    return (
+      'of relations inside embedded objects only those are supported that hold a foreign key: ' +
+      'many-to-one, and the owning side of one-to-one'
+    )
   if (child.polymorphic === true)
-    return 'a relation to one of several entities (polymorphic) is not supported inside embedded objects; relate each by a relation of its own'
+    return (
+      'a relation to one of several entities (polymorphic) is not supported inside embedded objects; ' +
+      'relate each by a relation of its own'
+    )
   if (child.targetKey !== undefined)
     return 'a relation by another key than the primary one (targetKey) is not supported inside embedded objects'
   if (document === undefined) return undefined

@@ -186,11 +186,11 @@ function freezeModel(all: readonly Resource[]): Model {
   for (const resource of resources) {
     for (const name of resource.accepted) {
       const other = byName.get(name)
-      if (other !== undefined && other !== resource) {
+      if (other !== undefined && other !== resource)
         throw new Error(
-          `${other.className} and ${resource.className} would both answer to "${name}": give one another name with resource(${resource.className}, { name, singular }).`,
+          `${other.className} and ${resource.className} would both answer to "${name}": ` +
+            `give one another name with resource(${resource.className}, { name, singular }).`,
         )
-      }
       byName.set(name, resource)
     }
   }
@@ -301,11 +301,11 @@ function resourceNames(meta: EntityMetadata, config: ResourceConfig<Record<strin
   const ownSingular = ENVELOPE_KEYS.has(standard.singular) ? standard.plural : standard.singular
   const singular = renamed?.singular ?? (renamed?.plural === undefined ? ownSingular : renamed.plural)
   for (const name of [plural, singular]) {
-    if (ENVELOPE_KEYS.has(name)) {
+    if (ENVELOPE_KEYS.has(name))
       throw new Error(
-        `${meta.className} cannot be served as "${name}": that is a key of the answers. Give it another name with resource(${meta.className}, { name, singular }).`,
+        `${meta.className} cannot be served as "${name}": that is a key of the answers. ` +
+          `Give it another name with resource(${meta.className}, { name, singular }).`,
       )
-    }
   }
   const accepted = renamed === undefined ? standard.accepted : [...new Set([plural, singular])]
   return { plural, singular, accepted }

@@ -148,7 +148,8 @@ function readPivot(meta: EntityMetadata, prop: EntityProperty): ToManyAttribute[
   const pivot = prop.pivotTable
   const inherited = meta.tptParent?.properties[prop.name]
   if (inherited !== undefined && inherited.pivotTable !== pivot) {
-    const why = `MikroORM gives each class that inherits it a pivot table of its own; name one for all by pivotTable('${inherited.pivotTable}')`
+    const way = `name one for all by pivotTable('${inherited.pivotTable}')`
+    const why = `MikroORM gives each class that inherits it a pivot table of its own; ${way}`
     throw unsupported(meta, prop.name, why)
   }
   const [own, target] = [meta, prop.targetMeta!].map(side => side.getPrimaryProps().flatMap(key => key.fieldNames))

@@ -76,7 +76,8 @@ function checkCreating(attribute: Attribute, className: string): void {
   if (attribute.kind !== 'toMany' || attribute.creates !== true || attribute.target.shownKey !== undefined) return
   const { className: name } = attribute.target
   throw new TypeError(
-    `resource(${className}): attributes.${attribute.property}: "create" makes records by their key, and ${name} has none: resource(${name}, { key: ... }).`,
+    `resource(${className}): attributes.${attribute.property}: ` +
+      `"create" makes records by their key, and ${name} has none: resource(${name}, { key: ... }).`,
   )
 }
 

@@ -11,11 +11,16 @@ export function unsupported(meta: EntityMetadata, property: string | undefined, 
 export function unsupportedReason(prop: EntityProperty): string | undefined {
   if (prop.polymorphic === true && prop.kind !== 'm:n' && (prop.primary === true || prop.mapToPk === true || prop.targetKey !== undefined))
     return 'a relation to one of several entities (polymorphic) cannot be part of a key, mapToPk, or by another key (targetKey)'
-  if (prop.targetKey !== undefined && (prop.primary === true || prop.mapToPk === true))
-    return `a relation by another key than the primary one (targetKey) cannot be ${prop.primary === true ? 'part of a key' : 'mapped to it (mapToPk)'}`
+  if (prop.targetKey !== undefined && (prop.primary === true || prop.mapToPk === true)) {
+    const what = prop.primary === true ? 'part of a key' : 'mapped to it (mapToPk)'
+    return `a relation by another key than the primary one (targetKey) cannot be ${what}`
+  }
   // Of two classes of a hierarchy that have one name for different embeddables the class of the record says which it is.
   if (prop.targetMeta?.polymorphs !== undefined && prop.targetMeta.discriminatorColumn === undefined && prop.stiMerged !== true)
-    return `nothing says which of its classes (${prop.targetMeta.polymorphs.map(({ className }) => className).join(', ')}) an object is of: give them a base class with a discriminatorColumn, and each a discriminatorValue`
+    return (
+      `nothing says which of its classes (${prop.targetMeta.polymorphs.map(({ className }) => className).join(', ')}) an object is of: ` +
+      'give them a base class with a discriminatorColumn, and each a discriminatorValue'
+    )
   if (prop.kind !== 'scalar' || isGetter(prop)) return undefined
   return scalarType(prop) === undefined
     ? `its type "${prop.type}" is unknown: give it a type of MikroORM's, or one derived from Type`

@@ -62,9 +62,12 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, 
   const takes = known.length === 0 ? 'no parameters' : known.join(', ')
   const shown = `"${parameter.slice(0, 100)}"`
   const isOfLists = what === ONE_RECORD && isKnown
+  const refusal = isOfLists
+    ? `${shown} works on lists only; a single record takes ${takes}.`
+    : `${what} takes ${takes}${filters ? ' and filters' : ''}, not ${shown}.`
   return parameterError({
     code: 'parameter_not_allowed',
-    detail: `${isOfLists ? `${shown} works on lists only; a single record takes ${takes}.` : `${what} takes ${takes}${filters ? ' and filters' : ''}, not ${shown}.`}${spelling === undefined ? formatHint(suggestion) : ` ${spelling.detail}`}`,
+    detail: refusal + (spelling === undefined ? formatHint(suggestion) : ` ${spelling.detail}`),
     parameter,
     allowed: known,
     ...(suggestion === undefined ? {} : { suggestion }),

@@ -107,7 +107,8 @@ function tooLong(excess: string, base: string, version: string) {
   const root = formatRoot(base, version === NO_VERSION ? version : '{version}')
   return restError(
     'path_unknown',
-    `A path is at most ${root}/{resource}/{ID}/{attribute}, and /{ID} behind an attribute that is a list; "${excess.slice(0, 100)}" is one segment too many.`,
+    `A path is at most ${root}/{resource}/{ID}/{attribute}, and /{ID} behind an attribute that is a list; ` +
+      `"${excess.slice(0, 100)}" is one segment too many.`,
   )
 }
 

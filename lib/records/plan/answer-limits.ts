@@ -75,7 +75,9 @@ export class AnswerBudget {
     const where = at === undefined ? '' : `, reached in "${at}"`
     return parameterError({
       code: 'limit_exceeded',
-      detail: `The answer would hold more than ${maxRecords} records or ${maxAnswerBytes} bytes${where}: ask for less by ${limit}, ${expand}, ${depth}, attributes or filters.`,
+      detail:
+        `The answer would hold more than ${maxRecords} records or ${maxAnswerBytes} bytes${where}: ` +
+        `ask for less by ${limit}, ${expand}, ${depth}, attributes or filters.`,
       parameter: findParameterName(this.#vocabulary, at === undefined ? 'limit' : 'expand'),
     })
   }

@@ -262,7 +262,8 @@ function checkValues({ name, type }: ScalarAttribute, filter: RawFilter): void {
   if (!isOrdered(type) && (hasPatterns || positions(filter, 'text').length > 0)) {
     throw notFilterable(
       filter,
-      `"${name}" (${type.kind}) cannot be filtered by as a whole, except with null; what is inside is filtered by its path, as in "${name}.name=x".`,
+      `"${name}" (${type.kind}) cannot be filtered by as a whole, except with null; ` +
+        `what is inside is filtered by its path, as in "${name}.name=x".`,
     )
   }
   if (isText(type)) return

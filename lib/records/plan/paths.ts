@@ -310,7 +310,9 @@ function attributeWithin(json: ScalarAttribute, names: readonly string[], path: 
   if (odd !== undefined) {
     throw parameterError({
       code: 'attribute_unknown',
-      detail: `"${path.slice(0, 200)}": a key inside a JSON value that is empty or has a quote or backslash in it cannot be named in a path.`,
+      detail:
+        `"${path.slice(0, 200)}": a key inside a JSON value that is empty ` +
+        'or has a quote or backslash in it cannot be named in a path.',
       parameter: context.parameter,
     })
   }
@@ -347,7 +349,8 @@ function unknownAttribute(
       why ??
       (first
         ? `There is no parameter "${name.slice(0, 100)}", and ${withArticle(called)} has no such attribute.${hinted}`
-        : `${withCapitalArticle(called)} has no attribute "${name.slice(0, 100)}"${path === name ? '' : ` (in "${path.slice(0, 200)}")`}.${hinted}`),
+        : `${withCapitalArticle(called)} has no attribute ` +
+          `"${name.slice(0, 100)}"${path === name ? '' : ` (in "${path.slice(0, 200)}")`}.${hinted}`),
     parameter: context.parameter,
     ...(suggestion === undefined || why !== undefined ? {} : { suggestion }),
     allowed: first ? [...new Set([...names, ...context.alternatives])] : names,

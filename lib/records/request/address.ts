@@ -50,7 +50,8 @@ export function findTargetBelow(target: string, base: string): string | undefine
 export function readBase(given: unknown, where: string, versions: readonly string[] = []): string {
   const wrong = (why: string, meant?: string): TypeError =>
     new TypeError(
-      `${where}: "base" must be the path before the version, such as "/api": ${JSON.stringify(given) ?? String(given)} ${why}.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`,
+      `${where}: "base" must be the path before the version, ` +
+        `such as "/api": ${JSON.stringify(given) ?? String(given)} ${why}.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`,
     )
   if (typeof given !== 'string') throw wrong('is not a string')
   const text = given.replace(/\/$/, '')

@@ -165,7 +165,8 @@ function shadows(earlier: CheckedRoute, later: CheckedRoute): boolean {
 export function buildResponse(answer: HandlerResponse | undefined, place: string): RestResponse {
   if (typeof answer !== 'object' || answer === null)
     throw new TypeError(
-      `${place} must give { status, headers, body }, gave ${answer === null ? 'null' : typeof answer}.${answer === undefined ? ' Is its "return" missing?' : ''}`,
+      `${place} must give { status, headers, body }, ` +
+        `gave ${answer === null ? 'null' : typeof answer}.${answer === undefined ? ' Is its "return" missing?' : ''}`,
     )
   checkNames(answer, ['status', 'headers', 'body'], place)
   const { status = 200, headers = {}, body } = answer

@@ -95,7 +95,9 @@ function checkItem(key: string, name: string, item: unknown): void {
   const what = !isObject ? `a ${typeof item}` : item instanceof Date ? 'a Date' : 'an object'
   throw parameterError({
     code: 'value_invalid',
-    detail: `"${key}" has ${what} as its value; it must be a string, a number, a boolean or null, or an array of them.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
+    detail:
+      `"${key}" has ${what} as its value; ` +
+      `it must be a string, a number, a boolean or null, or an array of them.${spelling === undefined ? '' : ` ${spelling.detail}`}`,
     parameter: key,
     ...(spelling === undefined ? {} : { suggestion: spelling.suggestion }),
   })

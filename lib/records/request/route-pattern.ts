@@ -49,7 +49,8 @@ export function readPattern(text: string, where: string, further: readonly strin
   }
   if (path.includes('?')) {
     throw new TypeError(
-      `${where}: "${text}": a pattern is for the path alone. Match the query with a function: ({ path, query }) => ..., of pairs [name, value].`,
+      `${where}: "${text}": a pattern is for the path alone. ` +
+        'Match the query with a function: ({ path, query }) => ..., of pairs [name, value].',
     )
   }
   return compilePattern(text)

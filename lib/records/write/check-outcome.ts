@@ -38,7 +38,9 @@ async function refuseUnlisted(work: Work, { limits }: Reader): Promise<void> {
   for (const { list, entity, path } of work.listed) {
     const { target, name } = list
     if (await work.meets(list, keyOfEntity(target, entity))) continue
-    const detail = `"${path === '' ? name : path}": the ${target.singular} does not meet the condition of the model ("where") for what is in "${name}".`
+    const detail =
+      `"${path === '' ? name : path}": the ${target.singular} does not meet the condition ` +
+      `of the model ("where") for what is in "${name}".`
     errors.push({ code: 'conflict', detail, attribute: path === '' ? name : path })
   }
   const refusal = errors.refusal()

@@ -44,7 +44,10 @@ export function explainUnplanned(resource: Resource, deed: Deed, body: unknown, 
 function explainWhole({ className, version }: Resource, deed: Deed): string {
   if (deed === 'insert') return `a new ${className} has values that MikroORM, or its constructor, makes`
   if (version?.type.kind === 'datetime') return `the version of ${className} is a time`
-  return `a type of ${className} makes something of null, MikroORM checks its values against concurrent changes, or sets others with each change`
+  return (
+    `a type of ${className} makes something of null, ` +
+    'MikroORM checks its values against concurrent changes, or sets others with each change'
+  )
 }
 
 /** Finds the attribute that a plan does not take by itself. */

@@ -205,6 +205,7 @@ export function* checkReferrers(removed: readonly Removed[], work: Pick<Work, 'c
   if (isNeeded)
     throw restError(
       'owner_required',
-      `The ${isOpen(removed[0]!.resource) ? removed[0]!.resource.singular : 'record'} cannot be deleted, since records that need it refer to it${left.length > 0 ? `: ${left.join(', ')}` : ''}.`,
+      `The ${isOpen(removed[0]!.resource) ? removed[0]!.resource.singular : 'record'} cannot be deleted, ` +
+        `since records that need it refer to it${left.length > 0 ? `: ${left.join(', ')}` : ''}.`,
     )
 }

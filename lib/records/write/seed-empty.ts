@@ -19,7 +19,8 @@ export function keepForEmpty(data: SeedData, model: Model, connection: Connectio
     const taken = new Map(names.flatMap((name, index) => (counts[index]! > 0 ? [[name, counts[index]!] as const] : [])))
     for (const [name, count] of taken) {
       notes.add(
-        `${name}: the seed is left out, because the table has ${count === 1 ? 'a row' : `${count} rows`} already. A seed fills empty tables; engine.seed adds records to any.`,
+        `${name}: the seed is left out, because the table has ${count === 1 ? 'a row' : `${count} rows`} already. ` +
+          'A seed fills empty tables; engine.seed adds records to any.',
       )
     }
     return taken.size === 0 ? data : Object.fromEntries(Object.entries(data).filter(([name]) => !taken.has(name)))

@@ -265,7 +265,9 @@ class Loader {
     }
     const circle = walked.slice(walked.findIndex(need => need.record === walked.at(-1)!.needed))
     const path = [...circle.map(({ at }) => `"${at}"`), nameByPlace(circle[0]!.record.change)].join(' → ')
-    const detail = `Records need each other in a circle, so that none of them can come first: ${path}. One of these relations must be able to be null.`
+    const detail =
+      `Records need each other in a circle, so that none of them can come first: ${path}. ` +
+      'One of these relations must be able to be null.'
     const errors = circle.map(({ at, needed }): FieldError => ({
       code: 'conflict',
       detail: `"${at}" cannot be linked: ${nameByPlace(needed.change)} needs this record first.`,

@@ -356,14 +356,13 @@ function refer(id: RecordKey, given: unknown, target: Resource, context: Validat
 function validateBranchLink(attribute: ToOneOfAttribute, value: unknown, context: ValidationContext): LinkInput | undefined {
   const { path } = context
   const branches = branchesFor(attribute, context.visibility)
-  if (value === null) {
-    if (attribute.nullable) return { attribute: branches[0]!, path, link: null }
-    return context.error('null_not_allowed', 'cannot be null: the record needs one.', { value })
-  }
+  if (value === null && attribute.nullable) return { attribute: branches[0]!, path, link: null }
+  if (value === null) return context.error('null_not_allowed', 'cannot be null: the record needs one.', { value })
   const { typeName } = attribute
   const allowed = branches.map(({ target }) => target.singular)
   if (!isObject(value)) {
-    const text = `must be an object with "${typeName}" (one of ${quoteAll(allowed)}), and either "id" to link or the attributes of a new record.`
+    const named = `"${typeName}" (one of ${quoteAll(allowed)})`
+    const text = `must be an object with ${named}, and either "id" to link or the attributes of a new record.`
     return context.error('value_invalid', text, { value })
   }
   const { [typeName]: type, ...rest } = value

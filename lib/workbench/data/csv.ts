@@ -21,10 +21,8 @@ export function parseCsv(given: string): CsvFile {
   let line = 1
   let row: string[] = []
   let began = 1
-  const pattern = new RegExp(
-    String.raw`(?:"((?:[^"]|"")*)"|([^"${separator === '|' ? String.raw`\|` : separator}\r\n][^${separator === '|' ? String.raw`\|` : separator}\r\n]*|))(${separator === '|' ? String.raw`\|` : separator}|\r\n|\n|\r|$)`,
-    'gy',
-  )
+  const mark = separator === '|' ? String.raw`\|` : separator
+  const pattern = new RegExp(String.raw`(?:"((?:[^"]|"")*)"|([^"${mark}\r\n][^${mark}\r\n]*|))(${mark}|\r\n|\n|\r|$)`, 'gy')
   while (pattern.lastIndex <= text.length) {
     const at = pattern.lastIndex
     const found = pattern.exec(text)

@@ -27,11 +27,11 @@ function OneChange({ change: { type, resource, id, before, after } }: { readonly
     name => type !== 'update' || JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   )
   const title = `${resource} ${id}`
+  const isGone = type === 'delete' || findResource(resource) === undefined
   return (
     <table class="change">
       <caption>
-        {type === 'delete' || findResource(resource) === undefined ? title : <a href={hrefOf('data', [resource, String(id)])}>{title}</a>}{' '}
-        <span class={`kind ${type}`}>{WORDS[type]}</span>
+        {isGone ? title : <a href={hrefOf('data', [resource, String(id)])}>{title}</a>} <span class={`kind ${type}`}>{WORDS[type]}</span>
       </caption>
       <tbody>
         {names.map(name => (

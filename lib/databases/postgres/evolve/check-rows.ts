@@ -60,7 +60,8 @@ async function checkType(table: DatabaseTable, from: Column, to: Column, { sessi
   const back = isRead ? 'true' : `(${column}::${castOf(to)})::${castOf(from)}::text is not distinct from ${column}::text`
   if (!isRead && (await isTrueOfAll(session, `select bool_and(${back}) from ${quoted}`))) return
   await command(session, FITS)
-  const differs = `where ${column} is not null and not pg_temp.mikro_fits(${column}::text, $$${castOf(from)}$$, $$${castOf(to)}$$, ${!isRead})`
+  const types = [from, to].map(each => `$$${castOf(each)}$$`).join(', ')
+  const differs = `where ${column} is not null and not pg_temp.mikro_fits(${column}::text, ${types}, ${!isRead})`
   plan.refuseType(`${table.name}.${from.name}`, to.type, await findRows(session, table, differs, `${column}::text`))
 }
 
@@ -69,10 +70,13 @@ function castOf({ type }: Column): string {
 }
 
 /** Whether a value is one of another type, and the same one when it comes back. */
-const FITS = `create or replace function pg_temp.mikro_fits(value text, source text, target text, back boolean) returns boolean language plpgsql as $f$
+const FITS = `create or replace function pg_temp.mikro_fits(value text, source text, target text, back boolean) returns boolean
+  language plpgsql as $f$
   declare same boolean;
   begin
-    if back then execute format('select (($1::%s)::%s)::%s::text is not distinct from $1::%s::text', source, target, source, source) into same using value;
+    if back then
+      execute format('select (($1::%s)::%s)::%s::text is not distinct from $1::%s::text', source, target, source, source)
+        into same using value;
     else execute format('select ($1::%s)::%s is not null', source, target) into same using value;
     end if;
     return same;
@@ -128,7 +132,9 @@ async function checkUnique(
   const key = keyOf(table)
   const rows = await ask(
     session,
-    `select ${columns.map(column => `${name(column)}::text`).join(', ')}, string_agg(concat_ws('~', ${key.sql}), ', ') from ${table.getQuotedName()} where ${filled}${where === undefined ? '' : ` and (${where})`} group by ${list} having count(*) > 1 limit 5`,
+    `select ${columns.map(column => `${name(column)}::text`).join(', ')}, string_agg(concat_ws('~', ${key.sql}), ', ') ` +
+      `from ${table.getQuotedName()} where ${filled}${where === undefined ? '' : ` and (${where})`} ` +
+      `group by ${list} having count(*) > 1 limit 5`,
   )
   if (rows.length === 0) return
   const named = rows.map(row => `${row.slice(0, -1).map(show).join(', ')} in ${key.names.join('~')} ${String(row.at(-1)).slice(0, 60)}`)

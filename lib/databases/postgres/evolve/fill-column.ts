@@ -72,7 +72,8 @@ async function fillMade({ table, column, evolved, isUnique }: Filled, { session,
   await withoutTriggers(table, session, async () => {
     await ask(
       session,
-      `update ${quoted} as t set ${name(column.name)} = v.value::${column.type} from (select unnest($1::text[]) as place, unnest($2::text[]) as value) as v where t.ctid = v.place::tid`,
+      `update ${quoted} as t set ${name(column.name)} = v.value::${column.type} from (select unnest($1::text[]) ` +
+        'as place, unnest($2::text[]) as value) as v where t.ctid = v.place::tid',
       [places, values],
     )
   })
@@ -84,7 +85,9 @@ export async function fillEmpty({ table, column, value }: Filled, { session, pla
   const from = `${table.getQuotedName()} where ${name(column.name)} is null`
   const [[count] = [0]] = await ask(session, `select count(*)::int from ${from}`)
   if (Number(count) === 0) return
-  const sql = `update ${table.getQuotedName()} set ${name(column.name)} = ${session.escapeLiteral(textOf(value!.stored))} where ${name(column.name)} is null`
+  const sql =
+    `update ${table.getQuotedName()} set ${name(column.name)} = ` +
+    `${session.escapeLiteral(textOf(value!.stored))} where ${name(column.name)} is null`
   await command(session, 'savepoint mikro_fill')
   try {
     await withoutTriggers(table, session, () => command(session, sql))

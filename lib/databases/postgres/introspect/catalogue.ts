@@ -89,22 +89,28 @@ export interface Catalogue {
 
 /** The tables of the schemas of $1, without the engine's own. */
 const SERVED = `from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where n.nspname = any($1::text[]) and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition and c.relname not in (${OWN_TABLES.map(literal).join(', ')})`
+  where n.nspname = any($1::text[]) and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
+    and c.relname not in (${OWN_TABLES.map(literal).join(', ')})`
 
 /** The names of columns, by their numbers in an array. */
 const nameColumns = (relation: string, numbers: string): string =>
-  `(select json_agg(a.attname order by u.i) from unnest(${numbers}) with ordinality as u(n, i) join pg_attribute a on a.attrelid = ${relation} and a.attnum = u.n)`
+  `(select json_agg(a.attname order by u.i) from unnest(${numbers}) with ordinality as u(n, i) ` +
+  `join pg_attribute a on a.attrelid = ${relation} and a.attnum = u.n)`
 
 const RELATIONS = `select c.oid::text as oid, n.nspname as schema, c.relname as name, c.relkind as kind, c.relispopulated as filled,
   has_schema_privilege(n.oid, 'usage') and (has_table_privilege(c.oid, 'select') or has_any_column_privilege(c.oid, 'select')) as readable,
   has_any_column_privilege(c.oid, 'insert, update') or has_table_privilege(c.oid, 'insert, update, delete') as writable,
   (select e.extname from pg_depend d join pg_extension e on e.oid = d.refobjid
-    where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e' and d.refclassid = 'pg_extension'::regclass limit 1) as extension
+    where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'
+      and d.refclassid = 'pg_extension'::regclass limit 1) as extension
   ${SERVED} order by array_position($1::text[], n.nspname::text), c.oid`
 
-const COLUMNS = `select a.attrelid::text as relation, a.attname as name, format_type(a.atttypid, a.atttypmod) as type, a.atttypid::text as "typeId",
+const COLUMNS = `select a.attrelid::text as relation, a.attname as name, format_type(a.atttypid, a.atttypmod) as type,
+  a.atttypid::text as "typeId",
   a.atttypmod as modifier, a.attnotnull as "notNull", a.attidentity as identity, a.attgenerated as generated,
-  coalesce(pg_get_expr(d.adbin, d.adrelid), case when a.attidentity <> '' then format('nextval(%L::regclass)', pg_get_serial_sequence(a.attrelid::regclass::text, a.attname)) end) as expression, has_column_privilege(a.attrelid, a.attnum, 'select') as readable
+  coalesce(pg_get_expr(d.adbin, d.adrelid), case when a.attidentity <> ''
+    then format('nextval(%L::regclass)', pg_get_serial_sequence(a.attrelid::regclass::text, a.attname)) end) as expression,
+  has_column_privilege(a.attrelid, a.attnum, 'select') as readable
   from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
   where a.attnum > 0 and not a.attisdropped and a.attrelid in (select c.oid ${SERVED}) order by a.attrelid, a.attnum`
 
@@ -125,7 +131,8 @@ const TYPES = `with recursive used(id) as (
 const CONSTRAINTS = `select k.conrelid::text as relation, k.contype as kind, ${nameColumns('k.conrelid', 'k.conkey')} as columns,
   k.confrelid::text as target, ${nameColumns('k.confrelid', 'k.confkey')} as targets, k.confdeltype as "onDelete",
   case when k.contype = 'c' then pg_get_constraintdef(k.oid) end as definition
-  from pg_constraint k where k.contype in ('p', 'f', 'c') and k.conparentid = 0 and k.conkey is not null and k.conrelid in (select c.oid ${SERVED}) order by k.oid`
+  from pg_constraint k where k.contype in ('p', 'f', 'c') and k.conparentid = 0 and k.conkey is not null
+  and k.conrelid in (select c.oid ${SERVED}) order by k.oid`
 
 const UNIQUES = `select i.indrelid::text as relation, ${nameColumns('i.indrelid', '(i.indkey::int2[])[0:i.indnkeyatts - 1]')} as columns
   from pg_index i where i.indisunique and not i.indisprimary and i.indisvalid and i.indpred is null

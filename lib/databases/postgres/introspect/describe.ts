@@ -41,6 +41,7 @@ async function nothingToServe(
   const named = others.length === 0 ? '' : ` There are tables in ${list(others)}: name them by "schema", or by ?schema= in the URL.`
   const [note] = notes
   return new Error(
-    `${describeDatabase(url)} has no tables${where} that can be served: there is nothing in it to serve.${named}${note === undefined ? '' : ` ${note}`}`,
+    `${describeDatabase(url)} has no tables${where} that can be served: ` +
+      `there is nothing in it to serve.${named}${note === undefined ? '' : ` ${note}`}`,
   )
 }

@@ -86,10 +86,12 @@ export async function createLog(session: PoolClient, schema: string, survives: b
     `create ${survives ? '' : 'unlogged '}table ${log} (
        n bigint generated always as identity primary key, tx xid8 not null, tbl oid not null, op "char" not null, old text, new text);
      comment on table ${log} is 'Changed rows, for the test kit of mikro-rest. The engine has made this schema.';
-     create function ${name(schema)}.${name(TRIGGER)}() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
+     create function ${name(schema)}.${name(TRIGGER)}() returns trigger language plpgsql
+       security definer set search_path = pg_catalog, pg_temp as $body$
      begin
        if TG_LEVEL = 'STATEMENT' then
-         execute format('insert into %s (tx, tbl, op, old) select pg_current_xact_id(), %s, ''D'', x::text from %s x', ${literal(log)}, TG_RELID, TG_RELID::regclass);
+         execute format('insert into %s (tx, tbl, op, old) select pg_current_xact_id(), %s, ''D'', x::text from %s x',
+           ${literal(log)}, TG_RELID, TG_RELID::regclass);
        else
          insert into ${log} (tx, tbl, op, old, new) values (pg_current_xact_id(), TG_RELID, left(TG_OP, 1)::"char",
            case when TG_OP <> 'INSERT' then old::text end, case when TG_OP <> 'DELETE' then new::text end);
@@ -148,13 +150,15 @@ export async function openLog(session: PoolClient, orm: MikroORM, schemas: reado
     // Of what went before nothing is known: a server that has failed empties a table that it does not log.
     await command(
       session,
-      `insert into ${quoted} (n, tx, tbl, op, old) overriding system value values (0, pg_current_xact_id(), 0, 'W', '0') on conflict do nothing`,
+      `insert into ${quoted} (n, tx, tbl, op, old) overriding system value values (0, pg_current_xact_id(), 0, 'W', '0') ` +
+        'on conflict do nothing',
     )
   }
   const rows = await ask(
     session,
     `select c.oid, n.nspname, c.relname,
-       (select json_agg(a.attname order by a.attnum) from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''),
+       (select json_agg(a.attname order by a.attnum) from pg_attribute a
+         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''),
        (select json_agg(a.attname order by a.attnum) from pg_index x join pg_attribute a on a.attrelid = c.oid and a.attnum = any(x.indkey)
          where x.indrelid = c.oid and x.indisprimary)
      from pg_trigger g join pg_class c on c.oid = g.tgrelid join pg_namespace n on n.oid = c.relnamespace

@@ -185,7 +185,8 @@ async function waitUntilAlone(keeper: Client, database: string): Promise<void> {
   const until = performance.now() + ENDING_MS
   for (;;) {
     const { rows } = await keeper.query(
-      "select coalesce(nullif(application_name, ''), usename) as who from pg_stat_activity where datname = $1 and backend_type = 'client backend' limit 1",
+      "select coalesce(nullif(application_name, ''), usename) as who " +
+        "from pg_stat_activity where datname = $1 and backend_type = 'client backend' limit 1",
       [database],
     )
     const [other] = rows as { who: string }[]

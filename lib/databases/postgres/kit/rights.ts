@@ -46,6 +46,8 @@ export async function checkOwner(session: PoolClient, tables: readonly string[])
   if (found === undefined) return
   const [table, owner, role] = found as readonly string[]
   throw new Error(
-    `RestEngine.create: the table ${table!} needs a trigger that writes down what changes. Its owner alone may give it one, "${owner!}", and the role is "${role!}": let an engine open the database as "${owner!}" once, or "grant ${name(owner!)} to ${name(role!)}".`,
+    `RestEngine.create: the table ${table!} needs a trigger that writes down what changes. ` +
+      `Its owner alone may give it one, "${owner!}", ` +
+      `and the role is "${role!}": let an engine open the database as "${owner!}" once, or "grant ${name(owner!)} to ${name(role!)}".`,
   )
 }

@@ -118,7 +118,8 @@ function isOfKey({ key }: LoggedTable): string {
 export async function readSequences(session: PoolClient, { schemas }: ChangeLog): Promise<SequenceValues> {
   const found = await ask(
     session,
-    `select c.oid, format('%I.%I', n.nspname, c.relname) from pg_sequence s join pg_class c on c.oid = s.seqrelid join pg_namespace n on n.oid = c.relnamespace
+    `select c.oid, format('%I.%I', n.nspname, c.relname) from pg_sequence s
+       join pg_class c on c.oid = s.seqrelid join pg_namespace n on n.oid = c.relnamespace
      where c.relnamespace = any(select to_regnamespace(quote_ident(s)) from unnest($1::text[]) as s)
        and c.relname not like 'mikro\\_changes\\_%' and has_sequence_privilege(s.seqrelid, 'select')`,
     [schemas],

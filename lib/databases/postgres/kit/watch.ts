@@ -106,7 +106,8 @@ function selectEntries(
     `select l.n, l.op, ${columns.join(', ')} from (select ${entries} offset 0) as l, ` +
     `lateral (select (l.o).*) as ${OLD}, lateral (select (l.w).*) as ${NEW}${where}`
   const own = (value: string): string => `case when tbl = ${oid} then ${value} end`
-  const others = `n, case when tbl = ${oid} then op::text else tbl::text end as op, ${own('old')}::${quoted} as o, ${own('new')}::${quoted} as w`
+  const rows = `${own('old')}::${quoted} as o, ${own('new')}::${quoted} as w`
+  const others = `n, case when tbl = ${oid} then op::text else tbl::text end as op, ${rows}`
   return {
     oid,
     sql: select(
@@ -127,7 +128,10 @@ function createRecall(keys: readonly RecalledKey[], log: ChangeLog): Recall {
     const key = recalled.get(referred)
     const logged = key === undefined ? undefined : findLogged(log, key.table)
     if (key === undefined || logged === undefined) return found
-    const rows = `select old::${logged.quoted} as r from ${log.quoted} where ${behind('$2::bigint')} and tbl = ${logged.oid} and old is not null offset 0`
-    return sql`coalesce(${found}, (select (g.r).${name(key.key[part]!)} from (${rows}) as g where (g.r).${name(key.column)} = ${column} limit 1))`
+    const rows =
+      `select old::${logged.quoted} as r ` +
+      `from ${log.quoted} where ${behind('$2::bigint')} and tbl = ${logged.oid} and old is not null offset 0`
+    const recalledKey = sql`select (g.r).${name(key.key[part]!)} from (${rows}) as g where (g.r).${name(key.column)} = ${column} limit 1`
+    return sql`coalesce(${found}, (${recalledKey}))`
   }
 }

@@ -122,7 +122,8 @@ export async function findViews(orm: MikroORM, session: PoolClient): Promise<Vie
   })
   const found = await ask(
     session,
-    "select i, (select json_agg(attname) from pg_attribute where attrelid = c.oid and attnum > 0) from unnest($1::text[]) with ordinality as u(t, i) join pg_class as c on c.oid = to_regclass(t) and c.relkind in ('v', 'm')",
+    'select i, (select json_agg(attname) from pg_attribute where attrelid = c.oid and attnum > 0) ' +
+      "from unnest($1::text[]) with ordinality as u(t, i) join pg_class as c on c.oid = to_regclass(t) and c.relkind in ('v', 'm')",
     [wanted.map(({ place }) => place)],
   )
   const views = found.map(([place, columns]) => ({
@@ -206,7 +207,8 @@ export async function noteMissing(orm: MikroORM, session: PoolClient, schema: st
   const missing = await listMissingTables(orm, session)
   if (missing.length > 0)
     notes.add(
-      `The database lacks what the entities need, and "schema" is "${schema}", so that it is not made: ${missing.join(', ')}. Requests for it fail until it is there.${schema === 'keep' ? WAYS : ''}`,
+      `The database lacks what the entities need, and "schema" is "${schema}", so that it is not made: ${missing.join(', ')}. ` +
+        `Requests for it fail until it is there.${schema === 'keep' ? WAYS : ''}`,
     )
 }
 

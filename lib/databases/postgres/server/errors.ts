@@ -111,14 +111,16 @@ export function isUnprepared(error: unknown): boolean {
 /** Returns the error for a pooler that lends its connections by the transaction. */
 export function pooled(cause: unknown): RestError {
   const detail =
-    'A pooler that lends its connections by the transaction stands between the engine and the database, so that prepared statements are lost: give "prepare: false" (in the URL "?prepare=false").'
+    'A pooler that lends its connections by the transaction stands between the engine and the database, ' +
+    'so that prepared statements are lost: give "prepare: false" (in the URL "?prepare=false").'
   return restError('database_failed', detail, { cause })
 }
 
 /** Returns the error for a connection that was lost while a transaction was committed. */
 export function uncertain(cause: unknown): RestError {
   const detail =
-    'The connection to the database was lost while the change was committed: it may have been made or not. Read the record before trying again.'
+    'The connection to the database was lost while the change was committed: it may have been made or not. ' +
+    'Read the record before trying again.'
   return restError('database_busy', detail, { headers: { 'retry-after': '1' }, cause })
 }
 

@@ -77,7 +77,11 @@ export function compareStoredWithin(
   const compareNumber = (stored: Sql): Sql => sql`coalesce(${stored} ${operator} ${number}, ${text(String(operator.startsWith('<')))})`
   const words = sql`(${value} #>> '{}') collate "C" ${operator} ${filterValue(ref, attribute)}`
   const compareText = sql`case when ${number} is null then ${words} else ${text(String(operator.startsWith('>')))} end`
-  return sql`(case jsonb_typeof(${value}) when 'number' then ${compareNumber(sql`(${value})::numeric`)} when 'boolean' then ${compareNumber(sql`((${value})::boolean)::int::numeric`)} when 'string' then ${compareText} end)`
+  return caseOfType(value, {
+    number: compareNumber(sql`(${value})::numeric`),
+    boolean: compareNumber(sql`((${value})::boolean)::int::numeric`),
+    string: compareText,
+  })
 }
 
 /** Returns a plain value as one that sorts: numbers, and booleans as such, come before texts. An object or an array is no plain value. */
@@ -86,5 +90,13 @@ export function compileSortedWithin(json: ScalarAttribute, names: readonly strin
   const row = (number: Sql, words: Sql): Sql => sql`row(${number}, ${words})`
   const none = text('null::numeric')
   const noText = text(`null::text collate "C"`)
-  return sql`(case jsonb_typeof(${value}) when 'number' then ${row(sql`(${value})::numeric`, noText)} when 'boolean' then ${row(sql`((${value})::boolean)::int::numeric`, noText)} when 'string' then ${row(none, sql`(${value} #>> '{}') collate "C"`)} end)`
+  return caseOfType(value, {
+    number: row(sql`(${value})::numeric`, noText),
+    boolean: row(sql`((${value})::boolean)::int::numeric`, noText),
+    string: row(none, sql`(${value} #>> '{}') collate "C"`),
+  })
+}
+
+function caseOfType(value: Sql, { number, boolean, string }: Readonly<Record<'number' | 'boolean' | 'string', Sql>>): Sql {
+  return sql`(case jsonb_typeof(${value}) when 'number' then ${number} when 'boolean' then ${boolean} when 'string' then ${string} end)`
 }

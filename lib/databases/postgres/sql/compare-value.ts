@@ -31,7 +31,8 @@ export function isOneOfValues(operand: Operand, values: readonly ValueRef[], col
       text('l::text'),
       values.map(value => filterValue(value, attribute)),
     )
-    return sql`${columns.through(operand.hops).column(label.column)}::${label.type} = any(array(select l from unnest(enum_range(null::${label.type})) as l where ${meant}))`
+    const labels = sql`select l from unnest(enum_range(null::${label.type})) as l where ${meant}`
+    return sql`${columns.through(operand.hops).column(label.column)}::${label.type} = any(array(${labels}))`
   }
   const stored = compileBareOperand(operand, columns)
   if (values.length > thresholds.listedValues && areOfOneFilter(values) && first.from === 'filter' && attribute.type.codec === undefined) {

@@ -21,7 +21,8 @@ export function compileLink(stored: StoredTable, { column }: StoredColumn): Stat
   const own = name(column)
   const [key, list] = compareKey(stored, 2)
   return plainStatement(
-    `update ${tableName(stored.table)} set ${own} = $1${countChange(stored.version)} where ${key} = any(${list}) and ${own} is distinct from $3`,
+    `update ${tableName(stored.table)} set ${own} = $1${countChange(stored.version)} where ${key} = any(${list}) ` +
+      `and ${own} is distinct from $3`,
   )
 }
 
@@ -70,10 +71,12 @@ export function compileTake({ table, owner, member, memberType }: PivotTable): S
 
 /** See `WritingDialect.enter`. */
 export function compileEnter({ table, owner, ownerType, member, memberType }: PivotTable): Statement {
-  const there = `select ${castColumn(name(member), memberType)} from ${tableName(table)} where ${name(owner)} = $3 and ${name(member)} is not null`
+  const held = castColumn(name(member), memberType)
+  const there = `select ${held} from ${tableName(table)} where ${name(owner)} = $3 and ${name(member)} is not null`
   const listed = `unnest($2::${findListedType(memberType)}[]) with ordinality as l(v, i)`
   return plainStatement(
-    `insert into ${tableName(table)} (${name(owner)}, ${name(member)}) select $1::${findOwnType(ownerType)}, l.v::${findOwnType(memberType)} ` +
+    `insert into ${tableName(table)} (${name(owner)}, ${name(member)}) ` +
+      `select $1::${findOwnType(ownerType)}, l.v::${findOwnType(memberType)} ` +
       `from ${listed} where l.v not in (${there}) order by l.i`,
   )
 }

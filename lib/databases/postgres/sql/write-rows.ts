@@ -83,7 +83,10 @@ function returnKeys(insert: string, { table, counter }: StoredTable, columns: re
 export function raiseSequence(highest: string, [table, column]: readonly [string, string]): string {
   const sequence = `select pg_get_serial_sequence(${table}, ${column})::regclass as s`
   const next = 'case when m.k > 0 and pg_sequence_last_value(q.s) is null then nextval(q.s) end'
-  return `select setval(n.s, greatest(m.k, n.v), coalesce(n.v <= m.k, true)) from (${highest}) as m, lateral (select q.s, ${next} as v from (${sequence}) as q) as n where n.s is not null and m.k > 0 and (n.v is not null or pg_sequence_last_value(n.s) < m.k)`
+  return (
+    `select setval(n.s, greatest(m.k, n.v), coalesce(n.v <= m.k, true)) from (${highest}) as m, lateral (select q.s, ${next} as v ` +
+    `from (${sequence}) as q) as n where n.s is not null and m.k > 0 and (n.v is not null or pg_sequence_last_value(n.s) < m.k)`
+  )
 }
 
 /** Gives an untyped parameter the type of a column: a length, or an enum, that a text compared with it would not have. */

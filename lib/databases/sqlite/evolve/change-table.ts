@@ -125,7 +125,9 @@ function compareColumn(column: Column, found: FileColumn, draft: TableDraft): vo
   if (isSame || isKey) return
   const part = replaceColumn(draft, found.name, replaceClause(['default'], wanted === undefined ? undefined : `default ${wanted}`))
   draft.differences.push({
-    sentence: `${place}: new rows get ${wanted ?? 'nothing'} by default${found.defaultSql === undefined ? '' : `, instead of ${found.defaultSql}`}`,
+    sentence:
+      `${place}: new rows get ${wanted ?? 'nothing'} by ` +
+      `default${found.defaultSql === undefined ? '' : `, instead of ${found.defaultSql}`}`,
     part,
   })
 }

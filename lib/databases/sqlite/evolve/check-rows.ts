@@ -51,7 +51,8 @@ export function describeDuplicates(
   const key = selectKey(existing)
   const groups = db
     .prepare(
-      `select ${list}, group_concat(${key.sql.replaceAll(', ', " || '~' || ")}, ', ') from ${quoted(existing.name)} where ${filled}${own} group by ${list} having count(*) > 1 limit 5`,
+      `select ${list}, group_concat(${key.sql.replaceAll(', ', " || '~' || ")}, ', ') ` +
+        `from ${quoted(existing.name)} where ${filled}${own} group by ${list} having count(*) > 1 limit 5`,
     )
     .raw()
     .all() as unknown[][]

@@ -47,7 +47,8 @@ export function rebuildTable(change: TableChange, rebuilding: Rebuilding): void 
   for (const { sentence, part } of change.differences) plan.add(`${sentence}.`, [part])
   for (const filled of change.filled) plan.add(describeFill(filled, change, rebuilding), [])
   plan.add(
-    `${existing.name}: the table is written anew, ${countRows(countOf(db, `from main.${quoted(existing.name)}`))} with all the values that stay.`,
+    `${existing.name}: the table is written anew, ` +
+      `${countRows(countOf(db, `from main.${quoted(existing.name)}`))} with all the values that stay.`,
     statements,
   )
   db.exec(create)
@@ -105,7 +106,8 @@ function checkRequired({ existing, required }: TableChange, { db, plan }: Rebuil
 function keepObjects({ existing, dropped }: TableChange, { db, plan }: Rebuilding): string[] {
   const objects = db
     .prepare(
-      "select type, name, sql from main.sqlite_schema where tbl_name = ? collate nocase and type in ('index', 'trigger') and sql is not null order by rowid",
+      'select type, name, sql from main.sqlite_schema ' +
+        "where tbl_name = ? collate nocase and type in ('index', 'trigger') and sql is not null order by rowid",
     )
     .all(existing.name) as { type: string; name: string; sql: string }[]
   return objects.flatMap(({ type, name, sql }) => {
@@ -146,7 +148,9 @@ function copyRows(change: TableChange, { db }: Rebuilding): { sql: string; param
     values.unshift(rowid)
   }
   const order = rowid === undefined ? '' : ` order by ${rowid}`
-  const sql = `insert into ${quoted(BEGUN + existing.name)} (${targets.join(', ')}) select ${values.join(', ')} from ${quoted(existing.name)}${order}`
+  const sql =
+    `insert into ${quoted(BEGUN + existing.name)} (${targets.join(', ')}) ` +
+    `select ${values.join(', ')} from ${quoted(existing.name)}${order}`
   return { sql, parameters }
 }
 

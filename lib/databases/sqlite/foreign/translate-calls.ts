@@ -3,7 +3,8 @@ import { asText, findClosing, formatTokens, isMark, tokenize, word, type Rewrite
 
 export const NOW = "cast(round(unixepoch('subsec') * 1000) as integer)"
 const NOW_CALLS =
-  'now clock_timestamp statement_timestamp transaction_timestamp sysdate getdate getutcdate sysdatetime sysutcdatetime utc_timestamp localtimestamp localtime current_timestamp'
+  'now clock_timestamp statement_timestamp transaction_timestamp sysdate getdate getutcdate ' +
+  'sysdatetime sysutcdatetime utc_timestamp localtimestamp localtime current_timestamp'
 const UUID =
   "(lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-' || " +
   "substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6))))"
@@ -11,7 +12,8 @@ const UUID_CALLS =
   'gen_random_uuid uuid_generate_v4 uuid_generate_v1 uuid_generate_v1mc uuidv4 uuid newid newsequentialid sys_guid gen_random_ulid'
 /** The first 48 bits are the time, so that later ones are greater. */
 const UUID_V7 =
-  `(substr(printf('%012x', ${NOW}), 1, 8) || '-' || substr(printf('%012x', ${NOW}), 9) || '-7' || lower(substr(hex(randomblob(2)), 2) || '-' || ` +
+  `(substr(printf('%012x', ${NOW}), 1, 8) || '-' || substr(printf('%012x', ${NOW}), 9) || '-7' || ` +
+  "lower(substr(hex(randomblob(2)), 2) || '-' || " +
   "substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6))))"
 const UUID_V7_CALLS = 'uuidv7 uuid_generate_v7 gen_uuid_v7'
 

@@ -66,7 +66,8 @@ export function compareTable(targets: readonly DatabaseTable[], existing: Existi
     if (existing.kind !== 'table' || wanted.has(foldCase(name)) || !notNull || defaultSql !== undefined || generated) continue
     if (existing.rowidKey && existing.key[0] === name) continue
     notes.push(
-      `${existing.name}.${name}: NOT NULL without a default in the file, and no property of an entity: records of "${existing.name}" cannot be created.`,
+      `${existing.name}.${name}: NOT NULL without a default in the file, and no property of an entity: ` +
+        `records of "${existing.name}" cannot be created.`,
     )
   }
   if (existing.kind === 'view' && !hasInsteadOfTrigger(existing.name, comparing.catalog))
@@ -211,8 +212,8 @@ function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTabl
   if (same !== undefined || (isPlain && isThere(index, existing))) return
   if (!isFree(target, name, comparing)) return
   const what = `the index "${name}" of "${existing.name}"`
-  const columns = index.columnNames.map(column => `"${column}"`).join(', ')
-  const orNote = `${existing.name}: rows have the same values in ${columns || `"${name}"`} already, so that the unique index "${name}" is left out.`
+  const columns = index.columnNames.map(column => `"${column}"`).join(', ') || `"${name}"`
+  const orNote = `${existing.name}: rows have the same values in ${columns} already, so that the unique index "${name}" is left out.`
   const isUniqueIndex = index.unique || /^\s*create\s+unique/i.test(index.expression ?? '')
   findings.additions.push({ what, sql: helper.createIndex(index, target), ...(isUniqueIndex ? { orNote } : {}) })
 }

@@ -33,7 +33,9 @@ export function noteMissingFunctions(db: Database.Database, notes: Notes): void 
     const [first = ''] = missing
     const what = missing.length === 1 ? `the function ${first}` : `the functions ${missing.join(', ')}`
     notes.add(
-      `Table ${JSON.stringify(table)}: its trigger ${JSON.stringify(name)} calls ${what}, which only the program of the file has. Requests that set it off are refused (422) until the engine gets it: RestEngine.create({ functions: { ${first}: (...values) => ... } }).`,
+      `Table ${JSON.stringify(table)}: its trigger ${JSON.stringify(name)} calls ${what}, which only the program of the file has. ` +
+        'Requests that set it off are refused (422) until the engine gets it: ' +
+        `RestEngine.create({ functions: { ${first}: (...values) => ... } }).`,
     )
   }
 }

@@ -22,7 +22,8 @@ export function noteMissing(orm: MikroORM, handle: SqliteDatabase, schema: strin
   const missing = listMissing(orm, handle)
   if (missing.length > 0)
     notes.add(
-      `The ${schema === 'keep' ? 'file' : 'database'} lacks what the entities need, and "schema" is "${schema}", so that it is not made: ${formatNames(missing)}. Requests for it fail until it is there.${schema === 'keep' ? WAYS : ''}`,
+      `The ${schema === 'keep' ? 'file' : 'database'} lacks what the entities need, and "schema" is "${schema}", ` +
+        `so that it is not made: ${formatNames(missing)}. Requests for it fail until it is there.${schema === 'keep' ? WAYS : ''}`,
     )
 }
 

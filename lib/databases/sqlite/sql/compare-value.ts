@@ -3,7 +3,7 @@ import { thresholds } from '../../../foundation/base/thresholds.ts'
 import type { Condition, Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import { areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
-import { joinEvenly, sql, type Sql } from '../../sql/sql.ts'
+import { join, joinEvenly, literal, sql, type Sql } from '../../sql/sql.ts'
 import { compareTime, compareTimeOrText, compileMoment, equalsTime, isLooseTime, mayBeText } from './compare-time.ts'
 import { compileList, listForms } from './filter-list.ts'
 import { compileOperand, findOperandColumn, within } from './stored-value.ts'
@@ -79,10 +79,22 @@ function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: Val
   if (operator === '=') {
     // An object or array equals the one that the text is; a text, the one that the text in quotes is.
     const same = sql`mikro_json(${value}) = ${filterValue(ref, attribute, JSON_VALUE)}`
-    return sql`case ${type} when 'text' then ${value} in (${given}, ${filterValue(ref, attribute, JSON_TEXT)}) when 'object' then ${same} when 'array' then ${same} when 'true' then ${given} = 'true' when 'false' then ${given} = 'false' when 'integer' then ${value} = ${number} when 'real' then ${value} = ${number} end`
+    return caseOfType(type, {
+      text: sql`${value} in (${given}, ${filterValue(ref, attribute, JSON_TEXT)})`,
+      object: same,
+      array: same,
+      true: sql`${given} = 'true'`,
+      false: sql`${given} = 'false'`,
+      integer: sql`${value} = ${number}`,
+      real: sql`${value} = ${number}`,
+    })
   }
   // Numbers are compared with numbers, texts with what is not a number.
-  return sql`case ${type} when 'text' then case when ${number} is null then ${value} ${operator} ${given} end when 'integer' then ${value} ${operator} ${number} when 'real' then ${value} ${operator} ${number} end`
+  return caseOfType(type, {
+    text: sql`case when ${number} is null then ${value} ${operator} ${given} end`,
+    integer: sql`${value} ${operator} ${number}`,
+    real: sql`${value} ${operator} ${number}`,
+  })
 }
 
 /** The same comparison as `compareWithin` makes with `=`, with any value of a list. */
@@ -93,7 +105,21 @@ function isOneOfWithin(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql
   const list = (...forms: ValueForm[]): Sql => compileList(ref, attribute, forms)
   const same = sql`mikro_json(${value}) in ${list(JSON_VALUE)}`
   const number = sql`${value} in ${list(NUMBER)}`
-  return sql`case ${type} when 'text' then ${value} in ${list('value', JSON_TEXT)} when 'object' then ${same} when 'array' then ${same} when 'true' then 'true' in ${list('value')} when 'false' then 'false' in ${list('value')} when 'integer' then ${number} when 'real' then ${number} end`
+  return caseOfType(type, {
+    text: sql`${value} in ${list('value', JSON_TEXT)}`,
+    object: same,
+    array: same,
+    true: sql`'true' in ${list('value')}`,
+    false: sql`'false' in ${list('value')}`,
+    integer: number,
+    real: number,
+  })
+}
+
+/** What holds of a value inside JSON, by what SQLite says that its type is. */
+function caseOfType(type: Sql, cases: Readonly<Record<string, Sql>>): Sql {
+  const each = Object.entries(cases).map(([name, then]) => sql`when ${literal(name)} then ${then}`)
+  return sql`case ${type} ${join(each, ' ')} end`
 }
 
 /** Whether values are shown with fewer digits than may be stored. */
@@ -140,5 +166,6 @@ function compareAny({ operand, operator, value }: Condition & { kind: 'compare' 
   const stored = compileOperand(operand, scope)
   const number = filterValue(value, operand.attribute, NUMBER)
   const isText = sql`typeof(${stored}) = 'text' and ${stored} ${operator} ${filterValue(value, operand.attribute)}`
-  return sql`case when ${number} is null then ${isText} else typeof(${stored}) in ('integer', 'real') and ${stored} ${operator} ${number} end`
+  const isNumber = sql`typeof(${stored}) in ('integer', 'real') and ${stored} ${operator} ${number}`
+  return sql`case when ${number} is null then ${isText} else ${isNumber} end`
 }

@@ -29,15 +29,22 @@ export function matchText(node: Condition & { kind: 'match' }, scope: ColumnScop
   // to our own function.
   if (node.form === 'any') return sql`${value} is not null`
   if (node.fold) {
-    return sql`case when ${parameter(IS_ASCII)} and octet_length(${value}) = length(${value}) and octet_length(${value}) <= ${MAX_COMPARED} then ${value} like ${parameter(LIKE)} escape '\\' else mikro_match(${value}, ${parameter(PIECES)}, 1) end`
+    const isAscii = sql`${parameter(IS_ASCII)} and octet_length(${value}) = length(${value})`
+    const isLike = sql`${value} like ${parameter(LIKE)} escape '\\'`
+    const isShort = sql`octet_length(${value}) <= ${MAX_COMPARED}`
+    return sql`case when ${isAscii} and ${isShort} then ${isLike} else mikro_match(${value}, ${parameter(PIECES)}, 1) end`
   }
   switch (node.form) {
     case 'prefix':
       return sql`(${value} >= ${parameter(PREFIX_LOW)} and ${value} < ${parameter(PREFIX_HIGH)})`
     case 'contains':
-      return sql`case when octet_length(${value}) > ${MAX_SEARCHED} then mikro_match(${value}, ${parameter(PIECES)}, 0) else instr(${value}, ${parameter(CONTAINED)}) > 0 end`
+      return eitherWay(
+        sql`octet_length(${value}) > ${MAX_SEARCHED}`,
+        sql`mikro_match(${value}, ${parameter(PIECES)}, 0)`,
+        sql`instr(${value}, ${parameter(CONTAINED)}) > 0`,
+      )
     case 'general':
-      return sql`case when octet_length(${value}) > ${MAX_COMPARED} or instr(${value}, char(0)) then mikro_match(${value}, ${parameter(PIECES)}, 0) else ${value} glob ${parameter(GLOB)} end`
+      return eitherWay(isLong(value), sql`mikro_match(${value}, ${parameter(PIECES)}, 0)`, sql`${value} glob ${parameter(GLOB)}`)
   }
 }
 
@@ -45,7 +52,16 @@ export function matchText(node: Condition & { kind: 'match' }, scope: ColumnScop
 export function matchLike({ operand, value: pattern }: Condition & { kind: 'like' }, scope: ColumnScope): Sql {
   const value = compileText(operand, scope)
   const parameter = (form: ValueForm): Sql => filterValue(pattern, operand.attribute, form)
-  return sql`case when octet_length(${value}) > ${MAX_COMPARED} or instr(${value}, char(0)) then mikro_like(${value}, ${parameter('value')}) else ${value} glob ${parameter(LIKE_GLOB)} end`
+  return eitherWay(isLong(value), sql`mikro_like(${value}, ${parameter('value')})`, sql`${value} glob ${parameter(LIKE_GLOB)}`)
+}
+
+/** Whether GLOB is not to look at a text. */
+function isLong(value: Sql): Sql {
+  return sql`octet_length(${value}) > ${MAX_COMPARED} or instr(${value}, char(0))`
+}
+
+function eitherWay(condition: Sql, one: Sql, other: Sql): Sql {
+  return sql`case when ${condition} then ${one} else ${other} end`
 }
 
 /** Longest texts, in bytes, that are left to LIKE and GLOB, and to `instr`. */

@@ -15,7 +15,8 @@ export function compileStoredValue(attribute: ScalarAttribute, scope: ColumnScop
       // A default such as current_timestamp writes a text, where MikroORM writes milliseconds.
       if (type.kind === 'datetime' && source.rawDefault) {
         return text(
-          `(case typeof(${column}) when 'text' then ${momentOfText(column)} when 'real' then cast(${column} as integer) else ${column} end)`,
+          `(case typeof(${column}) when 'text' then ${momentOfText(column)} ` +
+            `when 'real' then cast(${column} as integer) else ${column} end)`,
         )
       }
       // Stored in several forms: compared as milliseconds.

@@ -73,6 +73,7 @@ export function compileEnter({ table, owner, member }: PivotTable): Statement {
 /** See `WritingDialect.members`. */
 export function compileMembers({ table, owner, member, order }: PivotTable): Statement {
   return plainStatement(
-    `select cast(${name(member)} as text) from ${tableName(table)} where ${name(owner)} = ? and ${name(member)} is not null${inOrder(order)}`,
+    `select cast(${name(member)} as text) ` +
+      `from ${tableName(table)} where ${name(owner)} = ? and ${name(member)} is not null${inOrder(order)}`,
   )
 }

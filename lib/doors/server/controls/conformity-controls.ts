@@ -8,7 +8,8 @@ export function conformityControls(): Control[] {
   return [
     control(
       'POST /conformity',
-      'what of an answer is not as the OpenAPI document says: { "method": "GET", "path": "/v1/users", "status": 200, "headers": { ... }, "body": ... }',
+      'what of an answer is not as the OpenAPI document says: ' +
+        '{ "method": "GET", "path": "/v1/users", "status": 200, "headers": { ... }, "body": ... }',
       checkConformity,
     ),
   ]

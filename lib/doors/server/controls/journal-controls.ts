@@ -17,7 +17,8 @@ export function journalControls(): Control[] {
   return [
     control(
       'GET /requests',
-      'the journal of the world: ?since=ID&limit=100, ?bodies=false without bodies and rows, ?record=sites/2 for those that changed a record, ?format=har for other tools',
+      'the journal of the world: ?since=ID&limit=100, ?bodies=false without bodies and rows, ' +
+        '?record=sites/2 for those that changed a record, ?format=har for other tools',
       listRequests,
       ['since', 'limit', 'bodies', 'record', 'format'],
     ),
@@ -25,7 +26,8 @@ export function journalControls(): Control[] {
     control('GET /requests/{id}', 'a request with its bodies, the rows that it has changed, and what it has run', showRequest),
     control(
       'GET /events',
-      'what happens from now on, as text/event-stream: request, reset, restore, clock, faults, worlds, mark; ?since=ID begins with the requests after it',
+      'what happens from now on, as text/event-stream: ' +
+        'request, reset, restore, clock, faults, worlds, mark; ?since=ID begins with the requests after it',
       ({ query, ...request }) =>
         new OtherBody('text/event-stream; charset=UTF-8', new TextStream(streamEvents(request, findSince(query, request)))),
       ['since'],

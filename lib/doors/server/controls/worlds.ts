@@ -221,7 +221,8 @@ export class Worlds {
   #full(name: string): RestError {
     return restError(
       'worlds_exhausted',
-      `There is no room for the world ${JSON.stringify(name)}: the server has ${this.#max} already. Close those that are done with (DELETE /_test/world), ` +
+      `There is no room for the world ${JSON.stringify(name)}: the server has ${this.#max} already. ` +
+        'Close those that are done with (DELETE /_test/world), ' +
         'or raise testControls.maxWorlds of createServer.',
     )
   }
@@ -282,7 +283,8 @@ function begunOtherwise(name: string, { scenario }: NamedWorld, wanted: string):
   const begun = scenario === undefined ? 'without a scenario' : `with the scenario "${scenario}"`
   return restError(
     'request_malformed',
-    `The world ${JSON.stringify(name)} has begun ${begun}, not with ${JSON.stringify(wanted.slice(0, 100))}: POST /_test/scenario changes it.`,
+    `The world ${JSON.stringify(name)} has begun ${begun}, not with ${JSON.stringify(wanted.slice(0, 100))}: ` +
+      'POST /_test/scenario changes it.',
   )
 }
 

@@ -47,7 +47,8 @@ function readAddress(given: unknown, own: string | undefined, versions: readonly
   const text = given instanceof URL ? given.href : given
   const wrong = (what: string): TypeError =>
     new TypeError(
-      `intercept: ${JSON.stringify(given) ?? String(given)} is not an origin: ${what}. Give one like "https://api.example.test", or "https://api.example.test/api".`,
+      `intercept: ${JSON.stringify(given) ?? String(given)} is not an origin: ${what}. ` +
+        'Give one like "https://api.example.test", or "https://api.example.test/api".',
     )
   if (typeof text !== 'string') throw wrong('it is neither a string nor a URL')
   const url = URL.parse(text)

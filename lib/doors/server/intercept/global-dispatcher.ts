@@ -104,7 +104,8 @@ export function loadDispatcher(): void {
   if (bun !== undefined || deno !== undefined) {
     const runtime = bun === undefined ? 'Deno' : 'Bun'
     throw new Error(
-      `intercept: ${runtime} sends requests past the engine; Node does not. Give the code "engine.fetch" in the place of fetch, or serve it with createServer.`,
+      `intercept: ${runtime} sends requests past the engine; Node does not. ` +
+        'Give the code "engine.fetch" in the place of fetch, or serve it with createServer.',
     )
   }
   runInThisContext('Response')

@@ -166,7 +166,9 @@ export class StandingInterceptions<Each extends Standing> {
     const known = namesOf([...this.#all])
     const isElsewhere = known.some(each => each === origin || each.startsWith(`${origin}/`))
     const why = isElsewhere ? 'no engine intercepts it in the context of this request' : 'no engine intercepts it'
-    const text = `A request to ${origin} went to the network, for ${why}.${formatHint(isElsewhere ? undefined : findNearest(origin, known))} "{ strict: true }" of "intercept" fails such requests, "strict: false" lets them pass without a word.`
+    const text =
+      `A request to ${origin} went to the network, for ${why}.${formatHint(isElsewhere ? undefined : findNearest(origin, known))} "{ ` +
+      'strict: true }" of "intercept" fails such requests, "strict: false" lets them pass without a word.'
     process.emitWarning(text, { type: 'MikroRestWarning', code: 'MIKRO_REST_NOT_INTERCEPTED' })
   }
 }
@@ -194,14 +196,19 @@ function onlyOne<Each extends Standing>(found: readonly FoundInterception<Each>[
 }
 
 function ambiguous(origin: string, engines: number): Error {
-  const text = `${origin} is intercepted by ${engines} engines at the same time, and this request was made in the context of none of them: intercept in the test itself, or make the request in "await engine.within(() => ...)"; "{ everywhere: true }" is for the whole process. An interception that is done with is ended by "dispose".`
+  const text =
+    `${origin} is intercepted by ${engines} engines at the same time, and this request was made in the context of none of them: ` +
+    'intercept in the test itself, or make the request in "await engine.within(() => ...)"; "{ everywhere: ' +
+    'true }" is for the whole process. An interception that is done with is ended by "dispose".'
   return Object.assign(new Error(text), { code: 'ERR_AMBIGUOUS_INTERCEPTION' })
 }
 
 function alreadyIntercepted(address: InterceptedAddress, other: Standing, made: Standing): Error {
   const where = made.reach.isEverywhere === true ? 'the whole process' : 'the same asynchronous context'
   const by = other.engine === made.engine ? 'this engine' : 'another engine'
-  const text = `intercept: ${formatAddress(address)} is intercepted already, by ${by}, in ${where}. Dispose of that interception first, or give each a context of its own: "await engine.within(() => ...)".`
+  const text =
+    `intercept: ${formatAddress(address)} is intercepted already, by ${by}, in ${where}. ` +
+    'Dispose of that interception first, or give each a context of its own: "await engine.within(() => ...)".'
   return Object.assign(new Error(text), { code: 'ERR_ALREADY_INTERCEPTED' })
 }
 
@@ -214,6 +221,8 @@ function notIntercepted(concerned: readonly Standing[], origin: string | undefin
   // The path matters only where another one of the origin is intercepted.
   const hasPath = typeof path === 'string' && known.some(each => each.startsWith(`${origin}/`))
   const asked = origin === undefined ? 'an unknown origin' : hasPath ? origin + readPath(originForm(path)) : origin
-  const text = `${asked} is not intercepted, and an interception is strict; intercepted: ${known.join(', ')}.${formatHint(findNearest(asked, known))}`
+  const text =
+    `${asked} is not intercepted, and an interception is strict; ` +
+    `intercepted: ${known.join(', ')}.${formatHint(findNearest(asked, known))}`
   return Object.assign(new Error(text), { code: 'ERR_NOT_INTERCEPTED' })
 }

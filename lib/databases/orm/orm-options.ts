@@ -15,7 +15,10 @@ export function hasGlobs({ entities }: Pick<Opening, 'entities'>): boolean {
  *
  * @param adapt takes each entity that is discovered, before its columns are known
  */
-export function optionsForEngine(opening: Pick<Opening, 'entities' | 'orm'>, adapt?: (meta: EntityMetadata, platform: Platform) => void) {
+export function optionsForEngine(
+  opening: Pick<Opening, 'entities' | 'orm'>,
+  adapt?: (meta: EntityMetadata, platform: Platform) => void,
+): object {
   const { entities, orm } = opening
   const { discovery } = orm
   const referred = new ReferredColumns(orm.namingStrategy)

@@ -189,7 +189,8 @@ const engines: RestEngine[] = [memory, inJson]
 
 const report = new Report('bench:files', docs)
 report.say(
-  `${ROWS.toLocaleString('en')} rows a table; medians of ${rounds} rounds in one process. "Entities" and "introspected": files that another program has made.`,
+  `${ROWS.toLocaleString('en')} rows a table; medians of ${rounds} rounds in one process. ` +
+    '"Entities" and "introspected": files that another program has made.',
 )
 const KINDS: Record<string, { hand: Readonly<Record<string, Call>>; own: Readonly<Record<string, Call>> }> = {
   memory: { hand: byHand(makeDatabase(':memory:', 'memory')), own: byEngine(memory) },

@@ -79,7 +79,8 @@ interface Row {
 
 const db = new Database(':memory:')
 db.exec(
-  `create table user (id integer not null primary key autoincrement, name text not null, email text not null unique, city text not null, created_at datetime not null)`,
+  'create table user (id integer not null primary key autoincrement, name text not null, ' +
+    'email text not null unique, city text not null, created_at datetime not null)',
 )
 const insert = db.prepare('insert into user (name, email, city, created_at) values (?, ?, ?, ?)')
 for (const { name, email, city, created_at } of USERS) insert.run(name, email, city, Date.parse(created_at))

@@ -99,7 +99,8 @@ const User = defineEntity({
 function fillUsers(path: string): void {
   const db = new Database(path)
   db.exec(
-    'create table user (id integer primary key autoincrement, name varchar(100) not null, email text, age integer, score real, active boolean not null default 1, city text, note text)',
+    'create table user (id integer primary key autoincrement, name varchar(100) not null, ' +
+      'email text, age integer, score real, active boolean not null default 1, city text, note text)',
   )
   const insert = db.prepare('insert into user (name, email, age, score, active, city, note) values (?, ?, ?, ?, ?, ?, ?)')
   db.transaction(() => {

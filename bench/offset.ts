@@ -30,7 +30,8 @@ function median(values: readonly number[]): number {
 }
 
 console.log(
-  `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${SIZE.toLocaleString('en')} rows, pages of 100, microseconds\n`,
+  `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ` +
+    `${SIZE.toLocaleString('en')} rows, pages of 100, microseconds\n`,
 )
 console.log(`${'sorted'.padEnd(28)}${'offset'.padStart(10)}${'rows'.padStart(12)}${'by keys'.padStart(12)}${'ratio'.padStart(8)}`)
 for (const [name, order, where] of CASES) {

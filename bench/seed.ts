@@ -37,12 +37,16 @@ export const entities = [User, Site, Team]
 /** The tables as MikroORM makes them of the model, for a contender without MikroORM. */
 export const TABLES = [
   'CREATE TABLE `team` (`id` integer not null primary key autoincrement, `name` text not null)',
-  'CREATE TABLE `user` (`id` integer not null primary key autoincrement, `name` text not null, `email` text not null, `active` integer not null, `score` integer not null, `created_at` datetime not null)',
+  'CREATE TABLE `user` (`id` integer not null primary key autoincrement, `name` text not null, ' +
+    '`email` text not null, `active` integer not null, `score` integer not null, `created_at` datetime not null)',
   'CREATE INDEX `user_email_index` on `user` (`email`)',
-  'CREATE TABLE `team_users` (`team_id` integer not null, `user_id` integer not null, primary key (`team_id`, `user_id`), constraint `team_users_team_id_foreign` foreign key (`team_id`) references `team` (`id`) on update cascade on delete cascade, constraint `team_users_user_id_foreign` foreign key (`user_id`) references `user` (`id`) on update cascade on delete cascade)',
+  'CREATE TABLE `team_users` (`team_id` integer not null, `user_id` integer not null, primary key (`team_id`, `user_id`), ' +
+    'constraint `team_users_team_id_foreign` foreign key (`team_id`) references `team` (`id`) on update cascade on delete cascade, ' +
+    'constraint `team_users_user_id_foreign` foreign key (`user_id`) references `user` (`id`) on update cascade on delete cascade)',
   'CREATE INDEX `team_users_team_id_index` on `team_users` (`team_id`)',
   'CREATE INDEX `team_users_user_id_index` on `team_users` (`user_id`)',
-  'CREATE TABLE `site` (`id` integer not null primary key autoincrement, `url` text not null, `user_id` integer not null, constraint `site_user_id_foreign` foreign key (`user_id`) references `user` (`id`))',
+  'CREATE TABLE `site` (`id` integer not null primary key autoincrement, `url` text not null, ' +
+    '`user_id` integer not null, constraint `site_user_id_foreign` foreign key (`user_id`) references `user` (`id`))',
   'CREATE INDEX `site_user_id_index` on `site` (`user_id`)',
 ]
 

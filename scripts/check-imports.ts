@@ -177,9 +177,15 @@ function faultOf(file: string, specifier: string): string | undefined {
     return allowed ? undefined : `lib/ stands alone and may not import "${specifier}"`
   }
   if (target.startsWith('databases/sqlite/') && !USERS_OF_SQLITE.some(user => file.startsWith(user)))
-    return `only ${USERS_OF_SQLITE.map(user => `lib/${user}`).join(', ')} may import lib/databases/sqlite: use the interfaces of lib/records/database`
+    return (
+      `only ${USERS_OF_SQLITE.map(user => `lib/${user}`).join(', ')} may import lib/databases/sqlite: ` +
+      'use the interfaces of lib/records/database'
+    )
   if (target.startsWith('databases/postgres/') && !USERS_OF_POSTGRES.some(user => file.startsWith(user)))
-    return `only ${USERS_OF_POSTGRES.map(user => `lib/${user}`).join(', ')} may import lib/databases/postgres: use the interfaces of lib/records/database`
+    return (
+      `only ${USERS_OF_POSTGRES.map(user => `lib/${user}`).join(', ')} may import lib/databases/postgres: ` +
+      'use the interfaces of lib/records/database'
+    )
   const own = RANKS.get(folderOf(file)) ?? 0
   const other = RANKS.get(folderOf(target)) ?? 0
   return other >= own
@@ -285,7 +291,8 @@ if (circle !== undefined) faults.push(`a circle of imports: ${circle.map(file =>
 const reached = [...reachOf('engine.ts', staticGraph)].reduce((sum, file) => sum + (lines.get(file) ?? 0), 0)
 if (reached > REACHED_LINES)
   faults.push(
-    `lib/engine.ts reaches ${reached} lines by static imports, and at most ${REACHED_LINES} are allowed: import what is seldom used dynamically`,
+    `lib/engine.ts reaches ${reached} lines by static imports, and at most ${REACHED_LINES} are allowed: ` +
+      'import what is seldom used dynamically',
   )
 for (const fault of faults) console.error(fault)
 if (faults.length > 0) process.exitCode = 1

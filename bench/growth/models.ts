@@ -37,7 +37,8 @@ const Link = defineEntity({
 export const CHAIN: World = {
   entities: () => [Link],
   tables: [
-    'CREATE TABLE `link` (`id` integer not null primary key autoincrement, `name` text not null, `parent_id` integer null, constraint `link_parent_id_foreign` foreign key (`parent_id`) references `link` (`id`) on delete set null)',
+    'CREATE TABLE `link` (`id` integer not null primary key autoincrement, `name` text not null, `parent_id` integer null, ' +
+      'constraint `link_parent_id_foreign` foreign key (`parent_id`) references `link` (`id`) on delete set null)',
     'CREATE INDEX `link_parent_id_index` on `link` (`parent_id`)',
   ],
   rows: [`${numbers(10_000)} insert into link (id, name, parent_id) select i, printf('Link %d', i), 1 + (i * 7919 % 10000) from number`],
@@ -144,9 +145,11 @@ export function things(count: number): World {
     const parent =
       index === 0
         ? ''
-        : `, \`parent_id\` integer null, constraint \`${table}_parent_id_foreign\` foreign key (\`parent_id\`) references \`${above}\` (\`id\`) on delete set null`
+        : `, \`parent_id\` integer null, constraint \`${table}_parent_id_foreign\` ` +
+          `foreign key (\`parent_id\`) references \`${above}\` (\`id\`) on delete set null`
     tables.push(
-      `CREATE TABLE \`${table}\` (\`id\` integer not null primary key autoincrement, \`name\` text not null, \`note\` text null, \`number\` integer null${parent})`,
+      `CREATE TABLE \`${table}\` (\`id\` integer not null primary key autoincrement, ` +
+        `\`name\` text not null, \`note\` text null, \`number\` integer null${parent})`,
     )
     if (index > 0) tables.push(`CREATE INDEX \`${table}_parent_id_index\` on \`${table}\` (\`parent_id\`)`)
     rows.push(`${numbers(20)} insert into ${table} (id, name, note, number) select i, printf('Thing %d', i), null, i from number`)

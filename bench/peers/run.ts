@@ -38,7 +38,8 @@ const isWanted = (peer: Peer): boolean => peer === ENGINE || words.isWanted(peer
 const report = new Report('bench:peers', words.docs)
 const { users, sites } = PEERS_SIZE
 report.say(
-  `${users.toLocaleString('en')} users with ${sites.toLocaleString('en')} sites, ${CONNECTIONS} connections over loopback; medians of ${rounds} rounds.`,
+  `${users.toLocaleString('en')} users with ${sites.toLocaleString('en')} sites, ${CONNECTIONS} connections over loopback; ` +
+    `medians of ${rounds} rounds.`,
 )
 const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-peers-'))
 try {

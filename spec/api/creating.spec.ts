@@ -24,7 +24,8 @@ const seed = {
 }
 
 const AUTHOR_KEYS =
-  'id name email bio born wakesAt active rating royalties followers role pen_name home createdAt updatedAt mentor pupils profile books reviews'
+  'id name email bio born wakesAt active rating royalties followers role ' +
+  'pen_name home createdAt updatedAt mentor pupils profile books reviews'
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

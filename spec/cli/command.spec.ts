@@ -583,7 +583,8 @@ describe('command', () => {
       assert.equal((await echo.ended).code, 7)
       assert.deepEqual([echo.stdout, echo.stderr], ['a b --quiet\n', 'fault\n'])
       const script = await demanding(
-        `#!/bin/sh\nexec "${process.execPath}" -e "process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1000); console.log('ready')"\n`,
+        `#!/bin/sh\nexec "${process.execPath}" -e "process.on('SIGTERM', () => process.exit(5)); ` +
+          `setInterval(() => {}, 1000); console.log('ready')"\n`,
       )
       const listening = new Running([script])
       await listening.printed(/ready/)

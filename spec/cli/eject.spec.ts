@@ -134,7 +134,8 @@ const OTHER_TABLES = [
     insert into "User" values (1, 1700000000123, 1700000000456)`,
   `create table t (id integer primary key, c char(0), f text default "in double quotes"); insert into t (id, c) values (1, 'x')`,
   `create table Größe (id integer primary key, "Länge" int, "größe_id" int references Größe); insert into Größe values (1, 5, 1)`,
-  `create table "a.b" (id integer primary key, n int); create table c (id integer primary key, "x.y" int, ab_id int references "a.b"); insert into "a.b" values (1, 2); insert into c values (1, 2, 1)`,
+  'create table "a.b" (id integer primary key, n int); create table c (id integer primary key, ' +
+    '"x.y" int, ab_id int references "a.b"); insert into "a.b" values (1, 2); insert into c values (1, 2, 1)',
 ]
 
 /** Names that are no identifiers, and records without IDs. */
@@ -439,8 +440,10 @@ describe('--eject', () => {
     const { notes } = await ejectProject(engine, loaded, join(folder, 'columns'))
     const now = (column: string) => `To serve it, write a property of the column "${column}" into its module in entities/.`
     assert.deepEqual(notes, [
-      `Item.oddOne is left out: it cannot be written as code, because it has "groups", for which --eject writes nothing; records are read and written without it. ${now('odd one')}`,
-      `Item.other is left out: the code of it would not serve the same; records are read without it, and none can be created, because it must be given. ${now('other')}`,
+      'Item.oddOne is left out: it cannot be written as code, because it has "groups", for which --eject writes nothing; ' +
+        `records are read and written without it. ${now('odd one')}`,
+      'Item.other is left out: the code of it would not serve the same; ' +
+        `records are read without it, and none can be created, because it must be given. ${now('other')}`,
     ])
     const { stdout, code } = await run('columns', '--get', '/v1/item/1')
     assert.equal(code, 0)

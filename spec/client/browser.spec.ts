@@ -32,6 +32,8 @@ it('the client runs where there is no Node, in a bundle of a few kilobytes', asy
   await using engine = await RestEngine.create({ entities: [User], seed: { users: [{ name: 'Ann' }] } })
   // No process, no Buffer, no require: what a page has.
   const page = createContext({ URL, fetch: engine.fetch, btoa, found: undefined })
-  const script = `${text}; library.client('http://api.test').users.list({ name: 'A*' }).then(({ count }) => library.client('http://api.test').users.get(9).catch(error => [count, error.code]))`
+  const script =
+    `${text}; library.client('http://api.test').users.list({ name: 'A*' }).then(({ count }) ` +
+    "=> library.client('http://api.test').users.get(9).catch(error => [count, error.code]))"
   assert.deepEqual([...((await runInContext(script, page)) as unknown[])], [1, 'record_not_found'])
 })

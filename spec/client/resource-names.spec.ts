@@ -35,9 +35,14 @@ const REGULAR = [
 const words = [
   ...REGULAR,
   ...[...readFileSync(require.resolve('pluralize'), 'utf8').matchAll(/'([a-z]+)'/g)].map(([, word]) => word!),
-  ...'bus status address box company person child man woman human analysis criterion datum index vertex matrix quiz wife leaf half roof proof thief hero photo piano money alley monkey passerby axis crisis medium news series sheep fish tomato virus campus alumnus fungus schema agenda aircraft data media people men settings process class dish watch waltz house mouse louse goose die dice ox japanese hoof elf shelf life knife cow policy boy guy buy survey journey copy city story chef belief gas lens bias canvas atlas kiwi menu taxi bureau plateau colour audio video radio studio portfolio echo veto cargo deer salmon trout moose swine staff feedback software hardware equipment information luggage advice music traffic homework research'.split(
-    ' ',
-  ),
+  ...(
+    'bus status address box company person child man woman human analysis criterion datum index vertex matrix quiz wife leaf ' +
+    'half roof proof thief hero photo piano money alley monkey passerby axis crisis medium news series sheep fish tomato virus ' +
+    'campus alumnus fungus schema agenda aircraft data media people men settings process class dish watch waltz house mouse louse ' +
+    'goose die dice ox japanese hoof elf shelf life knife cow policy boy guy buy survey journey copy city story chef belief gas ' +
+    'lens bias canvas atlas kiwi menu taxi bureau plateau colour audio video radio studio portfolio echo veto cargo deer salmon ' +
+    'trout moose swine staff feedback software hardware equipment information luggage advice music traffic homework research'
+  ).split(' '),
 ]
 
 function pascal(word: string): string {

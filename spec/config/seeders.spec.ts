@@ -117,8 +117,10 @@ describe('a seeder and a file', () => {
         isFirst
           ? []
           : [
-              'DatabaseSeeder is not run, because there is a row of tags already. A seeder fills an empty database; engine.seed runs it on any.',
-              'tags: the seed is left out, because the table has a row already. A seed fills empty tables; engine.seed adds records to any.',
+              'DatabaseSeeder is not run, because there is a row of tags already. ' +
+                'A seeder fills an empty database; engine.seed runs it on any.',
+              'tags: the seed is left out, because the table has a row already. ' +
+                'A seed fills empty tables; engine.seed adds records to any.',
             ],
       )
     }

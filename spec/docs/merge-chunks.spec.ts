@@ -15,7 +15,9 @@ import { mergeChunks } from '../../scripts/merge-chunks.ts'
 const SOURCES = {
   'base.ts': `export const value = 'base'\nexport const list: string[] = []\nlist.push('base')`,
   'left.ts': `import { value as below, list } from './base.ts'\nexport const value = 'left of ' + below\nlist.push('left')`,
-  'right.ts': `import { value as below, list } from './base.ts'\nexport const value = 'right of ' + below\nlist.push('right')\nexport const fail = (): never => {\n  throw new Error('as meant')\n}`,
+  'right.ts':
+    `import { value as below, list } from './base.ts'\nexport const value = 'right of ' + below\n` +
+    `list.push('right')\nexport const fail = (): never => {\n  throw new Error('as meant')\n}`,
   'only.ts': `export const value = 'only'`,
   'lazy-left.ts': `import { value } from './left.ts'\nexport const lazy = 'lazy ' + value`,
   'lazy-right.ts': `import { value } from './right.ts'\nimport { list } from './base.ts'\nexport const lazy = 'lazy ' + value + ' ' + list.length`,

@@ -273,7 +273,8 @@ test('fails', engineTest(async ({ engine }) => assert.equal((await engine.send('
     assert.match(
       run.output,
       new RegExp(
-        `The engines of this process are not shown: something else has the port\\. MIKRO_REST_WORKBENCH names the port ${port}: choose another one\\.`,
+        `The engines of this process are not shown: something else has the port\\. ` +
+          `MIKRO_REST_WORKBENCH names the port ${port}: choose another one\\.`,
       ),
     )
     server.close()

@@ -31,7 +31,8 @@ describe('the command that evolves', () => {
     const path = join(folder, name)
     const db = new Database(path)
     db.exec(
-      "create table note (id integer primary key, title text not null); insert into note values (1, 'One'); create table other (x); insert into other values (7)",
+      'create table note (id integer primary key, title text not null); ' +
+        "insert into note values (1, 'One'); create table other (x); insert into other values (7)",
     )
     db.close()
     return path

@@ -119,7 +119,8 @@ describe('a process that is killed while it evolves', () => {
     }
     const look = async (): Promise<string> => {
       const columns = await own.run(
-        "select table_name, column_name, data_type, is_nullable from information_schema.columns where table_schema = current_schema() and table_name in ('item', 'owner') order by 1, 2",
+        'select table_name, column_name, data_type, is_nullable from information_schema.columns ' +
+          "where table_schema = current_schema() and table_name in ('item', 'owner') order by 1, 2",
       )
       const [rows] = await own.run("select md5(string_agg(i::text, '|' order by id)) as hash from item as i")
       return JSON.stringify([columns, rows])

@@ -29,7 +29,8 @@ export async function sharedLists(
     `${numbers(users)} user (id, name) select i, 'user ' || i from number`,
     `${numbers(sites)} site (id, title, user_id) select i, 'site ' || i, 1 + (i * 40503 + i / 7 * 977) % ${users} from number`,
     `${numbers(tags)} tag (id, name) select i, 'tag ' || i from number`,
-    `${numbers(sites * 3)} site_tags (site_id, tag_id) select 1 + (i - 1) / 3, 1 + (i * 7919 + i / 3 * 31) % ${tags} from number where true on conflict do nothing`,
+    `${numbers(sites * 3)} site_tags (site_id, tag_id) select 1 + (i - 1) / 3, ` +
+      `1 + (i * 7919 + i / 3 * 31) % ${tags} from number where true on conflict do nothing`,
   ])
     await engine.orm.em.getConnection().execute(sql)
   return engine

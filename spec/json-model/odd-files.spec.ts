@@ -226,7 +226,8 @@ describe('Much data', () => {
     const byHand = (): void => {
       using db = new DatabaseSync(':memory:')
       db.exec(
-        'create table users (id integer primary key, name text, active integer); create table posts (id text primary key, user integer references users, rating real, meta text); create table links (id integer primary key, post text, tag int); begin',
+        'create table users (id integer primary key, name text, active integer); create table posts (id text primary key, user ' +
+          'integer references users, rating real, meta text); create table links (id integer primary key, post text, tag int); begin',
       )
       const [user, post, link] = ['users values (?, ?, ?)', 'posts values (?, ?, ?, ?)', 'links (post, tag) values (?, ?)'].map(into =>
         db.prepare(`insert into ${into}`),
@@ -303,7 +304,8 @@ describe('An odd JSON file', () => {
     assert.equal(await command.stop(), 0)
     assert.equal(
       await readFile(join(folder, 'odd.json'), 'utf8'),
-      '{ "version": 1,\n  "users": [{ "name": "b" }, 5, { "name": "c", "id": 3 }],\n  "empty": [\n  ], "list": [ "x" ],\n "two words": [{"id":1}, {"id":2}] }\n',
+      '{ "version": 1,\n  "users": [{ "name": "b" }, 5, { "name": "c", "id": 3 }],\n' +
+        '  "empty": [\n  ], "list": [ "x" ],\n "two words": [{"id":1}, {"id":2}] }\n',
     )
   })
 

@@ -68,7 +68,8 @@ export const DeptStat = defineEntity({
   name: 'DeptStat',
   view: true,
   expression:
-    'select dept.id as dept_id, count(person.id) as size, sum(person.salary) as cost from dept left join person on person.dept_id = dept.id group by dept.id',
+    'select dept.id as dept_id, count(person.id) as size, sum(person.salary) as cost ' +
+    'from dept left join person on person.dept_id = dept.id group by dept.id',
   properties: { dept: () => p.oneToOne(Dept).primary(), size: p.integer(), cost: p.integer().nullable() },
 })
 export const Brand = defineEntity({

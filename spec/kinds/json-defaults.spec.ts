@@ -82,7 +82,8 @@ describe('a table with JSON defaults', () => {
       assert.deepEqual(engine.notes, [])
     }
     const found = await schema.run(
-      "select column_default as text from information_schema.columns where table_name = 'note' and table_schema = current_schema() and column_name in ('word', 'number') order by 1",
+      'select column_default as text from information_schema.columns ' +
+        "where table_name = 'note' and table_schema = current_schema() and column_name in ('word', 'number') order by 1",
     )
     assert.deepEqual(found, [{ text: `'"x"'::jsonb` }, { text: `'5'::jsonb` }])
   })

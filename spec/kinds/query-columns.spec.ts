@@ -99,7 +99,8 @@ describeStores('a column that a query does not give', store => {
       for (const query of [`?sort=${name}.desc`, `?${name}=null`]) assert.deepEqual(await find(query), all, query)
     assert.deepEqual(await find('?expand=owner&sort=owner.name'), all)
     const filters =
-      'name=x name~=x age=1 age>1 age=1,2 big>1 price<3 on=true at>2020-01-01T00:00:00Z day>2020-01-01 uid=00000000-0000-0000-0000-000000000000 kind=a doc.a=1 owner=1 owner.name=Ann'
+      'name=x name~=x age=1 age>1 age=1,2 big>1 price<3 on=true at>2020-01-01T00:00:00Z ' +
+      'day>2020-01-01 uid=00000000-0000-0000-0000-000000000000 kind=a doc.a=1 owner=1 owner.name=Ann'
     for (const filter of filters.split(' ')) assert.deepEqual(await find(`?${filter}`), [], filter)
     assert.deepEqual(await find('?name!=x&age!=1&on!=true&kind!=a'), all)
     assert.equal(engine.notes.length, Object.keys(nothing).length - 1)
@@ -113,7 +114,9 @@ describeStores('an expression that calls its columns as the properties', () => {
   })
   const Summary = defineEntity({
     name: 'Summary',
-    expression: `select id as "writerId", id as "theWriter", first_name || '!' as "fullName", born_at as "bornAt", is_living as "isLiving", 1 as plain, 7 as both_ways, 8 as "bothWays" from writer`,
+    expression:
+      `select id as "writerId", id as "theWriter", first_name || '!' as "fullName", born_at ` +
+      'as "bornAt", is_living as "isLiving", 1 as plain, 7 as both_ways, 8 as "bothWays" from writer',
     properties: {
       writerId: p.integer(),
       theWriter: () => p.manyToOne(Writer),

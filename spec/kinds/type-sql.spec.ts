@@ -93,8 +93,10 @@ describeStores('SQL of custom types that was written for another database', { ex
     assert.deepEqual(
       engine.notes.filter(note => note.includes('SQL')),
       [
-        "Zone.length: SQLite cannot run the SQL of its type, (extract (epoch from null::interval) * 1000)::int and (null || 'milliseconds')::interval: the column holds the plain value.",
-        'Zone.area: SQLite cannot run the SQL of its type, ST_AsGeoJSON(null, 15) and ST_GeomFromGeoJSON(null): the column holds the plain value.',
+        'Zone.length: SQLite cannot run the SQL of its type, ' +
+          "(extract (epoch from null::interval) * 1000)::int and (null || 'milliseconds')::interval: the column holds the plain value.",
+        'Zone.area: SQLite cannot run the SQL of its type, ST_AsGeoJSON(null, 15) and ST_GeomFromGeoJSON(null): ' +
+          'the column holds the plain value.',
         "Zone.label: the SQL of its type is in SQLite's words here.",
       ],
     )

@@ -27,7 +27,9 @@ interface Generator {
 }
 
 const FILTERS = `{ 'created_at>': '2000-01-01T00:00:00Z', 'name~': '*a*', 'role!': 'viewer', sort: 'name.desc', limit: 5 }`
-const PUBLISHER = `{ name: 'New', email: 'new@example.com', user: { name: 'Zoe', email: 'zoe@example.com', password: 'secret' }, sites: [{ name: 'Site', url: 'https://new.example.com', category: 1 }] }`
+const PUBLISHER =
+  "{ name: 'New', email: 'new@example.com', user: { name: 'Zoe', email: 'zoe@example.com', password: 'secret' }, sites: " +
+  "[{ name: 'Site', url: 'https://new.example.com', category: 1 }] }"
 const generators: readonly Generator[] = [
   {
     name: 'openapi-typescript and openapi-fetch',
@@ -151,7 +153,8 @@ describe('a client that is generated', { timeout: 300_000 }, () => {
         run([join(installed, script), ...args], folder)
         await writeFile(
           join(folder, 'calls.ts'),
-          `${calls.replaceAll('ORIGIN', JSON.stringify(origin))}\nconsole.log(JSON.stringify({ list, created, expanded, failure }))\nexport {}\n`,
+          `${calls.replaceAll('ORIGIN', JSON.stringify(origin))}\n` +
+            `console.log(JSON.stringify({ list, created, expanded, failure }))\nexport {}\n`,
         )
         compile(folder)
         const { outputFiles } = await build({

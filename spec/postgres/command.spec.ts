@@ -29,7 +29,8 @@ describe('mikro-rest postgres://...', { skip: await findNoServer() }, () => {
       const module = join(folder, 'model.mjs')
       await writeFile(
         module,
-        "import { defineEntity, p } from '@mikro-orm/core'\nexport const Book = defineEntity({ name: 'Book', properties: { id: p.integer().primary(), title: p.string() } })\n",
+        "import { defineEntity, p } from '@mikro-orm/core'\n" +
+          "export const Book = defineEntity({ name: 'Book', properties: { id: p.integer().primary(), title: p.string() } })\n",
       )
       const [described, bare] = runAll(root, [
         [url, '--config', module, '--get', '/v1/books'],

@@ -22,7 +22,8 @@ async function evolve({ database }: OwnSchema, entities: Entities, options: Opti
 
 const columnsOf = (own: OwnSchema) =>
   own.run(
-    "select column_name, data_type, is_nullable, column_default from information_schema.columns where table_schema = current_schema() and table_name = 'note' order by column_name",
+    'select column_name, data_type, is_nullable, column_default from information_schema.columns ' +
+      "where table_schema = current_schema() and table_name = 'note' order by column_name",
   )
 
 async function assertRefused(own: OwnSchema, entities: Entities, options: Options, ...said: readonly string[]): Promise<void> {
@@ -204,7 +205,8 @@ describe('schema: evolve on a PostgreSQL server', { skip: await findNoServer() }
     const objects = async () =>
       (
         await own.run(
-          "select relname from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'i') and relname !~ 'pkey|mikro' order by 1",
+          'select relname from pg_class where relnamespace = current_schema()::regnamespace ' +
+            "and relkind in ('r', 'i') and relname !~ 'pkey|mikro' order by 1",
         )
       ).map(({ relname }) => relname)
     assert.deepEqual(await objects(), ['by_hand', 'gone', 'note', 'used', 'user_of'])

@@ -193,7 +193,8 @@ describe('a PostgreSQL database as it is', { skip: await findNoServer() }, () =>
     const given = await engine.given('things', { id: 3 })
     assert.equal(given['id'], 3)
     await schema.run(
-      'create table spans (id serial primary key, iv interval not null, ip inet not null, price money not null, t timetz not null, r int4range not null)',
+      'create table spans (id serial primary key, iv interval not null, ' +
+        'ip inet not null, price money not null, t timetz not null, r int4range not null)',
     )
     await using other = await RestEngine.create({ database: schema.database })
     assert.match(String((await other.given('spans'))['ip']), /^10\./)

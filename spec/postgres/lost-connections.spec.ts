@@ -82,7 +82,8 @@ describe('a connection that is ended in mid-request', { skip: await findNoServer
     for (let ended = 0; ended === 0;) {
       await sleep(20)
       const rows = await schema.run(
-        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and state = 'active' and query like '%pg_sleep%' and wait_event = 'PgSleep'",
+        'select pg_terminate_backend(pid) from pg_stat_activity ' +
+          "where application_name = $1 and state = 'active' and query like '%pg_sleep%' and wait_event = 'PgSleep'",
         [APPLICATION],
       )
       ended = rows.length

@@ -40,7 +40,9 @@ describe('a role that has not made the database', { skip: await findNoServer() }
   it('is told which rights on the log it lacks, and serves once it has them', async () => {
     const rights = 'select, insert, update, delete'
     await assert.rejects(open(), {
-      message: `RestEngine.create: an engine that writes uses the log of changed rows, and the role "${role}" lacks the rights to ${rights} on the table ${log}: "grant ${rights} on ${log} to "${role}"".`,
+      message:
+        'RestEngine.create: an engine that writes uses the log of changed rows, ' +
+        `and the role "${role}" lacks the rights to ${rights} on the table ${log}: "grant ${rights} on ${log} to "${role}"".`,
     })
     await schema.run(`grant select, insert on ${log} to ${role}`)
     await assert.rejects(open({ schema: 'keep' }), /lacks the rights to update, delete on the table/)
@@ -59,11 +61,14 @@ describe('a role that has not made the database', { skip: await findNoServer() }
 
   it('is told whose table needs a trigger', async () => {
     await schema.run(
-      `grant select, insert, update, delete on ${log} to ${role}; drop trigger mikro_changed on ${table}; drop trigger mikro_changed_all on ${table}`,
+      `grant select, insert, update, delete on ${log} to ${role}; ` +
+        `drop trigger mikro_changed on ${table}; drop trigger mikro_changed_all on ${table}`,
     )
     const owner = ((await schema.run('select current_user as name')) as [{ name: string }])[0].name
     await assert.rejects(open(), {
-      message: `RestEngine.create: the table ${table} needs a trigger that writes down what changes. Its owner alone may give it one, "${owner}", and the role is "${role}": let an engine open the database as "${owner}" once, or "grant "${owner}" to "${role}"".`,
+      message:
+        `RestEngine.create: the table ${table} needs a trigger that writes down what changes. Its owner alone may give it one, ` +
+        `"${owner}", and the role is "${role}": let an engine open the database as "${owner}" once, or "grant "${owner}" to "${role}"".`,
     })
     {
       await using _ = await RestEngine.create({ entities, database: schema.database })

@@ -147,10 +147,14 @@ describe('an entity whose table is a view of the database', { skip: await findNo
     await schema.run(`create schema ${schema.database.schema}`)
     await schema.run(views(''))
     await assert.rejects(RestEngine.create({ entities: [Total, Post], database: schema.database }), {
-      message: `The database does not fit the entities, and nothing in it was changed: the column "total_of_all"."count" cannot be added, since "total_of_all" is a view; the column "total_of_all"."last_id" cannot be added, since "total_of_all" is a view.`,
+      message:
+        'The database does not fit the entities, and nothing in it was changed: the column "total_of_all"."count" cannot be added, ' +
+        'since "total_of_all" is a view; the column "total_of_all"."last_id" cannot be added, since "total_of_all" is a view.',
     })
     await assert.rejects(RestEngine.create({ entities: [Total, Post], database: schema.database, readOnly: true }), {
-      message: `The database lacks what the entities need: the view "total_of_all" has no column "count"; the view "total_of_all" has no column "last_id".`,
+      message:
+        'The database lacks what the entities need: the view "total_of_all" has no column "count"; ' +
+        'the view "total_of_all" has no column "last_id".',
     })
   })
 })

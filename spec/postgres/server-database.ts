@@ -29,7 +29,9 @@ export async function findNoServer(): Promise<string | false> {
     const { rows } = await client.query<{ super: boolean }>('select rolsuper as super from pg_roles where rolname = current_user')
     skip = rows[0]?.super === true ? false : `${PGUSER} is no superuser at ${PGHOST}:${PGPORT}`
   } catch (error) {
-    skip = `no PostgreSQL at ${PGHOST}:${PGPORT} (${(error as Error).message}): start one, or set PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE`
+    skip =
+      `no PostgreSQL at ${PGHOST}:${PGPORT} (${(error as Error).message}): ` +
+      'start one, or set PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE'
   } finally {
     await client.end().catch(() => {})
   }

@@ -55,7 +55,8 @@ export async function openServerEngine(
   await client.connect()
   const schema = newName()
   await client.query(
-    `set timezone = 'UTC'; set datestyle = 'ISO'; create schema ${schema}; set search_path = ${schema}; set session_replication_role = replica`,
+    `set timezone = 'UTC'; set datestyle = 'ISO'; create schema ${schema}; ` +
+      `set search_path = ${schema}; set session_replication_role = replica`,
   )
   const orm = await MikroORM.init({
     entities: options.entities as never,

@@ -41,7 +41,8 @@ const runOutside = AsyncLocalStorage.snapshot() as (work: () => void) => void
 
 async function endConnections(schema: OwnSchema): Promise<void> {
   await schema.run(
-    'select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid() and datname = current_database()',
+    'select pg_terminate_backend(pid) from pg_stat_activity ' +
+      'where application_name = $1 and pid <> pg_backend_pid() and datname = current_database()',
     [APPLICATION],
   )
 }
@@ -203,7 +204,9 @@ describe('requests at the same time on PostgreSQL', { skip: await findNoServer()
         runOutside(() => void engine.handle('PATCH', '/v1/authors/1', undefined, { name: 'Eve' }).then(resolve, reject)),
       )
       // The change has loaded the record, and waits for the row.
-      const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and application_name = '${APPLICATION}' and query like 'update %author%'`
+      const waiting =
+        'select 1 from pg_stat_activity ' +
+        `where wait_event_type = 'Lock' and application_name = '${APPLICATION}' and query like 'update %author%'`
       for (let look = 0; look < 100 && (await schema.run(waiting)).length === 0; look++) await sleep(20)
     })
     const { status, body } = await changing!

@@ -333,7 +333,8 @@ describe('a database that no engine has made', { skip: await findNoServer() }, (
       await assert.rejects(
         engine[method](),
         new RegExp(
-          `^RestError: engine\\.${method === 'fork' ? 'snapshot' : method}: not possible for this PostgreSQL database: it held tables [^\\n]*$`,
+          `^RestError: engine\\.${method === 'fork' ? 'snapshot' : method}: ` +
+            `not possible for this PostgreSQL database: it held tables [^\\n]*$`,
         ),
       )
     await assert.rejects(
@@ -467,7 +468,8 @@ describe('forks on PostgreSQL', { skip: await findNoServer() }, () => {
       await engine.close()
     }
     const left = await own!.run(
-      `select datname from pg_database where datname like 'mikro\\_fork\\_%' and shobj_description(oid, 'pg_database') like '%"' || current_database() || '"%'`,
+      'select datname from pg_database ' +
+        `where datname like 'mikro\\_fork\\_%' and shobj_description(oid, 'pg_database') like '%"' || current_database() || '"%'`,
     )
     assert.deepEqual(left, [])
   })

@@ -75,7 +75,8 @@ function serverPlace(): Place {
         ),
       whole: async () =>
         own.run(
-          'select table_name, column_name, data_type, is_nullable, column_default from information_schema.columns where table_schema = current_schema() order by 1, 2',
+          'select table_name, column_name, data_type, is_nullable, column_default ' +
+            'from information_schema.columns where table_schema = current_schema() order by 1, 2',
         ),
       columns: async table =>
         (

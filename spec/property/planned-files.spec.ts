@@ -27,9 +27,12 @@ const TABLES = [
   `create table pet (id integer primary key autoincrement, name varchar(20), owner_id integer references owner (id) on delete set null, tail boolean not null default 1,
     seen timestamp default current_timestamp, unique (owner_id, name))`,
   `create table coin (code text primary key, worth numeric, owner int references owner (id) on delete cascade) without rowid`,
-  'create table friend (owner_id integer not null references owner (id) on delete cascade, pet_id int references pet (id), primary key (owner_id, pet_id))',
-  'create table purse (coin_code varchar(9) references coin (code) on delete cascade, owner_id bigint references owner (id), primary key (coin_code, owner_id))',
-  'create table mint (coin_code references coin (code) on delete cascade not null, owner_id references owner (id) not null, primary key (coin_code, owner_id))',
+  'create table friend (owner_id integer not null references owner (id) ' +
+    'on delete cascade, pet_id int references pet (id), primary key (owner_id, pet_id))',
+  'create table purse (coin_code varchar(9) references coin (code) ' +
+    'on delete cascade, owner_id bigint references owner (id), primary key (coin_code, owner_id))',
+  'create table mint (coin_code references coin (code) ' +
+    'on delete cascade not null, owner_id references owner (id) not null, primary key (coin_code, owner_id))',
 ] as const
 
 const TRIGGERS = [
@@ -172,7 +175,8 @@ const requests: fc.Arbitrary<Request> = fc.constantFrom(...PLACES).chain(([plura
 function makeFile(trigger: string, odd: readonly string[]): string {
   const rows = [1, 2, 3].map(
     id =>
-      `insert into owner (id, name, active) values (${id}, 'o${id}', ${id % 2}); insert into pet (id, name, owner_id) values (${id}, 'p${id}', ${id}); ` +
+      `insert into owner (id, name, active) values (${id}, 'o${id}', ${id % 2}); ` +
+      `insert into pet (id, name, owner_id) values (${id}, 'p${id}', ${id}); ` +
       `insert into coin values ('${id}', ${id}, ${id}); insert into friend values (${id}, ${id}), (${id}, ${(id % 3) + 1}); ` +
       `insert into purse values ('${id}', ${id}); insert into mint values ('${id}', ${id});`,
   )
@@ -269,7 +273,8 @@ describe('planned writes in existing files', () => {
   it('write a value that differs from what is shown, and leave alone one that is spelled in another way', async () => {
     for (const subscribers of [[], [{ afterFlush: () => {} }]]) {
       const path = makeFile('', [
-        "update owner set active = 2, worth = '1.50', born = '2024-01-01 10:00:00', token = 'ABCDEF00-0000-4000-8000-000000000000' where id = 1",
+        "update owner set active = 2, worth = '1.50', born = '2024-01-01 10:00:00', token = 'ABCDEF00-0000-4000-8000-000000000000' " +
+          'where id = 1',
       ])
       {
         await using engine = await RestEngine.create({ database: path, orm: { subscribers } })

@@ -103,7 +103,8 @@ describeStores('random models', store => {
     const seed = new URL('models/laws.ts', import.meta.url).href
     await writeFile(
       join(folder, file),
-      `import { build } from '${source}'\nimport { seedOf } from '${seed}'\nconst model = build(${JSON.stringify(shape)})\nexport default { entities: model.entities, seed: seedOf(model) }\n`,
+      `import { build } from '${source}'\nimport { seedOf } from '${seed}'\n` +
+        `const model = build(${JSON.stringify(shape)})\nexport default { entities: model.entities, seed: seedOf(model) }\n`,
     )
     {
       await using command = new Command(folder, file, '--eject', project)

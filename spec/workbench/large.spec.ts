@@ -29,7 +29,8 @@ describe('the workbench on much', { skip: NO_BROWSER, timeout: 240_000 }, () => 
     await engine.orm.em
       .getConnection()
       .execute(
-        `insert into reading (id, device, level) select value, value % 997, value * 31 % 1009 from (with recursive n (value) as (select 1 union all select value + 1 from n where value < ${ROWS}) select value from n)`,
+        'insert into reading (id, device, level) select value, value % 997, value * 31 % 1009 ' +
+          `from (with recursive n (value) as (select 1 union all select value + 1 from n where value < ${ROWS}) select value from n)`,
       )
     await using server = await serveWorkbench(engine)
     await visit(browser, `${server.origin}/_ui#/data/readings`, {}, async page => {

@@ -81,7 +81,9 @@ describe('interceptions in their contexts', () => {
         using first = one.intercept(API)
         assert.throws(() => two.intercept([real, API]), {
           code: 'ERR_ALREADY_INTERCEPTED',
-          message: `intercept: ${API} is intercepted already, by another engine, in the same asynchronous context. Dispose of that interception first, or give each a context of its own: "await engine.within(() => ...)".`,
+          message:
+            `intercept: ${API} is intercepted already, by another engine, in the same asynchronous context. ` +
+            'Dispose of that interception first, or give each a context of its own: "await engine.within(() => ...)".',
         })
         await sleep(1)
         assert.throws(() => one.intercept(API), /is intercepted already, by this engine/)

@@ -120,14 +120,16 @@ describe('Chinook', { skip: ABSENT }, () => {
   it('answers the questions of a music shop', async () => {
     await using shop = await serve(copy())
     const bySql = shop.rows(
-      'select t."Name" as name, count(*) as n from InvoiceLine l join Track t using (TrackId) group by t.TrackId order by n desc, t.TrackId limit 5',
+      'select t."Name" as name, count(*) as n from InvoiceLine l ' +
+        'join Track t using (TrackId) group by t.TrackId order by n desc, t.TrackId limit 5',
     )
     assert.deepEqual(
       (await shop.get('tracks?sort=invoiceLines.desc&limit=5&attributes=name')).map(({ name }: { name: string }) => name),
       bySql.map(({ name }) => name),
     )
     const artists = shop.rows(
-      'select ar.Name as name, count(l.InvoiceLineId) as n from Artist ar left join Album al using (ArtistId) left join Track t using (AlbumId) left join InvoiceLine l using (TrackId) group by ar.ArtistId order by n desc, ar.ArtistId limit 3',
+      'select ar.Name as name, count(l.InvoiceLineId) as n from Artist ar left join Album al using (ArtistId) left ' +
+        'join Track t using (AlbumId) left join InvoiceLine l using (TrackId) group by ar.ArtistId order by n desc, ar.ArtistId limit 3',
     )
     assert.deepEqual(
       (await shop.get('artists?sort=albums.tracks.invoiceLines.desc&limit=3&attributes=name')).map(({ name }: { name: string }) => name),
@@ -137,7 +139,8 @@ describe('Chinook', { skip: ABSENT }, () => {
     assert.equal(
       (await shop.ask('GET', 'customers?invoices.invoiceLines.track.genre.name=Jazz&country=USA')).count,
       shop.rows(
-        "select count(distinct c.CustomerId) as n from Customer c join Invoice i using (CustomerId) join InvoiceLine l using (InvoiceId) join Track t using (TrackId) join Genre g using (GenreId) where g.Name = 'Jazz' and c.Country = 'USA'",
+        'select count(distinct c.CustomerId) as n from Customer c join Invoice i using (CustomerId) join InvoiceLine l using ' +
+          "(InvoiceId) join Track t using (TrackId) join Genre g using (GenreId) where g.Name = 'Jazz' and c.Country = 'USA'",
       )[0].n,
     )
     assert.equal(

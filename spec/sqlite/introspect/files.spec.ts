@@ -116,7 +116,9 @@ describe('files', () => {
 
   it('that another process has locked are refused in one line', async () => {
     const path = fileOf(SQL)
-    const lock = `const db = require(${JSON.stringify(join(ROOT, 'node_modules', 'better-sqlite3'))})(process.argv[1]); db.exec('begin exclusive'); console.log('locked'); setInterval(() => {}, 1000)`
+    const lock =
+      `const db = require(${JSON.stringify(join(ROOT, 'node_modules', 'better-sqlite3'))})(process.argv[1]); ` +
+      "db.exec('begin exclusive'); console.log('locked'); setInterval(() => {}, 1000)"
     const holder = spawn(process.execPath, ['-e', lock, path], { stdio: ['ignore', 'pipe', 'inherit'] })
     try {
       await new Promise(resolve => holder.stdout.once('data', resolve))

@@ -24,7 +24,8 @@ describe('a file without a model', () => {
   it('has a note that names what looks like a secret, and says how to hide it', async () => {
     await using file = await serve(ACCOUNTS)
     assert.deepEqual(file.engine.notes, [
-      'user_accounts.passwordHash, user_accounts.apiKey, sessions.token look like secrets, and are shown: hide each with --hide user_accounts.passwordHash, in code with resource("user_accounts", { attributes: { passwordHash: { private: true } } }).',
+      'user_accounts.passwordHash, user_accounts.apiKey, sessions.token look like secrets, and are shown: hide each with --hide ' +
+        'user_accounts.passwordHash, in code with resource("user_accounts", { attributes: { passwordHash: { private: true } } }).',
     ])
     await using plain = await serve('create table users (id integer primary key, token_count integer, secretary text, passwords integer)')
     assert.deepEqual(plain.engine.notes, [])

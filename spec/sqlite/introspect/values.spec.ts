@@ -112,7 +112,8 @@ describe('values of a file', () => {
       long: "'too long'",
     }
     const declared =
-      "i integer, big integer, t text, b boolean, b2 boolean, d datetime, d2 datetime, day date, tm time, r real, inf real, n numeric(5,2), j json, u uuid, bl blob, e text check (e in ('a', 'b')), long varchar(3)"
+      'i integer, big integer, t text, b boolean, b2 boolean, d datetime, d2 datetime, day date, tm time, ' +
+      "r real, inf real, n numeric(5,2), j json, u uuid, bl blob, e text check (e in ('a', 'b')), long varchar(3)"
     const shown = {
       i: 'abc',
       big: '9007199254740993',
@@ -133,7 +134,8 @@ describe('values of a file', () => {
       long: 'too long',
     }
     await using file = await serve(
-      `create table t (id integer primary key, ${declared}, note text); insert into t (id, ${Object.keys(odd).join()}) values (1, ${Object.values(odd).join()});`,
+      `create table t (id integer primary key, ${declared}, note text); ` +
+        `insert into t (id, ${Object.keys(odd).join()}) values (1, ${Object.values(odd).join()});`,
     )
     assert.deepEqual(await file.get('ts/1'), { id: 1, ...shown, note: null })
     const before = await storedOf(file.path, `select ${Object.keys(odd).join()} from t`)

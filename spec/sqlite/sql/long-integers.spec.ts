@@ -25,7 +25,8 @@ function shown(value: bigint): number | string {
 async function open(values: readonly bigint[], hasEntities = true) {
   const rows = values.map((value, index) => `(${index + 1}, ${value}, ${value})`)
   const path = fileOf(
-    `create table item (id integer primary key, n integer, name text, box_size integer); insert into item (id, n, box_size) values ${rows.join()};`,
+    'create table item (id integer primary key, n integer, name text, box_size integer); ' +
+      `insert into item (id, n, box_size) values ${rows.join()};`,
   )
   const engine = await RestEngine.create({ database: path, ...(hasEntities ? { entities: [Item] } : {}) })
   const ask = async (method: string, at: string, query?: Record<string, string>, body?: unknown) => {

@@ -2,12 +2,13 @@
  * Check imports of lib/: between folders they go one way, types included. A file may import files of its own folder and of the folders that
  * stand below that in the lists of ARCHITECTURE.md and lib/*\/README.md. Inside a folder no circle of imports is allowed. What the engine
  * reaches by static imports stays below a bound. A head comment that begins with a name has the name of its file. One type name stands in
- * one file. No line is too long (long-lines.ts). Prints every offending line; exit code 1 when there is one.
+ * one file. What a file takes of a module stands in one line, where that has room for it. No line is too long (long-lines.ts). Prints
+ * every offending line; exit code 1 when there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { listLongLines } from './long-lines.ts'
+import { COLUMNS, listLongLines } from './long-lines.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const lib = join(root, 'lib')
@@ -147,6 +148,18 @@ function folderOf(file: string): string {
   return end < 0 ? '' : file.slice(0, end)
 }
 
+const NAMES = /^import (type )?(?:\w+, )?\{ ([^}\n]*) \} from '([^']+)'$/gm
+
+/** The modules whose values and types a file imports by two lines, though one has room for them. */
+function listSplitImports(text: string): string[] {
+  const found = [...text.matchAll(NAMES)].map(([line, type, names = '', module = '']) => ({ line, type, names, module }))
+  return found.flatMap(({ type, names, module }) => {
+    const values = type === undefined ? undefined : found.find(other => other.type === undefined && other.module === module)
+    const added = names.split(', ').map(name => `, type ${name}`)
+    return values === undefined || values.line.length + added.join('').length > COLUMNS.code ? [] : [module]
+  })
+}
+
 /** Returns the target of a relative import, as a path below lib/. */
 function targetOf(file: string, specifier: string): string {
   return relative(lib, resolve(lib, dirname(file), specifier)).replaceAll(sep, '/')
@@ -263,6 +276,8 @@ for (const file of files) {
     const known = homes.get(name) ?? []
     if (!known.includes(file)) homes.set(name, [...known, file])
   }
+  for (const module of listSplitImports(text))
+    faults.push(`lib/${file}: one line has room for all of ${module}: write "type" before the names of types`)
   const targets = new Set<string>()
   const staticTargets = new Set<string>()
   for (const { index, groups } of text.matchAll(IMPORT)) {

@@ -5,7 +5,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 
-const COLUMNS = { markdown: 120, code: 140 }
+export const COLUMNS = { markdown: 120, code: 140 }
 
 /** Blocks of Markdown that show what a program has printed, as it has printed it: those without a language. */
 const OF_OUTPUT = ['', 'text']

@@ -14,7 +14,6 @@ import type { PasswordHashes } from './hash-passwords.ts'
 import { Writer } from './writer.ts'
 import type { RecordAddress, Written } from './written.ts'
 
-/** Returns the writer of a model. */
 export function makeWriter(connection: Connection, reader: Reader, model: Model, hashes: PasswordHashes | undefined): Writer {
   return hashes === undefined && !hasFills(model) && !hasSchemas(model)
     ? new Writer(connection, reader, model)

@@ -32,7 +32,6 @@ export interface RowAsked extends RefusedBody {
   readonly isWide: boolean
 }
 
-/** A change of a row. */
 export interface PlannedRowChange {
   readonly row: RowPlan
   readonly columns: BoundColumns

@@ -129,7 +129,6 @@ async function addTriggers(session: PoolClient, orm: MikroORM, [first]: readonly
   if (statements.length > 0) await command(session, statements.join(';\n'))
 }
 
-/** Whether a schema has the log. */
 export async function hasLog(session: PoolClient, schema: string): Promise<boolean> {
   const [[found] = []] = await ask(session, `select to_regclass($1) is not null`, [`${name(schema)}.${name(LOG_TABLE)}`])
   return found === 't'

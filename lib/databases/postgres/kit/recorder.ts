@@ -27,7 +27,6 @@ const KINDS: ReadonlySet<unknown> = new Set(['I', 'U', 'D'])
 const ROW_BYTES = 100
 const VALUE_BYTES = 16
 
-/** What the recorder reads by. */
 interface LogRecorderParts {
   readonly log: ChangeLog
   readonly compiled: CompiledWatch

@@ -41,7 +41,6 @@ export type WatchedRows = {
   | { readonly kind: 'list'; readonly list: CompiledList; readonly width: number }
 )
 
-/** All that is watched. */
 export interface CompiledWatch {
   /** Reads the tables whose rows have changed, with the last position of each. */
   readonly touched: string

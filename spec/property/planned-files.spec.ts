@@ -151,7 +151,8 @@ const requests: fc.Arbitrary<Request> = fc.constantFrom(...PLACES).chain(([plura
     })
     .map(entries => Object.fromEntries(entries))
   const path = id.map(key => `/v1/${plural}/${key}`)
-  const own = plural === 'coins' ? { code: fc.constantFrom('4', '5', 'x') } : plural === 'owners' ? { name: fc.constantFrom('n', 'm') } : {}
+  // No value of `VALUES`: see the test of link rows that wait for their record.
+  const own = plural === 'coins' ? { code: fc.constantFrom('4', '5', 'y') } : plural === 'owners' ? { name: fc.constantFrom('n', 'm') } : {}
   return fc.oneof(
     { weight: 6, arbitrary: fc.record({ method: fc.constantFrom('PATCH', 'PUT'), path, body }) },
     {
@@ -249,6 +250,17 @@ describe('planned writes in existing files', () => {
     await ask('POST', 'owners', { name: 'z', pets: [1], coins: ['3'] })
     await ask('POST', 'owners', { name: 'zz', petsViaFriend: [1, 2], coinsViaPurse: ['3'] })
     await ask('POST', 'owners/1/petsViaFriend', { name: 'newer' })
+  })
+
+  it('take a link row that stood there before its record for a link, which the unit of work refuses', async () => {
+    for (const [subscribers, status] of [[undefined, 200] as const, [[{ afterFlush: () => {} }], 409] as const]) {
+      const path = makeFile('', ["update purse set coin_code = 'x' where owner_id = 2"])
+      await using engine = await RestEngine.create({ database: path, orm: subscribers === undefined ? {} : { subscribers } })
+      const answer = await engine.handle('POST', '/v1/coins', {}, { code: 'x', ownersViaPurse: [2] })
+      assert.equal(answer.status, status)
+      const linked = contentOf(path).rows['purse']!.map(String)
+      assert.equal(linked.length, 3)
+    }
   })
 
   it('leave a list to the unit of work where its link columns keep a key in several forms, or a trigger takes part', async () => {

@@ -45,11 +45,15 @@ export function sortChanges(changes: readonly Change[]): Change[] {
 }
 
 /**
- * Leaves out which record may not be changed, where an answer says so: of several it is the first that a way of writing comes to, and a
+ * Leaves out which record may not be written, where an answer says so: of several it is the first that a way of writing comes to, and a
  * server gives rows in no order of its own.
  */
 export function leaveUnnamed<Answer extends { readonly status: number; readonly body: object }>(answer: Answer): Answer {
   const { detail } = answer.body as { readonly detail?: string }
   if (answer.status !== 403) return answer
-  return { ...answer, body: { ...answer.body, detail: detail?.replace(/^(You may not change) the \w+ [^ ]+\.$/, '$1 it.') } }
+  const unnamed = detail?.replace(
+    /^You may not change (?:the \w+ [^ ]+|all \w+ that this changes)\.$|^The \w+ would be outside of what you may write\.$/,
+    'It may not be written.',
+  )
+  return { ...answer, body: { ...answer.body, detail: unnamed } }
 }

@@ -17,10 +17,10 @@ const BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
   'get-scope': [116, 34],
   list: [119, 40],
   'list-scope': [142, 42],
-  patch: [189, 49],
-  'patch-scope': [218, 53],
-  post: [185, 47],
-  'post-scope': [204, 49],
+  patch: [189, 50],
+  'patch-scope': [218, 54],
+  post: [185, 48],
+  'post-scope': [204, 50],
 }
 
 describe('a warm request', () => {

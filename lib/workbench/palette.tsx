@@ -22,8 +22,12 @@ export function Palette() {
     if (isOpen) dialog.current?.showModal()
     else dialog.current?.close()
   }, [isOpen])
+  // Closing is told later: it may be open again by then.
+  const close = (): void => {
+    if (dialog.current?.open !== true) isPaletteOpen.value = false
+  }
   return (
-    <dialog ref={dialog} class="palette" aria-label="Go to" onClose={() => (isPaletteOpen.value = false)}>
+    <dialog ref={dialog} class="palette" aria-label="Go to" onClose={close}>
       {isOpen ? <Search /> : null}
     </dialog>
   )

@@ -119,9 +119,15 @@ describe('data in the workbench', { skip: NO_BROWSER, timeout: 240_000 }, () => 
       await page.keyboard.press('Control+k')
       await page.keyboard.type('publi')
       await page.getByRole('option', { name: /publishers/ }).waitFor()
-      await page.keyboard.press('Enter')
+      // Opened again before the browser has told that it was closed.
+      await page.evaluate(`(async () => {
+        const press = (key, ctrlKey) =>
+          document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey, bubbles: true, cancelable: true }))
+        press('Enter', false)
+        while (document.querySelector('.palette').open) await null
+        press('k', true)
+      })()`)
       await page.waitForURL(/#\/data\/publishers$/)
-      await page.keyboard.press('Control+k')
       await page.keyboard.type('site 7')
       await page.keyboard.press('Enter')
       await page.waitForURL(/#\/data\/sites\/7$/)

@@ -54,12 +54,12 @@ export function parseLenientDatetime(text: string): number | undefined {
   return parseDatetime(text.replace(/ ?(?:UTC|GMT)$/, 'Z').replace(/ (?=Z|[+-]\d\d(?::?\d\d)?$)/, ''))
 }
 
-/** A date-time as JSON.stringify writes a Date, which is what most clients send: nothing of it is left to be found out. */
-const EXACT = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
+/** A date-time as JSON.stringify writes a Date, which is what most clients send, on a day that each month has: no more is to check. */
+const EXACT = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 
 /** Parses a date-time to milliseconds since 1970. Finer digits are cut off, because a JavaScript Date has none. */
 export function parseDatetime(text: string): number | undefined {
-  if (EXACT.test(text)) return isCalendarDate(text.slice(0, 10)) ? Date.parse(text) : undefined
+  if (EXACT.test(text)) return Date.parse(text)
   const match = DATETIME.exec(text)
   if (match === null || !isCalendarDate(match[1]!)) return undefined
   const [, date, clock = '00:00', seconds = '00', fraction = '', zone = 'Z'] = match

@@ -3,6 +3,7 @@ import { useId, useMemo, useRef, useState } from 'preact/hooks'
 import { complete } from '../data/complete.ts'
 import { parameterNames } from '../data/parameter-names.ts'
 import { Combobox } from '../parts/combobox.tsx'
+import { putText } from '../parts/put-text.ts'
 import { outline } from '../state/outline.ts'
 import { exampleBody, missingNames, resourceOfPath, withName } from './body-names.ts'
 import { METHODS, findBodyFault, takesBody, type WrittenRequest } from './sent-request.ts'
@@ -78,9 +79,10 @@ function TargetField({ request, onChange, onSend }: Pick<RequestFormProps, 'requ
       }}
       onTake={({ text }) => {
         const end = from + text.length
-        onChange({ ...request, target: target.slice(0, from) + text + target.slice(caret) })
+        const next = target.slice(0, from) + text + target.slice(caret)
+        onChange({ ...request, target: next })
         setCaret(end)
-        requestAnimationFrame(() => field.current?.setSelectionRange(end, end))
+        putText(field.current, next, end)
       }}
       onSubmit={() => onSend(request)}
     />

@@ -1,6 +1,7 @@
 /** Query bar: the request of the list, as an app would send it, with completion. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Combobox, type Choice } from '../parts/combobox.tsx'
+import { putText } from '../parts/put-text.ts'
 import { outline } from '../state/outline.ts'
 import { complete } from './complete.ts'
 import type { ParameterNames } from './list-query.ts'
@@ -26,8 +27,7 @@ export function QueryBar({ request, names, onRun, isExplained, onExplain }: Quer
     const end = completion.from + taken.length
     setText(next)
     setCaret(end)
-    // The field has its new text once it is drawn.
-    requestAnimationFrame(() => field.current?.setSelectionRange(end, end))
+    putText(field.current, next, end)
   }
   return (
     <form

@@ -254,7 +254,7 @@ function checkLimits(given: Partial<Limits>): Limits {
   return Object.freeze({ ...DEFAULT_LIMITS, ...given })
 }
 
-/** @throws TypeError for what is no function, and for databases that have their own. */
+/** @throws TypeError when a value is no function, or the database has functions of its own, as a server does. */
 function checkFunctions({
   functions,
   database,

@@ -36,14 +36,14 @@ export function findPartner(tokens: readonly CreateToken[], open: number): numbe
   return -1
 }
 
-/** Splits a list at its commas outside of brackets. */
-export function splitParts(tokens: readonly CreateToken[]): CreateToken[][] {
+/** Splits tokens at those of a word, by default at commas, outside of brackets. */
+export function splitParts(tokens: readonly CreateToken[], separator = ','): CreateToken[][] {
   const parts: CreateToken[][] = [[]]
   let depth = 0
   for (const token of tokens) {
     if (token.word === '(') depth++
     else if (token.word === ')') depth--
-    if (depth === 0 && token.word === ',') parts.push([])
+    if (depth === 0 && token.word === separator) parts.push([])
     else parts.at(-1)!.push(token)
   }
   return parts.filter(part => part.length > 0)

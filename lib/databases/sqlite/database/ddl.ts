@@ -59,7 +59,7 @@ export function readDdl(sql: string): Ddl {
 function readItems(condition: readonly CreateToken[]): { column: string; items: (string | number)[] } | undefined {
   const whole = condition[0]?.word === '(' && takeBrackets(condition, 0).length === condition.length - 2
   if (whole) return readItems(condition.slice(1, -1))
-  const alternatives = splitOr(condition)
+  const alternatives = splitParts(condition, 'OR')
   const lists = alternatives.filter(part => !isNullTest(part))
   const [list] = lists
   if (list === undefined || lists.length !== 1) return undefined
@@ -77,18 +77,6 @@ function readItems(condition: readonly CreateToken[]): { column: string; items: 
     else if (value?.word !== 'NULL') return undefined
   }
   return { column: unquote(column.text).toLowerCase(), items }
-}
-
-function splitOr(condition: readonly CreateToken[]): CreateToken[][] {
-  const parts: CreateToken[][] = [[]]
-  let depth = 0
-  for (const token of condition) {
-    if (token.word === '(') depth++
-    else if (token.word === ')') depth--
-    if (depth === 0 && token.word === 'OR') parts.push([])
-    else parts.at(-1)!.push(token)
-  }
-  return parts
 }
 
 function isNullTest([column, is, nothing, ...more]: readonly CreateToken[]): boolean {

@@ -142,7 +142,7 @@ const LINES = {
   served: ['served.ts', '--get', '/authors'],
   plain: ['plain.cjs', '--get', '/v1/notes'],
   old: ['old/mikro-orm.config.js', '--get', '/'],
-  typed: ['typed/mikro-orm.config.ts', '--get', '/v1/notes'],
+  typed: ['typed', '--get', '/v1/notes'],
   away: ['away.mjs', '--get', '/v1/notes'],
   awayInMemory: [':memory:', '--config', 'away.mjs', '--get', '/v1/notes'],
   copied: ['copied/served.mjs', '--get', '/v1/notes'],
@@ -217,7 +217,10 @@ describe('the command with the config of an application', () => {
     const [loaded] = runAll(folder, [['loaded/mikro-orm.config.ts', '--seed', 'seed.json', '--get', '/v1/notes']])
     assert.equal(loaded!.code, 0, loaded!.stderr)
     assert.deepEqual((JSON.parse(loaded!.stdout) as { notes: unknown }).notes, [{ id: 1, file: 'object' }])
-    assert.match(ended.typed.stderr, /^mikro-rest: .*Note\.text.*\(tsx\) does not write these types: install @swc-node\/register .*\n$/)
+    assert.match(
+      ended.typed.stderr,
+      /^mikro-rest: .*Note\.text.*\(tsx\) does not write these types: npm install --save-dev @oxc-node\/core .*\n$/,
+    )
   })
 
   it('says how the model of a server that is away is served', () => {

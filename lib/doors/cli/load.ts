@@ -33,6 +33,8 @@ export interface LoadedSource {
   readonly json?: JsonFile
   /** The copy of a file that this run evolves in the place of the file. */
   readonly trial?: Trial
+  /** The module that has the model. */
+  readonly module?: string | undefined
   /** A title for the first line of the output. */
   readonly title: string
   /** Example paths below the version, where they are known beforehand. */
@@ -84,6 +86,7 @@ export async function load(args: CommandArguments, server?: PrivateServer): Prom
   const trial = onlyReads && !readOnly ? await tryEvolution(options, args.evolve) : undefined
   return {
     ...model,
+    module: [config, file].find(each => each !== undefined && isModule(each)),
     ...(trial === undefined ? {} : { trial }),
     title: readOnly ? `${model.title}, read-only` : model.title,
     options,

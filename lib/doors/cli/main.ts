@@ -1,4 +1,5 @@
 /** Runs the command. Every error is one line on standard error. */
+import { resolve } from 'node:path'
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import { RestError } from '../../foundation/base/errors.ts'
 import { readDatabase } from '../../engine/pipeline/database-option.ts'
@@ -17,7 +18,6 @@ import { readOwnPackage } from './own-package.ts'
 import { serve } from './serve.ts'
 import { KEPT, watch } from './watch.ts'
 import { servesWorkbench } from './workbench-address.ts'
-import { isModule } from './modules.ts'
 
 /** Runs the command line (without node and script) and returns the exit code: 0, 1 for a failure, 2 for wrong usage. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -107,8 +107,8 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
     ...(args.serverTiming ? { serverTiming: true } : {}),
     ...(args.timeout === undefined ? {} : { limits: { ...running.limits, timeout: args.timeout } }),
   }
-  const engine = await createEngine(Engine, options, loaded).catch((error: unknown) => {
-    throw explainStart(error, args)
+  const engine = await createEngine(Engine, options, loaded).catch(async (error: unknown) => {
+    throw await explainStart(error, args, loaded.module)
   })
   return runWith(engine, args, loaded)
 }
@@ -225,18 +225,14 @@ function print(text: string, exitCode: number): Promise<number> {
 }
 
 /** Returns the error to throw, which says what the command line can do about one of the start of an engine. */
-function explainStart(error: unknown, { file, config }: CommandArguments): unknown {
-  if (!(error instanceof Error)) return error
-  const model = config ?? file
-  if (model === undefined || !isModule(model)) return error
+async function explainStart(error: unknown, { config }: CommandArguments, model: string | undefined): Promise<unknown> {
+  if (!(error instanceof Error) || model === undefined) return error
   // MikroORM names the option of the compiler where a decorator says no type.
-  if (error.message.includes('emitDecoratorMetadata') && /ts$/i.test(model))
-    return new CommandError(
-      `${oneLine(error)} The loader of TypeScript that was found here (tsx) does not write these types: ` +
-        'install @swc-node/register with @swc/core, or ts-node, in the project ("type": "module": @oxc-node/core), ' +
-        'or name the compiled config, such as dist/mikro-orm.config.js.',
-    )
-  if (file === model && /^The \w+ database .* cannot be opened: /.test(error.message))
+  if (error.message.includes('emitDecoratorMetadata') && /ts$/i.test(model)) {
+    const { findTypeScriptLoader } = await import('./typescript.ts')
+    return new CommandError(oneLine(error) + (await findTypeScriptLoader(resolve(model))).typesAdvice)
+  }
+  if (config === undefined && /^The \w+ database .* cannot be opened: /.test(error.message))
     return new CommandError(`${oneLine(error)} To serve the model in memory: mikro-rest :memory: --config ${model}`)
   return error
 }

@@ -86,8 +86,7 @@ export async function importModule(file: string): Promise<Readonly<Record<string
   } catch (error) {
     const fault = findSyntaxFault(error, [...met].filter(isCode))
     if (fault !== undefined) throw new CommandError(`${file} cannot be loaded: ${describeFault(fault)}`)
-    const advice = loader?.isFound === false ? ' The package "tsx" is not installed; it loads TypeScript that Node cannot read alone.' : ''
-    throw new CommandError(`${file} cannot be loaded: ${oneLine(error)}${formatPlace(error)}.${advice}`)
+    throw new CommandError(`${file} cannot be loaded: ${oneLine(error)}${formatPlace(error)}.${loader?.advice ?? ''}`)
   }
 }
 

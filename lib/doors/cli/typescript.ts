@@ -4,73 +4,108 @@
  * anything else goes through tsx.
  */
 import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { createRequire, registerHooks } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { TsConfigResult } from 'get-tsconfig'
+import { oneLine } from './command-error.ts'
 
-/** Loaders that write the types of decorated properties, best first: what tsc compiles bears imports in a circle, which swc does not. */
+/** Loaders that write the types of decorated properties, best first: what tsc compiles bears imports in a circle, which others do not. */
 const WITH_TYPES = {
-  commonjs: ['ts-node/register/transpile-only', '@swc-node/register'],
+  commonjs: ['ts-node/register/transpile-only', '@swc-node/register', '@oxc-node/core/register'],
   module: ['@oxc-node/core/register', '@swc-node/register/esm-register'],
 } as const
+
+/** How ts-node compiles for `require`, whatever the project's bundler makes of its modules (`"module": "esnext"`). */
+const FOR_REQUIRE = { module: 'commonjs', moduleResolution: 'node', verbatimModuleSyntax: false }
+
+type Load = (file: string) => Promise<Readonly<Record<string, unknown>>>
 
 /** What has been found for the TypeScript of a project. */
 interface TypeScriptLoader {
   /** Loads a file, by its path or URL. */
-  readonly load: (file: string) => Promise<Readonly<Record<string, unknown>>>
-  /** Whether there is one at all: Node alone strips types, and takes no decorators. */
-  readonly isFound: boolean
+  readonly load: Load
+  /** What to say where a file cannot be loaded: which package is not there, or does not work. Begins with a blank, or is empty. */
+  readonly advice: string
+  /** What to say where a decorated property has no type. */
+  readonly typesAdvice: string
 }
 
 const found = new Map<string, TypeScriptLoader>()
 
 /** @param file the absolute path of a TypeScript module of the project */
 export async function findTypeScriptLoader(file: string): Promise<TypeScriptLoader> {
-  const folder = dirname(file)
-  const config = findAbove(folder, 'tsconfig.json')
-  const key = config ?? folder
+  const config = findAbove(dirname(file), 'tsconfig.json')
+  const key = config ?? dirname(file)
   const known = found.get(key)
   if (known !== undefined) return known
-  const wantsTypes = config !== undefined && emitsTypes(config)
-  const loader = (wantsTypes ? await registerWithTypes(file, config) : undefined) ?? {
-    load: importFile,
-    isFound: await registerTsx(file),
-  }
+  const loader = await findLoader(file, config)
   found.set(key, loader)
   return loader
 }
 
-/** Whether the compiler is told to write the types of decorated properties, by this file or by those that it extends. */
-function emitsTypes(config: string, depth = 0): boolean {
-  if (!existsSync(config) || depth > 5) return false
-  const text = readFileSync(config, 'utf8')
-  const [, own] = /^\s*"emitDecoratorMetadata"\s*:\s*(true|false)/m.exec(text) ?? []
-  if (own !== undefined) return own === 'true'
-  const [, base] = /"extends"\s*:\s*"(\.[^"]+)"/.exec(text) ?? []
-  return base !== undefined && emitsTypes(resolve(dirname(config), base.endsWith('.json') ? base : `${base}.json`), depth + 1)
+async function findLoader(file: string, path: string | undefined): Promise<TypeScriptLoader> {
+  const faults: string[] = []
+  const config = path === undefined ? undefined : await readConfigs(path, faults)
+  if (config?.config.compilerOptions?.emitDecoratorMetadata === true) {
+    const load = await registerWithTypes(file, config.path, faults)
+    if (load !== undefined) return { load, advice: '', typesAdvice: '' }
+  }
+  if (config !== undefined) process.env['TSX_TSCONFIG_PATH'] ??= config.path
+  const isFound = await registerTsx(file)
+  const typesAdvice =
+    config?.config.compilerOptions?.emitDecoratorMetadata === true
+      ? ' The loader of TypeScript that was found here (tsx) does not write these types: npm install --save-dev @oxc-node/core ' +
+        'in the project, or name the compiled config, such as dist/mikro-orm.config.js.'
+      : ` ${path ?? 'No tsconfig.json above it'} says "emitDecoratorMetadata": true${path === undefined ? '.' : ' nowhere.'}`
+  const missing = isFound ? '' : ' The package "tsx" is not installed; it loads TypeScript that Node cannot read alone.'
+  const failed = faults.map(fault => ` ${fault}`).join('')
+  return { load: importFile, advice: missing + failed, typesAdvice: typesAdvice + failed }
 }
 
-async function importFile(file: string): Promise<Readonly<Record<string, unknown>>> {
-  return (await import(file.startsWith('file:') ? file : pathToFileURL(file).href)) as Record<string, unknown>
+/** Reads a tsconfig.json with all that it extends: of one that is only a list of others, that of them which has decorators with types. */
+async function readConfigs(path: string, faults: string[]): Promise<TsConfigResult | undefined> {
+  const { parseTsconfig } = await import('get-tsconfig')
+  try {
+    const main = { path, config: parseTsconfig(path) }
+    const all = [main]
+    for (const { path: reference } of main.config.references ?? []) {
+      const named = join(dirname(path), reference)
+      const other = named.endsWith('.json') ? named : join(named, 'tsconfig.json')
+      if (existsSync(other)) all.push({ path: other, config: parseTsconfig(other) })
+    }
+    return all.find(({ config }) => config.compilerOptions?.emitDecoratorMetadata === true) ?? main
+  } catch (error) {
+    faults.push(`${path} cannot be read: ${endSentence(error)}`)
+    return undefined
+  }
 }
 
 /** Takes the first loader that is installed and goes with the project: one may be too old for its TypeScript. */
-async function registerWithTypes(file: string, config: string): Promise<TypeScriptLoader | undefined> {
+async function registerWithTypes(file: string, config: string, faults: string[]): Promise<Load | undefined> {
   const isCommonJs = isOfCommonJs(file)
-  process.env['SWC_NODE_PROJECT'] ??= config
-  process.env['TS_NODE_PROJECT'] ??= config
+  for (const name of ['SWC_NODE_PROJECT', 'TS_NODE_PROJECT', 'OXC_TSCONFIG_PATH']) process.env[name] ??= config
+  if (isCommonJs) process.env['TS_NODE_COMPILER_OPTIONS'] ??= JSON.stringify(FOR_REQUIRE)
   for (const name of WITH_TYPES[isCommonJs ? 'commonjs' : 'module']) {
     try {
-      const load = isCommonJs ? requireBy(file, name) : await importBy(file, name)
-      return { load, isFound: true }
-    } catch {
-      // What no loader can do is said where a type is missing.
+      if (!isCommonJs || name.startsWith('@oxc-node')) await importFrom(file, name)
+      else return requireBy(file, name)
+      return importFile
+    } catch (error) {
+      const packageName = name
+        .split('/')
+        .slice(0, name.startsWith('@') ? 2 : 1)
+        .join('/')
+      if (findAbove(dirname(file), join('node_modules', packageName)) !== undefined)
+        faults.push(`${packageName} is installed, and cannot be used: ${endSentence(error)}`)
     }
   }
   return undefined
 }
 
-type Load = TypeScriptLoader['load']
+function endSentence(error: unknown): string {
+  return oneLine(error).replace(/[.:]?$/, '.')
+}
 
 function requireBy(file: string, loader: string): Load {
   const requireFrom = createRequire(file)
@@ -81,9 +116,22 @@ function requireBy(file: string, loader: string): Load {
   return async each => requireFrom(each.startsWith('file:') ? fileURLToPath(each) : each) as Record<string, unknown>
 }
 
-async function importBy(file: string, loader: string): Promise<Load> {
-  await import(pathToFileURL(createRequire(file).resolve(loader)).href)
-  return importFile
+async function importFile(file: string): Promise<Readonly<Record<string, unknown>>> {
+  return (await import(file.startsWith('file:') ? file : pathToFileURL(file).href)) as Record<string, unknown>
+}
+
+/** Imports a package as a file of the project would. `require.resolve` does not find what a package exports for `import` alone. */
+async function importFrom(file: string, name: string): Promise<void> {
+  const parentURL = pathToFileURL(file).href
+  const specifier = `mikro-rest:${name}?${parentURL}`
+  const hooks = registerHooks({
+    resolve: (asked, context, next) => (asked === specifier ? next(name, { ...context, parentURL }) : next(asked, context)),
+  })
+  try {
+    await import(specifier)
+  } finally {
+    hooks.deregister()
+  }
 }
 
 function isThere(requireFrom: NodeJS.Require, name: string): boolean {

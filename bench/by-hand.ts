@@ -266,9 +266,9 @@ export class ByHand {
   }
 
   /** `POST /v1/users` */
-  createUser({ name, email, active, score, created_at }: NewUser): string {
+  createUser({ name, email, active, score, created_at }: NewUser, depth: 0 | 1 = 1): string {
     const { lastInsertRowid } = this.#insert.run(name, email, active ? 1 : 0, score, Date.parse(created_at))
-    const user = this.#read(Number(lastInsertRowid), 1)
+    const user = this.#read(Number(lastInsertRowid), depth)
     return JSON.stringify({ success: true, timestamp: new Date().toISOString(), resource: 'user', user, status: 'OK' })
   }
 
@@ -284,9 +284,9 @@ export class ByHand {
   }
 
   /** `PUT /v1/users/:id` */
-  renameUser(id: number, name: string): string {
+  renameUser(id: number, name: string, depth: 0 | 1 = 1): string {
     if (this.#rename.run(name, id).changes === 0) throw new Error(`There is no user ${id}.`)
-    return this.getUser(id, 1)
+    return this.getUser(id, depth)
   }
 
   /** `DELETE /v1/sites/:id` */

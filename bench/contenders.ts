@@ -13,8 +13,8 @@ export type ContenderName = (typeof CONTENDERS)[number]
 /** Who answers a trial: a contender, or the least that any engine must do, of the trials that have one. */
 export type Answerer = ContenderName | 'floor'
 
-/** The source of the rows: made in memory, or read from a file. */
-export type Source = ({ readonly size: Size } | { readonly file: string }) & {
+/** The source of the rows: made in memory, read from a file, or made in a file that is not there yet. */
+export type Source = ({ readonly size: Size } | { readonly file: string } | { readonly size: Size; readonly file: string }) & {
   /** Whether the engine keeps a journal of requests, as by default. Hand-written code keeps none. */
   readonly journal?: boolean
 }
@@ -41,6 +41,8 @@ const SCHEMA = "select sql from sqlite_schema where name not like 'sqlite_%' ord
 async function openDatabase(source: Source): Promise<Database> {
   const { default: Sqlite } = await import('better-sqlite3')
   const db = new Sqlite('file' in source ? source.file : ':memory:')
+  // The journal that the engine gives a file of its own.
+  if ('size' in source && 'file' in source) db.pragma('journal_mode = wal')
   if ('size' in source) for (const statement of [...TABLES, ...rowsOf(source.size)]) db.exec(statement)
   return db
 }
@@ -80,7 +82,8 @@ async function openFloor(db: Database): Promise<Contender> {
 async function openEngine(source: Source): Promise<Contender> {
   const { RestEngine, createServer } = await import('../lib/index.ts')
   const options = { entities, ...(source.journal === true ? {} : { journal: 0 }) }
-  const engine = await RestEngine.create('file' in source ? { ...options, database: source.file, schema: 'keep' } : options)
+  const schema = 'size' in source ? 'update' : 'keep'
+  const engine = await RestEngine.create('file' in source ? { ...options, database: source.file, schema } : options)
   const connection = engine.orm.em.getConnection()
   if ('size' in source) for (const statement of rowsOf(source.size)) await connection.execute(statement)
   let server: Server | undefined

@@ -11,7 +11,7 @@ import type { Answerer } from './contenders.ts'
 import { overAndOver, requestsPerSecond, textOf } from './load.ts'
 import { factors } from './pace.ts'
 import type { AtPace } from './pace.ts'
-import { TABLES, rowsOf } from './seed.ts'
+import { SIZE, TABLES, rowsOf } from './seed.ts'
 import type { Size } from './seed.ts'
 import { inTurns } from './summary.ts'
 import { sentBy } from './trials.ts'
@@ -98,9 +98,10 @@ interface Served {
   end(): Promise<void>
 }
 
-async function serve({ script, contender }: Side, trial: Trial): Promise<Served> {
+async function serve({ script, contender }: Side, trial: Trial, file?: string): Promise<Served> {
   const metered = ['--import', new URL('peers/meter.js', import.meta.url).href]
-  const server = spawn(process.execPath, [...loader, ...metered, script, 'serve', contender], { stdio: ['pipe', 'pipe', 'inherit', 'ipc'] })
+  const words = [...loader, ...metered, script, 'serve', contender, ...(file === undefined ? [] : [file])]
+  const server = spawn(process.execPath, words, { stdio: ['pipe', 'pipe', 'inherit', 'ipc'] })
   const closed = once(server, 'close')
   const spent = async (): Promise<number> => {
     const answer = once(server, 'message')
@@ -138,10 +139,10 @@ function textsOf(trial: Trial): () => string {
  * What servers answer, each in a process of its own, once they are warm. They are asked in turns, a few times over, since the machine may
  * change its pace: a sample of one belongs to that of the other in the same place.
  */
-async function loadsOf(sides: readonly Side[], trial: Trial): Promise<readonly LoadSample[][]> {
+async function loadsOf(sides: readonly Side[], trial: Trial, files: readonly string[]): Promise<readonly LoadSample[][]> {
   const servers: Served[] = []
   try {
-    for (const side of sides) servers.push(await serve(side, trial))
+    for (const [index, side] of sides.entries()) servers.push(await serve(side, trial, files[index]))
     for (const server of servers) {
       const costs: number[] = []
       // Also by connections that have been closed meanwhile.
@@ -160,16 +161,24 @@ async function loadsOf(sides: readonly Side[], trial: Trial): Promise<readonly L
 export async function roundsOfLoads<const Sides extends readonly Side[]>(
   sides: Sides,
   rounds: number,
-  { trial }: HttpTrial,
+  { trial, place }: HttpTrial,
 ): Promise<{ readonly [Index in keyof Sides]: LoadSample[][] }> {
   const given = sides.map((): LoadSample[][] => [])
-  for (let round = 0; round < rounds; round++)
-    for (const [index, loads] of (await loadsOf(sides, trial)).entries()) given[index]!.push(loads)
+  const ask = async (files: readonly string[]): Promise<void> => {
+    for (const [index, loads] of (await loadsOf(sides, trial, files)).entries()) given[index]!.push(loads)
+  }
+  for (let round = 0; round < rounds; round++) {
+    if (place === undefined) await ask([])
+    else
+      await withFiles(place === 'own' ? [] : sides.map(() => SIZE), (files, folder) =>
+        ask(place === 'own' ? sides.map((_, side) => join(folder, `own-${side}.sqlite`)) : files),
+      )
+  }
   return given as unknown as { readonly [Index in keyof Sides]: LoadSample[][] }
 }
 
 /** Writes files with as many rows into a folder, which is gone when `work` is done. */
-export async function withFiles<T>(sizes: readonly Size[], work: (files: readonly string[]) => Promise<T>): Promise<T> {
+export async function withFiles<T>(sizes: readonly Size[], work: (files: readonly string[], folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-bench-'))
   try {
     const files = sizes.map((size, index) => {
@@ -180,7 +189,7 @@ export async function withFiles<T>(sizes: readonly Size[], work: (files: readonl
       db.close()
       return file
     })
-    return await work(files)
+    return await work(files, folder)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -6,9 +6,10 @@
  *     node bench/run-trial.ts memory CONTENDER FILE    bytes of memory at most, and before
  *     node bench/run-trial.ts shapes turn|row          microseconds per call, of each batch: each of another shape than the last, or few
  *     node bench/run-trial.ts first                    milliseconds of the first request, and of a later one
- *     node bench/run-trial.ts serve CONTENDER          serves by HTTP until its input ends; prints the port
+ *     node bench/run-trial.ts serve CONTENDER [FILE]   serves by HTTP until its input ends; prints the port. A FILE that is missing is made
  */
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { CONTENDERS, open } from './contenders.ts'
 import type { Contender, Source } from './contenders.ts'
 import { atOnePace, pace, spent, steadySamples } from './pace.ts'
@@ -128,8 +129,10 @@ const [name, who, file] = process.argv.slice(2)
 const source: Source = file === undefined ? { size: SIZE } : { file }
 if (name === 'first') console.log(JSON.stringify(await timeFirst()))
 else if (name === 'shapes') console.log(JSON.stringify(await timeShapes(who === 'turn')))
-else if (name === 'serve') await withContender(who, source, serve)
-else if (name === MEMORY.name) console.log(JSON.stringify(await withContender(who, source, contender => watch(MEMORY, contender))))
+else if (name === 'serve') {
+  const isNew = file !== undefined && !existsSync(file)
+  await withContender(who, isNew ? { size: SIZE, file } : source, serve)
+} else if (name === MEMORY.name) console.log(JSON.stringify(await withContender(who, source, contender => watch(MEMORY, contender))))
 else if (name === 'answers') {
   const rows: Source = file === undefined ? { size: { users: 1000, sites: 5000 } } : { file }
   const trial = trialOf(who)

@@ -30,5 +30,7 @@ function show(api: ByHand, { url = '/' }: IncomingMessage): string | undefined {
 
 async function change(api: ByHand, request: IncomingMessage): Promise<string> {
   const body = (await json(request)) as NewUser
-  return request.method === 'POST' ? api.createUser(body) : api.renameUser(Number(request.url!.slice('/v1/users/'.length)), body.name)
+  const [path = '', query = ''] = request.url!.split('?')
+  const depth = query === 'depth=0' ? 0 : 1
+  return request.method === 'POST' ? api.createUser(body, depth) : api.renameUser(Number(path.slice('/v1/users/'.length)), body.name, depth)
 }

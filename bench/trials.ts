@@ -273,7 +273,30 @@ export interface HttpTrial {
   readonly name: string
   readonly aim: number
   readonly trial: Trial
+  /** The database of each server. `own`: a file that the server makes; `others`: a file that was there before. */
+  readonly place?: FilePlace
 }
+
+export type FilePlace = 'own' | 'others'
+
+/** The same with an answer that shows no relations, without the floor. */
+const bare = (trial: Trial, byHand: Trial['byHand']): Trial => ({
+  ...trial,
+  floor: false,
+  request: call => ({ ...trial.request(call), query: { depth: 0 } }),
+  byHand,
+})
+
+const onFiles = (place: FilePlace, where: string): HttpTrial[] => [
+  { name: `HTTP, ${where}: one record, depth 0`, aim: 0.8, trial: { ...record(0), floor: false }, place },
+  { name: `HTTP, ${where}: create, depth 0`, aim: 0.8, trial: bare(CREATE, (api, call) => api.createUser(newUser(call), 0)), place },
+  {
+    name: `HTTP, ${where}: update, depth 0`,
+    aim: 0.7,
+    trial: bare(UPDATE, (api, call) => api.renameUser(idOf(call), `Name ${call}`, 0)),
+    place,
+  },
+]
 
 export const HTTP: readonly HttpTrial[] = [
   { name: 'HTTP: list of 100, depth 0', aim: 0.9, trial: list(0, 1) },
@@ -282,6 +305,8 @@ export const HTTP: readonly HttpTrial[] = [
   { name: 'HTTP: one record, depth 1', aim: 0.92, trial: record(1) },
   { name: 'HTTP: create', aim: 0.8, trial: CREATE },
   { name: 'HTTP: update', aim: 0.8, trial: UPDATE },
+  ...onFiles('own', 'own file'),
+  ...onFiles('others', 'file of others'),
 ]
 
 /** Returns the request of a call as it is sent. */

@@ -41,7 +41,7 @@ export function createDialect(flavour: Flavour): Dialect {
       insert: compileInsert,
       insertRows: compileInsertRows,
       differs: (table, columns) => compileDiffers(flavour, table, columns),
-      update: (table, columns, guarded, seen) => compileUpdate(flavour, table, columns, guarded, seen),
+      update: (table, columns, guarded, seen) => compileUpdate(flavour, table, columns, guarded, { seen }),
       delete: table => compileDelete(flavour, table),
       deleteAll: lists.compileDeleteAll,
       link: lists.compileLink,

@@ -37,13 +37,20 @@ export function compileDiffers(flavour: Flavour, stored: StoredTable, columns: r
   return finish(flavour, sql`select 1 from ${tableName(stored.table)} where (${differs}) and ${isKey(flavour, stored)}`)
 }
 
+/** The rows that an UPDATE may change, beside that of its key. */
+interface UpdatedRows {
+  readonly seen?: SeenRows | undefined
+  /** A condition without parameters on what the columns hold before. */
+  readonly holds?: Sql
+}
+
 /** See `WritingDialect`. */
 export function compileUpdate(
   flavour: Flavour,
   stored: StoredTable,
   columns: readonly StoredColumn[],
   guarded: boolean,
-  seen?: SeenRows,
+  { seen, holds }: UpdatedRows = {},
 ): Statement {
   const { table, version } = stored
   const set = columns.map(({ column }) => sql`${name(column)} = ${VALUE}`)
@@ -52,7 +59,8 @@ export function compileUpdate(
   const where = guarded ? sql`${key} and (${compileDifference(flavour, columns)})` : key
   const own = stored.key.map(({ column }) => column)
   const isSeen = seen === undefined ? '' : sql` and ${compileSeen(flavour, seen, table, own)}`
-  return finish(flavour, sql`update ${tableName(table)} set ${join(set, ', ')} where ${where}${isSeen}`)
+  const isHeld = holds === undefined ? '' : sql` and ${holds}`
+  return finish(flavour, sql`update ${tableName(table)} set ${join(set, ', ')} where ${where}${isSeen}${isHeld}`)
 }
 
 /** See `WritingDialect`. */

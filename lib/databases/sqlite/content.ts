@@ -114,10 +114,17 @@ export class Content {
     if (this.handle.readOnly) throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
   }
 
-  /** Must be called before anything is written. */
-  writing(): void {
+  /**
+   * Must be called before anything is written.
+   *
+   * @param isChecked whether the place of the file is checked before the commit
+   */
+  writing(isChecked = false): void {
     const { place, db } = this.handle
-    if (place !== undefined && !db.inTransaction) place.check()
+    if (place !== undefined && !db.inTransaction) {
+      if (isChecked) place.checkBefore()
+      else place.check()
+    }
     if (this.#keys.counters.size > 0) this.#keys.prepare(db)
     if (!this.#started) return
     if (this.#baseline === undefined) this.#keepBaseline()

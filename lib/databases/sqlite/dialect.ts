@@ -1,5 +1,6 @@
 /** Dialect: what the stages ask of SQLite without an open database: how plans compile, how values are stored, and what its errors mean. */
-import type { Dialect } from '../../records/database/dialect.ts'
+import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
+import type { Dialect, Statement } from '../../records/database/dialect.ts'
 import {
   compileColumns,
   compileExisting,
@@ -10,12 +11,27 @@ import {
 } from '../sql/compile-checks.ts'
 import { compileRead } from '../sql/compile-read.ts'
 import { compileDelete, compileDiffers, compileInsert, compileInsertRows, compileUpdate } from '../sql/compile-write.ts'
+import { name, text } from '../sql/sql.ts'
 import { breaksConstraint, breaksReference, brokenCheck, failure, refusal, violation } from './errors.ts'
 import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 import { encodeLinks, encodeList, encodePatterns } from './sql/encode-list.ts'
 import { encode, toParameter } from './sql/encode.ts'
 import { describeUnstorable, findBound, storesAll } from './sql/exact-decimals.ts'
 import * as lists from './sql/write-lists.ts'
+
+/** What SQLite's `typeof` gives for the values of a type, each of which has one stored form. */
+const STORAGE_CLASSES: ReadonlyMap<string, string> = new Map([
+  ['text', "'text'"],
+  ['integer', "'integer'"],
+  ['float', "'integer', 'real'"],
+])
+
+function updatePlain(table: StoredTable, columns: readonly StoredColumn[]): Statement | undefined {
+  const classes = columns.map(({ type }) => STORAGE_CLASSES.get(type?.kind ?? ''))
+  if (classes.includes(undefined)) return undefined
+  const holds = columns.map(({ column }, index) => `typeof(${name(column)}) in (${classes[index]!}, 'null')`)
+  return compileUpdate(SQLITE_FLAVOUR, table, columns, true, { holds: text(holds.join(' and ')) })
+}
 
 export const SQLITE: Dialect = {
   insertionOrder: 'rowid',
@@ -31,7 +47,8 @@ export const SQLITE: Dialect = {
     insert: (table, columns) => compileInsert(SQLITE_FLAVOUR, table, columns),
     insertRows: (table, columns, rows) => compileInsertRows(SQLITE_FLAVOUR, table, columns, rows),
     differs: (table, columns) => compileDiffers(SQLITE_FLAVOUR, table, columns),
-    update: (table, columns, guarded, seen) => compileUpdate(SQLITE_FLAVOUR, table, columns, guarded, seen),
+    update: (table, columns, guarded, seen) => compileUpdate(SQLITE_FLAVOUR, table, columns, guarded, { seen }),
+    updatePlain,
     delete: table => compileDelete(SQLITE_FLAVOUR, table),
     deleteAll: lists.compileDeleteAll,
     link: lists.compileLink,

@@ -47,7 +47,7 @@ export class RowWriter {
    */
   begin(): void {
     this.#observers.recorder?.begin()
-    this.#content.writing()
+    this.#content.writing(true)
     // At once, so that another process that writes to the file waits here.
     this.#send('begin immediate', NONE)
   }

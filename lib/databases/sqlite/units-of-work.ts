@@ -5,6 +5,7 @@
 import { TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import { RestError } from '../../foundation/base/errors.ts'
 import type { Content } from './content.ts'
 import { isBusy } from './database/busy.ts'
 import { Lock } from '../../foundation/base/lock.ts'
@@ -115,7 +116,7 @@ export class UnitsOfWork {
       work.leave()
       // Another process has locked the file, which is waited for.
       if (isBusy(error)) return this.write(steps, end)
-      throw error
+      throw this.#explain(error)
     }
     let result: Awaitable<T>
     try {
@@ -159,7 +160,12 @@ export class UnitsOfWork {
       this.#warnOfRollback(failure as Error)
     }
     work.leave()
-    throw error
+    throw this.#explain(error)
+  }
+
+  #explain(error: unknown): unknown {
+    const { place } = this.#content.handle
+    return place === undefined || error instanceof RestError ? error : place.explain(error)
   }
 
   #warnOfRollback({ message }: Error): void {

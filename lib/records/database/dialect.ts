@@ -283,6 +283,11 @@ export interface WritingDialect {
    * @param seen only a row that is among these is set; the parameters of the scope, which the bindings of the statement name, come last
    */
   update(table: StoredTable, columns: readonly StoredColumn[], guarded: boolean, seen?: SeenRows): Statement
+  /**
+   * The guarded `update` of a row whose columns hold values of their own types, as `typeof(title) = 'text'`. A row with a stray value, such
+   * as a number in a column of texts, is left alone. Undefined: the types of the columns have values of several forms.
+   */
+  updatePlain?(table: StoredTable, columns: readonly StoredColumn[]): Statement | undefined
   /** Deletes the row of a key, the one parameter. */
   delete(table: StoredTable): Statement
   /** Deletes the rows of a list of keys, the one parameter, in a table whose key has one part. */

@@ -107,6 +107,13 @@ export class FlatWriter {
   *#update(shape: RowShape, address: RecordAddress, asked: RowAsked): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { body, view, rules } = asked
+    if (shape.plain !== undefined && rules === undefined && isFree(shape, view)) {
+      const parameters = bindFields(shape, body)
+      const { row, columns, plain: statement } = shape
+      const change = { row, columns: { columns, parameters: parameters! }, statement, address, shown: address, isTried: true }
+      const written = parameters === undefined ? undefined : yield* this.#rows.update(change, asked)
+      if (written !== undefined) return written
+    }
     // Nothing else is said of a record that does not exist for the caller, nor where a trigger of a file may refuse the statement. Where
     // nothing else need be known before, the statement of the change looks for it.
     const isUnseen = rules?.hides(resource) === true && this.#looks(shape, asked)
@@ -128,8 +135,8 @@ export class FlatWriter {
   }
 
   /** Whether the statement that changes a record may be the first that looks for it. */
-  #looks({ row: { touched } }: RowShape, { rules, view: { ctx } }: RowAsked): boolean {
-    return touched.length === 0 && rules?.writing === undefined && !this.#connection.mayHoldMisfits && !hasPrecondition(ctx.headers)
+  #looks(shape: RowShape, asked: RowAsked): boolean {
+    return asked.rules?.writing === undefined && !this.#connection.mayHoldMisfits && isFree(shape, asked.view)
   }
 
   /** Returns a body with the primary key of the record that it links; undefined where that does not exist for the caller. */
@@ -168,4 +175,9 @@ export class FlatWriter {
     const rest = shown === undefined ? body : omitUnchanged(body, resource, [shown], this.#connection.mayHoldMisfits)
     return { shape: rest === body ? shape : this.#shapes.find(resource, rest, 'update'), body: rest }
   }
+}
+
+/** Whether nothing need be known of a row before a statement changes it: no function of the model, and no condition of the request. */
+function isFree({ row: { touched } }: RowShape, { ctx }: View): boolean {
+  return touched.length === 0 && !hasPrecondition(ctx.headers)
 }

@@ -42,6 +42,8 @@ export interface PlannedRowChange {
   readonly shown: RecordAddress
   /** Whether nobody has looked if the record exists for the caller: the statement sets one alone that does. */
   readonly isUnseen?: boolean
+  /** Whether another way follows where the statement has changed no row. */
+  readonly isTried?: boolean
 }
 
 export class RowChanges {
@@ -93,7 +95,7 @@ export class RowChanges {
     }
     // Stages of a trace follow each other.
     const rows = yield* this.#set(change, asked, asked.isWide || view.trace !== undefined ? undefined : ask)
-    if (rows === undefined) return undefined
+    if (rows === undefined || (rows === 0 && change.isTried === true)) return undefined
     if (rules !== undefined) {
       yield* rules.confirm()
       if (shown !== address) yield* rules.requireStays(address.resource, address.key)

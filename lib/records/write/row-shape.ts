@@ -53,6 +53,11 @@ export interface RowShape {
    * Whether the database may hold a value in another form than the one that would be written, so that what is shown is not written again.
    */
   readonly mayBeShown: boolean
+  /**
+   * Sets the columns of a row that holds no stray value in them, so that nothing of the row need be read before: see
+   * `WritingDialect.updatePlain`. Undefined: there is no such statement, or none is needed.
+   */
+  readonly plain: Statement | undefined
   /** Whether functions of the model would be called for a row before the database refuses a value that is taken. */
   readonly callsEarly: boolean
 }
@@ -104,6 +109,7 @@ export function makeRowShape(resource: Resource, names: readonly string[], mode:
   const counting = counts ? writing.insert(stored, [...columns, stored.key[0]!]) : undefined
   const attributes = names.map(name => resource.byName.get(name)!)
   const mayBeShown = mode === 'update' && (connection.mayHoldMisfits || attributes.some(mayHaveForms))
+  const isPlain = mode === 'update' && connection.mayHoldMisfits && attributes.every(each => each.kind === 'scalar' && each.lazy !== true)
   const filled = attributes.filter(({ readOnly }) => readOnly).map(({ name }) => name)
   const isBound = filled.length > 0 || link !== undefined || attributes.some(({ schema }) => schema !== undefined)
   return {
@@ -118,6 +124,7 @@ export function makeRowShape(resource: Resource, names: readonly string[], mode:
     statement,
     counting,
     mayBeShown,
+    plain: isPlain ? writing.updatePlain?.(stored, columns) : undefined,
     callsEarly: isUnique && !keepsUnique,
   }
 }

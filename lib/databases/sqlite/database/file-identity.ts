@@ -21,6 +21,29 @@ export class FileIdentity {
     this.#known = statSync(this.#path, { throwIfNoEntry: false })
   }
 
+  /**
+   * Checks the file before a transaction that `check` ends. With a write-ahead log the check at the end is enough, since nothing is written
+   * at the path before. Without a log SQLite makes `app.sqlite-journal`, and whoever opens another file that has come to the path meanwhile
+   * would roll the journal back into that file.
+   */
+  checkBefore(): void {
+    if (!this.#hasLog) this.check()
+  }
+
+  get #hasLog(): boolean {
+    return (this.#usesLog ??= this.#db.pragma('journal_mode', { simple: true }) === 'wal')
+  }
+
+  /** Returns what has happened to the file where a write has failed for it; otherwise the error of the write. */
+  explain(error: unknown): unknown {
+    try {
+      this.check()
+      return error
+    } catch (gone) {
+      return gone
+    }
+  }
+
   /** @throws Error with a code of SQLite when writes to the file would be lost. */
   check(): void {
     const known = this.#known
@@ -31,9 +54,8 @@ export class FileIdentity {
     if (found.size === 0 && known.size > 0) throw this.#gone('was emptied')
     // Inside a transaction the schema may be half changed.
     if (this.#db.inTransaction) return
-    this.#usesLog ??= this.#db.pragma('journal_mode', { simple: true }) === 'wal'
     // Without a log SQLite itself checks whether the file has changed. With one, checkpoints change the file.
-    if (this.#usesLog && !this.#isSame(found.size < known.size)) return
+    if (this.#hasLog && !this.#isSame(found.size < known.size)) return
     this.#known = found
   }
 

@@ -7,7 +7,14 @@
 import { withArticle } from '../foundation/base/article.ts'
 import { restError, type RestError } from '../foundation/base/errors.ts'
 import type { KeyPart, PolymorphicTarget, Resource, ToOneOfAttribute } from './model.ts'
-import { readScalar, parseScalar, formatScalar, type ScalarKind, type ScalarValue } from '../foundation/values/scalar-type.ts'
+import {
+  readScalar,
+  parseScalar,
+  formatScalar,
+  type ScalarKind,
+  type ScalarType,
+  type ScalarValue,
+} from '../foundation/values/scalar-type.ts'
 
 /** The values of a key's parts, in the order of `resource.key`. */
 export type KeyValues = readonly ScalarValue[]
@@ -79,7 +86,39 @@ export function idFromText(text: string, resource: Resource, encoded = false): R
 
 function readPart(text: string, { type }: KeyPart, encoded: boolean): ScalarValue | undefined {
   const part = encoded && text.includes('%') ? decodePart(text) : text
-  return part === undefined ? undefined : parseScalar(part, type)
+  return part === undefined ? undefined : parsePart(part, type)
+}
+
+const BYTES = /^x'((?:[0-9a-f]{2})*)'$/
+
+/** Bytes in a key of a file, which is of another type, as records show them: a base64 text could be the key of another row. */
+export function formatBytes(bytes: Uint8Array): string {
+  return `x'${Buffer.from(bytes).toString('hex')}'`
+}
+
+function formatPart(value: unknown, type: ScalarType): unknown {
+  return value instanceof Uint8Array ? formatBytes(value) : formatScalar(value, type)
+}
+
+/** A key of a file may be of another type than its column: it is found by what is shown. */
+function parsePart(text: string, type: ScalarType): ScalarValue | undefined {
+  return readBytes(text, type) ?? parseScalar(text, type) ?? findStray(text, type)
+}
+
+function readBytes(value: unknown, { strays }: ScalarType): Uint8Array | undefined {
+  const bytes = strays === true && typeof value === 'string' ? BYTES.exec(value)?.[1] : undefined
+  return bytes === undefined ? undefined : Buffer.from(bytes, 'hex')
+}
+
+/** A value of a key's part that is not of its type; undefined where no row can have it, as `01` in a column of integers. */
+function findStray(value: unknown, { kind, strays, items }: ScalarType): ScalarValue | undefined {
+  if (strays !== true || items !== undefined) return undefined
+  const isCounted = kind === 'integer' || kind === 'bigint'
+  if (typeof value === 'number') return isCounted && Number.isFinite(value) ? value : undefined
+  if (typeof value !== 'string' || !isCounted || !/^\s*[+-]?(?:\d|\.\d)/.test(value)) return typeof value === 'string' ? value : undefined
+  const number = Number(value)
+  // SQLite makes a number of each text that is one.
+  return Number.isNaN(number) ? value : String(number) === value ? number : undefined
 }
 
 /** As `idFromText`, for the primary key. */
@@ -92,7 +131,7 @@ export function keyFromText(text: string, resource: Resource, encoded = false): 
   if (parts.length !== resource.key.length) return undefined
   const values: ScalarValue[] = []
   for (const [index, part] of parts.entries()) {
-    const value = part === undefined ? undefined : parseScalar(part, resource.key[index]!.type)
+    const value = part === undefined ? undefined : parsePart(part, resource.key[index]!.type)
     if (value === undefined) return undefined
     values.push(value)
   }
@@ -110,7 +149,8 @@ export function idFromJson(json: unknown, resource: Resource): RecordKey | undef
 /** As `idFromJson`, for the primary key. */
 export function keyFromJson(json: unknown, resource: Resource): KeyValues | undefined {
   if (resource.key.length > 1) return typeof json === 'string' ? keyFromText(json, resource) : undefined
-  const value = json === null ? undefined : readScalar(json, resource.key[0]!.type)
+  const { type } = resource.key[0]!
+  const value = json === null ? undefined : (readBytes(json, type) ?? readScalar(json, type) ?? findStray(json, type))
   return value === undefined ? undefined : [value]
 }
 
@@ -156,13 +196,13 @@ export function textOfPart(value: unknown): string {
 
 /** The primary key as text: a path segment, percent-encoded. */
 export function keyToSegment(values: KeyValues, resource: Resource): string {
-  return joinKey(values.map((value, part) => formatScalar(value, resource.key[part]!.type)))
+  return joinKey(values.map((value, part) => formatPart(value, resource.key[part]!.type)))
 }
 
 /** The ID of a client as text, for error texts and for `Location` (a path segment, percent-encoded). */
 export function idToSegment(key: RecordKey, resource: Resource): string {
   const parts = idParts(resource)
-  return joinKey(idValues(key).map((value, part) => formatScalar(value, parts[part]!.type)))
+  return joinKey(idValues(key).map((value, part) => formatPart(value, parts[part]!.type)))
 }
 
 /**
@@ -176,7 +216,7 @@ export function shownText({ shown }: ShownKey, { shownKey }: Resource): string {
 /** The ID of a client as bodies and records have it. */
 export function idToJson(key: RecordKey, resource: Resource): unknown {
   const parts = idParts(resource)
-  const values = idValues(key).map((value, part) => formatScalar(value, parts[part]!.type))
+  const values = idValues(key).map((value, part) => formatPart(value, parts[part]!.type))
   return values.length === 1 ? values[0] : joinKey(values)
 }
 

@@ -372,7 +372,7 @@ function describeModel(model: Model): Description {
 
 /** Describes a type in one spelling. It ignores whether a file may hold values of other types, because these are shown as they are. */
 function describeType(type: ScalarType): string {
-  const { loose: _, toStored: __, ofFile: ___, time, ...others } = type as FileScalar
+  const { loose: _, toStored: __, ofFile: ___, strays: ____, time, ...others } = type as FileScalar
   // MikroORM stores milliseconds by default, so the form of texts does not matter.
   const own = time?.unit === 'milliseconds' && time.uniform ? others : { ...others, time }
   return JSON.stringify(

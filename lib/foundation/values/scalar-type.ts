@@ -76,6 +76,8 @@ export interface ScalarType {
   readonly loose?: boolean
   /** For numbers: whether other programs may write the column, which may hold integers beyond 2^53 and texts then. */
   readonly ofFile?: boolean
+  /** For keys of a file: whether a row may have a value of another type, as `A12` in a column of integers. A rowid cannot. */
+  readonly strays?: boolean
   /** For loose types: returns the stored form of a value, which entities hold. */
   readonly toStored?: (value: unknown) => unknown
   /** For text: whether the column compares by its own collation, where the engine compares by code point. */

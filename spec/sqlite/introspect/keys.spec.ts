@@ -112,6 +112,57 @@ describe('keys of a file', () => {
     assert.deepEqual(await file.write('PUT', 'mixed/x', { name: 'c' }), { id: 'x', name: 'c' })
   })
 
+  for (const [type, own, strays] of [
+    ['int', '1', { "'id'": 'id', '1.5': 1.5, "x'00ff'": "x'00ff'", "'a~b/c'": 'a~b/c', "'{bad'": '{bad', "''": '', '9e999': null }],
+    ['bigint', '1', { "'id'": 'id', '1.5': '1.5', "'[1]'": '[1]', "''": '' }],
+    ['uuid', "'6fa459ea-ee8a-3ca4-894e-db77e160355e'", { "'none'": 'none', "x'00ff'": "x'00ff'" }],
+    ['date', "'2020-02-29'", { "'0000-00-00'": '0000-00-00', '7': 7, "x'00ff'": "x'00ff'" }],
+    ['text', "'a'", { "x'00ff'": "x'00ff'" }],
+  ] as const) {
+    it(`that are ${type} and hold a value of another type are shown, found and followed`, async () => {
+      const values = [own, ...Object.keys(strays)].map(value => `(${value})`).join()
+      await using file = await serve(`
+        create table patient (id ${type} primary key, name text);
+        create table visit (id integer primary key, patient_id ${type} references patient(id));
+        create table tag (id integer primary key);
+        create table tagging (patient_id ${type} references patient(id), tag_id int references tag(id), primary key (patient_id, tag_id));
+        insert into patient (id) values ${values};
+        insert into visit (patient_id) select id from patient;
+        insert into tag values (1);
+        insert into tagging select id, 1 from patient;
+      `)
+      const patients = await file.get('patients?expand=visits,tags')
+      const [lists] = [await file.get('patients?sort=id.desc'), await file.get('visits?depth=2'), await file.get('tags?depth=2')]
+      assert.equal(lists.length, patients.length)
+      const ids = patients.map(({ id }: { id: unknown }) => id)
+      for (const shown of Object.values(strays)) assert.ok(ids.includes(shown), `${String(shown)} among ${JSON.stringify(ids)}`)
+      for (const id of ids.filter((each: unknown) => each !== null && each !== '')) {
+        const path = `patients/${encodeURIComponent(String(id))}`
+        const { visits, ...record } = await file.get(path)
+        assert.equal(record.id, id)
+        assert.equal(visits.length, 1)
+        assert.equal((await file.write('PUT', path, { name: 'Ann' })).name, 'Ann')
+        assert.equal((await file.write('PUT', `visits/${visits[0]}`, { patient: id })).patient, id)
+        await file.write('PUT', `${path}/tags`, [])
+        assert.deepEqual((await file.get(path)).tags, [])
+      }
+      // Nobody can write a key of another type.
+      await file.ask('POST', 'patients', { id: true }, 422)
+      await file.ask('GET', 'patients/nobody', undefined, 404)
+      if (type === 'int') for (const other of ['01', '1e0', '1.0', '%201']) await file.ask('GET', `patients/${other}`, undefined, 404)
+    })
+  }
+
+  it('that are beyond 2^53 in the midst of many are exact', async () => {
+    const many = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 300)'
+    await using file = await serve(`
+      create table ints (id int primary key, v int);
+      insert into ints ${many} select iif(i = 150, 9007199254740993, i), i from n;
+    `)
+    assert.deepEqual(await file.get('ints?v=150'), [{ id: '9007199254740993', v: 150 }])
+    assert.equal((await file.get('ints/9007199254740993')).v, 150)
+  })
+
   it('that are NULL, which SQLite allows, are shown', async () => {
     await using file = await serve(
       `create table loose (id text primary key, v int); insert into loose values (null, 1), (null, 2), ('k', 3);`,

@@ -107,6 +107,12 @@ export class ColumnTypes {
 
   /** Finds the type of a key column. Undefined for a type that cannot be part of an ID. */
   ofKey(column: FileColumn): FileScalar | undefined {
+    const type = this.#findKeyType(column)
+    // SQLite refuses a rowid that is no integer.
+    return type === undefined || this.#table.rowidKey ? type : { ...type, strays: true }
+  }
+
+  #findKeyType(column: FileColumn): FileScalar | undefined {
     const type = this.of(column)
     const { kind } = type
     const samples = this.#samples.get(column.name) ?? []
@@ -139,6 +145,15 @@ function readSamples(db: Database.Database, table: FileTable, columns: readonly 
   const rows = db.prepare(`${from} limit ${SAMPLES}`).safeIntegers(true).raw().all() as unknown[][]
   if (rows.length === SAMPLES && table.rowid !== undefined) {
     rows.push(...(db.prepare(`${from} order by ${table.rowid} desc limit ${SAMPLES}`).safeIntegers(true).raw().all() as unknown[][]))
+  }
+  const [key, ...others] = table.key
+  // Among many rows a key may have numbers beyond 2^53 that stand at neither end. Its index shows them at once.
+  if (rows.length >= SAMPLES && key !== undefined && others.length === 0 && !table.rowidKey) {
+    for (const end of ['min', 'max']) {
+      const value = `select ${end}(${quoted(key)}) from main.${quoted(table.name)} where ${quoted(key)} < ''`
+      const found: unknown = db.prepare(value).safeIntegers(true).pluck().get()
+      rows.push(columns.map(column => (column === key ? found : null)))
+    }
   }
   return new Map(columns.map((column, index) => [column, rows.map(row => toNumber(row[index])).filter(value => value !== null)]))
 }

@@ -2,6 +2,7 @@
  * Decode: values as SQLite gives them to their JSON form. A value that does not fit its declared type (SQLite allows it) is shown as it is.
  */
 import { formatIso } from '../../../foundation/values/iso-time.ts'
+import { formatBytes } from '../../../model/key.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { BuilderSource } from '../../sql/builder-source.ts'
 import { decodeDatetime, decodeJson, decodeNumber, decodeOdd, formatDecimal } from '../../sql/decode-document.ts'
@@ -64,8 +65,12 @@ function findLooseDecoder(type: ScalarType): Decoder {
     case 'json':
       return decodeJson
     default:
-      return decodeOdd
+      return type.strays === true ? decodeKey : decodeOdd
   }
+}
+
+function decodeKey(value: unknown): unknown {
+  return value instanceof Uint8Array ? formatBytes(value) : decodeOdd(value)
 }
 
 /** JavaScript that tests whether the value of an expression needs no decoder, in a column that has one for others. */

@@ -19,17 +19,27 @@ export function encodeLinks(rows: readonly Row[], { from, parts }: Pick<Compiled
   if (from.length === 1) {
     const at = from[0]!
     const isPlain = isNumber(parts[0]!)
-    for (const row of rows) if (row[at] !== null) seen.add(format(row[at], isPlain))
+    for (const row of rows) if (canLink(row[at])) seen.add(format(row[at], isPlain))
   } else {
     const isPlain = parts.map(isNumber)
     for (const row of rows)
-      if (from.every(at => row[at] !== null)) seen.add(`[${from.map((at, index) => format(row[at], isPlain[index]!)).join()}]`)
+      if (from.every(at => canLink(row[at]))) seen.add(`[${from.map((at, index) => format(row[at], isPlain[index]!)).join()}]`)
   }
   return { parameter: `[${[...seen].join()}]`, count: seen.size }
 }
 
+/** JSON has no bytes, which a file may hold in any column. */
+function canLink(value: unknown): boolean {
+  return value !== null && typeof value !== 'object'
+}
+
+const DIGITS = /^-?\d+$/
+
+/** A column of integers may hold any text in a file, as `A12`. */
 function format(value: unknown, isPlain: boolean): string {
-  return isPlain ? String(value) : JSON.stringify(value)
+  // JSON has no infinity: SQLite reads `9e999` as such.
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : `${value < 0 ? '-' : ''}9e999`
+  return isPlain && (typeof value !== 'string' || DIGITS.test(value)) ? String(value) : JSON.stringify(value)
 }
 
 /** Whether a part of a key is written as it is: integers leave SQLite as numbers, or as texts of digits. */

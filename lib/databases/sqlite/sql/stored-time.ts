@@ -101,9 +101,14 @@ export function findStoredTime(samples: readonly unknown[]): StoredTime {
   }
 }
 
-/** Whether all values are plain dates, without a time. */
+/**
+ * Whether a column that is declared as a date keeps to that: at least half of its times are plain dates. Strays, such as `n/a` or
+ * `0000-00-00`, say nothing.
+ */
 export function areDates(samples: readonly unknown[]): boolean {
-  return samples.every(sample => typeof sample === 'string' && recognizeForm(sample)?.clock === 'none')
+  const forms = samples.flatMap(sample => recognizeForm(sample) ?? [])
+  const dates = forms.filter(({ clock, unit }) => clock === 'none' && unit === 'text').length
+  return dates >= forms.length - dates
 }
 
 /** Formats a date-time as its column stores it. */

@@ -6,7 +6,6 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { findPlace } from '../../lib/doors/engines/creation-place.ts'
 import { readSettings } from '../../lib/doors/engines/settings.ts'
-import { createLineReader } from '../../lib/doors/engines/state.ts'
 
 describe('MIKRO_REST_WORKBENCH', () => {
   it('is a port', () => {
@@ -43,14 +42,5 @@ describe('the place where an engine is made', () => {
     assert.equal(findPlace(stack.join('\n'), '/other'), '/app/test/a b.js:12')
     assert.equal(findPlace('Error\n    at async /app/c.ts:7:1', '/app'), 'c.ts:7')
     assert.equal(findPlace(stack.slice(0, 3).join('\n'), '/app'), '')
-  })
-})
-
-describe('lines of another process', () => {
-  it('come in chunks that end anywhere, also within a character', () => {
-    const lines: string[] = []
-    const read = createLineReader(line => lines.push(line))
-    for (const byte of Buffer.from('"prüft 注文"\n\n"b"\n"c')) assert.ok(read(Buffer.of(byte)))
-    assert.deepEqual(lines, ['"prüft 注文"', '"b"'])
   })
 })

@@ -1,4 +1,4 @@
-/** `MIKRO_REST_WORKBENCH`: the engines of test processes in one list, each with its workbench. Real processes, and a real browser. */
+/** `MIKRO_REST_WORKBENCH`: the engines of a test process in a list, each with its workbench. Real processes, and a real browser. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -43,7 +43,7 @@ import { registerHooks } from 'node:module'
 const loaded = []
 registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
 ${BEGIN.replaceAll(/import (\{.*\}) from ('.*')/g, 'const $1 = await import($2)')}
-const shown = () => JSON.stringify(loaded.map(url => url.split('/').at(-1)).filter(name => /^(?:engines-of|shown-engine|host|guest|meeting|node:http)/.test(name)))
+const shown = () => JSON.stringify(loaded.map(url => url.split('/').at(-1)).filter(name => /^(?:engines-of|shown-engine|host|node:http)/.test(name)))
 `
 /** Makes an engine and a fork, and ends when it is told to. */
 const STAYS = `${BEGIN}
@@ -92,19 +92,21 @@ async function freePort(): Promise<number> {
   return port
 }
 
-async function list(port: number): Promise<ListedProcess[]> {
+const NOBODY: ListedProcess = { pid: 0, name: '', engines: [] }
+
+async function list(port: number): Promise<ListedProcess> {
   const answer = await fetch(`http://127.0.0.1:${port}/engines.json`).catch(() => undefined)
-  return answer === undefined ? [] : ((await answer.json()) as { processes: ListedProcess[] }).processes
+  return answer === undefined ? NOBODY : ((await answer.json()) as ListedProcess)
 }
 
 /** Waits until the list is as wanted. */
-async function until(port: number, wanted: (processes: readonly ListedProcess[]) => boolean, run?: TestRun): Promise<ListedProcess[]> {
-  let found: ListedProcess[] = []
+async function until(port: number, wanted: (engines: readonly ListedEngine[]) => boolean, run: TestRun): Promise<ListedProcess> {
+  let found = NOBODY
   for (const end = Date.now() + 60_000; Date.now() < end; await wait(50)) {
     found = await list(port)
-    if (wanted(found)) return found
+    if (wanted(found.engines)) return found
   }
-  throw new Error(`waited in vain: ${JSON.stringify(found)} ${run?.output ?? ''}`)
+  throw new Error(`waited in vain: ${JSON.stringify(found)} ${run.output}`)
 }
 
 async function assertRefusesOthers(port: number, engines: readonly ListedEngine[]): Promise<void> {
@@ -118,12 +120,12 @@ async function assertRefusesOthers(port: number, engines: readonly ListedEngine[
   assert.equal(await ask(`/open/${engines[0]!.id}`, { 'sec-fetch-site': 'cross-site' }), 403)
   assert.equal(await ask(`/go/${engines[0]!.id}`, { origin: 'https://evil.example' }, 'POST'), 403)
   assert.equal(await ask(`/go/${engines[0]!.id}`, {}), 405)
-  assert.deepEqual([await ask('/open/7.1', {}), await ask('/open/0.99', {}), await ask('/else', {})], [404, 404, 404])
+  assert.deepEqual([await ask('/open/99', {}), await ask('/open/1.1', {}), await ask('/else', {})], [404, 404, 404])
 }
 
-const hasEngines = (count: number) => (processes: readonly ListedProcess[]) => processes.flatMap(({ engines }) => engines).length === count
+const hasEngines = (count: number) => (engines: readonly ListedEngine[]) => engines.length === count
 
-describe('engines of test processes', { timeout: 300_000 }, () => {
+describe('engines of a test process', { timeout: 300_000 }, () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'mikro-rest-engines-'))
     await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction')
@@ -134,55 +136,51 @@ describe('engines of test processes', { timeout: 300_000 }, () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('are in one list, whichever process has the port, which is refused to other sites and names; each opens its workbench', async () => {
+  it('are in a list, which is refused to other sites and names; each opens its workbench', async () => {
     const port = await freePort()
-    const env = { MIKRO_REST_WORKBENCH: String(port) }
-    const first = new TestRun('stays.mjs', env)
-    await until(port, hasEngines(2), first)
-    const second = new TestRun('stays.mjs', env)
-    const processes = await until(port, hasEngines(4), second)
+    const run = new TestRun('stays.mjs', { MIKRO_REST_WORKBENCH: String(port) })
+    const { pid, name, engines } = await until(port, ([, fork]) => fork?.requests === 1, run)
+    assert.deepEqual([pid, name], [run.child.pid, 'stays.mjs'])
     assert.deepEqual(
-      processes.map(({ name, engines }) => [name, engines.map(({ name: of, place, waits }) => [of, place, waits])]),
-      [first, second].map(() => [
-        'stays.mjs',
-        [
-          ['users', 'stays.mjs:7', false],
-          ['fork of users', 'stays.mjs:8', false],
-        ],
-      ]),
+      engines.map(({ name: of, place, waits }) => [of, place, waits]),
+      [
+        ['users', 'stays.mjs:7', false],
+        ['fork of users', 'stays.mjs:8', false],
+      ],
     )
-    await until(port, ([, guest]) => guest?.engines[1]?.requests === 1)
-    assert.match(first.output, new RegExp(`mikro-rest: The engines of these tests are shown at http://127\\.0\\.0\\.1:${port}/\n`))
-    assert.doesNotMatch(second.output, /shown/)
+    assert.match(run.output, new RegExp(`mikro-rest: The engines of stays\\.mjs are shown at http://127\\.0\\.0\\.1:${port}/\n`))
 
-    for (const { engines } of processes) {
-      const opened = await fetch(`http://127.0.0.1:${port}/open/${engines[1]!.id}`)
-      assert.match(opened.url, /^http:\/\/127\.0\.0\.1:\d+\/_ui$/)
-      assert.notEqual(new URL(opened.url).port, String(port))
-      assert.match(await opened.text(), /<title>Workbench/)
-      const { origin } = new URL(opened.url)
-      const outline = (await (await fetch(`${origin}/_ui/outline.json`)).json()) as { title: string; home: string }
-      assert.deepEqual([outline.title, outline.home], ['fork of users', `http://127.0.0.1:${port}/`])
-      const { requests } = (await (await fetch(`${origin}/_test/requests`)).json()) as { requests: { id: number; method: string }[] }
-      assert.deepEqual(
-        requests.map(({ method }) => method),
-        ['POST'],
-      )
-      const { request: shown } = (await (await fetch(`${origin}/_test/requests/1`)).json()) as { request: { statements: unknown[] } }
-      assert.ok(shown.statements.length > 0, 'what it has run is kept from its first request on')
-    }
-
-    await assertRefusesOthers(port, processes[0]!.engines)
-
-    assert.equal(await first.finish(), 0, first.output)
-    const left = await until(port, hasEngines(2), second)
+    const opened = await fetch(`http://127.0.0.1:${port}/open/${engines[1]!.id}`)
+    assert.match(opened.url, /^http:\/\/127\.0\.0\.1:\d+\/_ui$/)
+    assert.notEqual(new URL(opened.url).port, String(port))
+    assert.match(await opened.text(), /<title>Workbench/)
+    const { origin } = new URL(opened.url)
+    const outline = (await (await fetch(`${origin}/_ui/outline.json`)).json()) as { title: string; home: string }
+    assert.deepEqual([outline.title, outline.home], ['fork of users', `http://127.0.0.1:${port}/`])
+    const { requests } = (await (await fetch(`${origin}/_test/requests`)).json()) as { requests: { id: number; method: string }[] }
     assert.deepEqual(
-      left.map(({ pid }) => pid),
-      [second.child.pid],
-      'the second process has taken the port',
+      requests.map(({ method }) => method),
+      ['POST'],
     )
-    assert.equal(await second.finish(), 0, second.output)
-    assert.deepEqual(await list(port), [])
+    const { request: shown } = (await (await fetch(`${origin}/_test/requests/1`)).json()) as { request: { statements: unknown[] } }
+    assert.ok(shown.statements.length > 0, 'what it has run is kept from its first request on')
+
+    await assertRefusesOthers(port, engines)
+    assert.equal(await run.finish(), 0, run.output)
+    assert.deepEqual(await list(port), NOBODY)
+  })
+
+  it('are at the next free port where another program or process has the first', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const run = new TestRun('stays.mjs', { MIKRO_REST_WORKBENCH: String(port) })
+    for (const end = Date.now() + 60_000; !run.output.includes('shown at') && Date.now() < end;) await wait(50)
+    const [, next = ''] = /shown at http:\/\/127\.0\.0\.1:(\d+)\//.exec(run.output) ?? []
+    assert.ok(Number(next) > port, run.output)
+    assert.equal((await until(Number(next), hasEngines(2), run)).pid, run.child.pid)
+    assert.equal(await run.finish(), 0, run.output)
+    server.close()
   })
 
   it('do not keep their process, also while somebody looks at them', async () => {
@@ -190,7 +188,7 @@ describe('engines of test processes', { timeout: 300_000 }, () => {
     const script = `${NOTED}
 const engine = await RestEngine.create(options)
 const found = await (await fetch('http://127.0.0.1:${port}/engines.json')).json()
-const opened = await fetch('http://127.0.0.1:${port}/open/' + found.processes[0].engines[0].id)
+const opened = await fetch('http://127.0.0.1:${port}/open/' + found.engines[0].id)
 process.stdin.unref?.()
 console.log(new URL(opened.url).origin, shown())
 setTimeout(() => {}, 3000)
@@ -219,20 +217,16 @@ await closed.send('GET /v1/users').then(() => console.log('answers'), () => cons
 `,
     )
     const run = new TestRun('closes.mjs', { MIKRO_REST_WORKBENCH: String(port), MIKRO_REST_WORKBENCH_WAIT: '1' })
-    const waits = (number: number) => (processes: readonly ListedProcess[]) => processes[0]?.engines[number]?.waits === true
-    const [first] = await until(port, waits(0), run)
-    assert.equal(first!.engines[1]!.waits, false)
-    const opened = await fetch(`http://127.0.0.1:${port}/open/${first!.engines[0]!.id}`)
+    const waits = ([first]: readonly ListedEngine[]): boolean => first?.waits === true
+    const { engines: both } = await until(port, waits, run)
+    assert.equal(both[1]!.waits, false)
+    const opened = await fetch(`http://127.0.0.1:${port}/open/${both[0]!.id}`)
     assert.equal((await fetch(`${new URL(opened.url).origin}/v1/users`)).status, 200, 'it answers as long as it waits')
     const go = async (id: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}/go/${id}`, { method: 'POST' })).status
-    assert.equal(await go(first!.engines[0]!.id), 204)
-    const [second] = await until(port, waits(0), run)
-    assert.deepEqual(
-      second!.engines.map(({ id }) => id),
-      [first!.engines[1]!.id],
-    )
+    assert.equal(await go(both[0]!.id), 204)
+    const { engines: left } = await until(port, ([first]) => first?.id === both[1]!.id && first.waits, run)
     assert.match(run.output, /is closed/)
-    assert.equal(await go(second!.engines[0]!.id), 204)
+    assert.equal(await go(left[0]!.id), 204)
     assert.equal(await run.ended, 0, run.output)
   })
 
@@ -252,32 +246,15 @@ test('fails', engineTest(async ({ engine }) => assert.equal((await engine.send('
     )
     const env = { MIKRO_REST_WORKBENCH: String(port), MIKRO_REST_WORKBENCH_WAIT: 'failed' }
     const run = new TestRun('a.test.mjs', env, '--test')
-    const [found] = await until(port, ([first]) => first?.engines.some(({ waits }) => waits) === true, run)
+    const { engines: found } = await until(port, engines => engines.some(({ waits }) => waits), run)
     assert.deepEqual(
-      found!.engines.map(({ name, place, requests }) => [name, place, requests]),
+      found.map(({ name, place, requests }) => [name, place, requests]),
       [['fails', 'a.test.mjs', 1]],
     )
-    assert.match(found!.engines[0]!.failure!, /^AssertionError: /)
-    await fetch(`http://127.0.0.1:${port}/go/${found!.engines[0]!.id}`, { method: 'POST' })
+    assert.match(found[0]!.failure!, /^AssertionError: /)
+    await fetch(`http://127.0.0.1:${port}/go/${found[0]!.id}`, { method: 'POST' })
     assert.equal(await run.ended, 1)
     assert.match(run.output, /pass 1\n[^]*fail 1\n/)
-  })
-
-  it('are not shown where something else has the port, and the tests run', async () => {
-    const server = createServer(socket => socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n')).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    const run = new TestRun('stays.mjs', { MIKRO_REST_WORKBENCH: String(port) })
-    for (const end = Date.now() + 60_000; !run.output.includes('not shown') && Date.now() < end;) await wait(50)
-    assert.equal(await run.finish(), 0)
-    assert.match(
-      run.output,
-      new RegExp(
-        `The engines of this process are not shown: something else has the port\\. ` +
-          `MIKRO_REST_WORKBENCH names the port ${port}: choose another one\\.`,
-      ),
-    )
-    server.close()
   })
 
   it('are refused a port that is none, and cost nothing without one', async () => {
@@ -318,7 +295,7 @@ test('fails', engineTest(async ({ engine }) => assert.equal((await engine.send('
       const ended = run.finish()
       await page.getByRole('button', { name: 'Let go: fork of users' }).click()
       await page.getByRole('button', { name: 'Let go: users', exact: true }).click()
-      await page.getByText('No process answers').waitFor()
+      await page.getByText('The process does not answer').waitFor()
       assert.equal(await ended, 0)
     } finally {
       await browser.close()

@@ -1,24 +1,20 @@
-/**
- * Engines of process: the engines of this process that are shown, and their way into the list. Nothing of it keeps the process, apart from
- * engines that wait at their end.
- */
+/** Engines of process: lists the engines of this process at a port. Only an engine that waits at its end keeps the process running. */
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import type { WorldEngine } from '../server/controls/world-engine.ts'
 import { findPlace, formatPath } from './creation-place.ts'
-import { Meeting, type OwnProcess } from './meeting.ts'
+import { Host, type HostedProcess, type ListedProcess } from './host.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { ShownEngine, type Audience } from './shown-engine.ts'
-import type { ProcessState } from './state.ts'
 
 /** Resources that a name has. */
 const NAMED = 3
 /** Milliseconds of a timer that does nothing but keep the process. */
 const LONG = 1 << 30
 
-export class EnginesOfProcess implements Audience, OwnProcess {
+export class EnginesOfProcess implements Audience, HostedProcess {
   readonly settings: Settings
   readonly #engines = new Map<string, ShownEngine>()
-  readonly #meeting: Meeting
+  home = ''
   readonly #name = nameProcess(process.argv, process.env, process.cwd())
   #count = 0
   #hold: NodeJS.Timeout | undefined
@@ -26,9 +22,18 @@ export class EnginesOfProcess implements Audience, OwnProcess {
   /** @throws RangeError for an environment that is not of its form. */
   constructor(env: NodeJS.ProcessEnv) {
     this.settings = readSettings(env)
-    this.#meeting = new Meeting(this.settings.port, this)
-    void this.#meeting.begin()
+    void this.#listen(this.settings.port)
     if (this.settings.waiting === 'all') process.once('beforeExit', () => this.#waitForAll())
+  }
+
+  /** Serves the list. A port that cannot be had fails no test. */
+  async #listen(port: number): Promise<void> {
+    try {
+      this.home = `http://127.0.0.1:${await Host.listen(port, this)}/`
+      this.#say(`The engines of ${this.#name} are shown at ${this.home}`)
+    } catch (error) {
+      this.#say(`The engines of ${this.#name} are not shown: ${(error as Error).message}. MIKRO_REST_WORKBENCH names the port ${port}.`)
+    }
   }
 
   /**
@@ -46,10 +51,9 @@ export class EnginesOfProcess implements Audience, OwnProcess {
     internals.keepStatements()
     internals.parts.states.keep()
     this.#engines.set(id, shown)
-    this.changed()
   }
 
-  get state(): ProcessState {
+  get state(): ListedProcess {
     const engines = [...this.#engines.values()].filter(({ isHidden }) => !isHidden).map(({ facts }) => facts)
     return { pid: process.pid, name: this.#name, engines }
   }
@@ -61,7 +65,6 @@ export class EnginesOfProcess implements Audience, OwnProcess {
       clearInterval(this.#hold)
       this.#hold = undefined
     }
-    this.#meeting.tell()
   }
 
   left({ id }: ShownEngine): void {
@@ -77,7 +80,7 @@ export class EnginesOfProcess implements Audience, OwnProcess {
     this.#engines.get(id)?.letGo()
   }
 
-  say(sentence: string): void {
+  #say(sentence: string): void {
     process.stderr.write(`mikro-rest: ${sentence}\n`)
   }
 

@@ -1,7 +1,4 @@
-/**
- * List page: the engines of the processes that run, as a page that is up to date. It goes on where one process ends and another one takes
- * the port.
- */
+/** List page: the engines of a process, as a page that asks for the list again and again. */
 
 export const LIST_PAGE = `<!doctype html>
 <html lang="en">
@@ -63,38 +60,36 @@ const letGo = async id => {
   await update()
 }
 
-const draw = processes => {
+const draw = ({ pid, name, engines }) => {
   const focused = document.activeElement?.dataset.key
   list.replaceChildren()
-  for (const { pid, name, engines } of processes) {
-    add(list, 'h2', name + ', process ' + pid)
-    const items = add(list, 'ul')
-    for (const engine of engines) {
-      const item = add(items, 'li')
-      add(item, 'a', engine.name, { href: '/open/' + engine.id, 'data-key': engine.id })
-      add(item, 'span', engine.place)
-      add(item, 'span', engine.requests === 1 ? '1 request' : engine.requests + ' requests', { 'data-requests': engine.id })
-      if (engine.waits)
-        add(item, 'button', 'Let it go', {
-          type: 'button', 'aria-label': 'Let go: ' + engine.name, 'data-key': 'go ' + engine.id,
-        }).onclick = () => letGo(engine.id)
-      if (engine.failure !== undefined) add(item, 'p', 'Failed: ' + engine.failure)
-    }
+  if (engines.length > 0) add(list, 'h2', name + ', process ' + pid)
+  const items = add(list, 'ul')
+  for (const engine of engines) {
+    const item = add(items, 'li')
+    add(item, 'a', engine.name, { href: '/open/' + engine.id, 'data-key': engine.id })
+    add(item, 'span', engine.place)
+    add(item, 'span', engine.requests === 1 ? '1 request' : engine.requests + ' requests', { 'data-requests': engine.id })
+    if (engine.waits)
+      add(item, 'button', 'Let it go', {
+        type: 'button', 'aria-label': 'Let go: ' + engine.name, 'data-key': 'go ' + engine.id,
+      }).onclick = () => letGo(engine.id)
+    if (engine.failure !== undefined) add(item, 'p', 'Failed: ' + engine.failure)
   }
   if (focused !== undefined) for (const each of list.querySelectorAll('[data-key]')) if (each.dataset.key === focused) each.focus()
 }
 
 const update = async () => {
   const answer = await fetch('/engines.json').then(found => found.json()).catch(() => undefined)
-  const { processes = [] } = answer ?? {}
-  const text = JSON.stringify(processes)
-  if (text !== shown) draw(processes)
+  const process = answer ?? { engines: [] }
+  const text = JSON.stringify(process)
+  if (text !== shown) draw(process)
   shown = text
-  const waiting = processes.flatMap(({ engines }) => engines).filter(({ waits }) => waits).length
+  const waiting = process.engines.filter(({ waits }) => waits).length
   tell(
     answer === undefined
-      ? 'No process answers: the tests are over, or have not begun.'
-      : processes.length === 0
+      ? 'The process does not answer: its tests are over.'
+      : process.engines.length === 0
         ? QUIET
         : waiting === 0
           ? ''

@@ -26,14 +26,14 @@ export interface EngineFacts {
   readonly waits: boolean
   /** Why its test has failed, if it has. */
   readonly failure?: string
-  /** Of its workbench, once somebody has opened it. */
-  readonly address?: string
 }
 
-/** What an engine tells those who show it. */
+/** The list that an engine is shown in. */
 export interface Audience {
   readonly settings: Settings
-  /** Something of the list has changed. */
+  /** The address of the page of the list. */
+  readonly home: string
+  /** An engine begins to wait, or has been let go. */
   changed(): void
   left(engine: ShownEngine): void
 }
@@ -51,7 +51,6 @@ export class ShownEngine implements Showing {
   #isHidden = false
   #release: (() => void) | undefined
   #server: Promise<Server> | undefined
-  #address: string | undefined
 
   constructor(id: string, engine: WorldEngine, made: { readonly name: string; readonly place: string }, audience: Audience) {
     this.id = id
@@ -77,38 +76,31 @@ export class ShownEngine implements Showing {
       requests: internalsOf(this.#engine).parts.journal?.position ?? 0,
       waits: this.waits,
       ...(this.#failure === undefined ? {} : { failure: this.#failure.slice(0, MAX_TEXT) }),
-      ...(this.#address === undefined ? {} : { address: this.#address }),
     }
   }
 
   rename(name: string, place: string | undefined): void {
     this.#name = name
     this.#place = place === undefined ? this.#place : formatPath(place, process.cwd())
-    this.#audience.changed()
   }
 
   hide(): void {
     this.#isHidden = true
-    this.#audience.changed()
   }
 
   fail(reason: string): void {
     // Runners colour their messages.
     this.#failure = stripVTControlCharacters(reason)
-    this.#audience.changed()
   }
 
   /** Begins its server, if it has none yet. */
   async open(): Promise<string> {
     const server = await (this.#server ??= this.#listen())
-    this.#address = `http://127.0.0.1:${(server.address() as AddressInfo).port}${this.#engine.base}/${WORKBENCH}`
-    this.#audience.changed()
-    return this.#address
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}${this.#engine.base}/${WORKBENCH}`
   }
 
   async #listen(): Promise<Server> {
-    const home = `http://127.0.0.1:${this.#audience.settings.port}/`
-    const server = createShownServer(this.#engine, { title: this.#name.slice(0, MAX_TEXT), home })
+    const server = createShownServer(this.#engine, { title: this.#name.slice(0, MAX_TEXT), home: this.#audience.home })
     // Neither it nor who looks at it keeps the process of the tests.
     server.on('connection', socket => socket.unref())
     server.listen(0, '127.0.0.1').unref()

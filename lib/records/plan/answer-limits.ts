@@ -1,35 +1,26 @@
-/**
- * Answer limits: how much more an answer may hold, counted while its rows become records. A record that is shown in several places counts
- * in each, since it is written in each. Refuses with parameter_invalid (limit_exceeded) as soon as there is no room left, so before what
- * would come next is read.
- */
+/** Answer limits: counts the records and bytes of an answer while rows become records. A record shown twice counts twice. */
 import { parameterError } from '../../foundation/base/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { findParameterName, findLongest, type Pair, type Vocabulary } from '../request/query-string.ts'
 
-/** So many IDs of a list count as one record. */
+/** Ten IDs of a list count as one record. */
 const IDS = 10
 
-/** What an answer holds, as far as that is known. */
 export interface Tally {
   bytes: number
-  /** Records of all levels. */
   records: number
 }
 
 export class AnswerBudget {
   readonly #limits: Limits
   readonly #vocabulary: Vocabulary
-  /** Records times `IDS`, so that all are whole numbers. */
+  /** Records that still fit, times `IDS`: a whole number. */
   #places: number
   #bytes: number
   readonly #tally: Tally | undefined
   readonly #pairs: readonly Pair[]
 
-  /**
-   * @param pairs the query of the request
-   * @param tally receives the numbers of bytes and of records that are taken
-   */
+  /** @param pairs the query of the request */
   constructor(limits: Limits, vocabulary: Vocabulary, pairs: readonly Pair[], tally?: Tally) {
     this.#pairs = pairs
     this.#tally = tally
@@ -39,15 +30,15 @@ export class AnswerBudget {
     this.#bytes = limits.maxAnswerBytes
   }
 
-  /** Bytes of an answer at most. */
   get most(): number {
     return this.#limits.maxAnswerBytes
   }
 
   /**
-   * Takes room for records, or for IDs of a list.
+   * Counts records, or IDs of a list.
    *
-   * @param at the attribute that they are in; undefined for those of the answer itself
+   * @param at the attribute with the records; undefined for the records of the answer itself
+   * @throws RestError limit_exceeded, before the caller reads more rows
    */
   take(count: number, bytes: number, areIds: boolean, at: string | undefined): void {
     this.#places -= areIds ? count : count * IDS
@@ -59,12 +50,12 @@ export class AnswerBudget {
     if (this.#places < 0 || this.#bytes < 0) throw this.#refusal(at)
   }
 
-  /** Whether as many rows, of which each will be shown at least once, are too much already. */
+  /** Refuses these rows if they are too many even when each is shown only once. Counts nothing. */
   check(count: number, bytes: number, areIds: boolean, at: string | undefined): void {
     if ((areIds ? count : count * IDS) > this.#places || bytes > this.#bytes) throw this.#refusal(at)
   }
 
-  /** The parameter of the request that says most; that of its page without any. */
+  /** The longest parameter of the request, to blame for a long answer; the name of `limit` if no parameter was given. */
   get longest(): string {
     return findLongest(this.#pairs) || findParameterName(this.#vocabulary, 'limit')
   }

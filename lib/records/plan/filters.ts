@@ -1,6 +1,6 @@
 /**
- * Filters: each filter of the request becomes a Condition. Each narrows on its own: two filters through one list may be met by two records.
- * Refuses with parameter_invalid: unknown attributes, operators or wildcards that do not go with the type, limits.
+ * Filters: each filter becomes a Condition. Two filters through one list (`?books.title=A&books.year=1990`) may be met by two different
+ * books.
  */
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import { parameterError } from '../../foundation/base/errors.ts'
@@ -14,7 +14,6 @@ import type { Condition, KeyRef, Operand, PatternForm, ValueRef } from './read-p
 import { describeScalar, isOrdered, isText } from '../../foundation/values/scalar-type.ts'
 import { branchesFor, isVisible, type Visibility } from './visibility.ts'
 
-/** The context that filters are planned in. */
 interface FilterContext {
   readonly root: Resource
   readonly limits: Limits
@@ -30,7 +29,7 @@ export function planFilters(filters: readonly RawFilter[], context: FilterContex
   })
 }
 
-/** An attribute that bears a reserved name is filtered with an underscore after it. */
+/** An attribute `limit` is filtered as `limit_=5`, because `limit=5` has another meaning. */
 function withoutReservedMark(path: string, { root, visibility, vocabulary }: FilterContext): string {
   if (!path.includes('_')) return path
   const [first = '', ...rest] = path.split('.')
@@ -63,25 +62,23 @@ function planPath(written: string, filter: RawFilter, index: number, context: Fi
         reserved: [...vocabulary.reserved.values()],
       }),
   })
-  // A relation that is shown as something else must not tell by its records what it is.
+  // A relation shown with other values than its IDs must not betray the IDs.
   if (!isOpen(walk, 'filterable')) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
   return anyPart(splitFilter(walk, [], { path, filter, index, visibility }))
 }
 
-/** Whether an attribute is a text that can be filtered by. */
 function isSearched(attribute: Attribute): boolean {
   return attribute.kind === 'scalar' && attribute.filterable && isText(attribute.type)
 }
 
-/** The conditions of a filter, by whether there is a value. */
+/** The conditions of `author.name=null,Ann`. Where a path forks, present values are joined by OR, absent values by AND. */
 interface FilterParts {
-  /** Met by what is there. */
+  /** Met by a value. */
   readonly present: readonly Condition[]
-  /** Met by what is not there: NULL, nothing linked, an empty list. */
+  /** Met by NULL, an empty link, an empty list. */
   readonly absent: readonly Condition[]
 }
 
-/** A filter with one of its paths, and its index among the filters. */
 interface FilterRequest {
   readonly path: string
   readonly filter: RawFilter
@@ -94,12 +91,11 @@ function anyPart({ present, absent }: FilterParts): Condition {
   return all.length === 1 ? all[0]! : { kind: 'any', of: all }
 }
 
-/** @param before the to-ones since the last list */
+/** @param before the to-one relations since the last list */
 function splitFilter(walk: Walk, before: readonly ToOneAttribute[], question: FilterRequest): FilterParts {
   const toOnes = [...before]
   for (const [index, hop] of walk.hops.entries()) {
     if (hop.kind === 'toMany') {
-      // Each list is met when some record of it is.
       const where = anyPart(splitFilter({ ...walk, hops: walk.hops.slice(index + 1) }, [], question))
       return { present: [{ kind: 'some', hops: toOnes, relation: hop, where }], absent: [] }
     }
@@ -109,7 +105,7 @@ function splitFilter(walk: Walk, before: readonly ToOneAttribute[], question: Fi
   return 'fork' in walk ? partsOfFork(walk, toOnes, question) : partsOfEnd(walk.attribute, toOnes, question)
 }
 
-/** A record is of one class: what is there is that of its class, and nothing is there in a class that does not have it. */
+/** A record has one class. Absent: the class of the record meets the condition, or lacks the attribute. */
 function partsOfClasses({ classes }: ByClass, toOnes: readonly ToOneAttribute[], question: FilterRequest): FilterParts {
   const present: Condition[] = []
   const absent: Condition[] = []
@@ -124,7 +120,7 @@ function partsOfClasses({ classes }: ByClass, toOnes: readonly ToOneAttribute[],
   return { present, absent: absent.length === 0 ? [] : [{ kind: 'not', of: { kind: 'any', of: isOneOf } }, ...absent] }
 }
 
-/** Of several entities one is linked at most: what is there is in one of them, and what is not there is in none. */
+/** At most one entity is linked. Absent: the condition holds in every entity. */
 function partsOfFork({ fork, branches }: Forked, toOnes: readonly ToOneAttribute[], question: FilterRequest): FilterParts {
   const parts = branches.map(({ branch, walk }) => splitFilter(walk, [...toOnes, branch], question))
   const absent = parts.flatMap(part => (part.absent.length === 0 ? [] : [anyPart({ present: [], absent: part.absent })]))
@@ -219,7 +215,7 @@ function noWildcards(filter: RawFilter, why: string) {
   })
 }
 
-/** A JSON value as a whole is compared as what is inside of one: by what each record has there. */
+/** Compares a whole JSON attribute (`data=5`) like a value inside (`data.count=5`): by the JSON type in each record. */
 function asJsonValue(attribute: ScalarAttribute): ScalarAttribute {
   const { type, source } = attribute
   if (type.kind !== 'json' || type.codec !== undefined || source.kind === 'getter' || source.kind === 'none') return attribute
@@ -238,7 +234,6 @@ function planScalar(hops: readonly ToOneAttribute[], declared: ScalarAttribute, 
   }
 }
 
-/** Plans an operator that compares with one value by its order. */
 function planComparison(operand: Operand, operator: OrderOperator, filter: RawFilter, index: number): FilterParts {
   const { name, type } = operand.attribute
   if (!isOrdered(type)) throw notFilterable(filter, `"${name}" (${type.kind}) cannot be filtered by.`)
@@ -253,7 +248,6 @@ function planComparison(operand: Operand, operator: OrderOperator, filter: RawFi
   return { present: [{ kind: 'compare', operand, operator, value: { from: 'filter', filter: index, value: 0, type } }], absent: [] }
 }
 
-/** Rejects values that do not go with the type of an attribute. */
 function checkValues({ name, type }: ScalarAttribute, filter: RawFilter): void {
   const hasPatterns = positions(filter, 'pattern').length > 0
   if (type.kind === 'blob' || type.kind === 'array') {
@@ -277,7 +271,6 @@ function checkValues({ name, type }: ScalarAttribute, filter: RawFilter): void {
   if (hasPatterns) throw noWildcards(filter, `"${name}" is ${describeScalar(type)}`)
 }
 
-/** Plans the values of a filter that are there: any of them has to match. */
 function planValues(operand: Operand, filter: RawFilter, index: number): Condition[] {
   const { type } = operand.attribute
   const ref = (value: number): ValueRef => ({ from: 'filter', filter: index, value, type })
@@ -296,12 +289,12 @@ function planValues(operand: Operand, filter: RawFilter, index: number): Conditi
   ]
 }
 
-/** The form of a wildcard value; it is part of the shape of a request, since each form is compared in its own way. */
+/** Each form compiles to different SQL, so the form is part of the shape of a request. */
 export function findForm(value: RawValue): PatternForm {
   if (value.kind !== 'pattern') return 'general'
   const { pieces } = value
   if (pieces.every(piece => piece === '')) return 'any'
-  // The upper bound of a prefix is the prefix with its last character counted up, which the very last one of Unicode cannot be.
+  // A prefix becomes a range up to the prefix with its last character counted up; U+10FFFF has no next character.
   if (pieces.length === 2 && pieces[1] === '') return pieces[0]!.endsWith('\u{10ffff}') ? 'general' : 'prefix'
   if (pieces.length === 3 && pieces[0] === '' && pieces[2] === '') return 'contains'
   return 'general'

@@ -1,4 +1,4 @@
-/** Order: sort keys, of a request or of the model's own order of a list, become SortTerms. Refuses with parameter_invalid. */
+/** Order: sort keys of a request, or the model's own order of a list, become SortTerms. Refuses with parameter_invalid. */
 import { parameterError } from '../../foundation/base/errors.ts'
 import { suggestSort } from '../request/habits.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../foundation/base/limits.ts'
@@ -10,7 +10,6 @@ import type { Anchor, SortTerm } from './read-plan.ts'
 import { isOrdered } from '../../foundation/values/scalar-type.ts'
 import { branchesFor, type Visibility } from './visibility.ts'
 
-/** The context that sort keys are planned in. */
 interface OrderContext {
   readonly limits: Limits
   readonly visibility: Visibility
@@ -19,11 +18,11 @@ interface OrderContext {
 
 interface Order {
   readonly terms: readonly SortTerm[]
-  /** As the envelope shows it: every direction spelled out, without the tiebreak. */
+  /** As the envelope shows the order: directions spelled out, no tiebreak. */
   readonly sort: string
 }
 
-/** The order in effect: the one asked for, else the model's own of a list attribute, else the primary key. */
+/** Returns the order of the request, else the model's own order of a list, else the primary key. */
 export function planOrder(
   resource: Resource,
   anchor: Anchor,
@@ -46,8 +45,8 @@ export function planOrder(
 }
 
 /**
- * Plans the order of a resource without a key, whose rows have no order of their own: by all attributes that it shows, so that its pages do
- * not overlap.
+ * Plans the order of a resource without a key. Rows without any order of their own are sorted by all attributes, so that pages do not
+ * overlap.
  */
 function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, visibility, vocabulary }: OrderContext): Order {
   const asked = keys.map(key => planSort(resource, key, limits, visibility, findParameterName(vocabulary, 'sort')))
@@ -59,7 +58,7 @@ function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, vi
   return { terms: [...asked, ...all], sort: keys.map(key => `${key.path}.${key.descending ? 'desc' : 'asc'}`).join() }
 }
 
-/** The order by the primary key as the envelope shows it; nothing where clients know another key, and do not see this one. */
+/** The order by primary key as the envelope shows it; empty if the key is hidden behind `shownKey`. */
 function formatKeyOrder(resource: Resource): string {
   const { shownKey, keyNames, byName } = resource
   if (shownKey !== undefined && keyNames.some(name => byName.get(name)!.hidden)) return ''
@@ -68,7 +67,7 @@ function formatKeyOrder(resource: Resource): string {
     .join()
 }
 
-/** The paths that sort by the primary key: a key that holds a relation goes by the key of its target. */
+/** The paths of the primary key: a relation `author` in the key sorts by `author.id`. */
 function keyPaths(resource: Resource): string[] {
   return resource.keyNames.flatMap(name => {
     const attribute = resource.byName.get(name)
@@ -76,12 +75,11 @@ function keyPaths(resource: Resource): string[] {
   })
 }
 
-/** The model's own order of a list; the primary key comes after it. */
 export function planListOrder(list: ToManyAttribute): readonly SortTerm[] {
   return list.orderBy.map(key => planSort(list.target, key, DEFAULT_LIMITS, undefined))
 }
 
-/** @param visibility undefined for the model's own order, which may go by anything */
+/** @param visibility undefined for the model's own order, which may use any attribute */
 function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: Visibility | undefined, parameter = 'sort'): SortTerm {
   const walk = walkPath(key.path, resource, {
     parameter,
@@ -111,16 +109,13 @@ function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: 
   return { ...term!, or }
 }
 
-/** A sort key and what it may go by. */
 interface SortRequest {
   readonly key: RawSort
   readonly isSortable: boolean
-  /** Undefined for the model's own order. */
   readonly visibility: Visibility | undefined
   readonly parameter: string
 }
 
-/** Lists the terms of all ends of a path. */
 function listTerms(walk: Walk, before: readonly RelationAttribute[], request: SortRequest): SortTerm[] {
   const hops = [...before, ...walk.hops]
   const { key, isSortable, visibility, parameter } = request

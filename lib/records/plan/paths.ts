@@ -1,6 +1,4 @@
-/**
- * Paths: walks the dotted paths of filters, sort keys, attributes and expand through the model, and refuses with a hint what is not there.
- */
+/** Paths: walks dotted paths of filters, sort keys, attributes and expand through the model. Refuses an unknown path with a hint. */
 import { idParts } from '../../model/key.ts'
 import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
@@ -13,15 +11,14 @@ import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { ClassCheck } from './read-plan.ts'
 import { EVERYTHING, branchesFor, describeClosed, existsFor, isVisible, visibleNames, type Visibility } from './visibility.ts'
 
-/** A path, walked: the relations on the way, and the attribute at its end (which may be a relation itself). */
 interface Walked {
   readonly hops: readonly RelationAttribute[]
   readonly attribute: Attribute
 }
 
 /**
- * A path that goes on through a relation to one of several entities: it goes on in each that has it, and there is nothing behind the
- * others.
+ * A path through a relation to several entities: `owner.name`, where an owner is a person or a company. The path goes on in each entity
+ * with the next name, and is empty in the others.
  */
 export interface Forked {
   readonly hops: readonly RelationAttribute[]
@@ -29,7 +26,7 @@ export interface Forked {
   readonly branches: readonly { readonly branch: PolymorphicTarget; readonly walk: Walk }[]
 }
 
-/** A path that goes on through an attribute of some classes of a hierarchy, which is another one in others: it goes on in each of them. */
+/** A path through an attribute that differs between the classes of a hierarchy: goes on in each class. */
 export interface ByClass {
   readonly hops: readonly RelationAttribute[]
   readonly classes: readonly { readonly is: ClassCheck; readonly walk: Walk }[]
@@ -37,42 +34,35 @@ export interface ByClass {
 
 export type Walk = Walked | Forked | ByClass
 
-/** The attributes at the end of a path: more than one where it forks. */
 export function listEnds(walk: Walk): readonly Attribute[] {
   if ('classes' in walk) return walk.classes.flatMap(each => listEnds(each.walk))
   return 'fork' in walk ? walk.branches.flatMap(branch => listEnds(branch.walk)) : [walk.attribute]
 }
 
-/** Whether every attribute of a path may be used in that way. */
 export function isOpen(walk: Walk, rule: 'filterable' | 'sortable'): boolean {
   if (!walk.hops.every(hop => hop[rule])) return false
   if ('classes' in walk) return walk.classes.every(each => isOpen(each.walk, rule))
   return 'fork' in walk ? walk.fork[rule] && walk.branches.every(branch => isOpen(branch.walk, rule)) : walk.attribute[rule]
 }
 
-/** Where a path stands in the request, for error texts. */
 interface PathContext {
   readonly parameter: string
   readonly limits: Limits
-  /** The visibility for the caller; undefined for paths that the model itself gives, which may lead anywhere. */
+  /** Undefined for a path of the model itself, which may lead anywhere. */
   readonly visibility: Visibility | undefined
-  /** Whether the path may go on inside a JSON value. */
   readonly intoJson?: boolean
-  /** Whether the class of a row decides on what an attribute is, as it does where rows are compared. */
+  /** Whether an attribute may depend on the class of the row, as in conditions and orders. */
   readonly byClass?: boolean
-  /** Other names that could have been meant instead of the first segment. */
+  /** Other names that the first segment could mean: reserved parameters. */
   readonly alternatives?: Iterable<string>
-  /** How a path that is unknown may have been meant. */
   readonly spelling?: (unknown: UnknownPath) => SuggestedSpelling | undefined
 }
 
-/** A path that leads nowhere. */
 interface UnknownPath {
-  /** As far as it leads, with a dot behind it. */
+  /** The known part, with a dot at its end. */
   readonly prefix: string
-  /** The rest. */
+  /** The unknown rest. */
   readonly path: string
-  /** The attributes that the path could name there. */
   readonly attributes: readonly Attribute[]
 }
 
@@ -81,7 +71,7 @@ function unknownPath(path: string, index: number, attributes: readonly Attribute
   return { prefix: names.slice(0, index).join('.') + (index === 0 ? '' : '.'), path: names.slice(index).join('.'), attributes }
 }
 
-/** Whether all of a path that the model has exists for the caller. */
+/** Whether the caller may see all attributes of a path. Unknown names count as visible. */
 export function isReachable(path: string, root: Resource, visibility: Visibility): boolean {
   const [name = '', ...rest] = path.split('.')
   const attribute = root.byName.get(name)
@@ -104,18 +94,17 @@ function isReachableIn(attribute: Attribute, names: readonly string[], visibilit
   })
 }
 
-/** The attributes that a segment of a path is looked up in. */
+/** Where a segment of a path is looked up. */
 interface AttributeHolder {
   readonly byName: ReadonlyMap<string, Attribute>
   readonly attributes: readonly Attribute[]
   readonly called: string
-  /** The column that tells the classes apart, where there are several. */
+  /** The discriminator column of a hierarchy. */
   readonly column?: string | undefined
-  /** Whether the attribute has been chosen among those of several classes. */
+  /** Whether `walkClasses` has chosen the attribute among those of several classes. */
   readonly isChosen?: boolean
 }
 
-/** The state of a path that is walked. */
 interface PathCursor {
   readonly path: string
   readonly names: readonly string[]
@@ -130,7 +119,7 @@ function makeHolder({ byName, attributes, singular, hierarchy }: Resource): Attr
   return { byName, attributes, called: singular, column: hierarchy?.column }
 }
 
-/** @param relations how many have been walked so far */
+/** @param relations the number of relations so far */
 function walkFrom(start: AttributeHolder, first: number, relations: number, cursor: PathCursor): Walk {
   const { path, names, context } = cursor
   const hops: RelationAttribute[] = []
@@ -182,7 +171,7 @@ function walkFrom(start: AttributeHolder, first: number, relations: number, curs
 }
 
 /**
- * The end of a path at the IDs of a relation: a list is compared by its members, and a link by the key of what it links, which has a type
+ * Ends a path at the IDs of a relation. A list is compared by its members; a link (`authorId`) by the key of its target, which has a type
  * and an order.
  */
 function walkToIds(hops: readonly RelationAttribute[], relation: RelationAttribute, name: string): Walked {
@@ -203,7 +192,6 @@ function leadsNowhere(name: string, index: number, attribute: Attribute, { path,
   })
 }
 
-/** The rest of a path in each of the entities that has it. */
 function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, cursor: PathCursor): Forked['branches'] {
   const { names, context } = cursor
   const { visibility } = context
@@ -224,7 +212,7 @@ function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, 
     try {
       branches.push({ branch, walk: walkFrom(holder, index, relations, cursor) })
     } catch (error) {
-      // An attribute that only some of them have is looked for in those.
+      // The rest may exist in some entities alone: fails only where it fails in all.
       if (!(error instanceof RestError)) throw error
       refusal ??= error
     }
@@ -233,7 +221,7 @@ function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, 
   return branches
 }
 
-/** The rest of a path in the classes that have something of the name which compares as the first one does. */
+/** Walks the rest in all classes whose attribute of this name compares like the first. */
 function walkClasses(
   first: Attribute,
   holder: AttributeHolder & { readonly column: string },
@@ -256,7 +244,6 @@ function walkClasses(
       const walk = walkFrom({ ...holder, byName: new Map([[attribute.name, attribute]]), isChosen: true }, index, relations, cursor)
       classes.push({ is: { column: holder.column, values: [...attribute.of!] }, walk })
     } catch (error) {
-      // A path that goes on in some of them is looked for in those.
       if (!(error instanceof RestError)) throw error
       refusal ??= error
     }
@@ -265,7 +252,7 @@ function walkClasses(
   return classes
 }
 
-/** Whether the same texts are values of both. */
+/** Whether both attributes take the same texts as values. */
 function comparesAs(a: Attribute, b: Attribute): boolean {
   const kinds = (attribute: Attribute): string => {
     if (attribute.kind === 'scalar') return attribute.type.codec === undefined ? attribute.type.kind : 'codec'
@@ -278,7 +265,7 @@ function comparesAs(a: Attribute, b: Attribute): boolean {
   return a === b || (isRelation(a) === isRelation(b) && kinds(a) === kinds(b) && kinds(a) !== 'codec')
 }
 
-/** Returns the attributes of a record behind a relation to one of several entities: its own, and the discriminator. */
+/** The attributes behind a relation to several entities include the discriminator. */
 function seenThrough(branch: PolymorphicTarget): { branch: PolymorphicTarget; holder: AttributeHolder } {
   const { target, type } = branch
   const attributes = [type, ...target.attributes]
@@ -286,7 +273,6 @@ function seenThrough(branch: PolymorphicTarget): { branch: PolymorphicTarget; ho
   return { branch, holder: { called: target.singular, attributes, byName, column: target.hierarchy?.column } }
 }
 
-/** Returns the attribute of a name, where it exists for the caller. */
 function findAttribute(holder: AttributeHolder, name: string, index: number, cursor: PathCursor): Attribute {
   const { path, context } = cursor
   const attribute = holder.byName.get(name)
@@ -304,7 +290,6 @@ function findAttribute(holder: AttributeHolder, name: string, index: number, cur
   return attribute
 }
 
-/** Returns a place inside a JSON value as an attribute. No model describes the value there. */
 function attributeWithin(json: ScalarAttribute, names: readonly string[], path: string, context: PathContext): ScalarAttribute {
   const odd = names.find(name => name === '' || /["\\]/.test(name))
   if (odd !== undefined) {
@@ -329,7 +314,6 @@ function attributeWithin(json: ScalarAttribute, names: readonly string[], path: 
   return { ...json, name: path, nullable: true, type: { kind: 'jsonValue' }, source: { kind: 'within', ...place } }
 }
 
-/** Returns the error for a name that the place in the path does not have. */
 function unknownAttribute(
   name: string,
   { called, attributes, byName }: Pick<AttributeHolder, 'called' | 'attributes'> & Partial<Pick<AttributeHolder, 'byName'>>,

@@ -1,6 +1,6 @@
 /**
- * Plan: what a reading request means. Takes a resource, an anchor, parsed Parameters and Limits; gives a ReadPlan, which depends on the
- * shape of the request only, never on its values: `formatShape` is the key under which plans are cached. Refuses with parameter_invalid.
+ * Plan: turns an anchor and parameters into a ReadPlan, which depends on the shape of the request, never on its values. Refuses with
+ * parameter_invalid.
  */
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
@@ -13,10 +13,9 @@ import { planSelection } from './selection.ts'
 import type { Anchor, Field, ReadPlan } from './read-plan.ts'
 import { EVERYTHING, existsFor, type Visibility } from './visibility.ts'
 
-/** Returns the part of the parameters that a plan depends on, as a text. Two requests of one shape differ in values alone. */
 export function formatShape(parameters: Parameters): string {
   if (parameters === NO_PARAMETERS) return ''
-  // NUL separates, as no query contains one: two shapes can never read alike.
+  // No query contains NUL, so different shapes make different texts.
   let shape = formatReservedShape(parameters)
   for (const filter of parameters.filters) {
     shape += `\0\0${filter.negated ? '!' : ''}${filter.paths.join('|')}\0${filter.operator}`
@@ -25,7 +24,7 @@ export function formatShape(parameters: Parameters): string {
   return shape
 }
 
-/** The forms of the values of a filter, those that come one after another counted: a list of a thousand makes a short text. */
+/** Returns the forms of a filter's values, equal neighbours counted: a list of a thousand IDs makes `text1000`. */
 function listForms(values: readonly RawValue[]): string {
   let forms = ''
   let last = ''
@@ -42,7 +41,6 @@ function listForms(values: readonly RawValue[]): string {
   return `${forms}${last}${times}`
 }
 
-/** The context that a request is planned in. */
 interface PlanContext {
   readonly limits: Limits
   readonly visibility: Visibility
@@ -50,9 +48,9 @@ interface PlanContext {
 }
 
 /**
- * The plan of a record's stored plain attributes and the IDs it links.
+ * Plans the stored attributes and links of a record, without lists, for any caller.
  *
- * @param beside columns whose bare values come with it
+ * @param beside columns whose bare values are read, too
  */
 export function planStored(resource: Resource, beside?: readonly string[]): ReadPlan {
   const fields = resource.attributes.flatMap((attribute): Field[] => {
@@ -72,7 +70,7 @@ export function planStored(resource: Resource, beside?: readonly string[]): Read
   }
 }
 
-/** Whether an attribute has a value whoever asks. */
+/** Whether an attribute has the same value for every caller. */
 function isStored(attribute: Attribute): boolean {
   if (!existsFor(attribute, EVERYTHING) || attribute.flag !== undefined) return false
   return attribute.kind !== 'scalar' || attribute.source.kind !== 'formula' || attribute.source.asksCaller?.() !== true
@@ -88,7 +86,6 @@ function storedField(attribute: Exclude<Attribute, { kind: 'toMany' }>): Field {
   return { kind: 'embedded', attribute: plain, fields: shown.map(storedField) }
 }
 
-/** The plan of the IDs alone that an anchor and filters reach. */
 export function planKeys(resource: Resource, anchor: Anchor, parameters: Parameters, context: PlanContext): ReadPlan {
   const { visibility } = context
   return {
@@ -127,7 +124,6 @@ export function planRead(resource: Resource, anchor: Anchor, paged: boolean, par
   }
 }
 
-/** Returns the names of the attributes that the records of an answer show, in their order. */
 export function listShownNames(resource: Resource, parameters: Parameters, context: PlanContext): readonly string[] {
   const { node } = planRead(resource, { kind: 'collection' }, true, parameters, context)
   return node!.fields.map(({ attribute }) => attribute.name)

@@ -1,6 +1,6 @@
 /**
- * Selection: depth, expand and attributes become the tree of fields that an answer shows.
- * Refuses with parameter_invalid: unknown names, and an expand of what is not a relation.
+ * Selection: depth, expand and attributes become a tree of fields. Refuses unknown names, and expand of plain attributes, with
+ * parameter_invalid.
  */
 import { isIds } from '../../model/ids-name.ts'
 import { parameterError } from '../../foundation/base/errors.ts'
@@ -13,21 +13,19 @@ import { listEnds, walkPath } from './paths.ts'
 import type { Field, RecordNode } from './read-plan.ts'
 import { branchesFor, isVisible, type Visibility } from './visibility.ts'
 
-/** The parameters of a request for the shape of records. */
 interface Selection {
   readonly depth: 0 | 1 | 2
   readonly attributes: readonly string[] | undefined
   readonly expand: readonly string[] | undefined
 }
 
-/** The attributes that names are looked up in. */
 interface SelectionContext {
   readonly limits: Limits
   readonly visibility: Visibility
   readonly vocabulary: Vocabulary
 }
 
-/** Names with what is said about the names inside them. An empty tree under a name means all of it. */
+/** Paths as a tree: `author.name` is `author` with `name` inside. An empty tree under a name means the whole attribute. */
 interface NameTree extends Map<string, NameTree> {}
 
 export function planSelection(resource: Resource, selection: Selection, scene: SelectionContext): RecordNode {
@@ -68,7 +66,7 @@ function buildTree(
   return tree
 }
 
-/** Adds a path. With `whole`, a path that ends at a name means all of it, whatever else is said inside. */
+/** With `whole`, `author` beside `author.name` means the whole author. */
 function add(tree: NameTree, names: readonly string[], whole: boolean): void {
   const [name, ...rest] = names
   if (name === undefined) return
@@ -89,17 +87,15 @@ function isWhole(tree: NameTree | undefined): boolean {
 
 const NONE: NameTree = new Map()
 
-/** The selected names of one record. */
 interface ParsedSelection {
   readonly expanded: NameTree
-  /** Undefined: all of them. */
+  /** Undefined: all attributes. */
   readonly include: NameTree | undefined
   readonly exclude: NameTree
 }
 
 const WHOLE: ParsedSelection = { expanded: NONE, include: undefined, exclude: NONE }
 
-/** Returns the selected names inside an attribute. */
 function inside(said: ParsedSelection, name: string): ParsedSelection {
   const include = said.include?.get(name)
   return {
@@ -109,9 +105,7 @@ function inside(said: ParsedSelection, name: string): ParsedSelection {
   }
 }
 
-/**
- * Whether the request wants it. Asked before whether it exists for the caller, which may depend on a rule that need not be asked otherwise.
- */
+/** Asked before visibility, so that no rule is asked about an attribute that the request does not select. */
 function isWanted(attribute: Attribute, said: ParsedSelection): boolean {
   if (isWhole(said.exclude.get(attribute.name))) return false
   return said.include === undefined || said.include.has(attribute.name)
@@ -127,19 +121,19 @@ function buildNode(resource: Resource, depth: 0 | 1 | 2, said: ParsedSelection, 
   return { resource, fields }
 }
 
-/** Returns the attribute of the IDs of a relation that have a name of their own. */
+/** Returns the attribute that shows the IDs of `author` as `authorId`. */
 function findIds(attribute: Attribute, { byName }: Resource): Attribute | undefined {
   return (attribute.kind === 'toOne' || attribute.kind === 'toMany') && attribute.ids !== undefined ? byName.get(attribute.ids) : undefined
 }
 
-/** Whether a relation is shown beside its IDs: where its records are, or where it is asked for by its name. */
+/** Whether `author` is shown beside `authorId`: at depth 2, or where the request names `author`. */
 function isNamed({ name }: Attribute, depth: 0 | 1 | 2, said: ParsedSelection): boolean {
   return depth === 2 || said.expanded.has(name) || said.include?.has(name) === true
 }
 
 function buildField(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): Field | undefined {
   if (attribute.kind === 'scalar') return isVisible(attribute, visibility) ? { kind: 'scalar', attribute } : undefined
-  // A renderer of an object gets all of its attributes, whatever the selection.
+  // A renderer of an embedded object gets all attributes, whatever the request selects.
   if (attribute.kind === 'embedded') {
     if (!isVisible(attribute, visibility)) return undefined
     return embeddedField(attribute, depth, attribute.render === undefined ? inside(said, attribute.name) : WHOLE, visibility)
@@ -150,7 +144,7 @@ function buildField(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelectio
       ? { kind: 'reference', attribute }
       : { kind: 'references', attribute, order: planListOrder(attribute) }
   }
-  // An expanded relation is rendered at the depth of its owner, any other at one less.
+  // An expanded relation has the depth of its owner, any other one less: depth 2 shows records, 1 IDs, 0 nothing.
   const shown = said.expanded.has(attribute.name) ? depth : depth === 2 ? 1 : undefined
   if ((shown === undefined && depth === 0) || !isVisible(attribute, visibility)) return undefined
   if (attribute.kind === 'toOneOf') return oneOfField(attribute, shown, inside(said, attribute.name), visibility)
@@ -163,7 +157,6 @@ function buildField(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelectio
   return attribute.kind === 'toOne' ? { kind: 'reference', attribute } : { kind: 'references', attribute, order: planListOrder(attribute) }
 }
 
-/** Puts the discriminator first in a record of one of several entities. */
 function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, said: ParsedSelection, visibility: Visibility): Field {
   const nodeFor = ({ target, type }: PolymorphicTarget): RecordNode | undefined => {
     if (shown === undefined) return undefined
@@ -173,7 +166,6 @@ function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, s
   return { kind: 'oneOf', attribute, shown: branchesFor(attribute, visibility).map(branch => ({ branch, node: nodeFor(branch) })) }
 }
 
-/** The attributes inside an embedded object have the depth of the record around it. */
 function embeddedField(attribute: EmbeddedAttribute, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): Field {
   const wanted = attribute.attributes.filter(child => isWanted(child, said))
   return { kind: 'embedded', attribute, fields: wanted.flatMap(child => buildField(child, depth, said, visibility) ?? []) }

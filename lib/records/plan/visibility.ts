@@ -1,10 +1,7 @@
 /**
- * Visibility: what exists for the caller of one request: which resources can be reached, which rows they have, which flags are set. Plans
- * depend on the answers to the rules that they come upon; the values of those are bound like those of filters.
- *
- * Rules are the application's functions, which may take their time or fail, so only those are asked that a plan comes upon. Planning itself
- * cannot wait: it stops at a rule that has not been evaluated yet (`RuleNotEvaluated`), and begins anew once it is. The answers are kept,
- * so that each is asked once a request.
+ * Visibility: decides which resources, rows and flags exist for a caller. Access rules are slow functions of the application, so a request
+ * asks only the rules that its plan meets, each once: planning stops at a rule without an answer, by `RuleNotEvaluated`, and starts again
+ * with the answer.
  */
 import { withArticle } from '../../foundation/base/article.ts'
 import { shownName } from '../../model/ids-name.ts'
@@ -14,13 +11,11 @@ import type { Attribute, PolymorphicTarget, Resource, ToOneOfAttribute } from '.
 import { isRelation, isValue, listTargets } from '../../model/model.ts'
 import type { Condition, ScopeLookup } from './read-plan.ts'
 
-/** A question that a plan depends on: whether records or lists of a resource may be seen, or which of its rows exist. */
 export interface PendingRule {
   readonly resource: Resource
   readonly about: 'get' | 'list' | 'scope'
 }
 
-/** Stops what cannot go on before a rule is asked. */
 export class RuleNotEvaluated extends Error {
   readonly rule: PendingRule
 
@@ -30,17 +25,16 @@ export class RuleNotEvaluated extends Error {
   }
 }
 
-/** One for each question: it is thrown in many requests, and to note the stack of an error takes longer than to read a record. */
+/** One error for each question: capturing a stack for each request would take longer than reading a record. */
 const stops = new WeakMap<Resource, Map<PendingRule['about'], RuleNotEvaluated>>()
 
-/** Returns what stops a plan at a rule that has not been asked. */
 export function notEvaluated(resource: Resource, about: PendingRule['about']): RuleNotEvaluated {
   let known = stops.get(resource)
   if (known === undefined) stops.set(resource, (known = new Map()))
   let stop = known.get(about)
   if (stop === undefined) {
     stop = new RuleNotEvaluated({ resource, about })
-    // It would hold the objects of the first request.
+    // The stack would keep objects of the first request in memory.
     delete stop.stack
     known.set(about, stop)
   }
@@ -48,39 +42,35 @@ export function notEvaluated(resource: Resource, about: PendingRule['about']): R
 }
 
 export interface Visibility {
-  /** What it is about: all there is, what exists for a caller, or what the caller may write. */
   readonly kind: 'everything' | 'caller' | 'writer'
-  /** The request; undefined where the engine asks for itself. */
+  /** Undefined where the engine itself reads. */
   readonly ctx: HookContext | undefined
-  /** All that a plan depends on beside the rules, as a text: whether there are rules at all, flags, custom parameters. */
+  /** Whether there are rules, flags, custom parameters: all that a plan depends on beside the answers of rules. */
   readonly shape: string
-  /** Conditions of custom parameters, on the resource that the request reads. */
+  /** Conditions of custom parameters, on the resource of the request. */
   readonly where: readonly Condition[]
-  /** Flags that the request gives. */
   readonly flags: ReadonlySet<string>
-  /** Whether the caller may see single records, or lists. Throws RuleNotEvaluated. */
+  /** @throws RuleNotEvaluated */
   readonly allows: (resource: Resource, action: 'get' | 'list') => boolean
-  /** Whether `scopeOf` may give a condition for some callers. */
   readonly restricts: (resource: Resource) => boolean
-  /** The condition that the rows of a resource meet which exist for the caller. Throws RuleNotEvaluated. */
+  /** @throws RuleNotEvaluated */
   readonly scopeOf: ScopeLookup
-  /** The values of the scope of a resource, or of custom parameters. */
+  /** Returns the values of a scope; of custom parameters, if `resource` is undefined. */
   readonly findValues: (resource: Resource | undefined) => readonly unknown[]
-  /** Whether the caller may do it. */
   readonly permits: (resource: Resource, action: Action) => Awaitable<boolean>
-  /** Asks a rule. Gives all of its answer that a plan depends on, as a text. */
+  /** Returns the part of the rule's answer that plans depend on. */
   readonly ask: (rule: PendingRule) => Awaitable<string>
-  /** The same for the rows that the caller may write, where that is not all that exist; its scopes are the rules for writing. */
+  /** The rows that the caller may write; undefined where the caller may write all rows. */
   readonly writing: Visibility | undefined
 }
 
 const NO_VALUES: readonly unknown[] = Object.freeze([])
 
-/** Everything exists, for the engine's own use and for models without rules. */
+/** For the engine's own use, and for models without rules. */
 export const EVERYTHING: Visibility = Object.freeze({
   kind: 'everything',
   ctx: undefined,
-  // Unlike that of any caller: a plan that was made without rules must not be found by those who have some.
+  // No caller has this shape: a request with rules must not find a plan without rules.
   shape: 'everything',
   where: [],
   flags: new Set<string>(),
@@ -93,7 +83,10 @@ export const EVERYTHING: Visibility = Object.freeze({
   writing: undefined,
 })
 
-/** Does work that may come upon rules: asks them, and begins anew after each. The work must leave nothing behind when it stops. */
+/**
+ * Runs `work`. Where `work` meets an access rule without an answer, asks the rule and runs `work` again, so `work` must have no side
+ * effects.
+ */
 export function retryWithRules<T>(visibility: Visibility, work: () => T): Awaitable<T> {
   try {
     return work()
@@ -103,10 +96,7 @@ export function retryWithRules<T>(visibility: Visibility, work: () => T): Awaita
   }
 }
 
-/**
- * Restricts visibility to these rules: it throws for any other rule, even for one that has been evaluated. A result that is kept for other
- * requests may only depend on the rules by which it is found.
- */
+/** Throws RuleNotEvaluated for every rule but `rules`, answered or not. A cached plan may depend only on the rules in its cache key. */
 export function restrictedTo(rules: readonly PendingRule[], visibility: Visibility): Visibility {
   if (visibility === EVERYTHING) return visibility
   const require = (resource: Resource, about: PendingRule['about']): void => {
@@ -125,7 +115,7 @@ export function restrictedTo(rules: readonly PendingRule[], visibility: Visibili
   }
 }
 
-/** Narrows what a request reads to one record, where it is among the rest. */
+/** Narrows a view to one record, if the record exists for the caller. */
 export function onlyRecord(resource: Resource, key: readonly unknown[], visibility: Visibility): Visibility {
   const own = visibility.findValues(undefined)
   const condition: Condition = { kind: 'key', keys: [{ from: 'scope', of: undefined, index: own.length, resource }] }
@@ -138,38 +128,31 @@ export function onlyRecord(resource: Resource, key: readonly unknown[], visibili
   }
 }
 
-/** Whether the rules leave anybody anything to do with the records. One that is closed to all is named nowhere. */
+/** A resource closed to everybody is mentioned nowhere. */
 export function isOpen({ rules: { access } }: Resource): boolean {
   return Object.values(access).some(rule => rule !== false)
 }
 
-/**
- * Whether the attribute exists for reading. One that is hidden, or not stored, or leads to what may not be seen, does not; neither does one
- * behind a flag.
- */
+/** Whether an attribute exists for reading: not hidden, stored, its flag set, its target visible. */
 export function isVisible(attribute: Attribute, visibility: Visibility): boolean {
   return existsFor(attribute, visibility) && (attribute.flag === undefined || visibility.flags.has(attribute.flag))
 }
 
-/** As `isVisible`, flags aside. */
+/** As `isVisible`, without flags. */
 export function existsFor(attribute: Attribute, visibility: Visibility): boolean {
   if (attribute.hidden || (attribute.kind === 'scalar' && attribute.source.kind === 'none')) return false
   return hasVisibleTarget(attribute, visibility)
 }
 
-/**
- * Whether a relation leads to records that the caller may see; else it does not exist for them, in bodies neither. A plain value leads
- * nowhere else.
- */
+/** A relation to records that the caller may not see does not exist for the caller, in bodies neither. */
 export function hasVisibleTarget(attribute: Attribute, visibility: Visibility): boolean {
   if (attribute.kind === 'toOneOf') return branchesFor(attribute, visibility).length > 0
   return !isRelation(attribute) || visibility.allows(attribute.target, attribute.kind === 'toOne' ? 'get' : 'list')
 }
 
 /**
- * Says why a relation does not exist, where that is only since nobody may read what it leads to so; undefined for any other attribute, for
- * what leads to a resource that is named nowhere, and where a function of the application decides: what a caller may not see does not exist
- * for them.
+ * Says why a relation does not exist, if nobody may read its target. Undefined for targets closed to all, and where a function of the
+ * application decides: a caller must not learn about hidden records.
  */
 export function describeClosed(attribute: Attribute | undefined): string | undefined {
   if (attribute?.closed !== true || !isRelation(attribute)) return undefined
@@ -180,18 +163,17 @@ export function describeClosed(attribute: Attribute | undefined): string | undef
     : `"${name}" links ${withArticle(target.singular)}, and nobody may read ${target.plural}.`
 }
 
-/** The entities that a relation may link whose records exist for the caller; a link to a record of another is none. */
+/** A link to an entity that the caller may not see shows as empty. */
 export function branchesFor({ branches }: ToOneOfAttribute, visibility: Visibility): readonly PolymorphicTarget[] {
   return branches.filter(({ target }) => target.served && visibility.allows(target, 'get'))
 }
 
-/** Names of all attributes that exist for the caller, for hints. */
 export function visibleNames(attributes: readonly Attribute[], visibility: Visibility): string[] {
   const visible = attributes.filter(attribute => isVisible(attribute, visibility))
   return visible.flatMap(attribute => [...new Set([shownName(attribute), attribute.name])])
 }
 
-/** Names of the attributes that exist for every caller, for hints where the rules have not been evaluated yet. */
+/** For hints before any rule has an answer. */
 export function openNames(attributes: readonly Attribute[]): string[] {
   return visibleNames(attributes, EVERYTHING).filter(name => {
     const attribute = attributes.find(other => other.name === name || shownName(other) === name)!

@@ -1,11 +1,11 @@
-/** Anchors: what readings start from, by the key of a row or by the value that stands for it (`ShownKey`). */
+/** Anchors: where a reading starts: a list, or a record by primary key or by `ShownKey`. */
 import { isShownKey, type RecordKey } from '../../model/key.ts'
 import type { RelationAttribute, Resource } from '../../model/model.ts'
 import type { Anchor } from '../plan/read-plan.ts'
 
 export const KEYS: Anchor = Object.freeze({ kind: 'keys' })
 
-/** What is read of a resource by itself: its list, and a record by the key of its row or by the value that stands for it. */
+/** `shown`: a record by `ShownKey`. */
 export type OwnReading = 'list' | 'record' | 'shown'
 
 export const OWN_READINGS: Readonly<Record<OwnReading, { readonly anchor: Anchor; readonly isPaged: boolean }>> = {
@@ -14,7 +14,7 @@ export const OWN_READINGS: Readonly<Record<OwnReading, { readonly anchor: Anchor
   shown: { anchor: { kind: 'record', shown: true }, isPaged: false },
 }
 
-/** The records that a relation reaches from a record, and what names their plan. */
+/** Returns the anchor of the records behind a relation, and the beginning of the cache key of their plan. */
 export function relatedTo(
   owner: Resource,
   key: RecordKey,

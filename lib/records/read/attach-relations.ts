@@ -1,38 +1,33 @@
-/** Attach relations: reads what records link, level by level, and puts it into them. */
+/** Attach relations: reads the linked records of an answer, level by level. */
 import { bindParameters, type Arguments } from '../database/bind.ts'
 import { putInside } from '../../foundation/base/json.ts'
 import type { CompiledChild, CompiledNode, Dialect, EncodedLinks, Reading, ReadingStep, Row, RowBound } from '../database/dialect.ts'
 import { build, weigh, weighIds, type JsonRecord } from './build-records.ts'
 
-/** Records that relations are read for. */
 interface Owners {
   readonly rows: readonly Row[]
   readonly records: readonly JsonRecord[]
-  /** How often each is shown; undefined: all once. */
+  /** How often the answer shows each record; undefined: once. */
   readonly times: readonly number[] | undefined
 }
 
-/** Records whose relations are yet to be read. */
 interface RelationLevel {
   readonly owners: Owners
   readonly node: CompiledNode
 }
 
-/** What the statements of one level are requested with. */
 interface LevelContext {
   readonly given: Arguments
   readonly dialect: Dialect
-  /** Whether no level follows. */
   readonly isLast: boolean
-  /** Takes the statements. */
   readonly steps: ReadingStep[]
-  /** Takes the records that the statements find. */
+  /** Receives the records of the next level. */
   readonly next: RelationLevel[]
 }
 
 const NO_ROWS: readonly Row[] = Object.freeze([])
 
-/** Reads the relations of records, level by level: the statements of one level need nothing of each other. */
+/** Statements of one level do not depend on each other: a level is one batch. */
 export function* attachAll(owners: Owners, node: CompiledNode, given: Arguments, dialect: Dialect): Reading<void> {
   let level: RelationLevel[] = [{ owners, node }]
   while (level.length > 0) {
@@ -46,7 +41,7 @@ export function* attachAll(owners: Owners, node: CompiledNode, given: Arguments,
   }
 }
 
-/** Requests one relation of the records that have it. */
+/** In a hierarchy, some classes lack the relation: `only` tells by the row. */
 function requestChild(child: CompiledChild, owners: Owners, context: LevelContext): void {
   const { only } = child
   const { rows, records, times } = owners
@@ -63,7 +58,7 @@ function requestChild(child: CompiledChild, owners: Owners, context: LevelContex
   if (having.length > 0) requestOfMany(child, { rows: having, records: records.filter(has), times: times?.filter(has) }, context)
 }
 
-/** Requests one relation of one record: its related rows need not be sorted by owner. */
+/** Requests the relation of a single record. The rows need not be sorted by owner. */
 function requestOfOne(child: CompiledChild, owners: Owners, context: LevelContext): void {
   const take = child.single.isBare === true ? takeIds(child, owners, context) : takeRows(child, owners, context)
   const link = linkAt(owners.rows[0]!, child.from)
@@ -82,7 +77,6 @@ function takeRows(child: CompiledChild, { records, times }: Owners, { given, nex
   }
 }
 
-/** Takes bare rows, which are the IDs of a list. */
 function takeIds(child: CompiledChild, { records, times }: Owners, { given }: LevelContext): Take {
   return ids => {
     const { room } = given
@@ -94,13 +88,12 @@ function takeIds(child: CompiledChild, { records, times }: Owners, { given }: Le
   }
 }
 
-/** Requests one relation of several records. */
 function requestOfMany(child: CompiledChild, owners: Owners, context: LevelContext): void {
   const { given, next } = context
   const { count, parameter } = context.dialect.encodeLinks(owners.rows, child)
   const take = (found: readonly Row[]): void => {
     const related = build(found, child.node, given)
-    // A record that several records link is one object, shown with each of them.
+    // A record linked by several records is one object, shown several times.
     const isShared = owners.times !== undefined || count < owners.rows.length
     const times = child.cardinality === 'one' ? putOnes(child, owners, found, related) : putLists(child, owners, found, related, isShared)
     const shown = isShared ? times : undefined
@@ -116,7 +109,6 @@ type Take = (rows: readonly Row[]) => void
 
 function requestLinked(child: CompiledChild, link: readonly unknown[], take: Take, { given, dialect, isLast }: LevelContext): ReadingStep {
   const { single } = child
-  // In most statements the link is the only parameter.
   const isAll = single.bindings.length === link.length
   const parameters = isAll ? link : bindParameters(single, { ...given, link }, dialect)
   return { statement: single, parameters, bound: findBound(child, 1, given), take, isLast }
@@ -142,7 +134,7 @@ function put(record: JsonRecord, { within, name }: CompiledChild, value: unknown
   else putInside(record, within, name, value)
 }
 
-/** Returns the linking values, or undefined when the link is empty. */
+/** Returns undefined for an empty link. */
 function linkAt(row: Row, at: readonly number[]): readonly unknown[] | undefined {
   const link: unknown[] = []
   for (const position of at) {
@@ -153,7 +145,7 @@ function linkAt(row: Row, at: readonly number[]): readonly unknown[] | undefined
   return link
 }
 
-/** Puts the records of a to-one into their owners; returns how often each is shown. */
+/** Returns how often each record is shown. */
 function putOnes(child: CompiledChild, { rows, records, times }: Owners, found: readonly Row[], related: readonly unknown[]): number[] {
   const shown: number[] = []
   const byLink = new Map<unknown, number>()
@@ -169,7 +161,7 @@ function putOnes(child: CompiledChild, { rows, records, times }: Owners, found: 
   return shown
 }
 
-/** Puts lists into their owners; returns how often each member is shown, where that is not once. */
+/** Returns how often each member is shown; undefined: once. */
 function putLists(
   child: CompiledChild,
   { rows, records, times }: Owners,
@@ -183,7 +175,6 @@ function putLists(
   let list: unknown[] | undefined
   for (let index = 0; index < found.length; index++) {
     const link = readLink(found[index]!, to)
-    // The rows of one list come one after another.
     if (list === undefined || link !== last) {
       list = lists.get(link)
       if (list === undefined) lists.set(link, (list = []))
@@ -201,7 +192,7 @@ function putLists(
   return found.map(row => shown.get(readLink(row, to)) ?? 0)
 }
 
-/** Returns the linking value, or undefined when the link is empty. */
+/** Returns a link as the key of a Map; undefined for an empty link. */
 function readLink(row: Row, at: readonly number[]): unknown {
   if (at.length === 1) return row[at[0]!] ?? undefined
   let text = ''

@@ -1,15 +1,14 @@
-/** Build records: makes records of rows without their relations, and takes the room that they need from the answer's budget. */
+/** Build records: makes records from rows, without relations. */
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
 import type { CompiledNode, Row } from '../database/dialect.ts'
 
-/** A record as an answer shows it. */
 export type JsonRecord = Record<string, unknown>
 
 /**
- * Takes the room that rows need from the answer's budget.
+ * Counts rows and their bytes in the answer's budget.
  *
- * @param times how often each is shown; undefined: all once
+ * @param times how often each row is shown; undefined: once
  */
 export function weigh(
   rows: readonly Row[],
@@ -36,14 +35,12 @@ export function weigh(
   room.take(count, bytes, areIds, at)
 }
 
-/** Returns the bytes that bare rows take, which are IDs. */
 export function weighIds(ids: readonly unknown[], { bytes, long }: CompiledNode): number {
   let size = ids.length * bytes
   if (long.length > 0) for (const id of ids) if (typeof id === 'string') size += id.length
   return size
 }
 
-/** Builds the records of rows, without their relations. */
 export function build(rows: readonly Row[], node: CompiledNode, given: Arguments): JsonRecord[] {
   const records: JsonRecord[] = []
   if (rows.length < thresholds.recordsInTurn || given.end === undefined) for (const row of rows) records.push(node.build(row) as JsonRecord)
@@ -69,7 +66,7 @@ function collectRenders(rows: readonly Row[], records: readonly JsonRecord[], no
   }
 }
 
-/** Finds the embedded objects at a path, all members of lists, each with its stored values. */
+/** Finds the embedded objects at a path, in lists too. */
 function inside(shown: unknown, stored: unknown, within: readonly string[]): Pick<PendingRender, 'record' | 'stored'>[] {
   if (typeof shown !== 'object' || shown === null) return []
   if (Array.isArray(shown)) return shown.flatMap((member, index) => inside(member, (stored as unknown[])[index], within))

@@ -1,6 +1,4 @@
-/**
- * Reader: puts the reading stages together: plan, compile, bind, run, render. Plans are cached by the shape of the request.
- */
+/** Reader: plans, compiles, binds, runs and renders a reading. */
 import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
@@ -41,21 +39,19 @@ import type { PageRange, View } from './view.ts'
 
 export type { PageRange, View }
 
-/** A page with the order that is in effect. */
+/** A page, with the order in effect. */
 export type OrderedPage = RecordPage & { readonly sort: string }
 
-/** Arguments with the values that functions of the application render after the reading. */
+/** `pending`: values that functions of the application render later. */
 type RenderArguments = Arguments & { pending?: PendingRender[] }
 
 const NO_KEY: KeyValues = Object.freeze([])
 
 const WHOLE: PageRange = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 })
 
-/** Reads records of one model from one connection. */
 export class Reader {
   readonly #connection: Connection
   readonly limits: Limits
-  /** Reads records as they are stored. */
   readonly asStored: StoredReader
   readonly #vocabulary: Vocabulary
   readonly #plans: Plans
@@ -68,7 +64,6 @@ export class Reader {
     this.#plans = plans
   }
 
-  /** Reads a page of all records of a resource. */
   page(resource: Resource, window: PageRange, view: View): Awaitable<OrderedPage> {
     return chain(this.#planOwn(resource, 'list', view), ({ read, sort }) => {
       const given = this.#arguments(read, NO_KEY, window, view)
@@ -83,7 +78,7 @@ export class Reader {
     })
   }
 
-  /** Reads the first of all records of a resource, without counting the others. */
+  /** Does not count the other records. */
   first(resource: Resource, view: View): Awaitable<JsonRecord | undefined> {
     return chain(this.#planOwn(resource, 'list', view), ({ read }) => {
       const { dialect } = this.#connection
@@ -92,7 +87,7 @@ export class Reader {
     })
   }
 
-  /** Reads a page of the records in a list attribute; undefined when its owner does not exist. */
+  /** Returns undefined if the owner does not exist. */
   relatedPage(
     owner: Resource,
     key: RecordKey,
@@ -121,7 +116,6 @@ export class Reader {
     return { ...page, sort }
   }
 
-  /** Reads one record; undefined when it does not exist. */
   record(resource: Resource, key: RecordKey, view: View): Awaitable<JsonRecord | undefined> {
     return chain(this.#planOwn(resource, isShownKey(key) ? 'shown' : 'record', view), ({ read }) => {
       const given = this.#arguments(read, key, WHOLE, view)
@@ -130,7 +124,6 @@ export class Reader {
     })
   }
 
-  /** Reads the records of some keys, by the keys. */
   records(resource: Resource, keys: readonly KeyValues[], view: View): Awaitable<readonly JsonRecord[]> {
     return chain(this.#plan(resource, KEYS, { where: `keys\0${resource.plural}`, isPaged: false }, view), ({ read }) => {
       const { dialect } = this.#connection
@@ -140,12 +133,12 @@ export class Reader {
     })
   }
 
-  /** Evaluates all access rules that reading a record of the resource depends on, before a change alters the data that they read. */
+  /** Asks all access rules of a reading before a write changes the data that the rules look at. */
   prepare(resource: Resource, view: View): Awaitable<void> {
     if (view.visibility !== EVERYTHING) return chain(this.#planOwn(resource, 'record', view), () => undefined)
   }
 
-  /** Reads the record that a to-one links; null when it is empty, undefined when its owner does not exist. */
+  /** Returns null for an empty link, undefined if the owner does not exist. */
   relatedRecord(owner: Resource, key: RecordKey, relation: RelationAttribute, view: View): Awaitable<JsonRecord | null | undefined> {
     return runCoroutine(this.#relatedRecord(owner, key, relation, view))
   }
@@ -160,9 +153,9 @@ export class Reader {
   }
 
   /**
-   * Reads the record that a relation to one of several entities links, with the branch that links it: null when it is empty, undefined when
-   * its owner does not exist. One reading finds the branch and reads its record, so that both are of one state of the data. A branch is
-   * planned when it is first found.
+   * Reads the record behind a relation to several entities; null for an empty link, undefined if the owner does not exist. One reading
+   * finds the branch and reads the record, so both show one state of the data. A branch without a plan is planned, and the reading
+   * repeated.
    */
   linkedRecord(
     owner: Resource,
@@ -202,7 +195,6 @@ export class Reader {
     }
   }
 
-  /** Reads the records of a list attribute that meet the filters, unpaged. */
   relatedRecords(owner: Resource, key: KeyValues, relation: RelationAttribute, view: View): Awaitable<readonly JsonRecord[]> {
     const place = { where: `all\0${owner.plural}\0${relation.name}`, isPaged: true }
     return chain(this.#plan(relation.target, { kind: 'related', relation, owner }, place, view), ({ read }) => {
@@ -215,7 +207,6 @@ export class Reader {
     })
   }
 
-  /** Reads the keys of the related records that meet the filters. */
   relatedKeys(owner: Resource, key: KeyValues, relation: RelationAttribute, { parameters, visibility, ctx }: View): Awaitable<KeyValues[]> {
     const { dialect } = this.#connection
     const given: Arguments = { filters: parameters.filters, key, findValues: visibility.findValues, ctx, ...WHOLE }
@@ -227,7 +218,7 @@ export class Reader {
     )
   }
 
-  /** Finds which of several entities a relation links; undefined when it is empty, or its owner does not exist. */
+  /** Returns undefined if the link is empty or the owner does not exist. */
   async linkedBranch(owner: Resource, key: KeyValues, relation: ToOneOfAttribute, view: View): Promise<PolymorphicTarget | undefined> {
     const { visibility } = view
     const branches = await retryWithRules(visibility, () => branchesFor(relation, visibility))
@@ -238,10 +229,7 @@ export class Reader {
     return undefined
   }
 
-  /**
-   * Reads a plain attribute, as an object with nothing else; undefined when the record does not exist. Links inside an embedded object are
-   * shown by ID.
-   */
+  /** Reads a plain attribute, as a record with this attribute alone. At depth 1, links in embedded objects show as IDs. */
   value(resource: Resource, key: RecordKey, attribute: ScalarAttribute | EmbeddedAttribute, view: View): Awaitable<JsonRecord | undefined> {
     const { flags } = view.parameters
     return this.record(resource, key, {
@@ -250,12 +238,11 @@ export class Reader {
     })
   }
 
-  /** Whether the record of a key exists for the caller. */
   exists(resource: Resource, key: KeyValues, visibility: Visibility): Awaitable<boolean> {
     return chain(this.#compileExists(resource, visibility), statement => this.#isThere(statement, key, visibility))
   }
 
-  /** Returns those of some keys whose records exist for the caller, as texts; undefined where the database cannot compare them as texts. */
+  /** Returns the keys with records that exist for the caller, as texts; undefined where the database cannot compare keys as texts. */
   existing(resource: Resource, keys: readonly KeyValues[], visibility: Visibility): Awaitable<ReadonlySet<string> | undefined> {
     const { dialect } = this.#connection
     const place = `${resource.plural}\0${visibility.kind}`
@@ -278,7 +265,6 @@ export class Reader {
     })
   }
 
-  /** Whether the record of a key meets the condition of a list. */
   meets(list: ToManyAttribute, key: KeyValues): Awaitable<boolean> {
     let statement = this.#plans.meets.get(list)
     if (statement === undefined) {
@@ -309,7 +295,6 @@ export class Reader {
     return read.rendered ? { ...given, pending: [] } : given
   }
 
-  /** Runs the reading, then the application's render functions. */
   #finish<T>(given: { pending?: PendingRender[] }, view: View, reading: () => Reading<T>): Awaitable<T> {
     const { trace, end } = view
     const before = trace?.enter('render')
@@ -348,7 +333,6 @@ export class Reader {
     return chain(found, ({ read }) => read)
   }
 
-  /** Plans what is read of a resource by itself. */
   #planOwn(resource: Resource, reading: OwnReading, view: View): Awaitable<CachedRead> {
     const { parameters, visibility } = view
     const last = view.trace === undefined ? this.#plans.last[reading] : undefined

@@ -1,6 +1,6 @@
 /**
- * Row keys: finds the primary keys of records by the values that stand for them where clients know another one (`Resource.shownKey`): of
- * the record of a path, and of all that a body links, with one statement for each resource.
+ * Row keys: finds primary keys where clients use another attribute (`Resource.shownKey`), for the path of a request and for all links of a
+ * body.
  */
 import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
 import { idFromJson, idValues, isShownKey, keyFromJson, shownText, type KeyValues, type RecordKey, type ShownKey } from '../../model/key.ts'
@@ -11,9 +11,7 @@ import type { ReadingConnection } from '../database/connection.ts'
 import type { Anchor, Field } from '../plan/read-plan.ts'
 import { readBefore, readFirst, readRecords, type JsonRecord } from './run-read.ts'
 
-/**
- * How the rows of a resource are found: by one value, by several, and by the primary key. `key` gives that key alone, which an index holds.
- */
+/** Plans that find a row by one shown key, by several, or by the primary key. `key` reads the primary key from an index alone. */
 interface Finding {
   readonly key: CompiledRead
   readonly one: CompiledRead
@@ -27,10 +25,10 @@ const NO_FILTERS: Arguments['filters'] = Object.freeze([])
 
 const WHOLE = Object.freeze({ filters: NO_FILTERS, limit: Number.MAX_SAFE_INTEGER, offset: 0 })
 
-/** Values that are listed are compared as they are: another may have several forms in the database. */
+/** Types with a single form in the database: their values can be compared as a list. */
 const LISTED: ReadonlySet<string> = new Set(['integer', 'bigint', 'text'])
 
-/** Returns the key of the row of a record, whether it exists for the caller or not; undefined where there is none. */
+/** Returns the primary key of a record, visible for the caller or not. */
 export function findRowKey(resource: Resource, key: RecordKey, connection: ReadingConnection): Awaitable<KeyValues | undefined> {
   if (!isShownKey(key)) return key
   const { dialect } = connection
@@ -42,7 +40,7 @@ export function findRowKey(resource: Resource, key: RecordKey, connection: Readi
   )
 }
 
-/** Returns the ID by which clients know the record of a row, whether it exists for the caller or not; undefined where there is none. */
+/** Returns the ID that clients know, visible for the caller or not. */
 export function findId(resource: Resource, key: KeyValues, connection: ReadingConnection): Awaitable<RecordKey | undefined> {
   if (resource.shownKey === undefined) return key
   const { dialect } = connection
@@ -53,10 +51,9 @@ export function findId(resource: Resource, key: KeyValues, connection: ReadingCo
   )
 }
 
-/** The keys of rows, by resource and by the text of the value that stands for each (`shownText`). */
+/** By resource and by the text of the shown key (`shownText`). */
 export type RowKeys = ReadonlyMap<Resource, ReadonlyMap<string, KeyValues>>
 
-/** Returns the keys of the rows of several records, of each that there is. */
 export function findRowKeys(
   wanted: ReadonlyMap<Resource, ReadonlyMap<string, ShownKey>>,
   connection: ReadingConnection,

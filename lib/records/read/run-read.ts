@@ -1,7 +1,6 @@
 /**
- * Run read: runs the statements of a compiled plan and puts their rows together as JSON records. Runs one statement for the rows, at most
- * one for the count, and one for each relation that is shown. All generator functions are at the top level: creating one for each request
- * would cost more than reading a record.
+ * Run read: runs the statements of a plan and builds JSON records. All generator functions are at the top level, as creating a generator
+ * function for each request would cost more than reading a record.
  */
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
@@ -26,16 +25,15 @@ export type { JsonRecord }
 
 export interface RecordPage {
   readonly records: readonly JsonRecord[]
-  /** The number of records that match, whatever the page. */
+  /** The number of records on all pages. */
   readonly count: number
 }
 
-/** Refuses a value that is not of its attribute's type, unless some record holds it. */
+/** Refuses a filter value of the wrong type, unless some record holds such a value. */
 export function checkFound(count: number, { misfits }: Arguments): void {
   if (count === 0 && misfits?.refusal !== undefined) throw misfits.refusal
 }
 
-/** Reads the page of the limit and offset in the arguments. */
 export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<RecordPage> {
   const statement = given.offset >= thresholds.deepOffset && read.deep !== undefined ? read.deep() : read.rows
   const { limit, offset } = given
@@ -50,7 +48,7 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
     records = build(found, read.node, given)
     weigh(found, read.node, undefined, undefined, given)
   }
-  // A page that is not full, and not past the end, shows the count itself.
+  // A page that is not full shows the count itself, except an empty page past the end.
   const isNeeded = ({ length }: readonly Row[]): boolean => length === limit || (length === 0 && offset > 0)
   const [rows, counted] = (yield [
     { ...page, take, counted: read.counted === undefined ? undefined : requestCounted(read.counted, given, dialect) },
@@ -60,7 +58,6 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
   return { records, count: isNeeded(rows) ? Number(counted[0]![0]) : offset + rows.length }
 }
 
-/** Reads all records of a plan that is not paged. */
 export function* readRecords(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<readonly JsonRecord[]> {
   const [rows] = (yield [requestRows(read.rows, read.node, given, dialect)]) as [readonly Row[]]
   const records = build(rows, read.node, given)
@@ -69,7 +66,6 @@ export function* readRecords(read: CompiledRead, given: Arguments, dialect: Dial
   return records
 }
 
-/** Reads the first record of a plan, if there is one. */
 export function* readFirst(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<JsonRecord | undefined> {
   const [rows] = (yield [requestFirst(read, given, dialect)]) as [readonly Row[]]
   const records = build(rows, read.node, given)
@@ -78,28 +74,24 @@ export function* readFirst(read: CompiledRead, given: Arguments, dialect: Dialec
   return records[0]
 }
 
-/** Reads the record that a to-one links; null when it is empty. */
 export function* readLinked(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<JsonRecord | null> {
   return (yield* readFirst(read, given, dialect)) ?? null
 }
 
-/** A relation to one of several entities, while one of its branches is looked for. */
 interface BranchReads<Branch> {
   readonly branch: Branch
-  /** Reads the key of the linked record. */
   readonly keys: CompiledRead
-  /** Reads the linked record; undefined while that is not planned. */
+  /** Reads the linked record; undefined until the branch is planned. */
   readonly record: { readonly read: CompiledRead; readonly given: Arguments } | undefined
 }
 
-/** The branch that links a record, with the record. */
 export interface LinkedRecord<Branch> {
   readonly branch: Branch
-  /** Is undefined when it was not read, since its plan was not there. */
+  /** Undefined: not read, as the branch had no plan. */
   readonly record: JsonRecord | null | undefined
 }
 
-/** Reads the first branch that links a record, with the record, in one reading; null when none does. */
+/** Finds the branch that links a record. One reading, so that branch and record show one state of the data. */
 export function* readBranch<Branch>(
   branches: readonly BranchReads<Branch>[],
   given: Arguments,
@@ -112,31 +104,27 @@ export function* readBranch<Branch>(
   return null
 }
 
-/** Runs a reading when a record exists; returns undefined when it does not. */
+/** Runs `reading` if a record exists, else returns undefined. */
 export function* readWithin<T>(exists: Statement, given: Arguments, dialect: Dialect, reading: Reading<T>): Reading<T | undefined> {
   if (!(yield* readExists(exists, given, dialect))) return undefined
   return yield* reading
 }
 
-/** Reads whether the record of the key exists. */
 export function* readExists(statement: Statement, given: Arguments, dialect: Dialect): Reading<boolean> {
   const [rows] = (yield [request(statement, given, dialect)]) as [readonly Row[]]
   return rows.length > 0
 }
 
-/** Reads the bare rows of a statement. */
 export function* readRows(statement: Statement, given: Arguments, dialect: Dialect): Reading<readonly Row[]> {
   const [rows] = (yield [request(statement, given, dialect)]) as [readonly Row[]]
   return rows
 }
 
-/** A record as it is stored, with the bare values of some columns. */
 export interface Stored {
   readonly record: JsonRecord
   readonly row: Row
 }
 
-/** Reads a record as it is stored, with the row of some of its columns; undefined when there is no such record. */
 export function* readStored(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<Stored | undefined> {
   const [rows] = (yield [requestFirst(read, given, dialect)]) as [readonly Row[]]
   const [row] = rows
@@ -146,14 +134,14 @@ export function* readStored(read: CompiledRead, given: Arguments, dialect: Diale
   return { record: records[0]!, row: read.beside.map(at => row[at]) }
 }
 
-/** Runs a reading of records that is followed by others: its last statements are not the last ones. */
+/** Marks the statements of a reading as not the last ones of the request. */
 export function* readBefore<T>(reading: Reading<T>): Reading<T> {
   let next = reading.next()
   while (next.done !== true) next = reading.next(yield next.value.map(step => ({ ...step, isLast: false })))
   return next.value
 }
 
-/** Runs two readings as one: what both need next is one batch. */
+/** Runs two readings together, statements in one batch. */
 export function* readTogether<T, U>(one: Reading<T>, other: Reading<U>): Reading<[T, U]> {
   let [first, second] = [one.next(), other.next()]
   while (first.done !== true || second.done !== true) {
@@ -175,8 +163,7 @@ function requestCounted(statement: () => Statement, given: Arguments, dialect: D
 }
 
 /**
- * Counts what is on all pages. Most pages of a filtered list show that themselves, so the statement is only compiled and bound where it
- * runs.
+ * Counts the records of all pages. Most pages of a filtered list need no count, so the statement is compiled and bound only where it runs.
  */
 class CountStep implements ReadingStep {
   readonly isLast: boolean
@@ -206,7 +193,6 @@ function requestRows(statement: Statement, { areIds }: CompiledNode, given: Argu
   return { statement, parameters: bindParameters(statement, given, dialect), bound: findBound(areIds, given), isLast }
 }
 
-/** Requests the first row of a plan. */
 function requestFirst({ rows, node: { areIds, children } }: CompiledRead, given: Arguments, dialect: Dialect): ReadingStep {
   const parameters = bindParameters(rows, given, dialect)
   return { statement: rows, parameters, bound: findBound(areIds, given), isLast: children.length === 0, isOne: true }
@@ -216,14 +202,13 @@ function findBound(areIds: boolean, { room }: Arguments): RowBound | undefined {
   return room === undefined ? undefined : { room, areIds, times: 1, at: undefined }
 }
 
-/** Waits for a reading, then for the functions of the application that render its values. */
 export async function finishRender<T>(result: Awaitable<T>, pending: readonly PendingRender[], ctx: HookContext): Promise<T> {
   const finished = await result
   await renderPending(pending, ctx)
   return finished
 }
 
-/** Calls the application's render functions, and puts their values into the records. Undefined leaves the attribute out. */
+/** Calls the application's render functions. An attribute rendered as undefined is left out. */
 async function renderPending(pending: readonly PendingRender[], ctx: HookContext): Promise<void> {
   for (const { record, name, render, stored } of pending) {
     const given = render(record[name], stored, ctx)

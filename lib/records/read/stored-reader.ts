@@ -1,4 +1,4 @@
-/** Stored reader: reads records as they are stored, whatever answers show of them, and the bare values of columns. */
+/** Stored reader: reads records as stored, whatever answers show, and bare values of columns. */
 import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
 import type { CompiledRead, Reading, Row, Statement } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
@@ -21,24 +21,23 @@ export class StoredReader {
     this.#plans = plans
   }
 
-  /** Reads the stored plain attributes of a record and the IDs it links, whatever answers show of them, without hidden and private ones. */
+  /** Reads stored attributes and links, without hidden attributes. */
   record(resource: Resource, key: KeyValues): Awaitable<JsonRecord | undefined> {
     const { dialect } = this.#connection
     const read = this.#compileStored(resource)
     return this.#connection.read(() => readFirst(read, { filters: [], key, ...WHOLE }, dialect))
   }
 
-  /** See `findId`. */
   id(resource: Resource, key: KeyValues): Awaitable<RecordKey | undefined> {
     return findId(resource, key, this.#connection)
   }
 
-  /** Reads the same, with the bare values of some columns, which must be the same ones each time for one resource. */
+  /** As `record`, with bare values of `columns`, which must always be the same for a resource. */
   recordWith(resource: Resource, key: KeyValues, columns: readonly string[]): Awaitable<Stored | undefined> {
     return this.#connection.read(this.#reading(resource, key, columns))
   }
 
-  /** The same, with another reading that is run at the same time. */
+  /** As `recordWith`, in one batch with another reading. */
   recordBeside<T>(
     resource: Resource,
     key: KeyValues,
@@ -62,10 +61,7 @@ export class StoredReader {
     return read
   }
 
-  /**
-   * Reads the bare values of some columns of a record, at once where the database can, even while a transaction is open; undefined when
-   * there is no such record.
-   */
+  /** Reads bare values of columns at once, even while another request's transaction is open. */
   columns(resource: Resource, key: KeyValues, columns: readonly string[]): Awaitable<Row | undefined> {
     const { dialect } = this.#connection
     const statement = this.#compileColumns(resource, columns)

@@ -1,4 +1,4 @@
-/** View: what a reading is asked with: the parameters of a request, and what exists for its caller. */
+/** View: the parameters of a request, the visibility for its caller, and its limits. */
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Trace } from '../../foundation/base/trace.ts'
 import type { HookContext } from '../../model/hook-context.ts'
@@ -6,12 +6,11 @@ import type { Tally } from '../plan/answer-limits.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import type { Parameters } from '../request/query-string.ts'
 
-/** The parameters of a request, and the visibility for its caller. */
 export interface View {
   readonly parameters: Parameters
   readonly visibility: Visibility
   readonly ctx: HookContext
-  /** Ends the request early: its deadline, or a client that hangs up. */
+  /** The deadline, and a client that hangs up. */
   readonly end?: RequestAbort
   /** Measures the stages of a traced request. */
   readonly trace?: Trace | undefined
@@ -21,7 +20,6 @@ export interface View {
   readonly behind?: (() => void) | undefined
 }
 
-/** The part of a list that is asked for. */
 export interface PageRange {
   readonly limit: number
   readonly offset: number

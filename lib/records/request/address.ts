@@ -1,30 +1,24 @@
-/**
- * Address: where an engine answers. The base is the path in front of all others (`/api`), and the version is the segment after it, unless
- * the engine has none. Takes the option `base`; refuses what no URL has as its path.
- */
+/** Address: the paths that an engine answers: the base (`/api`), then the version, if there are versions. */
 
-/** The paths that an engine answers. */
 export interface Address {
-  /** The path before the version, without a slash at its end. Empty: none. */
+  /** Without a slash at its end; empty: none. */
   readonly base: string
-  /** The segments that may follow. Empty: paths have no version. */
+  /** Empty: paths have no version. */
   readonly versions: readonly string[]
 }
 
-/** The name of the one version of an engine whose paths have none. */
 export const NO_VERSION = ''
 
-/** Returns the names of what is served: that of no version, where there is none. */
 export function listVersions(versions: readonly string[]): readonly string[] {
   return versions.length === 0 ? [NO_VERSION] : versions
 }
 
-/** Returns the path of a version's index: `/api/v1`; an empty text where nothing is in front of the resources. */
+/** Returns `/api/v1`, or an empty text without base and version. */
 export function formatRoot(base: string, version: string): string {
   return version === NO_VERSION ? base : `${base}/${version}`
 }
 
-/** Returns what follows the base in a path, beginning with a slash. Undefined: the path is not below the base. */
+/** Returns the path behind the base, beginning with a slash; undefined if the path is not below the base. */
 export function findPathBelow(path: string, base: string): string | undefined {
   if (base === '') return path
   if (!path.startsWith(base)) return undefined
@@ -32,7 +26,7 @@ export function findPathBelow(path: string, base: string): string | undefined {
   return path.charAt(base.length) === '/' ? path.slice(base.length) : undefined
 }
 
-/** As `findPathBelow`, for a path that may carry a query. */
+/** As `findPathBelow`, for a path with a query. */
 export function findTargetBelow(target: string, base: string): string | undefined {
   if (base === '') return target
   const mark = target.indexOf('?')
@@ -42,10 +36,10 @@ export function findTargetBelow(target: string, base: string): string | undefine
 }
 
 /**
- * Returns a base as paths begin with it: a slash at its end says nothing.
+ * Returns the option `base` without a slash at its end.
  *
  * @param where begins the text of the error
- * @throws TypeError for what is not a path, and for one that ends with a version: that follows anyway
+ * @throws TypeError for a text that is no path or ends with a version, which follows anyway
  */
 export function readBase(given: unknown, where: string, versions: readonly string[] = []): string {
   const wrong = (why: string, meant?: string): TypeError =>
@@ -62,7 +56,7 @@ export function readBase(given: unknown, where: string, versions: readonly strin
   }
   if (/[?#]/.test(text)) throw wrong('has more than a path', text.replace(/[?#].*$/s, ''))
   if (text.includes('//')) throw wrong('has an empty segment', text.replaceAll(/\/{2,}/g, '/'))
-  // Clients send a path as URLs have it: without "." and "..", and percent-encoded.
+  // Clients send no "." and "..", and encode paths.
   const sent = URL.parse(`http://host${text}`)?.pathname
   if (sent !== text) throw wrong('is not as clients send it', sent === '/' ? undefined : sent)
   const mark = text.lastIndexOf('/')
@@ -71,7 +65,7 @@ export function readBase(given: unknown, where: string, versions: readonly strin
   return text
 }
 
-/** Decodes a segment of a path. One that cannot be decoded is the name of nothing, and stays as it is. */
+/** A segment with bad encoding stays as it is, and names nothing. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)

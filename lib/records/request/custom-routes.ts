@@ -1,7 +1,4 @@
-/**
- * Custom routes: custom routes of the application, which come before the default ones.
- * Refuses, when the engine is created, a route that is not of its form, or that no request could reach since another shadows it.
- */
+/** Custom routes: routes of the application, before the default routes. Refuses invalid and shadowed routes when the engine is created. */
 import type { EntityManager } from '@mikro-orm/core'
 import { WRITE_METHODS } from '../../foundation/base/http-methods.ts'
 import { commitUnlessRefused } from '../../foundation/base/refused.ts'
@@ -15,28 +12,26 @@ import { RequestContext, type ContextParts } from './request-context.ts'
 import { JSON_TYPE, type RestResponse } from '../../foundation/base/response.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 
-/** A custom route. */
 export interface Route {
   /** Upper case. */
   readonly method: string
-  /** A path below the base, whose `{name}` segments match anything: `/{version}/users/me`. Where paths have no version, any path. */
+  /** A path below the base: `/{version}/users/me`. A segment `{name}` matches any text. Without versions, any path. */
   readonly path: string
   readonly handler: (ctx: HookContext) => HandlerResponse | Promise<HandlerResponse>
   /**
-   * Whether all that the handler writes is one transaction, which an error that it throws and an answer of 400 or above take back. Other
-   * writes wait until it is over, so a handler that waits for something outside says `false`. Default: true for POST, PUT, PATCH and
-   * DELETE, false for other methods.
+   * Whether the handler runs in one transaction, undone by an error or an answer of 400 or above. Other writes wait meanwhile: say `false`
+   * if the handler waits for another service. Default: true for POST, PUT, PATCH and DELETE, else false.
    */
   readonly transaction?: boolean
   /**
-   * Whether the transaction may begin anew, handler and all, where another write has got in its way: several times if need be. It is for
-   * handlers that do nothing outside of the database, and for PostgreSQL, where writes run at the same time: without it the answer is 503
-   * `database_busy`. Default: `false`.
+   * Whether handler and transaction run again after a conflict with another write, several times if need be. For handlers without effects
+   * outside of the database, on PostgreSQL, where writes run at the same time. Default: `false`: a conflict is answered with 503
+   * `database_busy`.
    */
   readonly repeatable?: boolean
 }
 
-/** A route that a request has met, with the decoded `{name}` parts of its path. */
+/** `params`: the decoded `{name}` parts of the path. */
 export interface RouteMatch {
   readonly route: Route
   readonly params: Readonly<Record<string, string>>
@@ -46,7 +41,7 @@ const NO_ROUTES: readonly object[] = Object.freeze([])
 
 interface CheckedRoute {
   readonly route: Route
-  /** As a request has them: the version first. */
+  /** The version comes first. */
   readonly segments: readonly { readonly name: string | undefined; readonly text: string }[]
 }
 
@@ -71,11 +66,7 @@ export class Routes {
     }
   }
 
-  /**
-   * The custom route that a request meets; HEAD goes with GET.
-   *
-   * @param passed the routes that ask it themselves, which it does not meet again
-   */
+  /** @param passed routes that sent this request by `ctx.ask`, and do not get it again */
   match(method: string, segments: readonly string[], passed: readonly object[] = NO_ROUTES): RouteMatch | undefined {
     return this.#find(method, segments, passed) ?? (method === 'HEAD' ? this.#find('GET', segments, passed) : undefined)
   }
@@ -96,7 +87,6 @@ export class Routes {
     return undefined
   }
 
-  /** The methods that the custom routes of a path take. */
   listMethods(segments: readonly string[], passed: readonly object[] = NO_ROUTES): readonly string[] {
     const own = this.#routes
       .filter(({ route }) => this.#find(route.method, segments, passed)?.route === route)
@@ -136,7 +126,7 @@ function checked(route: Route, hasVersions: boolean): CheckedRoute {
   return { route, segments }
 }
 
-/** Rejects a route that has no meaning, or that a server would not ask for, where paths have no version. */
+/** Refuses `{version}` where paths have no version, and the path of test controls. */
 function checkUnversioned(route: Route, segments: CheckedRoute['segments']): void {
   if (segments.some(({ name }) => name === 'version')) {
     const meant = route.path.replace(/\/\{version\}(?=\/|$)/, '') || '/'
@@ -146,7 +136,6 @@ function checkUnversioned(route: Route, segments: CheckedRoute['segments']): voi
     throw new TypeError(`routes: ${formatRoute(route)}: the paths below "/${TEST_CONTROLS}" are those of test controls.`)
 }
 
-/** Whether every request of the later route meets the earlier one first. */
 function shadows(earlier: CheckedRoute, later: CheckedRoute): boolean {
   return (
     earlier.route.method === later.route.method &&
@@ -158,9 +147,9 @@ function shadows(earlier: CheckedRoute, later: CheckedRoute): boolean {
 }
 
 /**
- * The response that a handler's answer stands for: status 200 and JSON unless it says otherwise.
+ * Builds the response from a handler's answer; by default status 200 and JSON.
  *
- * @throws TypeError that names the place when it is not of its form.
+ * @throws TypeError for an invalid answer; names the place
  */
 export function buildResponse(answer: HandlerResponse | undefined, place: string): RestResponse {
   if (typeof answer !== 'object' || answer === null)
@@ -176,21 +165,18 @@ export function buildResponse(answer: HandlerResponse | undefined, place: string
   return { status, headers: { 'content-type': JSON_TYPE, ...plain }, body: toJson(body, place) }
 }
 
-/** Where what a route does is done by turns: the route, and the path that was asked for. */
+/** Repeatable work of one place runs one by one after a conflict. */
 interface RoutePlace {
   readonly resource: string
   readonly id: string
 }
 
-/** What a route is answered with. */
 interface RouteServices {
-  /** The accepted versions. */
   readonly versions: readonly string[]
-  /** Runs work in a transaction; again where it may be, at a place where such work then comes by turns. */
+  /** Runs work in a transaction; repeats the work after a conflict, if `repeatable` is given. */
   readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, repeatable: RoutePlace | undefined) => Promise<T>
 }
 
-/** Answers with a custom route. */
 export async function runRoute(
   { route, params }: RouteMatch,
   parts: Omit<ContextParts, 'params'>,

@@ -1,18 +1,16 @@
 /**
- * Suggests the spelling of this API for names and values that are usual in other APIs (json-server, Django, Rails, JSON:API, OData,
- * PostgREST, MikroORM). It is asked only about input that is refused, so an attribute or parameter of such a name always wins.
+ * Suggests the spelling of this API for names and values of other APIs (json-server, Django, Rails, JSON:API, OData, PostgREST, MikroORM).
+ * Sees refused input alone, so an attribute may have such a name.
  */
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { Sign } from './operators.ts'
 import type { Reserved } from './reserved-parameters.ts'
 
-/** A suggested spelling, for programs and as a sentence. */
 export interface SuggestedSpelling {
   readonly suggestion: string
   readonly detail: string
 }
 
-/** The name that the application gave a reserved parameter. */
 type Called = (reserved: Reserved) => string
 
 const byName = (names: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
@@ -22,7 +20,7 @@ const byName = (names: Readonly<Record<string, string>>): ReadonlyMap<string, st
     ),
   )
 
-/** Words for the reserved parameters. `page` and `order` need a sentence beside the name. */
+/** Words for reserved parameters. `page` and `order` need a sentence beside the name. */
 const PARAMETERS = byName({
   limit: '_limit per_page _per_page perPage page_size pageSize page[size] size take top $top first _end',
   offset: '_start _offset skip $skip start from',
@@ -42,7 +40,7 @@ const SEARCHES = new Set(['q', '_q', 'search', '$search', 'query', 'keyword', 'k
 /** Words for all filters together. */
 const FILTERS = new Set(['filter', 'filters', '$filter', 'where', '_where', 's'])
 
-/** Words for operators, after the name (`age_gte`, `age[gte]`, `age__gte`, `age:gte`) or before the value (`gte.18`). */
+/** Words for operators, behind a name (`age_gte`, `age[gte]`, `age__gte`, `age:gte`) or before a value (`gte.18`). */
 const OPERATORS = byName({
   '>=': 'gte ge min since from',
   '<=': 'lte le max until to',
@@ -58,7 +56,6 @@ const OPERATORS = byName({
 
 const SIGNS: Readonly<Record<string, string>> = { '=>': '>=', '=<': '<=', '==': '=', '!': '!=', '<>': '!=' }
 
-/** Formats a filter with an operator of the table above. */
 function formatSpelling(name: string, operator: string, value: string): SuggestedSpelling {
   const sign = operator.replace('*', '')
   const text = value.slice(0, 100)
@@ -67,7 +64,6 @@ function formatSpelling(name: string, operator: string, value: string): Suggeste
   return { suggestion: name + sign, detail: formatHint(`${name}${sign}${before}${text}${after}`).trim() }
 }
 
-/** Suggests a reserved parameter that the place accepts. */
 export function suggestParameter(name: string, called: Called, taken: readonly Reserved[]): SuggestedSpelling | undefined {
   const meant = PARAMETERS.get(name.toLowerCase())
   if (meant === undefined) return undefined
@@ -84,24 +80,20 @@ export function suggestParameter(name: string, called: Called, taken: readonly R
   return { suggestion, detail: `Did you mean "${suggestion}"?${more}` }
 }
 
-/** The names that are known at the place of an unknown filter. */
 interface KnownNames {
-  /** The path before the unknown name: `author.` where `author.nmae` is unknown. */
+  /** `author.` if `author.nmae` is unknown. */
   readonly prefix: string
-  /** The attributes that are visible to the caller. */
   readonly names: readonly string[]
-  /** Those of them that are texts. */
   readonly texts: readonly string[]
   readonly called: Called
   readonly reserved: readonly Reserved[]
 }
 
-/** @param path the unknown path, as it was written */
 export function suggestFilter(path: string, text: string, known: KnownNames): SuggestedSpelling | undefined {
   const { prefix, names, texts } = known
   const whole = prefix === '' ? suggestForWhole(path, text, known) : undefined
   if (whole !== undefined) return whole
-  // `filter[age][gte]` is `age[gte]`.
+  // `filter[age][gte]` means `age[gte]`.
   const inner = /^[$_a-z]+\[(?<first>[^\]]+)\](?<rest>.*)$/i.exec(path)?.groups
   const isWrapped = inner !== undefined && FILTERS.has(path.slice(0, path.indexOf('[')).toLowerCase())
   const plain = isWrapped ? inner['first']! + inner['rest']! : path
@@ -123,14 +115,14 @@ function suggestForWhole(path: string, text: string, { names, texts, called, res
   return undefined
 }
 
-/** Finds a path that begins with a known name, or nearly with one. */
+/** Corrects the first name of a path. */
 function findKnownPath(path: string, names: readonly string[]): string | undefined {
   const [first = '', ...rest] = path.split('.')
   const meant = names.includes(first) ? first : findNearest(first, names)
   return meant === undefined ? undefined : [meant, ...rest].join('.')
 }
 
-/** Suggests a filter for a value that is not of its type and seems to begin with an operator: `age=>3`, `age=gte.3`. */
+/** Suggests a filter for a value that begins with an operator: `age=>3`, `age=gte.3`. */
 export function suggestValue(paths: readonly string[], value: string): SuggestedSpelling | undefined {
   const sign = /^(?<sign>>=|<=|=>|=<|==|!=|<>|[><!])(?<rest>.+)$/s.exec(value)?.groups
   if (sign !== undefined) return formatSpelling(paths.join('|'), SIGNS[sign['sign']!] ?? sign['sign']!, sign['rest']!.trim())
@@ -139,7 +131,7 @@ export function suggestValue(paths: readonly string[], value: string): Suggested
   return meant === undefined ? undefined : formatSpelling(paths.join('|'), meant, word!['rest']!)
 }
 
-/** Suggests a sort for an unknown sort key: `-name`, `name:desc`, `name desc`, and `name,desc`. */
+/** Suggests a sort for `-name`, `name:desc`, `name desc` or `name,desc`. */
 export function suggestSort(prefix: string, path: string, names: readonly string[]): SuggestedSpelling | undefined {
   const match = /^(?<sign>[-+ ]?)(?<name>.+?)(?:[: |_](?<direction>asc|desc|ascending|descending))?$/i.exec(path)?.groups
   const sign = match?.['sign'] ?? ''
@@ -156,7 +148,7 @@ export function suggestSort(prefix: string, path: string, names: readonly string
   return { suggestion, detail: `Did you mean "${suggestion}"?` }
 }
 
-/** Suggests a parameter where a query object has an object as a value: `{ age: { $gte: 3 } }`. */
+/** Suggests a parameter for an object in a query object: `{ age: { $gte: 3 } }`. */
 export function suggestObject(name: string, value: object): SuggestedSpelling | undefined {
   if (value instanceof Date) return { suggestion: name, detail: 'Give its toISOString().' }
   const [key, inner] = Object.entries(value)[0] ?? []

@@ -1,7 +1,4 @@
-/**
- * Inner request: what code of the application asks of the engine inside of a request (`ctx.ask`): below the same base and version, as the
- * same caller, or as the engine itself. Gives what the answer carries; throws a RestError that is answered as it is.
- */
+/** Inner request: a request of the application's code inside a request (`ctx.ask`), as the same caller or as the engine. */
 import { LazyClient, type RequestAbort } from '../../foundation/base/abort.ts'
 import { AskedError, type RestError } from '../../foundation/base/errors.ts'
 import { isObject } from '../../foundation/base/json.ts'
@@ -12,31 +9,29 @@ import type { AskOptions, EngineHandle } from '../../model/hook-context.ts'
 import type { Request } from './parse-request.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 
-/** The request in which the application's code runs. */
 export interface OuterRequest<Caller extends object> {
   readonly engine: EngineHandle
   readonly request: Request
   readonly version: string
   readonly principal: Caller | undefined
-  /** When the request ends; undefined where it is none of a client. */
+  /** Undefined without a client. */
   readonly end?: RequestAbort | undefined
-  /** The custom routes that are being answered, the outermost first. */
+  /** The custom routes around the code, outermost first. */
   readonly passed?: readonly object[] | undefined
 }
 
-/** Headers that are about another message: its form, its content, its conditions. */
+/** Headers about the outer message alone: form, content, conditions. */
 const OF_ONE_MESSAGE = /^(?:accept(?:-.*)?|content-.*|if-.*|range|expect|transfer-encoding|te|trailer|connection|prefer)$/
 
-/** The sender of an inner request. */
 export class InnerClient<Caller extends object = object> extends LazyClient {
-  /** Who has sent the request around it. */
+  /** The sender of the outer request. */
   readonly principal: Caller | undefined
-  /** Whether neither access rules nor scopes hold. */
+  /** Without access rules and scopes. */
   readonly isEngine: boolean
   readonly passed: readonly object[]
   readonly end: RequestAbort | undefined
 
-  /** @param isSame whether it is the request around it, at another path: all its headers are about it, too */
+  /** @param isSame whether the request is the outer one at another path, so that all headers apply */
   constructor({ request, principal, end, passed = [] }: OuterRequest<Caller>, isEngine: boolean, isSame = false) {
     const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => isSame || !OF_ONE_MESSAGE.test(name)))
     super(
@@ -68,7 +63,6 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
   }
 }
 
-/** What is asked for. */
 interface Question {
   readonly method: string
   readonly path: string
@@ -77,11 +71,7 @@ interface Question {
   readonly options: AskOptions
 }
 
-/**
- * Asks the engine.
- *
- * @throws RestError that says what the answer says; TypeError for arguments that are not of their form
- */
+/** @throws RestError for a refused request, with the status and code of the answer; TypeError for invalid arguments */
 export async function askWithin<Caller extends object>(
   outer: OuterRequest<Caller>,
   { method, path, query, body, options }: Question,
@@ -96,7 +86,6 @@ export async function askWithin<Caller extends object>(
   throw readRefusal(response)
 }
 
-/** A request that the engine itself makes of the one around it. */
 interface InnerQuestion {
   readonly method: string
   /** Below the version. */
@@ -107,7 +96,6 @@ interface InnerQuestion {
   readonly isSame?: boolean
 }
 
-/** Answers a request as the caller of the one around it. */
 export function answerWithin<Caller extends object>(
   outer: OuterRequest<Caller>,
   { method, path, query, body, isSame }: InnerQuestion,
@@ -123,7 +111,7 @@ function checkPath(path: unknown, root: string): asserts path is string {
     throw new TypeError(`ctx.ask: paths stand below "${root}", that of the request: write "${path.slice(root.length)}".`)
 }
 
-/** Returns the records, the record or the value of an answer; the whole body of one that is not of the engine's form. */
+/** Returns the records, record or value of the engine's own answers, the whole body of others. */
 export function readCarried(body: unknown): unknown {
   if (!isObject(body) || body['success'] !== true || typeof body['resource'] !== 'string') return body
   const { resource } = body
@@ -131,7 +119,6 @@ export function readCarried(body: unknown): unknown {
   return typeof body['attribute'] === 'string' && Object.hasOwn(body, 'value') ? body['value'] : body
 }
 
-/** Returns the error that says what an answer says. */
 export function readRefusal(response: RestResponse): RestError {
   const { status, headers, body } = response
   const { 'content-type': _type, ...more } = headers

@@ -1,6 +1,6 @@
 /**
- * Parse request: method, path and query become a Request: the intent, of which nobody knows yet whether it makes sense.
- * Refuses with path_malformed, query_malformed and path_unknown.
+ * Parse request: cuts method, path and query into a Request, without the model. Refuses with path_malformed, query_malformed and
+ * path_unknown.
  */
 import { LazyClient, WholeClient, type Connected } from '../../foundation/base/abort.ts'
 import { restError } from '../../foundation/base/errors.ts'
@@ -11,36 +11,32 @@ import { NO_QUERY, ParsedQuery, type QueryCache } from './parsed-query.ts'
 import { pairsOfObject, pairsOfText } from './query-string.ts'
 import type { QueryInput, QueryValue } from '../../foundation/base/query-input.ts'
 
-/** A request, cut into pieces. */
 export interface Request {
   /** Upper case. */
   readonly method: string
-  /** The path as it came, without its query and without one trailing slash. */
+  /** Without query and one trailing slash. */
   readonly path: string
-  /** The part of the path in front of the version. */
+  /** The path before the version. */
   readonly base: string
-  /** Whether the engine, or the way in that the request took, takes no writes. */
+  /** Whether the engine or the transport refuses writes. */
   readonly readOnly: boolean
   /**
-   * Path segments below the base as the client sent them, still percent-encoded; their encoding is known to be good. The first one is the
-   * version, which is an empty text where paths have none; the base itself has no segments.
+   * Segments below the base, validly percent-encoded. The first is the version, empty where paths have none. The base itself has no
+   * segments.
    */
   readonly segments: readonly string[]
   readonly query: ParsedQuery
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>>
-  /** What is known of the connection. */
   readonly connected: Connected
-  /** Returns one header, without making the others. The name is in lower case. */
+  /** Reads one header without the others. The name is in lower case. */
   header(name: string): string | undefined
 }
 
-/** Where the headers of a request come from. */
 interface GivenHeaders {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A request, before it is cut. */
 interface RequestParts {
   readonly method: string
   readonly path: string
@@ -51,7 +47,7 @@ interface RequestParts {
 
 type RequestTexts = Omit<Request, 'headers' | 'header' | 'connected'>
 
-/** Its headers are looked at when somebody asks for them: most requests are answered without. */
+/** Reads headers on demand: most requests need none. */
 class ParsedRequest implements Request {
   readonly method: string
   readonly path: string
@@ -91,14 +87,12 @@ class ParsedRequest implements Request {
 /** A request within the process. */
 const NOT_CONNECTED: Connected = Object.freeze({})
 
-/** Returns the same request with another body. */
 export function replaceBody({ method, path, base, readOnly, segments, query, headers }: Request, body: unknown): Request {
   return new ParsedRequest({ method, path, base, readOnly, segments, query, body }, { headers })
 }
 
 /**
- * Returns a QUERY as the stages take it: what its body asks for stands with the parameters of its path. The body is the JSON object of a
- * query, or the text of one.
+ * Moves the parameters in the body of a QUERY behind the parameters of the path.
  *
  * @throws RestError body_invalid, query_malformed, parameter_invalid
  */
@@ -116,21 +110,19 @@ export function takeQuery({ method, path, base, readOnly, segments, query, body,
   return new ParsedRequest({ method, path, base, readOnly, segments, query: whole, body: undefined }, { headers })
 }
 
-/** How the body of a QUERY is sent. */
 export const HOW_TO_QUERY =
   'send the parameters as a JSON object (Content-Type: application/json) or as the text of a query (application/x-www-form-urlencoded)'
 
-/** Returns one header of a sender. The name is in lower case; those of the sender may be in any. */
+/** The name is in lower case; the sender may spell the header otherwise. */
 export function readHeader(sender: GivenHeaders, name: string): string | undefined {
   if (sender instanceof LazyClient) return sender.header(name)
   const { headers } = sender
   return headers === undefined ? undefined : (headers[name] ?? lowerCase(headers)[name])
 }
 
-/** The headers of a request without any. */
 export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 
-/** @throws TypeError when the caller broke the types: a method or path that is not a text. */
+/** @throws TypeError for a method or path that is not a string */
 export function parse(parts: RequestParts, address: Address, readOnly: boolean, queries: QueryCache): Request {
   const { method, path: target, body, context } = parts
   if (typeof method !== 'string') throw new TypeError(`handle: method must be a string, got ${typeof method}.`)
@@ -145,7 +137,7 @@ export function readPathBelow({ path, base }: Request): string {
   return findPathBelow(path, base)!
 }
 
-/** The path of a target, without its query and without one trailing slash. */
+/** Removes query and one trailing slash. */
 export function readPath(target: string): string {
   const mark = target.indexOf('?')
   const path = mark < 0 ? target : target.slice(0, mark)
@@ -162,8 +154,7 @@ function splitSegments(whole: string, { base, versions }: Address): string[] {
   if (path === undefined) throw notBelow(whole, { base, versions })
   if (path === '/') return []
   const segments: string[] = versions.length === 0 ? [NO_VERSION] : []
-  // One walk over the path: `split` keeps what it has split in a table of its own, which costs more than it saves where every path is
-  // another one.
+  // Not by `split`: V8 caches each text and its parts, which costs time where every path differs.
   let isPlain = true
   let hasGap = false
   let start = 1
@@ -182,10 +173,9 @@ function splitSegments(whole: string, { base, versions }: Address): string[] {
   return segments
 }
 
-/** The refusal of a path that does not begin with the base. */
 function notBelow(path: string, { base, versions }: Address) {
   const [first = ''] = path.slice(1).split('/', 1)
-  // A version that comes first shows that the base has been left out.
+  // A path that begins with a version lacks only the base.
   const hint = versions.length === 0 || versions.includes(first) ? formatHint(base + path.slice(0, 100)) : ''
   return restError('path_unknown', `The path must begin with "${base}", not "${path.slice(0, 100)}".${hint}`)
 }
@@ -200,7 +190,7 @@ function checkSegment(segment: string): void {
   }
 }
 
-/** Header names are case-insensitive (RFC 9110 section 5.1); those of node:http are in lower case already. */
+/** Header names are case-insensitive (RFC 9110 section 5.1). node:http sends lower case. */
 export function lowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   if (headers === NO_HEADERS) return headers
   const names = Object.keys(headers)

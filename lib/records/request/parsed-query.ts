@@ -1,23 +1,19 @@
-/**
- * Parsed query: the pairs of a request, and the parameters that have been read of them. Most clients send the same few queries again and
- * again, so short ones are kept, and each is parsed and checked once.
- */
+/** Parsed query: the pairs of a query and the parameters read from them. Clients repeat few queries, so short ones are parsed once. */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import { pairsOfObject, pairsOfText, type Pair, type Parameters, type Vocabulary } from './query-string.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 
-/** What has been read of a query. */
 interface ReadQuery {
   readonly parameters: Parameters
   readonly vocabulary: Vocabulary
-  /** Which parameters were allowed. */
+  /** The set of parameters that were allowed. */
   readonly allowed: object
 }
 
 export class ParsedQuery {
   readonly pairs: readonly Pair[]
-  /** The parameters, as they were read the last time. */
+  /** The parameters of the last reading. */
   last: ReadQuery | undefined = undefined
 
   constructor(pairs: readonly Pair[]) {
@@ -25,16 +21,13 @@ export class ParsedQuery {
   }
 }
 
-/** The query of a request without any. */
 export const NO_QUERY = new ParsedQuery(Object.freeze([]))
 
-/** How many queries are kept. */
 const QUERIES = 100
 
-/** The queries that one engine has parsed. */
 export class QueryCache {
   readonly #texts = new LruCache<ParsedQuery>(QUERIES)
-  /** Those that were given as objects. */
+  /** Queries given as objects. */
   readonly #objects = new LruCache<ParsedQuery>(QUERIES)
 
   read(target: string, query: QueryInput | undefined): ParsedQuery {
@@ -54,14 +47,14 @@ export class QueryCache {
   }
 }
 
-/** Writes a query that is a short object of plain values as a text, another one for each; undefined for any other. */
+/** Returns a cache key for a short object of plain values. */
 function formatObject(query: QueryInput): string | undefined {
   if (typeof query !== 'object' || query === null || query instanceof URLSearchParams) return undefined
   let text = ''
   for (const name of Object.keys(query)) {
     const value = query[name]
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined
-    // NUL separates: no query that is taken contains one.
+    // NUL separates: valid queries contain none.
     if (name.includes('\0') || (typeof value === 'string' && value.includes('\0'))) return undefined
     text += `${name}\0${value}\0`
     if (text.length > thresholds.keptQuery) return undefined
@@ -69,7 +62,6 @@ function formatObject(query: QueryInput): string | undefined {
   return text
 }
 
-/** The query parameters: those that the target carries, then those that are given beside it. */
 export function readPairs(target: string, query: QueryInput | undefined): readonly Pair[] {
   const mark = target.indexOf('?')
   return mark < 0 ? pairsGiven(query) : [...pairsOfText(target.slice(mark + 1)), ...pairsGiven(query)]

@@ -1,7 +1,6 @@
 /**
- * Query string: the grammar of the query string. Knows no model: names are not looked up, values are not typed. Takes query text,
- * URLSearchParams or an object; gives Parameters: the reserved ones, and the filters in the order given. Refuses with query_malformed (bad
- * percent-encoding, NUL) and parameter_invalid (a reserved parameter that is not of its form, or repeated though it is no list).
+ * Query string: the grammar of queries, without a model. Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a
+ * reserved parameter with a bad value, or given twice).
  */
 import type { QueryInput, QueryValue } from '../../foundation/base/query-input.ts'
 import { restError, parameterError } from '../../foundation/base/errors.ts'
@@ -11,50 +10,46 @@ import { OPERATORS, findAngle, findMarked, findSignAtEnd, isAngle, type Operator
 import { ALL_RESERVED, NONE_GIVEN, PARAMETERS, RESERVED, parseReserved } from './reserved-parameters.ts'
 import type { GivenParameters, Reserved } from './reserved-parameters.ts'
 
-/** One value of a filter, unescaped: the word null, a plain text, or the texts between wildcard stars. */
+/** One unescaped value: null, a text, or the texts between the stars of a pattern. */
 export type RawValue =
   | { readonly kind: 'null' }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'pattern'; readonly pieces: readonly string[] }
 
-/** A filter as it was written. */
 export interface RawFilter {
-  /** Name with operator, as in the envelope: `!name`, `age>=`. */
+  /** Name with operator: `!name`, `age>=`. */
   readonly label: string
-  /** The value as it was written, decoded. */
+  /** The decoded value. */
   readonly text: string
   readonly negated: boolean
-  /** The alternatives that `|` separates, each a dotted path. */
+  /** Dotted paths, alternatives separated by `|`. */
   readonly paths: readonly string[]
   readonly operator: Operator
   readonly values: readonly RawValue[]
-  /** Whether it was given by its bare name: a flag. */
+  /** Whether the name came without a value. */
   readonly bare: boolean
 }
 
-/** One query parameter: the decoded text of its name with operator, and of its value. */
 export interface Pair {
   readonly name: string
   readonly operator: WrittenSign
   readonly value: string
   readonly bare: boolean
-  /** The texts of an array, where the query was given as an object. `value` is then all of them as one filter. */
+  /** The texts of an array in a query object; `value` joins the texts. */
   readonly items?: readonly string[]
 }
 
-/** A parsed query. Absent parameters are undefined. */
 export interface Parameters extends GivenParameters {
   readonly pairs: readonly Pair[]
   readonly filters: readonly RawFilter[]
   readonly flags: readonly string[]
-  /** The custom parameters of the application. */
+  /** Custom parameters of the application. */
   readonly own: readonly Pair[]
 }
 
-/** The parameters of an empty query. */
 export const NO_PARAMETERS: Parameters = Object.freeze({ ...NONE_GIVEN, pairs: [], filters: [], flags: [], own: [] })
 
-/** The pairs of a query given as an object: a key ends with its operator as written; an array is any of its values. */
+/** The operator ends the key (`{ 'age>=': 18 }`); an array matches any of its values. */
 export function pairsOfObject(query: Exclude<QueryInput, string | URLSearchParams>): Pair[] {
   const pairs: Pair[] = []
   for (const [key, value] of Object.entries(query)) {
@@ -84,11 +79,11 @@ function pairOfItem(key: string, name: string, operator: Pair['operator'], item:
   return { name, operator, value, bare: value === '' && operator === '' }
 }
 
-/** Checks a value of a caller in the process, who may pass anything. Objects are refused: their texts would be strange. */
+/** Refuses objects in a query object, as their texts would be `[object Object]`. */
 function checkItem(key: string, name: string, item: unknown): void {
   if (item === null || Array.isArray(item)) return
   const isObject = typeof item === 'object'
-  // An object with a text of its own, such as a URL, is taken.
+  // An object with a text of its own, such as a URL, is a value.
   // oxlint-disable-next-line typescript/no-base-to-string -- that is the question
   if (isObject && !(item instanceof Date) && 'toString' in item && !String(item).startsWith('[object ')) return
   const spelling = isObject ? suggestObject(name, item) : undefined
@@ -116,7 +111,6 @@ function decode(text: string): string {
   }
 }
 
-/** The pairs of a query given as text, without the leading `?`. */
 export function pairsOfText(query: string): Pair[] {
   const pairs: Pair[] = []
   for (let start = 0, end = 0; end >= 0; start = end + 1) {
@@ -133,8 +127,8 @@ export function pairsOfText(query: string): Pair[] {
 }
 
 /**
- * `age>=18` is cut at its first `=` into `age>` and `18`, `age>18` not at all, and `age%3E%3D=18` (a client that encodes names) into
- * `age>=` and `18`: all three are put together again here. Hence a value that begins with `=` is written `\=` behind `>` and `<`.
+ * Cut at `=`, `age>=18` is `age>` and `18`, `age>18` stays whole, and `age%3E%3D=18` is `age>=` and `18`. So a value of `>` or `<` that
+ * begins with `=` is written `\=`.
  */
 function makePair(left: string, right: string | undefined): Pair {
   const angle = findAngle(left)
@@ -155,7 +149,7 @@ function makePair(left: string, right: string | undefined): Pair {
   return { name: left.slice(0, end), operator, value: right, bare: false }
 }
 
-/** A pair as query text, such that reading it gives the same pair. */
+/** Writes a pair so that the text reads as the same pair. */
 export function textOfPair(pair: Pair): string {
   const encode = (text: string): string => encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%20', '+')
   const name = encode(pair.name)
@@ -164,7 +158,7 @@ export function textOfPair(pair: Pair): string {
   return `${name}${encode(pair.operator.slice(0, -1))}=${encode(pair.value)}`
 }
 
-/** The parameter that says most, by its name with operator: the one to begin with where all of them say too much. */
+/** To blame where a request is too large. */
 export function findLongest(pairs: readonly Pair[]): string {
   let longest: Pair | undefined
   const length = ({ name, value }: Pair): number => name.length + value.length
@@ -172,25 +166,23 @@ export function findLongest(pairs: readonly Pair[]): string {
   return longest === undefined ? '' : longest.name + longest.operator
 }
 
-/** The names of parameters that are not filters. */
+/** Names of parameters that are not filters. */
 export interface Vocabulary {
-  /** Reserved parameters by the name that the application gave them. */
+  /** By the application's names. */
   readonly reserved: ReadonlyMap<string, Reserved>
   readonly flags: ReadonlySet<string>
-  /** Custom parameters of the application. */
   readonly own: ReadonlySet<string>
-  /** All of them. */
+  /** All names above. */
   readonly names: ReadonlySet<string>
-  /** The vocabularies of resources that have custom parameters of their own, by the plural name; undefined where none has. */
+  /** Vocabularies of resources with custom parameters, by plural. */
   readonly of?: ReadonlyMap<string, Vocabulary> | undefined
 }
 
-/** The names of parameters that are not filters of the records of a resource. */
 export function vocabularyOf(vocabulary: Vocabulary, plural: string | undefined): Vocabulary {
   return (plural === undefined ? undefined : vocabulary.of?.get(plural)) ?? vocabulary
 }
 
-/** @param renamed other names of reserved parameters, and the names of those that exist by this alone */
+/** @param renamed the application's names of reserved parameters; `page` exists only with a name */
 export function buildVocabulary(
   renamed: Readonly<Partial<Record<Reserved, string>>>,
   flags: ReadonlySet<string>,
@@ -201,7 +193,7 @@ export function buildVocabulary(
   return { reserved, flags, own, names: new Set([...reserved.keys(), ...flags, ...own]) }
 }
 
-/** Gives arrays the meaning that they have for their parameter: a list, a parameter that is repeated, or a filter for any of the values. */
+/** An array is a list, a repeated parameter, or a filter for any of the values, depending on the parameter. */
 function readArrays(pairs: readonly Pair[], { reserved, flags, own }: Vocabulary): readonly Pair[] {
   if (pairs.every(({ items }) => items === undefined)) return pairs
   return pairs.flatMap(({ items, ...pair }): Pair | Pair[] => {
@@ -217,7 +209,6 @@ function readArrays(pairs: readonly Pair[], { reserved, flags, own }: Vocabulary
   })
 }
 
-/** Parses pairs into parameters. */
 export function parseParameters(given: readonly Pair[], vocabulary: Vocabulary): Parameters {
   const pairs = readArrays(given, vocabulary)
   if (pairs.length === 0) return NO_PARAMETERS
@@ -244,20 +235,19 @@ export function parseParameters(given: readonly Pair[], vocabulary: Vocabulary):
   return parameters
 }
 
-/** Returns a parameter that has been given twice as one. */
 function joinLists(reserved: Reserved, first: Pair, { name, value }: Pair): Pair {
   if (PARAMETERS[reserved].isList === true) return { ...first, value: [first.value, value].filter(text => text !== '').join(',') }
   throw parameterError({ code: 'parameter_repeated', detail: `The parameter "${name}" is given twice.`, parameter: name, value })
 }
 
-/** A flag is set by its bare name, or by a value that says so. */
+/** A flag is set by `?flag`, `?flag=true` or `?flag=1`. */
 function isFlagSet({ name, value }: Pair): boolean {
   if (value === '' || value === 'true' || value === '1') return true
   if (value === 'false' || value === '0') return false
   throw parameterError({ code: 'value_invalid', detail: `The flag "${name}" takes no value but true or false.`, parameter: name, value })
 }
 
-/** The name that the application gave a reserved parameter. */
+/** Returns the application's name of a reserved parameter. */
 export function findParameterName(vocabulary: Vocabulary, reserved: Reserved): string {
   return [...vocabulary.reserved].find(([, meant]) => meant === reserved)?.[0] ?? reserved
 }
@@ -280,7 +270,7 @@ function parseFilter(pair: Pair): RawFilter {
   }
 }
 
-/** Cuts a filter string at its commas and stars; a backslash makes the next character literal. */
+/** Cuts a filter value at commas and stars; a backslash escapes. */
 function parseValues(parameter: string, text: string): RawValue[] {
   if (!/[\\,*]/.test(text)) return [text === 'null' ? { kind: 'null' } : { kind: 'text', text }]
   const values: RawValue[] = []

@@ -1,4 +1,4 @@
-/** Request context: makes the HookContext of a request. Costly members are made when they are first read. */
+/** Request context: makes the HookContext of a request. Costly members are made when first read. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { Action, AskOptions, Claims, EngineHandle, HookContext, RequestEntityManager } from '../../model/hook-context.ts'
 import { askWithin, type OuterRequest } from './inner-request.ts'
@@ -7,19 +7,17 @@ import type { QueryInput } from '../../foundation/base/query-input.ts'
 import { assertJson } from '../../foundation/base/json.ts'
 import type { Request } from './parse-request.ts'
 
-/** Who sent the request, as far as the authentication module knows. */
 export interface Principal {
   readonly claims: Claims
   readonly user: Readonly<Record<string, unknown>>
-  /** Whose record `user` is. */
+  /** The resource of `user`. */
   readonly resource: Resource
 }
 
-/** The subject of a request. */
 export interface RequestFacts {
   readonly action: Action | undefined
   readonly resource: string | undefined
-  /** As the client sent it, percent-encoded. */
+  /** Percent-encoded, as sent. */
   readonly id: string | undefined
   readonly attribute: string | undefined
 }
@@ -27,7 +25,7 @@ export interface RequestFacts {
 export interface ContextParts extends OuterRequest<Principal> {
   readonly fork: () => EntityManager
   readonly logsIn: boolean
-  /** Returns the subject of the request; undefined in a custom route. */
+  /** Undefined in a custom route. */
   readonly about?: () => RequestFacts
   readonly params?: Readonly<Record<string, string>>
 }
@@ -46,11 +44,10 @@ export class RequestContext implements HookContext {
     this.#parts = parts
   }
 
-  /** Its parts, to make another one of. */
   get parts(): ContextParts {
     return this.#parts
   }
-  /** A copy of the body, so that a hook which changes it leaves alone what the caller has handed in. */
+  /** A copy of the body, so that hooks cannot change the caller's object. */
   get data(): unknown {
     if (!this.#asked) {
       this.#asked = true
@@ -62,7 +59,7 @@ export class RequestContext implements HookContext {
     this.#asked = true
     this.#data = value
   }
-  /** The body as the request is to be done: that of the client, or what a hook has made of it. */
+  /** The body after hooks, else the client's body. */
   get body(): unknown {
     if (!this.#asked) return this.#parts.request.body
     assertJson(this.#data ?? null, 'the body that a handler has put')
@@ -72,17 +69,17 @@ export class RequestContext implements HookContext {
     return this.#parts.engine
   }
   get em(): RequestEntityManager {
-    // Every database of an engine is one of SQL, and MikroORM has an entity manager of this kind for each.
+    // MikroORM's entity manager is of this class for every SQL database.
     return (this.#em ??= this.#parts.fork()) as RequestEntityManager
   }
   ask<T>(method: string, path: string, query?: QueryInput, body?: unknown, options: AskOptions = {}): Promise<T> {
     return askWithin(this.#parts, { method, path, query, body, options }) as Promise<T>
   }
-  /** Inside a write: the entity manager of its transaction. */
+  /** Takes the entity manager of a transaction. */
   enter(em: EntityManager): void {
     this.#em = em
   }
-  /** Returns what begins the request anew: its body and its state are as they are now. */
+  /** Returns a function to call before each run of a repeatable handler: later runs get the body and state of now. */
   startAgain(): () => void {
     const [asked, data, state] = [this.#asked, this.#asked ? structuredClone(this.#data) : undefined, this.#state && { ...this.#state }]
     let isFirst = true

@@ -1,22 +1,19 @@
 /**
- * Reserved parameters: the query parameters that are not filters, as one table. The parser, the checks, the key of cached plans, the hints
- * and the docs all read it. Refuses with parameter_invalid what is not of a parameter's form.
+ * Reserved parameters: the query parameters that are not filters. The parser, the checks, the plan cache, hints and docs read this table.
  */
 import { parameterError } from '../../foundation/base/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { ReservedOfClient } from '../../model/client/query-names.ts'
 
-/** One key of `sort`. */
 export interface RawSort {
   readonly path: string
   readonly descending: boolean
 }
 
-/** The value of each reserved parameter, once it is parsed. */
 interface ReservedValues {
   readonly limit: number
   readonly offset: number
-  /** From 1. Exists where the application gives it a name. */
+  /** From 1; exists if the application names the parameter. */
   readonly page: number
   readonly sort: readonly RawSort[]
   readonly depth: 0 | 1 | 2
@@ -26,20 +23,18 @@ interface ReservedValues {
 
 export type Reserved = keyof ReservedValues
 
-/** The reserved parameters of a request; undefined where one is not given. */
 export type GivenParameters = { readonly [name in Reserved]: ReservedValues[name] | undefined }
 
-/** A reserved parameter: how it is parsed, and whether a plan depends on it. */
 interface ReservedParameter<T> {
-  /** Parses its text; undefined when the text is as good as none. `name` is how the client calls the parameter. */
+  /** Returns undefined for a text that counts as absent. `name` is the client's name for the parameter. */
   readonly parse: (text: string, name: string) => T | undefined
-  /** Whether requests for single records take it too, and not only those for lists. */
+  /** Whether requests for single records take the parameter, too. */
   readonly forRecords: boolean
-  /** Writes its value into the key of a cached plan. `undefined`: plans do not depend on it, since it only cuts the page. */
+  /** Writes a value into the cache key of a plan. Undefined: the parameter only cuts the page. */
   readonly formatShape: ((value: T) => string) | undefined
-  /** Whether it is a list of names, so that repeated ones are one list: clients that are given an array send it so. */
+  /** Repeated parameters are joined: many clients send arrays so. */
   readonly isList?: true
-  /** How many items it may have, by the name of the limit, and what they are called. */
+  /** The limit for items, and the word for items in errors. */
   readonly most?: { readonly limit: keyof Limits; readonly items: string }
 }
 
@@ -59,34 +54,30 @@ export const PARAMETERS: { readonly [name in Reserved]: ReservedParameter<Reserv
     most: { limit: 'maxAttributes', items: 'names' },
   },
   expand: { isList: true, parse: parseList, forRecords: true, formatShape: formatNames, most: { limit: 'maxExpand', items: 'paths' } },
-  // The typed client spells them, too: neither compiles without the other.
+  // The typed client lists the parameters, too; `satisfies` fails if the two lists differ.
 } satisfies { readonly [name in ReservedOfClient | 'page']: ReservedParameter<ReservedValues[name]> }
 
-/** The reserved names, those included that exist only where the application names them. */
 export const ALL_RESERVED = Object.keys(PARAMETERS) as readonly Reserved[]
 
-/** The names that are reserved in every engine. */
+/** Reserved in every engine. */
 export const RESERVED: readonly Reserved[] = ALL_RESERVED.filter(name => name !== 'page')
 
-/** None of them. */
 export const NONE_GIVEN = Object.fromEntries(ALL_RESERVED.map(name => [name, undefined])) as GivenParameters
 
-/** Those that plans depend on. */
 const PLANNED = RESERVED.filter(name => PARAMETERS[name].formatShape !== undefined)
 
-/** Writes what a plan depends on of the reserved parameters, for its key in the cache: NUL separates, as no query contains one. */
+/** NUL separates: no query contains one. */
 export function formatReservedShape(parameters: GivenParameters): string {
   let shape = ''
   for (const name of PLANNED) shape += `${formatGiven(name, parameters[name])}\0`
   return shape
 }
 
-/** An empty list is not the default. */
+/** An empty list differs from an absent one. */
 function formatGiven<N extends Reserved>(name: N, value: GivenParameters[N]): string {
   return value === undefined ? '' : `=${PARAMETERS[name].formatShape!(value)}`
 }
 
-/** Parses the text of a parameter into the parameters of a request. */
 export function parseReserved<N extends Reserved>(
   name: N,
   pair: { readonly name: string; readonly value: string },
@@ -104,7 +95,7 @@ function parseInteger(text: string, parameter: string): number {
       value: text,
     })
   }
-  // Beyond 2^53 there are no rows, and a limit is clamped anyway.
+  // A limit is clamped anyway, and no table has more rows.
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 

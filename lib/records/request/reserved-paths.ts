@@ -1,25 +1,19 @@
-/**
- * Reserved paths: what stands beside the resources. Where paths have no version, these names are in the place of resources, and no resource
- * may have one of them.
- */
+/** Reserved paths: paths beside the resources. Without versions, no resource may have such a name. */
 import { listSessionNames, type SessionPaths } from './session-paths.ts'
 
-/** The last segment of the path of a description. */
 export const DESCRIPTION = 'openapi.json'
 
-/** The first segment of the paths of test controls, which have no version. */
 export const TEST_CONTROLS = '_test'
 
-/** The first segment of the paths of the workbench, which have no version. */
 export const WORKBENCH = '_ui'
 
-/** The first segment of the paths of the docs page, which have no version. A resource or a custom route of that name comes before it. */
+/** A resource or custom route `docs` comes first. */
 export const DOCS = 'docs'
 
 /**
- * Returns what an engine without versions answers under a name that no resource may have; undefined for any other name.
+ * Says what answers under a reserved name; undefined for other names.
  *
- * @param session where the log-in module answers; undefined: it is off
+ * @param session undefined: the log-in module is off
  */
 export function describeReserved(name: string, session: SessionPaths | undefined): string | undefined {
   if (name === TEST_CONTROLS) return 'the test controls of a server'

@@ -1,12 +1,9 @@
-/**
- * Route pattern: `POST /v1/orders`, `GET /v1/posts*`, `/v1/*`: a method, which may be left out or `*`, and the path without its query, in
- * which `*` stands for any run of characters.
- */
+/** Route pattern: a method (`*` or none for any) and a path, where `*` is any text: `POST /v1/orders`, `GET /v1/posts*`. */
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
 import { HTTP_METHODS, READS } from '../../foundation/base/http-methods.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 
-/** The methods that resources take; custom routes may have others. */
+/** Custom routes may have further methods. */
 const METHODS: readonly string[] = HTTP_METHODS
 
 export interface RequestPattern {
@@ -15,20 +12,20 @@ export interface RequestPattern {
   readonly path: RegExp
 }
 
-/** Compiles a pattern of which the form is known to be good. */
+/** Compiles a valid pattern. */
 export function compilePattern(text: string): RequestPattern {
   const space = text.indexOf(' ')
   const path = text.slice(space + 1)
-  // As in requests, one slash at the end says nothing.
+  // As in requests, one slash at the end has no meaning.
   const source = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('*').map(escapeRegExp).join('.*')
   return { method: space < 0 ? '*' : text.slice(0, space), path: new RegExp(`^${source}$`, 's') }
 }
 
 /**
- * Compiles a pattern, or says what is wrong with it.
+ * Compiles a pattern, or refuses it.
  *
  * @param where begins the text of the error
- * @param further methods that requests may have beside the usual ones
+ * @param further methods beside the usual ones
  * @throws TypeError
  */
 export function readPattern(text: string, where: string, further: readonly string[] = []): RequestPattern {
@@ -60,7 +57,7 @@ function isMethod(text: string, further: readonly string[]): boolean {
   return METHODS.includes(text.toUpperCase()) || further.includes(text.toUpperCase())
 }
 
-/** Whether a request is meant; HEAD and QUERY go with GET. `path` is without query and without one slash at its end. */
+/** Patterns for GET also match HEAD and QUERY. `path` comes from `readPath`. */
 export function meetsPattern(pattern: RequestPattern, method: string, path: string): boolean {
   const { method: wanted } = pattern
   const isMeant = wanted === '*' || wanted === method || (wanted === 'GET' && READS.has(method))

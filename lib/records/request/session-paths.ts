@@ -1,18 +1,14 @@
-/**
- * Session paths: where the log-in module answers, below the version. This is the one place that knows: the routes, the journal, transports,
- * descriptions and the docs page ask it. Takes the option `paths`; refuses what is no path.
- */
+/** Session paths: the paths of the log-in module, below the version. */
 import { checkNames } from '../../foundation/base/suggest.ts'
 
-/** What the log-in module does at a path. */
 export type SessionAction = 'login' | 'logout' | 'refresh' | 'me' | 'signUp'
 
-/** The paths by action, as they follow the version: `users/login`. Undefined: there is none. */
+/** As `users/login`; undefined: the action is off. */
 export type SessionPaths = Readonly<Record<'login' | 'logout', string>> & Readonly<Partial<Record<SessionAction, string>>>
 
 const ACTIONS: readonly SessionAction[] = ['login', 'logout', 'refresh', 'me', 'signUp']
 
-/** The names that other libraries give the paths. */
+/** Names of the actions in other libraries. */
 const HABITS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['logIn', 'signIn', 'signin', 'sign_in'].map(name => [name, 'login'])),
   ...Object.fromEntries(['logOut', 'signOut', 'signout', 'sign_out'].map(name => [name, 'logout'])),
@@ -22,7 +18,7 @@ const HABITS: Readonly<Record<string, string>> = {
 
 const DEFAULTS: SessionPaths = Object.freeze({ login: 'login', logout: 'logout' })
 
-/** What a segment of a path may be without being encoded (RFC 3986 section 2.3). */
+/** Characters of a segment that need no encoding (RFC 3986 section 2.3). */
 const PATH = /^[\w.~-]+(?:\/[\w.~-]+)*$/
 
 const METHODS: Readonly<Record<SessionAction, readonly string[]>> = {
@@ -37,7 +33,7 @@ const METHODS: Readonly<Record<SessionAction, readonly string[]>> = {
  * Completes the option `paths`.
  *
  * @param refreshes whether there are refresh tokens
- * @throws TypeError for what is no path, and for two actions at one place
+ * @throws TypeError for an invalid path, and for two actions with the same path and method
  */
 export function readSessionPaths(given: unknown, refreshes: boolean): SessionPaths {
   const defaults = refreshes ? { ...DEFAULTS, refresh: 'refresh' } : DEFAULTS
@@ -65,17 +61,15 @@ export function readSessionPaths(given: unknown, refreshes: boolean): SessionPat
   return Object.freeze(paths as SessionPaths)
 }
 
-/** Returns what the module does with a request; undefined where it is none of its own. */
 export function findSession(paths: SessionPaths, method: string, below: readonly string[]): SessionAction | undefined {
   return ACTIONS.find(action => METHODS[action].includes(method) && isAt(paths[action], below))
 }
 
-/** Whether the segments behind the version are those of a path. */
 function isAt(path: string | undefined, below: readonly string[]): boolean {
   return path !== undefined && below.length > 0 && path.startsWith(below[0]!) && path === below.join('/')
 }
 
-/** The names in the place of resources that only the module answers: no resource may have one where paths have no version. */
+/** Names that no resource may have where paths have no version. `me` and `signUp` may share the path of a resource. */
 export function listSessionNames({ login, logout, refresh }: SessionPaths): readonly string[] {
   return [login, logout, refresh].filter(path => path !== undefined).filter(path => !path.includes('/'))
 }

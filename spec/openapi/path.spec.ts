@@ -83,12 +83,15 @@ describe('the command with --openapi', () => {
     const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-'))
     try {
       await writeFile(join(folder, 'data.json'), JSON.stringify({ notes: [{ id: 1, text: 'a' }] }))
-      const [first, second, printed, refused, both] = runAll(folder, [
+      const [first, second, printed, refused, both, ...unwritable] = runAll(folder, [
         ['data.json', '--openapi', 'api.json'],
         ['data.json', '--openapi', 'api.json'],
         ['data.json', '--openapi'],
         ['--openapi', 'data.json'],
         ['data.json', '--openapi', '--get', '/'],
+        ['data.json', '--openapi', 'docs/api.json'],
+        ['data.json', '--openapi', '.'],
+        ['data.json', '--diagram', 'docs/model.svg'],
       ])
       assert.deepEqual(
         [first, second, printed, refused, both].map(each => each!.code),
@@ -98,6 +101,14 @@ describe('the command with --openapi', () => {
       assert.ok('/v1/notes/{id}' in written.paths)
       assert.deepEqual(JSON.parse(printed!.stdout), written)
       assert.match(refused!.stderr, /does not replace data\.json/)
+      assert.deepEqual(
+        unwritable.map(each => each.stderr),
+        [
+          'mikro-rest: --openapi cannot write docs/api.json: there is no folder docs.\n',
+          'mikro-rest: --openapi cannot write .: it is a folder, and a file is needed.\n',
+          'mikro-rest: --diagram cannot write docs/model.svg: there is no folder docs.\n',
+        ],
+      )
     } finally {
       await rm(folder, { recursive: true })
     }

@@ -37,7 +37,8 @@ describe('an engine', () => {
   })
 
   it('needs options that are an object', async () => {
-    for (const options of [undefined, null, [User]]) await refused(options, /options must be an object: \{ entities: \[User, Site\] \}/)
+    for (const options of [undefined, null, [User], User])
+      await refused(options, /options must be an object: \{ entities: \[User, Site\] \}/)
   })
 
   it('says which entity is undefined, and why that may be', async () => {
@@ -75,6 +76,14 @@ describe('an engine', () => {
       /is a file: URL, which may name a path and nothing else/,
     )
     await refused({ entities: [User], database: 'sqlite://shop.sqlite' }, /is a URL: give the path of the file alone/)
+    await refused({ entities: [User], database: 'sqlite:shop.sqlite' }, /is a URL: give the path of the file alone/)
+    await refused({ entities: [User], database: 'postgresql:shop' }, /is a URL that cannot be read: "postgres:\/\//)
+  })
+
+  it('takes no misspelt memory for the name of a file', async () => {
+    for (const database of ['memory', ':memory', 'sqlite::memory:'])
+      await refused({ entities: [User], database }, /"database" is "\S+"\. Did you mean ":memory:"\?$/)
+    await assert.rejects(RestEngine.create({ entities: [User], database: '.' }), /^Error: \. is a folder: give the path of a file in it\.$/)
   })
 
   it('knows what other libraries call its options, and which are of the server', async () => {
@@ -87,6 +96,9 @@ describe('an engine', () => {
     }))
       await refused({ entities: [User], [name]: 1 }, new RegExp(`unknown option "${name}"\\. Did you mean "${meant}"\\?$`))
     await refused({ entities: [User], port: 3000 }, /unknown option "port"\. .*createServer\(engine\)\.listen\(3000\)\.$/)
+    await refused({ entities: [User], cors: true }, /unknown option "cors"\. It is one of a server: createServer\(engine, \{ cors: /)
+    await refused({ entities: [User], public: [] }, /unknown option "public"\. It is one of the log-in: auth\(/)
+    await refused({ entities: [User], limits: 100 }, /"limits" must be an object: \{ maxLimit: 500 \}\.$/)
   })
 
   it('needs a seed that is an object of lists', async () => {

@@ -592,13 +592,19 @@ describe('http', () => {
   describe('createServer', () => {
     it('refuses an unknown option with the nearest name', () => {
       assert.throws(() => createServer(engine, { readonly: true } as Options), /unknown option "readonly".*"readOnly"/)
+      assert.throws(() => createServer(engine, { port: 3000 } as Options), /unknown option "port"\. A port is for listen\(port\)\.$/)
+      assert.throws(() => createServer(engine, 3000 as Options), /the options must be an object; a port is for listen\(port\)\.$/)
     })
 
     it('refuses what is not an origin', () => {
       const cases: [unknown, RegExp][] = [
         ['http://a.test/', /Did you mean "http:\/\/a.test"\?/],
         ['HTTP://A.test', /Did you mean "http:\/\/a.test"\?/],
-        ['a.test', /not an origin/],
+        ['a.test', /not an origin\. Did you mean "https:\/\/a\.test"\?/],
+        ['localhost:5173', /not an origin\. Did you mean "http:\/\/localhost:5173"\?/],
+        ['127.0.0.1', /Did you mean "http:\/\/127\.0\.0\.1"\?/],
+        ['ws://localhost:5173', /Did you mean "http:\/\/localhost:5173"\?/],
+        ['https://*.a.test', /An origin has no "\*" in it: list the origins/],
         [[], /"cors" must be/],
         [false, /"cors" must be/],
         [[1], /not an origin/],

@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { checkEvolution, EVOLVE_OPTIONS, readEvolution, takeDiff, type EvolveArguments } from './evolve-arguments.ts'
-import { toBase, toHosts, toMilliseconds, toPort, refuseOthers } from './option-values.ts'
+import { toBase, toFile, toHost, toHosts, toMilliseconds, toPort, refuseOthers } from './option-values.ts'
 import { checkTrial, readTrial, type TrialArguments } from './trial-arguments.ts'
 import { misuse, type CommandError } from './command-error.ts'
 
@@ -240,7 +240,11 @@ function readTokens(argv: readonly string[]): {
       throw misuse(`${rawName} takes no value${known.map(value => ` but "${value}"`).join('')}, got "${token.value}".`)
     // A value that looks like an option usually means a forgotten value.
     const mayLack = token.value === undefined && (OPTIONS[name] as Option).isOptional === true
-    if (OPTIONS[name].type === 'string' && !mayLack && (token.value === undefined || (!token.inlineValue && token.value.startsWith('-')))) {
+    if (
+      OPTIONS[name].type === 'string' &&
+      !mayLack &&
+      (token.value === undefined || (!token.inlineValue && /^-(?!\d)/.test(token.value)))
+    ) {
       throw misuse(`${rawName} needs a value: ${rawName} ${(OPTIONS[name] as Option).value ?? ''}.`)
     }
     values.set(name, [...(values.get(name) ?? []), token.value ?? ''])
@@ -252,14 +256,13 @@ function readTokens(argv: readonly string[]): {
 export function parseArguments(argv: readonly string[]): CommandArguments {
   const { values, files: given } = readTokens(argv)
   const { diff, files, config: model } = takeDiff(given)
-  if (files.length > 1) throw misuse(`One FILE can be served, got ${files.length}: ${files.join(', ')}.`)
   const last = (name: OptionName): string | undefined => values.get(name)?.at(-1)
   if (values.has('workbench') && values.has('no-workbench'))
     throw misuse('--workbench does not go with --no-workbench: choose one of them.')
   return check({
-    file: files[0],
+    file: toFile(files),
     port: toPort(last('port') ?? '3000'),
-    host: last('host') ?? '127.0.0.1',
+    host: toHost(last('host') ?? '127.0.0.1'),
     config: model ?? last('config'),
     context: last('context'),
     migrate: values.has('migrate'),
@@ -338,7 +341,6 @@ function check(args: CommandArguments): CommandArguments {
       '--read-only': args.readOnly,
       '--seed': args.seed,
     })
-  if (args.host === '') throw misuse('--host needs an address.')
   return args
 }
 
@@ -371,6 +373,8 @@ function readVersions(
 
 function toVersions(versions: readonly string[], hasNone: boolean): readonly string[] | undefined {
   if (hasNone && versions.length > 0) throw misuse('--no-version leaves the version out of paths: it does not go with --api-version.')
+  const wrong = versions.find(version => !/^[\w.-]+$/.test(version))
+  if (wrong !== undefined) throw misuse(`--api-version takes a segment of a path, such as v1, got "${wrong}".`)
   return hasNone || versions.length > 0 ? versions : undefined
 }
 
@@ -379,6 +383,10 @@ function isOptionName(name: string): name is OptionName {
 }
 
 function unknownOption(rawName: string): CommandError {
+  if (/^-\w$/.test(rawName)) {
+    const names = NAMES.filter(name => name.startsWith(rawName.slice(1))).map(name => `--${name}`)
+    return misuse(`Unknown option ${rawName}.${names.length === 0 ? '' : ` These begin so: ${names.join(', ')}.`} See --help.`)
+  }
   const name = findNearest(rawName.replace(/^-+/, ''), NAMES)
   return misuse(`Unknown option ${rawName}.${formatHint(name === undefined ? undefined : `--${name}`)} See --help.`)
 }

@@ -3,9 +3,11 @@
  * FILE and OUT are easily mistaken.
  */
 import { internalsOf } from '../../engine/pipeline/internals.ts'
+import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import type { RestEngine } from '../../engine.ts'
-import { CommandError } from './command-error.ts'
+import { CommandError, oneLine } from './command-error.ts'
 
 /** A text that is to be written. */
 interface ResourceDescription {
@@ -40,13 +42,22 @@ export async function drawTo(file: string, engine: RestEngine): Promise<string> 
 async function write(file: string, { option, kind, text, start }: ResourceDescription): Promise<string> {
   if (file === '') return text
   const known = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
+    if (error.code === 'ENOENT' && existsSync(dirname(resolve(file)))) return undefined
+    throw new CommandError(`${option} cannot write ${file}: ${describeObstacle(error, file)}.`)
   })
   if (known !== undefined && !start.test(known)) {
     const article = kind.startsWith('O') ? 'an' : 'a'
     throw new CommandError(`${option} does not replace ${file}, which is not ${article} ${kind}. FILE comes before ${option}.`, 2)
   }
-  await writeFile(file, text)
+  await writeFile(file, text).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(`${option} cannot write ${file}: ${describeObstacle(error, file)}.`)
+  })
   return `mikro-rest has written the ${kind} to ${file}.\n`
+}
+
+function describeObstacle(error: NodeJS.ErrnoException, file: string): string {
+  if (!existsSync(dirname(resolve(file)))) return `there is no folder ${dirname(file)}`
+  if (error.code === 'EISDIR') return 'it is a folder, and a file is needed'
+  if (error.code === 'EACCES' || error.code === 'EPERM' || error.code === 'EROFS') return 'this user may not'
+  return oneLine(error)
 }

@@ -22,7 +22,7 @@ import type { ConfigArguments } from './load-config.ts'
 import { loadSeed, withSeed, type AddedSeed } from './load-seed.ts'
 import { findEntities, importModule, isModule } from './modules.ts'
 import type { PrivateServer } from './private-server.ts'
-import { CONFIGS, INDEXES, checkReadable } from './readable.ts'
+import { CONFIGS, INDEXES, checkReadable, refuseUrl } from './readable.ts'
 
 /** The loaded model and data. */
 export interface LoadedSource {
@@ -258,6 +258,7 @@ export async function readJournal(file: string): Promise<JournalEntry[]> {
 
 /** Detects the kind of a FILE that is not a module. A missing or empty file is a new database, where one may be created. */
 async function detectKind(file: string, mayBeNew: boolean): Promise<'sqlite' | 'json' | 'new'> {
+  refuseUrl(file)
   const isMissing = await stat(file).then(
     found => found.isFile() && found.size === 0,
     (error: NodeJS.ErrnoException) => error.code === 'ENOENT',

@@ -13,6 +13,23 @@ export function toBase(base: string | undefined): string | undefined {
   }
 }
 
+/** The words that other commands begin with. */
+const VERBS: ReadonlySet<string> = new Set(['serve', 'start', 'run', 'dev', 'watch', 'open', 'mikro-rest', 'json-server'])
+
+export function toFile(files: readonly string[]): string | undefined {
+  if (files.length < 2) return files[0]
+  const others = files.filter(file => !VERBS.has(file))
+  const hint = others.length === 1 ? ` The command has no word for serving: mikro-rest ${others[0]}.` : ''
+  throw misuse(`One FILE can be served, got ${files.length}: ${files.join(', ')}.${hint}`)
+}
+
+export function toHost(host: string): string {
+  if (host === '') throw misuse('--host needs an address.')
+  const [, name, port] = /^(?:https?:\/\/)?([\w.-]+):(\d+)\/?$/i.exec(host) ?? []
+  if (name !== undefined) throw misuse(`--host takes an address without a port: --host ${name} --port ${port}.`)
+  return host
+}
+
 export function toPort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN
   if (!(port <= 65_535)) throw misuse(`--port takes a number from 0 to 65535, got "${text}".`)

@@ -1,7 +1,9 @@
 /** Readable: checks that a file of the command line can be read. Throws CommandError that names it in one line. */
-import { open, stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { CommandError, oneLine } from './command-error.ts'
+import { open, readdir, stat } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { findScheme, SERVERS } from '../../engine/pipeline/database-option.ts'
+import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
+import { CommandError, misuse, oneLine } from './command-error.ts'
 
 /** The names of a folder's module, best first. */
 export const INDEXES = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map(extension => `index.${extension}`)
@@ -30,8 +32,33 @@ export async function checkReadable(file: string): Promise<string> {
   } catch (error) {
     if (error instanceof CommandError) throw error
     const code = (error as NodeJS.ErrnoException).code
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw new CommandError(`${file} does not exist.`)
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw new CommandError(`${file} does not exist.${await hintAt(path)}`)
     if (code === 'EACCES' || code === 'EPERM') throw new CommandError(`${file} may not be read.`)
     throw new CommandError(`${file} cannot be read: ${oneLine(error)}.`)
   }
+}
+
+/** What to say of a file that is not there: the nearest name in its folder, or that a word of other commands is none here. */
+async function hintAt(path: string): Promise<string> {
+  const names = await readdir(dirname(path)).catch(() => [])
+  const nearest = findNearest(basename(path), names)
+  if (nearest !== undefined) return formatHint(relative(process.cwd(), join(dirname(path), nearest)))
+  return /^[a-z-]+$/.test(basename(path)) ? ' The first word is the FILE that is served: mikro-rest --help lists what it may be.' : ''
+}
+
+/** @throws CommandError for the address of a database or a page, which is no file. */
+export function refuseUrl(file: string): void {
+  const scheme = findScheme(file)
+  if (scheme === undefined) return
+  // Without what follows, which may hold a password.
+  const url = `${scheme}://...`
+  if (scheme.startsWith('postgres')) throw misuse('A URL of PostgreSQL has slashes: postgres://user@host/database.')
+  if (scheme.startsWith('sqlite')) throw misuse(`${url} is a URL: give the path of the SQLite file alone.`)
+  if (/^https?$/.test(scheme))
+    throw misuse(`${url} is an address, and FILE is a file of this machine. --check URL compares a FILE with the API at an address.`)
+  throw misuse(
+    `${url} is the address of ${SERVERS[scheme] ?? 'a database'}, which cannot be served: a FILE is a SQLite file, a JSON file, ` +
+      'a module or postgres://user@host/database. ' +
+      'Entities of an application run in SQLite in memory: mikro-rest :memory: --config mikro-orm.config.ts.',
+  )
 }

@@ -103,10 +103,23 @@ function describeOpen(origin: string, isTrue: boolean): string {
 /** An entry that no browser sends would silently allow nobody. */
 function checkOrigin(origin: unknown): void {
   if (origin === '*' || origin === 'null') return
-  const url = typeof origin === 'string' && URL.canParse(origin) ? new URL(origin) : undefined
-  // URL gives the origin "null" to schemes that it does not know; browser extensions use some of those.
-  const expected = url === undefined ? undefined : url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin
+  const hasStar = typeof origin === 'string' && origin.includes('*')
+  const expected = typeof origin === 'string' && !hasStar ? findOrigin(origin) : undefined
   if (origin === expected) return
-  const hint = expected === undefined ? ' An origin looks like "http://localhost:5173".' : ` Did you mean "${expected}"?`
+  const hint = hasStar
+    ? ' An origin has no "*" in it: list the origins, or give "*" for all.'
+    : expected === undefined
+      ? ' An origin looks like "http://localhost:5173".'
+      : ` Did you mean "${expected}"?`
   throw new TypeError(`createServer: "cors" holds ${JSON.stringify(origin)}, which is not an origin.${hint}`)
+}
+
+/** Returns the origin that a text means: of `localhost:5173` a URL would take the host for a scheme. */
+function findOrigin(text: string): string | undefined {
+  const [host, port] = /^[\w-]+(?:\.[\w-]+)*(:\d+)?(?=\/|$)/.exec(text) ?? []
+  const isLocal = host !== undefined && (port !== undefined || /^localhost$|^[\d.]+$/i.test(host))
+  const given = host === undefined ? text.replace(/^ws(?=s?:\/\/)/i, 'http') : `http${isLocal ? '' : 's'}://${text}`
+  const url = URL.parse(given)
+  // URL gives the origin "null" to schemes that it does not know; browser extensions use some of those.
+  return url === null ? undefined : url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin
 }

@@ -122,6 +122,9 @@ export function checkListenerOptions(options: ListenerOptions): void {
 }
 
 function checkForms(options: ServerOptions, names: readonly string[], where: string): void {
+  if (!isObject(options))
+    throw new TypeError(`${where}: the options must be an object${typeof options === 'number' ? '; a port is for listen(port)' : ''}.`)
+  if ('port' in options) throw new TypeError(`${where}: unknown option "port". A port is for listen(port).`)
   checkNames(options, names, where)
   const { delay = 0, docs, explain, cors, corsCredentials } = options
   if (typeof delay !== 'number' || !(delay >= 0 && delay <= MAX_DELAY))

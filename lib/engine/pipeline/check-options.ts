@@ -67,8 +67,17 @@ const HABITS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['mikroOrm', 'mikroorm', 'ormConfig', 'mikroOrmConfig'].map(name => [name, 'config'])),
 }
 
-/** Where a server that serves the engine is given its address. */
-const ADDRESS: ReadonlySet<string> = new Set(['port', 'host', 'hostname'])
+const LISTEN = 'A server has an address: createServer(engine).listen(3000).'
+/** Where options are given that are not those of an engine. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  port: LISTEN,
+  host: LISTEN,
+  hostname: LISTEN,
+  cors: "It is one of a server: createServer(engine, { cors: 'http://localhost:5173' }).",
+  static: "It is one of a server: createServer(engine, { static: 'dist' }).",
+  delay: "It is one of a server, createServer(engine, { delay: 300 }), or is said of requests: engine.delay('GET *', 300).",
+  public: "It is one of the log-in: auth({ entity: User, public: ['GET *'] }).",
+}
 
 /** Options of MikroORM that the engine sets itself. */
 const OWN_ORM_OPTIONS = ['entities', 'dbName', 'driver', 'driverOptions']
@@ -79,11 +88,10 @@ const OWN_ORM_OPTIONS = ['entities', 'dbName', 'driver', 'driverOptions']
  * @throws TypeError or RangeError when an option is unknown or not of its form.
  */
 export function checkOptions(options: EngineOptions): CheckedOptions {
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
+  if (typeof options !== 'object' || options === null || Array.isArray(options) || isSchema(options))
     throw new TypeError('RestEngine.create: options must be an object: { entities: [User, Site] }.')
-  const address = Object.keys(options).find(name => ADDRESS.has(name))
-  if (address !== undefined)
-    throw new TypeError(`RestEngine.create: unknown option "${address}". A server has an address: createServer(engine).listen(3000).`)
+  const [elsewhere] = Object.keys(options).filter(name => Object.hasOwn(ELSEWHERE, name))
+  if (elsewhere !== undefined) throw new TypeError(`RestEngine.create: unknown option "${elsewhere}". ${ELSEWHERE[elsewhere]}`)
   refuseConfig(options)
   checkNames(options, OPTIONS, 'RestEngine.create', HABITS)
   if (options.entities !== undefined) checkEntities(options.entities)
@@ -245,6 +253,7 @@ function checkChoice(name: string, value: unknown, allowed: readonly unknown[]):
 }
 
 function checkLimits(given: Partial<Limits>): Limits {
+  if (typeof given !== 'object' || given === null) throw new TypeError('RestEngine.create: "limits" must be an object: { maxLimit: 500 }.')
   checkNames(given, Object.keys(DEFAULT_LIMITS), 'RestEngine.create: limits')
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue

@@ -8,10 +8,11 @@ import { isPglite } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 
 /** Database servers by the scheme of their URLs. */
-const SERVERS: Readonly<Record<string, string>> = {
+export const SERVERS: Readonly<Record<string, string>> = {
   mysql: 'MySQL',
   mariadb: 'MariaDB',
   mssql: 'SQL Server',
+  sqlserver: 'SQL Server',
   mongodb: 'MongoDB',
   'mongodb+srv': 'MongoDB',
 }
@@ -26,6 +27,9 @@ export function readDatabase(database: unknown): string | ServerDatabase {
   if (typeof database !== 'string' || database === '')
     throw new TypeError('RestEngine.create: "database" must be ":memory:", the path of a file, or a URL of PostgreSQL ("postgres://...").')
   if (isPglite(database)) return { url: database }
+  // Else a file of this name would be made.
+  if (database !== ':memory:' && /^(?:sqlite3?:)?:?memory:?$/i.test(database))
+    throw new TypeError(`RestEngine.create: "database" is ${JSON.stringify(database)}. Did you mean ":memory:"?`)
   const scheme = findScheme(database)
   if (scheme === undefined) return database
   if (isPostgres(scheme)) return readUrl(database)
@@ -46,8 +50,13 @@ function readFileUrl(url: string): string {
   return rest.startsWith('/') ? fileURLToPath(url) : decodeURIComponent(rest)
 }
 
-function findScheme(database: string): string | undefined {
-  return /^([a-z][a-z0-9+.-]+):\/\//i.exec(database)?.[1]?.toLowerCase()
+/** Finds the scheme of a URL, also of one that lacks its slashes, where the scheme is that of a database. */
+export function findScheme(database: string): string | undefined {
+  return /^(?:jdbc:)?(?:([a-z][a-z0-9+.-]+):\/\/|(postgres(?:ql)?|mysql|mariadb|mongodb|mssql|sqlserver|sqlite3?|libsql):)/i
+    .exec(database)
+    ?.slice(1)
+    .find(scheme => scheme !== undefined)
+    ?.toLowerCase()
 }
 
 function isPostgres(scheme: string): boolean {
@@ -112,7 +121,7 @@ function readUrl(given: string): ServerDatabase {
 }
 
 function checkUrl(url: string): string {
-  if (!URL.canParse(url))
+  if (!URL.canParse(url) || !/^[a-z]+:\/\//i.test(url))
     throw new TypeError('RestEngine.create: "database" is a URL that cannot be read: "postgres://user:password@host:5432/database".')
   return url
 }

@@ -53,7 +53,10 @@ export function compileEnvelope(option: EnvelopeOption | undefined, deletedStatu
   const where = 'RestEngine.create: envelope'
   if (option === undefined) return deletedStatus === 200 ? undefined : { ...NOTHING, deletedStatus }
   if (typeof option !== 'object' || option === null || Array.isArray(option))
-    throw new TypeError(`${where} must be an object: { list: { "{plural}": "records" } }.`)
+    throw new TypeError(
+      `${where} must be an object of kinds of answers: { list: { "{plural}": "records" } }, ` +
+        'or { list: "bare", record: "bare" } for records alone.',
+    )
   checkNames(option, ['list', 'record', 'removed', 'error'], where)
   const { error } = option
   if (error !== undefined && typeof error !== 'function') throw new TypeError(`${where}: "error" must be a function of the error body.`)

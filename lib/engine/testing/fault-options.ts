@@ -78,8 +78,9 @@ function checkHeaders(headers: Readonly<Record<string, string>>, where: string):
 /** Returns the error that a failure answers with. */
 export function makeRefusal(status: number, { code = 'fault_injected', detail, headers = {} }: FailureDetails, where: string): RestError {
   if (!Number.isInteger(status) || status < 400 || status > 599) {
+    const given = typeof status === 'string' ? JSON.stringify(status) : String(status)
     throw new RangeError(
-      `${where}: "status" must be an integer from 400 to 599, got ${String(status)}. Other answers are for custom routes to give.`,
+      `${where}: "status" must be an integer from 400 to 599, got ${given}. Other answers are for custom routes to give.`,
     )
   }
   for (const [name, value] of Object.entries({ code, detail })) {

@@ -126,7 +126,11 @@ export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 export function parse(parts: RequestParts, address: Address, readOnly: boolean, queries: QueryCache): Request {
   const { method, path: target, body, context } = parts
   if (typeof method !== 'string') throw new TypeError(`handle: method must be a string, got ${typeof method}.`)
-  if (typeof target !== 'string') throw new TypeError(`handle: path must be a string, got ${typeof target}.`)
+  if (typeof target !== 'string')
+    throw new TypeError(
+      `handle: path must be a string, got ${typeof target}.` +
+        (method.includes(' ') ? ' "handle" takes method and path as two arguments, "send" as one.' : ''),
+    )
   const path = readPath(target)
   const segments = splitSegments(path, address)
   const query = parts.query === undefined && !target.includes('?') ? NO_QUERY : queries.read(target, parts.query)

@@ -249,7 +249,7 @@ describe('intercept', () => {
   it('refuses what is not an origin, and says what was meant', () => {
     for (const [given, message] of [
       ['api.example.test', /does not begin with http:\/\/ or https:\/\/ \(did you mean "https:\/\/api\.example\.test"\?\)/],
-      ['localhost:3000', /did you mean "https:\/\/localhost:3000"/],
+      ['localhost:3000', /did you mean "http:\/\/localhost:3000"/],
       ['ws://api.example.test', /does not begin with http:\/\/ or https:\/\/ \(did you mean "https:\/\/api\.example\.test"/],
       ['/v1', /"\/v1" is not an origin: it does not begin with http:\/\/ or https:\/\/\. Give one like/],
       ['', /does not begin with/],

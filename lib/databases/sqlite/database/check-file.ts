@@ -2,7 +2,7 @@
  * Checks that a file is a SQLite database that can be opened. It gives a reason in one line, where SQLite has the same words for a text,
  * an encrypted database and a newer format. The header: https://www.sqlite.org/fileformat.html, section 1.3.
  */
-import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 const MAGIC = 'SQLite format 3\0'
@@ -58,6 +58,8 @@ export function checkWritable(path: string): void {
 const INSTEAD = 'The option "readOnly" (--read-only) serves it for reading.'
 
 function readOnlyError(path: string, cause?: unknown): Error {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+    return new Error(`${path} is a folder: give the path of a file in it.`)
   return new Error(`${path} is read-only: it cannot be served for writing. ${INSTEAD}`, { cause })
 }
 

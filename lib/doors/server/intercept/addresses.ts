@@ -53,7 +53,9 @@ function readAddress(given: unknown, own: string | undefined, versions: readonly
   if (typeof text !== 'string') throw wrong('it is neither a string nor a URL')
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    const meant = text.startsWith('/') ? null : URL.parse(`https://${text.replace(/^[a-z]+:\/\//i, '')}`)
+    const meant = text.startsWith('/')
+      ? null
+      : URL.parse(`http${/^localhost\b|^[\d.]+(?::|$)/i.test(text) ? '' : 's'}://${text.replace(/^[a-z]+:\/\//i, '')}`)
     throw wrong(`it does not begin with http:// or https://${meant === null ? '' : ` (did you mean "${meant.origin}"?)`}`)
   }
   const address = url.origin + (url.pathname === '/' ? '' : url.pathname)

@@ -1,4 +1,4 @@
-/** Answers: the envelopes of successful requests, each a response component that operations refer to. */
+/** Answers: describes successful answers as response components. */
 import type { Attribute, Resource } from '../../model/model.ts'
 import { pascalCase } from './components.ts'
 import { header } from './failures.ts'
@@ -8,7 +8,6 @@ import { COUNT, NAME, OK, PAGE, SUCCESS, ShapedSchemas, isWrapped, type Members 
 import type { DescribedLogin } from './source.ts'
 import { Describer, type DocumentParts } from './describer.ts'
 
-/** What envelopes have in common, by the names of the components. */
 const SHARED = {
   Envelope: SUCCESS,
   PageEnvelope: { ...SUCCESS, ...PAGE },
@@ -20,21 +19,19 @@ const SHARED = {
 } satisfies Readonly<Record<string, Members>>
 type Shared = keyof typeof SHARED
 
-/** Of a short document: envelopes name no resource, and `status` may be there or not, so that all answers with one record have one form. */
+/** Envelopes of a brief document share a schema: without `resource`, and with an optional `status`. */
 const BRIEF: Readonly<Partial<Record<Shared, Shared>>> = {
   Envelope: 'RecordEnvelope',
   DoneEnvelope: 'RecordEnvelope',
   PageEnvelope: 'PageOf',
   ListDoneEnvelope: 'DeletedOf',
 }
-/** Members of shared envelopes that not every answer has. */
 const OPTIONAL: Readonly<Partial<Record<Shared, readonly string[]>>> = { RecordEnvelope: ['status'] }
 
 export class Answers extends Describer {
   readonly #records: RecordSchemas
-  /** Of the application's form of answers. */
   readonly #shaped: ShapedSchemas
-  /** The resources whose records the model itself may delete when a request changes them. */
+  /** Targets of `orphanRemoval`: a change may delete such a record. */
   readonly #orphans: ReadonlySet<Resource>
 
   constructor(parts: DocumentParts, records: RecordSchemas) {
@@ -60,7 +57,7 @@ export class Answers extends Describer {
     return this.#either(resource, 'Record', `The ${resource.singular}.`, forms, { headers: this.#tag(resource) })
   }
 
-  /** What a to-one links, which may be nothing. */
+  /** Describes GET of a to-one relation: the linked record or null. */
   linked(resource: Resource, isNullable: boolean): Schema {
     if (!isNullable) return this.record(resource)
     const record = orNull(this.#records.refer(resource))
@@ -73,7 +70,7 @@ export class Answers extends Describer {
   }
 
   changed(resource: Resource): Schema {
-    // A template has the status wherever it names it.
+    // A template names `status` itself.
     const isShaped = this.source.envelope?.record !== undefined
     if (this.options.brief || isShaped || !this.#mayBeOrphan(resource)) return this.record(resource)
     const description = `The ${resource.singular} as it is now; with \`status\`, as it was before the change has deleted it.`
@@ -81,7 +78,7 @@ export class Answers extends Describer {
     return this.#refer(resource, 'Changed', description, members, { headers: this.#tag(resource), optional: ['status'] })
   }
 
-  /** The record of the caller after a change, which may have ended their token. */
+  /** A new password ends the old token, so the answer to a change of the caller's own user has a new `auth_token`. */
   own(resource: Resource, login: DescribedLogin): Schema {
     const description = `The ${resource.singular} as it is now; with \`auth_token\`, where a new password has ended the token.`
     const status = this.#mayBeOrphan(resource) ? OK : {}
@@ -91,7 +88,7 @@ export class Answers extends Describer {
     return this.#refer(resource, 'Own', description, members, { headers, optional: ['status', 'auth_token', 'refreshToken'] })
   }
 
-  /** A relation to the class of a hierarchy is one to those below it. */
+  /** The class of a hierarchy may be a target, and so each subclass. */
   #mayBeOrphan(resource: Resource): boolean {
     return (
       this.#orphans.has(resource) ||
@@ -99,12 +96,10 @@ export class Answers extends Describer {
     )
   }
 
-  /** The header of an answer that sets or removes the cookies of the log-in, where there are such. */
   cookies({ cookie }: DescribedLogin): Schema {
     return cookie === undefined ? {} : { 'Set-Cookie': this.#header('Set-Cookie', 'The cookies of the log-in.') }
   }
 
-  /** The header that says where a new record is. */
   location(): Schema {
     return this.#header('Location', 'The path of the record.', 'uri-reference')
   }
@@ -148,9 +143,7 @@ export class Answers extends Describer {
     )
   }
 
-  /**
-   * What a POST to a list of another gives: the new record, or the one that has the list, where the body is the ID of one that is linked.
-   */
+  /** Describes `POST /users/1/posts`: the new post, or the user if the body is the ID of an existing post. */
   appended(resource: Resource, owner: Resource, links: Schema): Schema {
     const [made, changed] = [this.created(resource, links), this.record(owner)]
     if (made['$ref'] === changed['$ref']) return made
@@ -172,7 +165,6 @@ export class Answers extends Describer {
     return this.#either(resource, 'DeletedList', `The ${resource.plural} as they were.`, forms, { shared: 'ListDoneEnvelope' })
   }
 
-  /** A plain attribute. */
   value(resource: Resource, attribute: Attribute): Schema {
     const members = valueMembers(resource, attribute, this.#valueSchema(attribute))
     if (this.source.envelope?.record?.isBare === true)
@@ -180,7 +172,6 @@ export class Answers extends Describer {
     return this.#response(`The ${attribute.name} of a ${resource.singular}.`, this.#describe(members), {})
   }
 
-  /** One of several plain attributes: the names with the form of their value. */
   values(resource: Resource, attributes: readonly Attribute[]): Schema {
     if (this.source.envelope?.record?.isBare === true)
       return this.#response(`The attribute of a ${resource.singular}.`, anyOf(attributes.map(each => this.#valueSchema(each))), {})
@@ -200,7 +191,7 @@ export class Answers extends Describer {
     return this.#response(`The attribute of a ${resource.singular}.`, schema, {})
   }
 
-  /** Whether several resources have such an attribute, by its name. */
+  /** Whether a shared component would make the document shorter. */
   #isCommon({ name }: Attribute): boolean {
     return this.source.model.resources.filter(({ byName }) => byName.has(name)).length > 2
   }
@@ -216,7 +207,6 @@ export class Answers extends Describer {
     return attribute.flag !== undefined || attribute.of !== undefined ? orNull(schema) : schema
   }
 
-  /** The record of one of several resources that a relation links, or nothing. */
   polymorphic(resource: Resource, attribute: Attribute, targets: readonly Resource[]): Schema {
     const forms = targets.map(
       target => this.#shaped.of('record', target, this.#records.refer(target)) ?? this.#describe(this.#envelope(target), { isNamed: true }),
@@ -226,7 +216,6 @@ export class Answers extends Describer {
     return this.#response(`What ${attribute.name} links, as a record of its own resource.`, anyOf([...forms, none]), {})
   }
 
-  /** The envelope of the deletion of what such a relation links. */
   oneOfDeleted(attribute: Attribute, targets: readonly Resource[]): Schema {
     const forms = targets.map(
       target =>
@@ -236,22 +225,20 @@ export class Answers extends Describer {
     return this.#response(`What ${attribute.name} linked, as it was.`, anyOf(forms), {})
   }
 
-  /** The answer to a deletion that has no body. */
   gone(): Schema {
     return this.components.refer('responses', 'Deleted', 'status 204', () => ({ description: 'It is deleted.' }))
   }
 
-  /** An answer that is not a record. */
+  /** An answer without a record, such as to a log-in. */
   plain(description: string, members: Members, headers: Schema = {}): Schema {
     return this.#response(description, this.#describe(members), { headers })
   }
 
-  /** An answer without an envelope. */
   bare(description: string, schema: Schema): Schema {
     return this.#response(description, schema, {})
   }
 
-  /** An answer in the form of the application, where it has one, else the engine's envelope with these members. */
+  /** Uses the application's template (`own`), else the engine's envelope (`members`). */
   #either(
     resource: Resource,
     suffix: string,
@@ -276,7 +263,7 @@ export class Answers extends Describer {
     )
   }
 
-  /** The headers of a bare list. */
+  /** A bare array can state its count only in a header. */
   #listHeaders(): Schema {
     if (this.source.envelope?.list?.isBare !== true) return {}
     return {
@@ -289,7 +276,6 @@ export class Answers extends Describer {
     return { resource: { const: resource.singular }, [resource.singular]: this.#records.refer(resource) }
   }
 
-  /** The answer to a request whose condition names the tag. */
   notModified(): Schema {
     return this.components.refer('responses', 'NotModified', 'status 304', () => ({
       description: 'The answer is the one whose entity tag `If-None-Match` names.',
@@ -301,7 +287,6 @@ export class Answers extends Describer {
     return showsVersion(resource) ? { ETag: this.#header('ETag', 'The entity tag of the version, where the answer shows it.') } : {}
   }
 
-  /** A header that answers share. */
   #header(name: string, description: string, format?: string): Schema {
     return this.components.refer('headers', pascalCase(name), `${name} ${description}`, () => header(description, 'string', format))
   }
@@ -330,7 +315,7 @@ export class Answers extends Describer {
     }
   }
 
-  /** An envelope: what it shares with others, and members of its own. */
+  /** Describes an envelope: a shared schema in `allOf`, and the given members. */
   #describe(given: Members, { shared: asked = 'Envelope', optional = [], isOpen = false, isNamed = false }: EnvelopeForm = {}): Schema {
     const { brief } = this.options
     const { resource: _, ...unnamed } = given
@@ -348,19 +333,17 @@ export class Answers extends Describer {
   }
 }
 
-/** What a response has beside its body. */
 interface ResponseParts {
   readonly headers?: Schema | undefined
   readonly links?: Schema | undefined
 }
 
 interface EnvelopeForm {
-  /** What it shares with others. Default: that it is a success, and when. */
+  /** Default: `Envelope`. */
   readonly shared?: Shared | undefined
-  /** Members that may be absent. */
   readonly optional?: readonly string[] | undefined
   readonly isOpen?: boolean
-  /** Whether the name of the resource tells it from other forms, so that a short document has it, too. */
+  /** Whether `resource` stays in a brief document, to tell alternatives apart. */
   readonly isNamed?: boolean
 }
 
@@ -369,12 +352,10 @@ function briefName({ singular, plural }: Resource, suffix: string): string {
   return suffix === 'DeletedList' ? `${pascalCase(plural)}Deleted` : `${pascalCase(singular)}${suffix === 'Record' ? '' : suffix}`
 }
 
-/** Whether records have an entity tag of their version. */
 export function showsVersion({ version }: Resource): boolean {
   return version !== undefined && !version.hidden && version.render === undefined
 }
 
-/** The names of attributes with a value that each of them may have. */
 function namedValue(names: readonly string[], value: Schema): Schema {
   return {
     type: 'object',

@@ -1,4 +1,4 @@
-/** Body schemas: the schemas of bodies of POST and PUT: writable attributes alone, relations as IDs or as objects that make new records. */
+/** Body schemas: describes bodies of POST and PUT: writable attributes, with relations as IDs or as objects that make records. */
 import { idParts } from '../../model/key.ts'
 import { isIds } from '../../model/ids-name.ts'
 import { isRelation } from '../../model/model.ts'
@@ -21,15 +21,10 @@ import { bodySchema, compositeKeySchema } from './scalar-schemas.ts'
 import { isCreatable } from '../../records/access/resolve-path.ts'
 import { Describer } from './describer.ts'
 
-/** A change of a record may leave out what a new one needs. */
 type Mode = 'new' | 'change'
 
 export class BodySchemas extends Describer {
-  /**
-   * Returns the schema of the body of a POST: of one record, and of an array of them where that is to be described.
-   *
-   * @param given the attribute that the place of the record gives, so that the body need not
-   */
+  /** @param given the attribute that the path sets (`author` for `POST /users/1/posts`), so that the body may omit `author` */
   creation(resource: Resource, given?: string): Schema {
     const items = this.referNew(resource, given)
     const schema = this.wrapped(items, resource)
@@ -37,12 +32,11 @@ export class BodySchemas extends Describer {
     return anyOf([schema, { type: 'array', items, minItems: 1, maxItems: this.source.limits.maxBulk }])
   }
 
-  /** Returns the schema of the body that changes a record. */
   change(resource: Resource): Schema {
     return this.wrapped(this.referChange(resource), resource)
   }
 
-  /** Returns the schema of the body of a record, which is wrapped as answers are. */
+  /** Wraps a record like the template `record` of the option `envelope`, since bodies have the form of answers. */
   wrapped(schema: Schema, resource: Resource): Schema {
     const path = this.source.envelope?.record?.pathOf('record', resource) ?? []
     return path.reduceRight<Schema>(
@@ -51,11 +45,6 @@ export class BodySchemas extends Describer {
     )
   }
 
-  /**
-   * Returns a reference to the schema of the body that makes a record.
-   *
-   * @param given the attribute that the place of the record gives, so that the body need not
-   */
   referNew(resource: Resource, given?: string): Schema {
     const isGiven = given !== undefined && resource.byName.get(given)?.required === true
     const name = `${pascalCase(resource.singular)}New${isGiven ? `Without${pascalCase(given)}` : ''}`
@@ -66,14 +55,13 @@ export class BodySchemas extends Describer {
     })
   }
 
-  /** Returns a reference to the schema of the body that changes a record. */
   referChange(resource: Resource): Schema {
     return this.components.refer('schemas', `${pascalCase(resource.singular)}Patch`, `change ${resource.plural}`, () =>
       this.#object(resource, 'change', {}),
     )
   }
 
-  /** Returns the schema of the value of an attribute in a body; undefined for one that bodies may not have. */
+  /** Returns undefined if bodies may not have the attribute. */
   attribute(attribute: Attribute, mode: Mode): Schema | undefined {
     if (attribute.readOnly || !hasVisibleTarget(attribute, this.visibility)) return undefined
     const schema = withSchema(this.#writable(attribute, mode), attribute)
@@ -103,7 +91,7 @@ export class BodySchemas extends Describer {
     }
   }
 
-  /** The members of a list, or a change of some of them. */
+  /** A list takes all members, or `{ connect, disconnect, create }`, which keeps the other members. */
   #list(attribute: ToManyAttribute): Schema {
     const members = { type: 'array', items: anyOf(this.#links(attribute)) }
     if (this.options.brief) return members
@@ -116,18 +104,18 @@ export class BodySchemas extends Describer {
     return anyOf([members, change])
   }
 
-  /** What a PUT of the path of a relation to one record takes: an object changes the record that is linked. */
+  /** PUT of a to-one relation: an ID links another record, an object changes the linked record. */
   linked(attribute: RelationAttribute): Schema {
     const { target, nullable } = attribute
     const schema = anyOf([idInBody(target), ...(isWritable(target) ? [this.change(target)] : [])])
     return nullable ? orNull(schema) : schema
   }
 
-  /** A new record as a change that names more: what both know alike stands in the schema of the change. */
+  /** A new record is the schema of a change (`allOf`) plus the properties that differ, which keeps the document short. */
   #extended(resource: Resource, given: string | undefined, annotations: Schema): Schema {
     const { type: _, properties, required, additionalProperties: __, allOf = [], ...others } = this.#object(resource, 'new', { given })
     const { properties: changed } = this.#object(resource, 'change', {}) as { readonly properties: Readonly<Record<string, unknown>> }
-    // Some generators heed `required` for the properties beside it alone.
+    // Some client generators apply `required` only to properties in the same schema.
     const isDue = (name: string): boolean => (required as readonly string[] | undefined)?.includes(name) === true
     const different = Object.entries(properties as Schema).filter(
       ([name, schema]) => isDue(name) || JSON.stringify(changed[name]) !== JSON.stringify(schema),
@@ -156,7 +144,7 @@ export class BodySchemas extends Describer {
     const isDue = ({ name, required, of }: Attribute): boolean =>
       mode === 'new' && !mayBeGiven(resource) && name !== given && (required || isClassNeeded(resource, name)) && of === undefined
     const due = members.map(({ attribute }) => attribute).filter(isDue)
-    // A relation is given by its IDs or by its own name.
+    // A relation with a name for its IDs may be given as `authorId` or as `author`.
     const either = due.flatMap(({ name, ...rest }) => ('ids' in rest && rest.ids !== undefined ? [[rest.ids, name]] : []))
     const object = describeObject({
       properties: { ...discriminator, ...Object.fromEntries(members.map(({ attribute, schema }) => [attribute.name, schema])) },
@@ -171,7 +159,7 @@ export class BodySchemas extends Describer {
 
   #embedded(attribute: EmbeddedAttribute, mode: Mode): Schema {
     const { variants, array, nullable } = attribute
-    // An object of a list, or of one of several classes, is replaced as a whole.
+    // An object in an array, or with several classes, is replaced as a whole.
     const inside: Mode = array || variants !== undefined ? 'new' : mode
     const one =
       variants === undefined
@@ -199,7 +187,6 @@ export class BodySchemas extends Describer {
     })
   }
 
-  /** An ID links; an object makes a new record. */
   #links(relation: RelationAttribute): Schema[] {
     const { target } = relation
     const id = idInBody(target)
@@ -222,17 +209,15 @@ export class BodySchemas extends Describer {
   }
 }
 
-/** Whether a wrapper of the application may add to a body what it lacks. */
+/** Whether a `create` wrapper may add attributes that the body omits. */
 function mayBeGiven({ rules: { wrappers } }: Resource): boolean {
   return wrappers.create !== undefined
 }
 
-/** Whether the body must name the class of the record, since the resource itself is abstract. */
 function isClassNeeded({ hierarchy }: Resource, name: string): boolean {
   return hierarchy !== undefined && hierarchy.own === undefined && hierarchy.attribute === name
 }
 
-/** Whether a body may make records of the resource. */
 function isMakeable(resource: Resource): boolean {
   return resource.served && isCreatable(resource) && resource.rules.access.create !== false
 }
@@ -241,16 +226,15 @@ function isWritable({ served, readOnly, rules }: Resource): boolean {
   return served && !readOnly && rules.access.update !== false
 }
 
-/** The ID of a record in a body. */
 export function idInBody(resource: Resource): Schema {
   const parts = idParts(resource)
   if (parts.length > 1) return compositeKeySchema(parts)
-  // A text that is too long for a key is an ID that no record has.
+  // A text longer than the key is no error, just the ID of no record (404).
   const { length: _, ...type } = parts[0]!.type
   return exceptNull(bodySchema(type))
 }
 
-/** Adds what the application's schema says of the values, where its library says it as a JSON Schema. */
+/** Adds the application's schema, if its library can express JSON Schema. */
 function withSchema(own: Schema, { schema, nullable }: Attribute): Schema {
   if (schema === undefined || !('~standard' in schema)) return own
   const { vendor, jsonSchema } = schema['~standard']

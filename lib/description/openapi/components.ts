@@ -1,12 +1,9 @@
-/**
- * Components: the parts of a document that have a name. Each is made once, when it is first referred to; a name that is taken gets a
- * number.
- */
+/** Components: collects the named parts of a document; a taken name gets a number. */
 import type { Schema } from './schema.ts'
 
 type Section = 'schemas' | 'parameters' | 'requestBodies' | 'responses' | 'headers'
 
-/** Returns a name in PascalCase, of ASCII letters and digits: generators make identifiers of it. */
+/** Client generators turn the name into an identifier, so only ASCII letters and digits stay. */
 export function pascalCase(name: string): string {
   const words = name.split(/[^A-Za-z0-9]+/).filter(word => word !== '')
   const joined = words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
@@ -14,11 +11,10 @@ export function pascalCase(name: string): string {
   return /^\d/.test(joined) ? `N${joined}` : joined
 }
 
-/** Names that nobody else has. */
 export class UniqueNames {
   readonly #owners = new Map<string, string>()
 
-  /** Returns the name, or the first free one with a number behind it. The same owner gets the same name again. */
+  /** Returns `wanted`, or `wanted2`, `wanted3` and so on if another owner has `wanted`. */
   take(wanted: string, owner: string): string {
     for (let number = 1; ; number++) {
       const name = number === 1 ? wanted : `${wanted}${number}`
@@ -46,10 +42,8 @@ export class Components {
   }
 
   /**
-   * Returns a reference to a component.
-   *
-   * @param owner identifies what the component describes
-   * @param make makes it when it is first referred to; what it refers to may refer back
+   * @param owner identifies what the component describes, since two components may want the same name
+   * @param make may refer to the component itself
    */
   refer(section: Section, wanted: string, owner: string, make: () => Schema): Schema {
     const name = this.#names[section].take(wanted, owner)
@@ -61,13 +55,11 @@ export class Components {
     return { $ref: `#/components/${section}/${name}` }
   }
 
-  /** Returns the component that a reference is to. */
   follow({ $ref }: Schema): Schema {
     const [, , section, name] = String($ref).split('/')
     return this.#sections[section as Section].get(name!)!
   }
 
-  /** All components, by section and name, in the order of their names. */
   get sections(): Schema {
     return Object.fromEntries(
       Object.entries(this.#sections)

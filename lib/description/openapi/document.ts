@@ -1,4 +1,4 @@
-/** Document: the description of one version of an API in OpenAPI, put together from its parts. The same model gives the same document. */
+/** Document: describes a version of an API in OpenAPI. The same model gives the same document. */
 import { isObject } from '../../foundation/base/json.ts'
 import type { Resource } from '../../model/model.ts'
 import { Answers } from './answers.ts'
@@ -17,11 +17,10 @@ import { describedVisibility, findSegment, listSecurity, type ApiSource, type De
 import { isOpen } from '../../records/plan/visibility.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 
-/** The version that the document of an API without versions has, since it must have one. */
+/** OpenAPI requires `info.version` even for an API without versions. */
 const UNVERSIONED = '1'
 const VERSIONS = { '3.1': '3.1.1', '3.2': '3.2.0' }
 
-/** Returns the description of a version. */
 export function describeApi(source: ApiSource, options: DescribeOptions): OpenApiDocument {
   const components = new Components()
   const document = { source, options, visibility: describedVisibility(source.model), components }
@@ -44,10 +43,10 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   }
   generalOperations(root, source, answers).forEach(place)
   const sessions = sessionOperations(root, { source, options, answers, bodies, parameters, records })
-  // What the log-in has at the path of a resource takes the place of what the resource has.
+  // If the log-in and a resource share a path, the later operations win: those of the log-in.
   const isOfResource = ({ path }: PlacedOperation): boolean => named.some(each => each.path === path)
   sessions.filter(each => !isOfResource(each)).forEach(place)
-  // The operations of resources first: their names are those that links refer to.
+  // Links refer to the names of operations of resources, so resources get their names first.
   for (const { resource, path } of named) {
     const own = recordPath(path, resource)
     if (own !== path) paths.add(path, operations.collection(path, resource))
@@ -81,7 +80,7 @@ function describeInfo(source: ApiSource, options: DescribeOptions, resources: nu
   }
 }
 
-/** Paths with what they take; those that differ in the names of their parameters alone are one. */
+/** Collects paths. OpenAPI treats `/users/{id}` and a custom route `/users/{name}` as the same path. */
 class Paths {
   readonly #items = new Map<string, { path: string; item: Schema }>()
 
@@ -104,7 +103,7 @@ function withoutParameters(item: Schema): Schema {
   return Object.fromEntries(Object.entries(item).filter(([member]) => member !== 'parameters'))
 }
 
-/** The path of a record; a single one has that of its resource. */
+/** A resource with the rule `single` has no `/{id}`. */
 function recordPath(path: string, { rules }: Resource): string {
   return rules.single === undefined ? `${path}/{id}` : path
 }
@@ -126,7 +125,6 @@ function listTags(
   ]
 }
 
-/** Whether a member of a path is an operation on a route of the application. */
 function isOfRoutes(member: unknown): boolean {
   return isObject(member) && Array.isArray(member.tags) && member.tags.includes('routes')
 }

@@ -1,6 +1,6 @@
 /**
- * Examples: a record of each resource as answers show it, and a body that creates one like it. They have only what everybody may read: no
- * hidden or private attributes, no resource with rules or scopes and no link to one, and no values that functions of the application make.
+ * Examples: chooses records and bodies that every caller may see: nothing hidden, restricted by rules or scopes, or computed by application
+ * functions.
  */
 import { shownName } from '../../model/ids-name.ts'
 import { isRelation, isValue, listTargets, type Attribute, type Resource, type ScalarAttribute } from '../../model/model.ts'
@@ -10,14 +10,14 @@ import type { JsonRecord } from '../../records/read/run-read.ts'
 import { isCreatable } from '../../records/access/resolve-path.ts'
 import type { ApiSource } from './source.ts'
 
-/** Returns the parameters that read an example; undefined where a resource has nothing to show to everybody. */
+/** Returns undefined if not every caller may read the resource. */
 export function exampleParameters(resource: Resource): Parameters | undefined {
   if (!isOpenToAll(resource) || resource.hierarchy !== undefined) return undefined
   const names = resource.attributes.filter(isOpen).map(shownName)
   return names.length === 0 ? undefined : { ...NO_PARAMETERS, depth: 1, attributes: names, expand: [] }
 }
 
-/** Returns the example with what it does not show of resources with rules: no link, and an empty list. */
+/** Shows relations to targets with scopes as empty: null or `[]`. */
 export function completeExample(record: JsonRecord, { attributes }: Resource): JsonRecord {
   const complete: JsonRecord = {}
   for (const attribute of attributes) {
@@ -28,13 +28,12 @@ export function completeExample(record: JsonRecord, { attributes }: Resource): J
   return complete
 }
 
-/** Whether everybody is shown the relation, though not what it links. */
+/** Whether every caller sees the relation, though perhaps not the linked records. */
 function isLeftOpen(attribute: Attribute): boolean {
   if (isValue(attribute) || !isVisible(attribute, EVERYTHING) || attribute.render !== undefined) return false
   return listTargets(attribute).every(({ rules }) => isReadableByAll(rules))
 }
 
-/** Whether all records of the resource exist for everybody. */
 function isOpenToAll({ rules }: Resource): boolean {
   return isReadableByAll(rules) && rules.scopes.length === 0 && Object.keys(rules.wrappers).length === 0
 }
@@ -43,7 +42,7 @@ function isReadableByAll({ access }: Resource['rules']): boolean {
   return access.list === true && access.get === true
 }
 
-/** Whether the attribute shows everybody the same, straight from the database. */
+/** Whether every caller gets the same value, without application functions. */
 function isOpen(attribute: Attribute): boolean {
   if (!isVisible(attribute, EVERYTHING) || attribute.render !== undefined || /^!|[.,]/.test(attribute.name)) return false
   if (attribute.kind === 'scalar') return attribute.source.kind !== 'getter'
@@ -51,7 +50,7 @@ function isOpen(attribute: Attribute): boolean {
   return listTargets(attribute).every(({ rules }) => rules.scopes.length === 0 && isReadableByAll(rules))
 }
 
-/** Returns a body that makes a record like the example of its resource; undefined where that cannot be known. */
+/** Returns undefined if a required value cannot be guessed. */
 export function exampleBody(resource: Resource, { examples }: ApiSource): JsonRecord | undefined {
   if (!isCreatable(resource) || resource.hierarchy !== undefined) return undefined
   const record = examples.get(resource)
@@ -69,14 +68,13 @@ export function exampleBody(resource: Resource, { examples }: ApiSource): JsonRe
     }
     if (attribute.required && body[name] === undefined) return undefined
   }
-  // What may be linked once only is linked by the example already.
+  // A unique to-one allows a single record per target, and the example occupies the target.
   const isTaken = resource.attributes.some(
     attribute => attribute.kind === 'toOne' && attribute.unique && body[shownName(attribute)] !== undefined,
   )
   return isTaken ? undefined : body
 }
 
-/** Optional attributes are shown where they are plain and not the key. */
 function isShownInBody(attribute: Attribute, { keyNames, version }: Resource): boolean {
   if (!isValue(attribute) || attribute.hidden || keyNames.includes(attribute.name))
     return isRelation(attribute) && attribute.kind === 'toOne' && attribute.required
@@ -84,8 +82,8 @@ function isShownInBody(attribute: Attribute, { keyNames, version }: Resource): b
 }
 
 /**
- * One attribute of each unique set, which must have another value than the example: the key, where clients give it, and the last plain one
- * of each.
+ * Attributes that must differ from the example, or the body violates a unique constraint: the last plain attribute of each unique set, and
+ * of a key that clients set.
  */
 function freshNames(resource: Resource): ReadonlySet<string> {
   const sets = [...resource.uniques, ...(isKeyGiven(resource) ? [resource.keyNames] : [])]
@@ -113,7 +111,6 @@ function freshValue(attribute: ScalarAttribute, shown: unknown): unknown {
   return madeUp(attribute)
 }
 
-/** A value of the type that no record is likely to have. */
 function madeUp({ name, type }: ScalarAttribute): unknown {
   if (type.items !== undefined && type.kind !== 'array') return type.items[0]
   switch (type.kind) {

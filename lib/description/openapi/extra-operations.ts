@@ -1,4 +1,4 @@
-/** Extra operations: those beside the resources: the index, the description itself, and custom routes of the application. */
+/** Extra operations: describes the index, the document itself, and custom routes. */
 import type { Answers } from './answers.ts'
 import { pascalCase } from './components.ts'
 import type { OperationParts } from './operation.ts'
@@ -11,14 +11,12 @@ export interface PlacedOperation {
   readonly method: string
   readonly path: string
   readonly parts: OperationParts
-  /** Parameters of the path. */
   readonly parameters?: readonly Schema[]
 }
 
-/** Methods that a path of OpenAPI 3.1 has a place for. */
+/** Methods that a path item of OpenAPI 3.1 can hold. */
 const DESCRIBED = new Set(['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE'])
 
-/** The index, and the path of this document. */
 export function generalOperations(root: string, { tagsContent }: ApiSource, answers: Answers): PlacedOperation[] {
   const index = answers.plain('The versions, and the path of each resource.', {
     versions: { type: 'array', items: { type: 'string' } },
@@ -42,7 +40,7 @@ export function generalOperations(root: string, { tagsContent }: ApiSource, answ
   ]
 }
 
-/** Custom routes, as far as they say what they are: methods and paths. */
+/** The engine knows only the method and path of a custom route. */
 export function routeOperations({ routes, version }: ApiSource): PlacedOperation[] {
   return routes.flatMap(({ method, path }): PlacedOperation[] => {
     const [, first, ...others] = path.split('/')

@@ -1,10 +1,9 @@
-/** Failures: the answers to refused requests, by status, with the codes of the error table. */
+/** Failures: describes refusals by status, with the codes of the error table. */
 import { ERRORS, FIELD_ERRORS } from '../../foundation/base/errors.ts'
 import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
 import { describeObject, type ObjectMembers, type Schema } from './schema.ts'
 import { Describer } from './describer.ts'
 
-/** Names of the components, and what the statuses are called. */
 const STATUSES: Readonly<Record<number, readonly [name: string, description: string]>> = {
   400: ['BadRequest', 'The path, the query or the body cannot be understood.'],
   401: ['Unauthorized', 'A token is missing, or not valid.'],
@@ -20,17 +19,16 @@ const STATUSES: Readonly<Record<number, readonly [name: string, description: str
   503: ['ServiceUnavailable', 'The server cannot do this at present. Nothing is changed.'],
 }
 
-/** Statuses that every request may get, or every one with a token or a body. */
 const OF_ANY = new Set([400, 401, 413, 415, 500, 503])
 
 const RETRIED = new Set([429, 503])
 
 export class Failures extends Describer {
   /**
-   * Returns the answers of these statuses, by status, and those that any request may get: all of them, or those that say something about
-   * the operation, and for the others `default`.
+   * With `attributes: true` adds 400, 500 and 503; otherwise leaves statuses that any request may get to `default`. A brief document has
+   * only `4XX`.
    *
-   * @param always those that are listed in any case
+   * @param always statuses to list in addition to `default`
    */
   of(statuses: readonly number[], always: readonly number[] = []): Schema {
     const { validationStatus, runsApplicationCode } = this.source
@@ -38,7 +36,7 @@ export class Failures extends Describer {
     if (brief) return { '4XX': this.#any() }
     const given = statuses.map(status => (status === 422 ? validationStatus : status))
     const own = attributes ? [400, ...given, 500, 503] : given.filter(status => !OF_ANY.has(status) || status === validationStatus)
-    // An operation that nothing but its query can be wrong with says so.
+    // Only a bad query can be refused here.
     const listed = own.length === 0 ? [400] : own
     const known = [...new Set([...listed, ...always])].toSorted((a, b) => a - b)
     return {
@@ -65,7 +63,6 @@ export class Failures extends Describer {
     })
   }
 
-  /** Every refusal, where single statuses are not told apart. */
   #any(): Schema {
     return this.components.refer('responses', 'Error', 'status any', () => ({
       description: 'A refusal: `status` and `code` say which.',
@@ -82,7 +79,7 @@ export class Failures extends Describer {
     return status === 401 ? { 'WWW-Authenticate': CHALLENGE } : { 'Retry-After': RETRY }
   }
 
-  /** What is not listed: refusals that any request may get, and what functions of the application refuse with. */
+  /** Refusals by application functions, and without `attributes: true` also statuses in `OF_ANY`. */
   #other(): Schema {
     const { attributes } = this.options
     if (!attributes) {
@@ -111,7 +108,7 @@ export class Failures extends Describer {
     }))
   }
 
-  /** The same as problem details (RFC 9457). */
+  /** Describes a refusal as problem details (RFC 9457). */
   #problem(): Schema {
     return this.components.refer('schemas', 'Problem', 'problem', () => {
       const { properties, required } = this.#members()
@@ -168,7 +165,6 @@ export class Failures extends Describer {
   }
 }
 
-/** The codes that the engine refuses with by a status. */
 function listCodes(status: number, validationStatus: number): string[] {
   return Object.entries(ERRORS)
     .filter(([code, error]) => (code === 'validation_failed' ? validationStatus : error.status) === status)

@@ -1,7 +1,4 @@
-/**
- * Filter parameters: the filters of a list as parameters, each named without the `=` that ends its operator: generated clients add that,
- * and encode the rest. Own attributes, and those behind so many to-one relations as the options say.
- */
+/** Filter parameters: describes filters as parameters such as `age>`, because clients append the `=`. */
 import { idNames } from '../../model/key.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'
 import type { Attribute, Resource, ScalarAttribute } from '../../model/model.ts'
@@ -14,14 +11,12 @@ import { withIds } from './record-schemas.ts'
 import type { Schema } from './schema.ts'
 import { Describer } from './describer.ts'
 
-/** A filter operator as a parameter. */
 interface FilterForm {
-  /** What stands between the name and the `=`. */
+  /** The operator without the final `=`. */
   readonly mark: string
-  /** The end of the name of the component. */
   readonly suffix: string
   readonly meaning: string
-  /** Whether it compares with one value, typed. */
+  /** Whether the operator takes a single value, not a list. */
   readonly isBound: boolean
 }
 
@@ -44,22 +39,19 @@ const ALIKE = createForm('~=')
 const LEAST = createForm('>=')
 const MOST = createForm('<=')
 
-/** Kinds that are compared by `>=` and `<=`. Texts and UUIDs have an order, too, which is rarely asked for. */
+/** Types with `>=` and `<=`. For text and UUID such filters are rare. */
 const RANGED = new Set(['integer', 'bigint', 'float', 'decimal', 'datetime', 'date', 'time'])
 
-/** An attribute that lists are filtered by. */
 interface FilteredPath {
   readonly path: string
   readonly end: Attribute
-  /** Whether it is an attribute of the record itself. */
   readonly isOwn: boolean
 }
 
 export class FilterParameters extends Describer {
-  /** References by resource: every list of records of one takes the same filters, and there are as many lists as relations. */
+  /** Each relation to a resource adds a list with the same filters. */
   readonly #made = new Map<Resource, readonly Schema[]>()
 
-  /** Returns references to the filters of lists of a resource. */
   refer(resource: Resource): readonly Schema[] {
     const known = this.#made.get(resource)
     if (known !== undefined) return known
@@ -86,14 +78,14 @@ export class FilterParameters extends Describer {
       if (attribute.kind === 'embedded') return attribute.array ? [] : this.#paths(attribute.attributes, `${path}.`, hops, isOwn)
       if (isIds(attribute)) return attribute.kind === 'toMany' ? [own] : [{ ...own, end: plainIds(attribute) }]
       if (attribute.kind !== 'toOne' || hops === 0) return [own]
-      // The key of what is linked is what the relation itself is compared with.
+      // `author=1` already compares the key.
       const names = idNames(attribute.target)
       const inside = attribute.target.attributes.filter(({ name }) => !names.includes(name))
       return [own, ...this.#paths(inside, `${path}.`, hops - 1, false)]
     })
   }
 
-  /** An attribute that bears the name of another parameter is filtered with an underscore after it. */
+  /** An attribute `limit` is filtered by `limit_`. */
   #written(path: string, { byName, plural }: Resource): string {
     const [first = '', ...rest] = path.split('.')
     return vocabularyOf(this.source.vocabulary, plural).names.has(first) && !byName.has(`${first}_`)
@@ -101,9 +93,8 @@ export class FilterParameters extends Describer {
       : path
   }
 
-  /** Filters of resources that differ in nothing are one component. */
   #parameter({ path, end }: FilteredPath, form: FilterForm): Schema {
-    // The rules of the document say what the operators mean.
+    // Otherwise `info.description` explains the operators.
     const explanation = this.options.attributes ? { description: `${form.meaning}${describeValues(end, form)}` } : {}
     const parameter = { name: `${path}${form.mark}`, in: 'query', ...explanation, schema: this.#valueSchema(end, form) }
     return this.components.refer('parameters', `${pascalCase(path)}${form.suffix}`, `filter ${JSON.stringify(parameter)}`, () => parameter)
@@ -114,7 +105,6 @@ export class FilterParameters extends Describer {
     return isBound ? boundSchema(end.type) : this.#listSchema(end)
   }
 
-  /** The text of a list of values, with a pattern where it is a short one. */
   #listSchema({ type }: ScalarAttribute): Schema {
     const one = this.options.brief || type.loose === true || type.items !== undefined ? undefined : VALUES[type.kind]
     if (one === undefined) return { type: 'string' }
@@ -126,12 +116,12 @@ export class FilterParameters extends Describer {
   }
 }
 
-/** Whether a path can spell the name. */
+/** Whether the name has no characters of operators or paths. */
 function isSpeakable(name: string): boolean {
   return /^[^.|!<>=~&]+$/.test(name)
 }
 
-/** The complement is listed of own attributes only: of others it is as rare as the list would be long. */
+/** `!=` on related records is rare and would double the list. */
 function listForms({ end, isOwn }: FilteredPath): FilterForm[] {
   const equal = isOwn ? [EQUAL, OTHER] : [EQUAL]
   if (end.kind !== 'scalar') return equal
@@ -141,7 +131,6 @@ function listForms({ end, isOwn }: FilteredPath): FilterForm[] {
   return isText(end.type) && items === undefined ? [...equal, ALIKE] : equal
 }
 
-/** A note on the values. */
 function describeValues(end: Attribute, { isBound }: FilterForm): string {
   if (isBound) return end.nullable ? ' NULL is not.' : ''
   if (end.kind === 'toMany') return ' Takes IDs: some record of the list must be one of them. `null` means an empty list.'

@@ -1,9 +1,8 @@
-/** Grammar: the rules that all operations share, as prose for the description of a document. */
+/** Grammar: writes the rules that all operations share, as Markdown for `info.description`. */
 import { findParameterName } from '../../records/request/query-string.ts'
 import { RESERVED } from '../../records/request/reserved-parameters.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'
 
-/** Returns the text, in Markdown. */
 export function describeGrammar(
   { vocabulary, limits, login, readOnly }: ApiSource,
   { attributes, brief, filters }: DescribeOptions,
@@ -55,7 +54,7 @@ export function describeGrammar(
 const STRICTLY =
   ' Strictly more is `age>18`, which has no `=` and so cannot be a parameter here: `!age<` with the value 18 is the same, but for NULL.'
 
-/** What the operations of one kind have in common. */
+/** Rules that a document with `attributes: true` repeats at each operation. */
 function describeOperations(): string {
   return [
     '- A change gives some attributes; the others stay as they are.',

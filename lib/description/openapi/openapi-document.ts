@@ -1,6 +1,6 @@
-/** OpenAPI document: what a description is: plain JSON. */
+/** OpenAPI document: the type of a document. */
 
-/** An OpenAPI document: plain JSON. */
+/** An OpenAPI document as plain JSON. */
 
 export interface OpenApiDocument {
   readonly openapi: string

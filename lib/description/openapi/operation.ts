@@ -1,4 +1,4 @@
-/** Operation: what an operation is made of before it is known where it stands, and what describes its parts. */
+/** Operation: an operation before its path is known. */
 import { idNames } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { showsVersion, type Answers } from './answers.ts'
@@ -10,34 +10,32 @@ import type { Schema } from './schema.ts'
 import type { DescribeOptions } from './source.ts'
 import type { DocumentParts } from './describer.ts'
 
-/** An operation, before it is known where it stands. */
 export interface OperationParts {
   readonly id: string
   readonly tag: string
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly Schema[]
-  /** The filters of a request without any, as an envelope shows them. */
+  /** Filters that apply if a request has none. */
   readonly filter?: readonly (readonly [name: string, value: string])[]
   readonly body?: Schema
-  /** Whether a DELETE leaves the record, and answers with it. */
+  /** Whether a DELETE keeps the record, as the removal of a mark does. */
   readonly isKept?: boolean
-  /** Whether a form may stand for the body: it has names. */
+  /** Whether clients may send a form. */
   readonly hasNames?: true
   readonly status?: number
   readonly success: Schema
-  /** The answer with 200 beside it, where an ID in the body links a record. */
+  /** The answer if the body is an ID that links a record (status 200). */
   readonly linked?: Schema
   readonly failures: readonly number[]
-  /** Failures that are listed though other operations have them, too. */
+  /** Failures to list even if `default` covers them. */
   readonly listed?: readonly number[]
-  /** Whether it may be answered with 304. */
+  /** Whether `If-None-Match` may lead to a 304. */
   readonly isConditional?: boolean
-  /** Undefined: as the whole document says. */
+  /** Default: the security of the whole document. */
   readonly security?: readonly Schema[]
 }
 
-/** What describes the parts of operations. */
 export interface Describers extends DocumentParts {
   readonly parameters: ParameterSchemas
   readonly bodies: BodySchemas
@@ -48,12 +46,9 @@ export interface Describers extends DocumentParts {
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
 
-/** Statuses that a body may get. */
 export const OF_BODY = [413, 415, 422]
 
-/**
- * The conditions of a change and the statuses that it may get: a record that shows no version meets or fails a condition whatever its tag.
- */
+/** A record without a visible version has no entity tag, so the conditions are omitted. */
 export function changeOf(
   { options, parameters }: Pick<Describers, 'options' | 'parameters'>,
   ...resources: readonly Resource[]
@@ -67,7 +62,6 @@ interface ChangeParts {
   readonly failures: readonly number[]
 }
 
-/** From a new record to what can be done with it, which the names of operations say, too. */
 export function linksTo(resource: Resource, { attributes }: DescribeOptions): Schema {
   const { singular, byName, rules, readOnly } = resource
   const [name = '', ...others] = idNames(resource)

@@ -1,4 +1,4 @@
-/** Operations: the requests and answers of each path: of a resource, of its records and of their attributes. */
+/** Operations: describes requests to resources, records and attributes. */
 import { READS } from '../../foundation/base/http-methods.ts'
 import { findActions } from '../../records/access/actions.ts'
 import { allowedMethods, type Target } from '../../records/access/resolve-path.ts'
@@ -15,7 +15,6 @@ import { ATTRIBUTE, ValueOperations, isPlain } from './value-operations.ts'
 
 const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data']
 
-/** The body of a QUERY. */
 const QUERY_CONTENT: Schema = {
   'application/json': {
     schema: {
@@ -40,7 +39,6 @@ export class Operations {
     this.#values = new ValueOperations(describers, this.#relations)
   }
 
-  /** Returns the operations of the path of a resource, by method in lower case. */
   collection(path: string, resource: Resource): Schema {
     return this.#item(path, { kind: 'collection', resource }, method =>
       method === 'GET' ? this.#list(resource) : method === 'POST' ? this.#create(resource) : undefined,
@@ -52,11 +50,7 @@ export class Operations {
     return this.#item(path, target, method => this.#ofRecord(method, resource), this.#listIdParameters(path, resource))
   }
 
-  /**
-   * Returns the operations of the paths of attributes: of each relation, and of the plain ones together, or of each.
-   *
-   * @param path of a record
-   */
+  /** Relations have a path each. Plain attributes share `/users/{id}/{attribute}`, except with `attributes: true`. */
   attributes(path: string, resource: Resource, attributes: readonly Attribute[]): [path: string, item: Schema][] {
     const pathOf = ({ name }: Attribute): string => `${path}/${encodeURIComponent(name)}`
     const shared = `${path}/{${ATTRIBUTE}}`
@@ -76,7 +70,6 @@ export class Operations {
     ]
   }
 
-  /** Returns the operations of the paths of marks. */
   marks(path: string, resource: Resource): [path: string, item: Schema][] {
     return [...resource.marks.values()].map((mark): [string, Schema] => {
       const own = `${path}/${encodeURIComponent(mark.name)}`
@@ -104,7 +97,7 @@ export class Operations {
     }
   }
 
-  /** One path for several plain attributes: each of its methods names those that take it. */
+  /** Each method lists the attributes that allow the method. */
   #shared(path: string, resource: Resource, attributes: readonly Attribute[]): Schema {
     const [first] = attributes
     if (first === undefined) return {}
@@ -116,11 +109,11 @@ export class Operations {
       const taken = attributes.filter(attribute => takes(method, attribute))
       return taken.length === 0 ? undefined : this.#values.all(method, resource, taken)
     }
-    // Which methods there are each attribute says for itself.
+    // `takes` has already checked the methods of each attribute.
     return this.#item(path, attributeTarget(resource, first), describe, this.#listIdParameters(path, resource), METHODS)
   }
 
-  /** Whether the same callers need a token at both paths. */
+  /** Whether both paths are public for the same methods; otherwise a shared path would state the wrong security. */
   #hasSameLogIn(one: string, other: string): boolean {
     const { login } = this.#describers.source
     return login === undefined || METHODS.every(method => login.isPublic(method, one) === login.isPublic(method, other))
@@ -139,14 +132,14 @@ export class Operations {
       : this.#values.one(method, resource, attribute)
   }
 
-  /** Returns an operation as the document has it. */
+  /** Adds the operation ID, security and common answers. */
   finish(method: string, path: string, parts: OperationParts): Schema {
     const { source, options, failures, answers, parameters: described } = this.#describers
     const { id, tag, summary, description, body, isConditional = false, linked, security } = parts
     const isGone = method === 'DELETE' && parts.isKept !== true && parts.tag !== 'routes' && source.deletedStatus === 204
     const { status, success } = isGone ? { status: 204, success: answers.gone() } : { status: parts.status ?? 200, success: parts.success }
     const asked = security ?? findSecurity(source, method, path)
-    // A page of another origin may not write by a cookie.
+    // A request with a cookie must not come from a page of another origin.
     const ofCookie = source.login?.cookie !== undefined && !READS.has(method) ? [403] : []
     const login = source.login === undefined ? [] : [401, ...ofCookie]
     const parameters = [...(parts.parameters ?? []), ...(isConditional ? [described.freshness()] : [])]
@@ -155,7 +148,6 @@ export class Operations {
       operationId: this.#ids.take(id, `${method} ${path}`),
       tags: [tag],
       ...(options.brief ? {} : { summary }),
-      // What the descriptions of a kind of operation have in common the rules of the document say once.
       ...(options.attributes ? { description: description ?? `${summary}.` } : {}),
       ...(parameters.length === 0 ? {} : { parameters }),
       ...(parts.filter === undefined ? {} : { 'x-default-filter': parts.filter }),
@@ -170,7 +162,7 @@ export class Operations {
     }
   }
 
-  /** The operations that the path takes and that the rules do not forbid to all. */
+  /** Omits methods that access rules forbid to every caller. */
   #item(
     path: string,
     target: Target,
@@ -198,7 +190,7 @@ export class Operations {
     return shareParameters(parameters, operations)
   }
 
-  /** A body that is one component is named as that. */
+  /** A body that is a single component gets the name of the component. */
   #requestBody(schema: Schema, isForm: boolean): Schema {
     const { $ref, ...others } = schema
     const types = ['application/json', ...(isForm ? FORM_TYPES : [])]
@@ -207,7 +199,7 @@ export class Operations {
     return this.#describers.components.refer('requestBodies', $ref.slice($ref.lastIndexOf('/') + 1), `${$ref} ${types.join()}`, () => body)
   }
 
-  /** A GET whose parameters stand in the body, which OpenAPI 3.1 has no place for. */
+  /** A QUERY is a GET with its parameters in the body. Only OpenAPI 3.2 can describe QUERY. */
   #query(path: string, parts: OperationParts): Schema {
     const id = parts.id.replace(/^(?:list|get)/, 'query')
     const operation = this.finish('QUERY', path, {
@@ -255,7 +247,6 @@ export class Operations {
     }
   }
 
-  /** The parameter of a path that has an ID. */
   #listIdParameters(path: string, resource: Resource): Schema[] {
     return path.includes('{id}') ? [this.#describers.parameters.id(resource)] : []
   }
@@ -295,12 +286,12 @@ export class Operations {
   }
 }
 
-/** The path of an attribute. The IDs of a relation are a plain value there. */
+/** At its path, `authorId` is a plain value. */
 function attributeTarget(resource: Resource, attribute: Attribute): Target {
   return { kind: 'attribute', resource, key: [], id: '', attribute: isIds(attribute) ? plainIds(attribute) : attribute }
 }
 
-/** What all operations of a path take stands at the path, once. */
+/** Parameters of all operations of a path stand once, at the path. */
 function shareParameters(parameters: readonly Schema[], operations: readonly [method: string, operation: Schema][]): Schema {
   const taken = operations.map(([, operation]) => (operation['parameters'] ?? []) as readonly Schema[])
   const isShared = taken.length < 2 ? () => false : memberOfAll(taken)
@@ -321,22 +312,19 @@ function memberOfAll(lists: readonly (readonly Schema[])[]): (parameter: Schema)
   return parameter => texts.every(text => text.has(JSON.stringify(parameter)))
 }
 
-/** Whether rules of the application may refuse the action. */
+/** Whether a rule may refuse the action to some callers. */
 function isRestricted({ resource: { rules }, action }: ReturnType<typeof findActions>[number]): boolean {
   return typeof rules.access[action] === 'function' || rules.scopes.length > 0
 }
 
-/**
- * Whether rules of the application may refuse a row that a write touches, which may be one of any resource, or a new one lack what it is
- * given.
- */
+/** Whether a write may get 403 because of a rule about rows. A body may write rows of any resource. */
 function mayRefuseRows({ resources }: Model): boolean {
   return resources.some(
     ({ rules, attributes }) => rules.write !== undefined || attributes.some(({ fill, needed }) => fill?.create !== undefined && needed),
   )
 }
 
-/** Nothing where the whole document says it, and both with and without a token for what is public. */
+/** Returns undefined if the security of the whole document applies. */
 function findSecurity({ login }: ApiSource, method: string, path: string): readonly Schema[] | undefined {
   return login?.isPublic(method, path) === true ? [{}, ...listSecurity(login)] : undefined
 }

@@ -1,7 +1,4 @@
-/**
- * Parameters: those of requests for records, apart from filters: reserved ones under the application's names, flags, custom parameters,
- * headers.
- */
+/** Parameters: describes reserved parameters, flags, custom parameters and headers. */
 import { idNames } from '../../model/key.ts'
 import { withArticle } from '../../foundation/base/article.ts'
 import type { Resource } from '../../model/model.ts'
@@ -20,7 +17,7 @@ const OF_RECORDS = ALL_RESERVED.filter(name => PARAMETERS[name].forRecords)
 
 export class ParameterSchemas extends Describer {
   readonly #filters: FilterParameters
-  /** Flags by resource: finding them walks all that the resource leads to, and each operation on it asks. */
+  /** Cached, because finding flags visits every resource that relations reach. */
   readonly #flags = new Map<Resource, readonly string[]>()
 
   constructor(parts: DocumentParts) {
@@ -28,7 +25,6 @@ export class ParameterSchemas extends Describer {
     this.#filters = new FilterParameters(parts)
   }
 
-  /** The ID of a path. */
   id(resource: Resource): Schema {
     if (this.options.brief) return this.#anyId(idSchema(resource))
     const names = idNames(resource)
@@ -44,7 +40,7 @@ export class ParameterSchemas extends Describer {
     }))
   }
 
-  /** Resources whose IDs are of one form share a parameter. */
+  /** Brief documents share `{id}` between resources with equal ID schemas. */
   #anyId(schema: Schema): Schema {
     return this.components.refer('parameters', 'Id', `id ${JSON.stringify(schema)}`, () => ({
       name: 'id',
@@ -54,7 +50,7 @@ export class ParameterSchemas extends Describer {
     }))
   }
 
-  /** What a page of a list takes. */
+  /** For a list of a resource: `/users`. */
   ofList(resource: Resource): Schema[] {
     const defaults = this.source.defaults.get(resource)
     return [
@@ -65,7 +61,7 @@ export class ParameterSchemas extends Describer {
     ]
   }
 
-  /** What a page of the list of a relation takes. */
+  /** For a list of a relation: `/users/1/posts`. */
   ofRelatedList(resource: Resource): Schema[] {
     return [
       ...this.#ofPaging(resource),
@@ -75,7 +71,7 @@ export class ParameterSchemas extends Describer {
     ]
   }
 
-  /** What the deletion of a list takes, beside what records are shown by. */
+  /** For the deletion of a list, without parameters about the form of records. */
   ofDeletion(resource: Resource): Schema[] {
     return [...(this.options.brief ? [] : this.#ofApplication(resource)), ...this.#relatedFilters(resource)]
   }
@@ -99,27 +95,24 @@ export class ParameterSchemas extends Describer {
     return known
   }
 
-  /** The flags of a resource and of what it leads to. */
   #flagsOf(resource: Resource): Schema[] {
     return this.#flagsWithin(resource).map(flag => this.#flag(flag))
   }
 
-  /** The flags that the path of a plain attribute takes. */
   flags(resource: Resource): Schema[] {
     return this.options.brief ? [] : this.#flagsOf(resource)
   }
 
-  /** What every answer with records takes. */
+  /** For every answer with records. */
   ofRecords(resource: Resource): Schema[] {
     return [...OF_RECORDS.map(each => this.#reserved(each, resource)), ...this.#flagsOf(resource)]
   }
 
-  /** The same at the paths below a record: a short document names it at those of the resource alone. */
+  /** Brief documents omit these parameters below a record, and `info.description` says so. */
   below(resource: Resource): Schema[] {
     return this.options.brief ? [] : this.ofRecords(resource)
   }
 
-  /** The conditions of a change of a record. */
   conditions(): Schema[] {
     return [
       this.#header('If-Match', 'Only if the record has one of these entity tags; `*` is any. 412 otherwise.'),
@@ -127,7 +120,6 @@ export class ParameterSchemas extends Describer {
     ]
   }
 
-  /** The condition of a GET. */
   freshness(): Schema {
     return this.#header('If-None-Match', 'Only if the answer has none of these entity tags; `*` is any. 304 otherwise.', 'Reading')
   }
@@ -159,7 +151,7 @@ export class ParameterSchemas extends Describer {
   #reserved(reserved: Reserved, resource: Resource, defaults?: ListDefaults): Schema {
     const name = findParameterName(this.source.vocabulary, reserved)
     const { schema, description } = this.#describe(reserved, resource, defaults)
-    // Resources of which the same is true share one component.
+    // Resources with the same default share a component.
     const variant = this.#variantOf(reserved, resource, defaults)
     const wanted = `${pascalCase(reserved)}${['', '1', 'null'].includes(variant) ? '' : `Of${pascalCase(resource.singular)}`}`
     return this.components.refer('parameters', wanted, `reserved ${reserved} ${variant}`, () => ({
@@ -224,7 +216,6 @@ function formatSort(sort: NonNullable<ListDefaults['sort']>): string {
   return sort.map(({ path, descending }) => `${path}.${descending ? 'desc' : 'asc'}`).join()
 }
 
-/** Says of which attributes the ID is made, where that is not the primary key alone. */
 function describeNames(resource: Resource): string {
   const names = idNames(resource)
   if (resource.shownKey !== undefined) return `: its "${names.join()}"`

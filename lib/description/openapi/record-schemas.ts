@@ -1,4 +1,4 @@
-/** Record schemas: the schemas of records in answers: attributes that some caller may see, relations as IDs or as objects. */
+/** Record schemas: describes records in answers, with relations as IDs or as objects. */
 import { idParts } from '../../model/key.ts'
 import { isIds } from '../../model/ids-name.ts'
 import type { Attribute, EmbeddedAttribute, Resource, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
@@ -10,14 +10,13 @@ import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { answerSchema, compositeKeySchema, keySchema } from './scalar-schemas.ts'
 import { Describer, type DocumentParts } from './describer.ts'
 
-/** Returns the schema of the ID of a record: its key, or the parts of the key in one text. */
 export function idSchema(resource: Resource): Schema {
   const parts = idParts(resource)
   return parts.length === 1 ? keySchema(parts[0]!.type) : compositeKeySchema(parts)
 }
 
 export class RecordSchemas extends Describer {
-  /** Whether an answer to a request that names no depth shows the relations of all records in it. */
+  /** Whether all records in an answer without `depth` show relations. */
   readonly #showsRelations: boolean
 
   constructor(parts: DocumentParts) {
@@ -25,7 +24,6 @@ export class RecordSchemas extends Describer {
     this.#showsRelations = parts.source.model.resources.every(({ rules }) => rules.depth > 0 || rules.expand.length === 0)
   }
 
-  /** Returns a reference to the schema of a record. */
   refer(resource: Resource): Schema {
     return this.components.refer('schemas', pascalCase(resource.singular), `record ${resource.plural}`, () => ({
       ...this.#object(resource, undefined),
@@ -33,7 +31,6 @@ export class RecordSchemas extends Describer {
     }))
   }
 
-  /** Returns the schema of the value of an attribute. */
   attribute(attribute: Attribute): Schema {
     if (attribute.render !== undefined) return { description: 'What the application shows of it.' }
     if (isIds(attribute)) {
@@ -43,7 +40,7 @@ export class RecordSchemas extends Describer {
     switch (attribute.kind) {
       case 'scalar': {
         const schema = attribute.source.kind === 'getter' ? ANY : this.#plain(attribute.type)
-        // What a formula gives is not in the hands of the model.
+        // A formula may compute NULL whatever the model says.
         const mayBeNull = attribute.nullable || attribute.type.loose === true || attribute.source.kind === 'formula'
         return mayBeNull ? orNull(schema) : schema
       }
@@ -68,7 +65,7 @@ export class RecordSchemas extends Describer {
     return example === undefined ? {} : { examples: [example] }
   }
 
-  /** @param typeName the discriminator attribute, for a record of one of several resources */
+  /** @param typeName the discriminator, in a relation to several resources */
   #object(resource: Resource, typeName: string | undefined): Schema {
     const shown = withIds(resource).filter(attribute => existsFor(attribute, this.visibility))
     const own = Object.fromEntries(shown.map(attribute => [attribute.name, this.attribute(attribute)]))
@@ -77,12 +74,12 @@ export class RecordSchemas extends Describer {
       ...(typeName === undefined || this.options.sparse ? [] : [typeName]),
       ...shown.filter(attribute => this.#isAlwaysShown(attribute, resource)).map(({ name }) => name),
     ]
-    // What wraps the behaviour of a resource may show more.
+    // Wrappers may add members.
     const isOpen = this.options.brief || Object.keys(resource.rules.wrappers).length > 0
     return describeObject({ properties: { ...discriminator, ...own }, required, isOpen })
   }
 
-  /** Whether answers have the attribute unless the request leaves it out. */
+  /** Whether answers have the attribute unless the request excludes it. */
   #isAlwaysShown(attribute: Attribute, resource: Resource | undefined): boolean {
     if (this.options.sparse || attribute.flag !== undefined || attribute.render !== undefined || attribute.of !== undefined) return false
     if (!isRelation(attribute) && attribute.kind !== 'toOneOf') return true
@@ -116,19 +113,19 @@ export class RecordSchemas extends Describer {
         this.#object(target, typeName),
       ),
     ])
-    // No foreign key keeps such links.
+    // No foreign key protects such a link.
     return orNull(anyOf(links))
   }
 }
 
-/** Returns the attributes of a resource, the IDs of relations that have their own name before these. */
+/** Puts `authorId` before `author`, if a relation has a name for its IDs. */
 export function withIds({ attributes, byName }: Resource): readonly Attribute[] {
   return attributes.flatMap(attribute =>
     isRelation(attribute) && attribute.ids !== undefined ? [byName.get(attribute.ids)!, attribute] : [attribute],
   )
 }
 
-/** A JSON document of other programs may lack what the model has. */
+/** Whether the object is JSON, where other programs may omit attributes. */
 function isInDocument({ document, array }: EmbeddedAttribute): boolean {
   return document !== undefined || array
 }
@@ -137,7 +134,7 @@ function orNullIf(condition: boolean, schema: Schema): Schema {
   return condition ? orNull(schema) : schema
 }
 
-/** Whether a to-one may be shown as empty: by the model, or since what it links does not exist for the caller. */
+/** Whether a to-one may be null: the column is nullable, or the caller may not see the linked record. */
 export function mayBeEmpty({ nullable, owner, target, formula }: ToOneAttribute): boolean {
   return nullable || !owner || formula !== undefined || target.rules.scopes.length > 0 || target.key.some(({ type }) => type.loose === true)
 }

@@ -1,7 +1,4 @@
-/**
- * Relation operations: what the path of a relation takes and answers: of a list, of a link to one record, and of one to records of several
- * resources.
- */
+/** Relation operations: describes paths of relations. */
 import type { RelationAttribute, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import { branchesFor } from '../../records/plan/visibility.ts'
 import { pascalCase } from './components.ts'
@@ -10,13 +7,12 @@ import { idInBody } from './body-schemas.ts'
 import { mayBeEmpty } from './record-schemas.ts'
 import { anyOf, orNull } from './schema.ts'
 
-/** A relation of a resource, with the words for it. */
 interface RelationPlace<Relation> {
   readonly resource: Resource
   readonly attribute: Relation
-  /** `UserPosts` */
+  /** Such as `UserPosts`. */
   readonly name: string
-  /** `the posts of a user` */
+  /** Such as `the posts of a user`. */
   readonly of: string
 }
 
@@ -37,7 +33,7 @@ export class RelationOperations {
     this.#describers = describers
   }
 
-  /** Returns the parts of a method of the path; undefined where there is no such operation. */
+  /** Returns undefined if the path does not take the method. */
   describe(method: Method, resource: Resource, attribute: RelationAttribute | ToOneOfAttribute): OperationParts | undefined {
     if (attribute.kind === 'toOneOf') return this.#polymorphic(method, placeOf(resource, attribute))
     return attribute.kind === 'toMany'
@@ -131,7 +127,7 @@ export class RelationOperations {
       return { ...this.replacing(resource), id: `delete${name}`, summary: `Delete ${of}`, success, failures: [404, ...failures] }
     }
     if (method !== 'PUT') return undefined
-    // An object without the name of a resource changes the record that is linked.
+    // An object without a resource name changes the linked record.
     const changes = targets.map(target => bodies.referChange(target))
     const body = bodies.attribute(attribute, 'new')
     if (body === undefined) return undefined
@@ -139,7 +135,7 @@ export class RelationOperations {
     return { ...this.replacing(resource), id: `set${name}`, summary: `Set ${of}`, body: schema }
   }
 
-  /** What a PUT of an attribute has in common: the answer is the record that it belongs to. */
+  /** A PUT of an attribute answers with the record. */
   replacing(resource: Resource): Omit<OperationParts, 'id' | 'summary'> {
     const { parameters, answers } = this.#describers
     const { conditions, failures } = changeOf(this.#describers, resource)

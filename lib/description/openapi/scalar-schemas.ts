@@ -1,4 +1,4 @@
-/** Scalar schemas: the schema of a scalar type in answers, in bodies and as an ID. */
+/** Scalar schemas: describes scalar types in answers, in bodies and as IDs. */
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { ANY, anyOf, type Schema } from './schema.ts'
 
@@ -7,11 +7,10 @@ const NUMBER_TEXT = '^-?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?$'
 const TIME_TEXT = '^(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,6})?)?$'
 const BASE64_TEXT = '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'
 
-/** Returns the schema of the values of a type in answers. */
 export function answerSchema(type: ScalarType): Schema {
   const plain = plainAnswer(type)
   if (type.loose !== true) return plain
-  // A column of a file may hold any value, and is shown as it is.
+  // A column of an SQLite file may hold values of other types than declared.
   return { ...looseForm(plain), description: 'A value of the file that is not of this type is shown as it is.' }
 }
 
@@ -52,7 +51,7 @@ function plainAnswer(type: ScalarType): Schema {
   }
 }
 
-/** Returns the schema of the values of a type in bodies. Texts of a form that JSON Schema has no name for have a pattern. */
+/** A pattern describes texts for which JSON Schema has no `format`. */
 export function bodySchema(type: ScalarType): Schema {
   const { kind, items } = type
   if (items !== undefined && kind !== 'array') return { type: typeOfItems(items), enum: [...items] }
@@ -74,12 +73,11 @@ export function bodySchema(type: ScalarType): Schema {
   }
 }
 
-/** Returns the schema of a type as an ID, in answers and paths. */
 export function keySchema(type: ScalarType): Schema {
   return type.kind === 'custom' ? ANY : looseForm(plainAnswer(type), type.loose === true)
 }
 
-/** Returns the schema of a key of several parts, which are joined by `~`. */
+/** A composite key is a text such as `1~2`. */
 export function compositeKeySchema(parts: readonly { readonly type: ScalarType }[]): Schema {
   const isCounted = ({ kind, loose }: ScalarType): boolean => (kind === 'integer' || kind === 'bigint') && loose !== true
   const patterns = parts.map(({ type }) => (isCounted(type) ? '(?:0|-?[1-9]\\d*)' : '[^~/]*'))
@@ -99,14 +97,14 @@ function itemSchema({ items }: ScalarType): Schema {
   return items === undefined ? { type: ['string', 'number', 'boolean'] } : { type: typeOfItems(items), enum: [...items] }
 }
 
-/** Digits before the point as the precision leaves them, and after it no more than the scale, but for zeros. */
+/** Allows `precision - scale` digits before the point, and `scale` digits plus zeros after. */
 function decimalPattern({ precision, scale }: ScalarType): string {
   const whole = precision === undefined ? '' : Math.max(1, precision - (scale ?? 0)) - 1
   const fraction = scale === undefined ? '\\d+' : scale === 0 ? '0+' : `\\d{1,${scale}}0*`
   return `^-?(?:0|[1-9]\\d${whole === '' ? '*' : `{0,${whole}}`})(?:\\.${fraction})?$`
 }
 
-/** Values of a file that do not fit their type are texts, numbers or booleans. */
+/** Values in a file that do not fit the declared type are texts, numbers or booleans. */
 function looseForm(schema: Schema, isLoose = true): Schema {
   return isLoose && schema['type'] !== undefined ? { type: ['string', 'number', 'boolean'] } : schema
 }

@@ -1,16 +1,14 @@
-/** Schema: JSON Schema (draft 2020-12, which OpenAPI 3.1 uses) as plain data, and functions that combine schemas. */
+/** Schema: combines schemas of JSON Schema draft 2020-12, as in OpenAPI 3.1. */
 
-/** A schema, or any other object of an OpenAPI document. */
 export interface Schema {
   readonly [keyword: string]: unknown
 }
 
-/** Any JSON value. */
+/** Allows any JSON value. */
 export const ANY: Schema = Object.freeze({})
 
 export const NULL: Schema = Object.freeze({ type: 'null' })
 
-/** Returns the schema of the same values and of null. */
 export function orNull(schema: Schema): Schema {
   const { type, enum: items } = schema
   if (acceptsAnything(schema)) return schema
@@ -21,12 +19,11 @@ export function orNull(schema: Schema): Schema {
   return anyOf([schema, NULL])
 }
 
-/** Returns the schema without null, of one that may take any value. */
+/** Excludes null from a schema that allows any value. */
 export function exceptNull(schema: Schema): Schema {
   return acceptsAnything(schema) ? { ...schema, not: NULL } : schema
 }
 
-/** Returns the schema of values that one of the given schemas takes, at least. */
 export function anyOf(schemas: readonly Schema[]): Schema {
   if (schemas.some(acceptsAnything)) return ANY
   const flat = schemas.flatMap(schema => (Object.keys(schema).join() === 'anyOf' ? (schema['anyOf'] as readonly Schema[]) : [schema]))
@@ -40,11 +37,10 @@ function acceptsAnything(schema: Schema): boolean {
   return Object.keys(schema).every(keyword => ANNOTATIONS.has(keyword))
 }
 
-/** What an object schema is made of. */
 export interface ObjectMembers {
   readonly properties: Readonly<Record<string, Schema>>
   readonly required: readonly string[]
-  /** Whether there may be properties beside those; default: not. */
+  /** Whether other properties are allowed. Default: false. */
   readonly isOpen?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Session operations: log-in, log-out, sign-up and the record of the token's user, at the paths of the log-in module. */
+/** Session operations: describes log-in, log-out, sign-up and the user record of the token. */
 import { showsVersion } from './answers.ts'
 import { OF_BODY, changeOf, type Describers, type OperationParts } from './operation.ts'
 import type { PlacedOperation } from './extra-operations.ts'
@@ -10,7 +10,6 @@ type SessionDescribers = Pick<Describers, 'source' | 'options' | 'answers' | 'bo
 
 const ABOUT_TOKEN = 'A token, for the header `Authorization: Bearer <token>`.'
 
-/** @param root the path of the version */
 export function sessionOperations(root: string, describers: SessionDescribers): PlacedOperation[] {
   const { source, answers } = describers
   const { login } = source
@@ -106,7 +105,7 @@ function describeSignUp(root: string, login: DescribedLogin, describers: Session
   ]
 }
 
-/** The attributes stand where the application says. */
+/** The application decides where in the body the attributes are. */
 const OF_APPLICATION: Schema = {
   type: 'object',
   description: 'The attributes of the record, where the application takes the credentials of a log-in.',

@@ -1,19 +1,14 @@
-/**
- * Shorten: makes a document short: takes out what only people read, and puts a component that is named by few in their place where that is
- * the shorter text. Takes and gives plain JSON; what it is given stays as it is.
- */
+/** Shorten: removes texts for people, and inlines rarely used components. */
 import { isObject } from '../../foundation/base/json.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import type { Schema } from './schema.ts'
 
-/** Keywords of a schema that hold schemas by name, by which a member may be called like any keyword. */
+/** Keywords with names of the API as members: a property named `description` must stay. */
 const NAMED = new Set(['properties', 'patternProperties', '$defs'])
-/** Keywords that hold values of the API. */
 const VALUES = new Set(['const', 'enum', 'default'])
-/** The sections whose components may stand at their places. Those of schemas are types of clients. */
+/** Sections to inline. Client generators turn each schema into a type, so schemas stay. */
 const SECTIONS = ['parameters', 'requestBodies', 'responses'] as const
 
-/** Returns the short form of a document. */
 export function shorten(document: OpenApiDocument): OpenApiDocument {
   const { info, tags, servers, paths, components } = document
   const bare = {
@@ -26,7 +21,7 @@ export function shorten(document: OpenApiDocument): OpenApiDocument {
   return { ...SECTIONS.reduce(placeRare, bare as OpenApiDocument), info }
 }
 
-/** Without descriptions, but for those of responses, which need one, and without examples. */
+/** Keeps descriptions of responses, which OpenAPI requires. */
 function strip(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(strip)
   if (!isObject(node)) return node
@@ -41,7 +36,7 @@ function strip(node: unknown): unknown {
   )
 }
 
-/** Puts the components of a section in the places that refer to them, where this is shorter than the references and the component. */
+/** Inlines a component if the document becomes shorter. */
 function placeRare(document: OpenApiDocument, section: (typeof SECTIONS)[number]): OpenApiDocument {
   const { [section]: known = {}, ...others } = document.components as Readonly<Record<string, Schema>>
   const uses = countReferences(document)

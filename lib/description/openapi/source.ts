@@ -1,4 +1,4 @@
-/** Source: the input of a description: the model of one version, and the options of the engine. */
+/** Source: the input of a description: the model of a version, and the options of the engine. */
 import type { SessionPaths } from '../../records/request/session-paths.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
@@ -9,38 +9,34 @@ import { isRelation, listTargets, type Attribute, type Model, type Resource } fr
 import type { Vocabulary } from '../../records/request/query-string.ts'
 import { EVERYTHING, isVisible, type Visibility } from '../../records/plan/visibility.ts'
 
-/** The log-in module, as far as a description needs it. */
 export interface DescribedLogin {
-  /** Names of the two members of a body; undefined where the application takes a body of its own. */
+  /** Both members of the body of a log-in. Undefined: the application reads a body of its own. */
   readonly credentials: readonly [identifier: string, password: string] | undefined
-  /** The resource of the users; undefined where this version does not serve it. */
+  /** Undefined: the version does not serve users. */
   readonly user: Resource | undefined
   /** Whether a request needs no token. */
   readonly isPublic: (method: string, path: string) => boolean
-  /** Whether a log-in is answered in the engine's own form. */
+  /** Whether a log-in has the engine's form of answer. */
   readonly answers: boolean
-  /** The name that may stand for `Bearer`. */
+  /** A name that may replace `Bearer`. */
   readonly scheme: string | undefined
   readonly paths: SessionPaths
-  /** Whether the application says where in a body the attributes of a user stand. */
+  /** Whether the application nests the attributes of a user. */
   readonly nests: boolean
-  /** The name of the cookie that may carry the token. */
   readonly cookie: string | undefined
-  /** Whether a log-in gives a refresh token, too. */
   readonly refreshes: boolean
 }
 
-/** The ways to send a token, as the document names them; one of them is enough. */
+/** OpenAPI reads the list as alternatives: a bearer token or the cookie. */
 export function listSecurity({ cookie }: DescribedLogin): readonly Readonly<Record<string, unknown>>[] {
   return [{ bearer: [] }, ...(cookie === undefined ? [] : [{ cookie: [] }])]
 }
 
-/** The templates of an engine, as far as a description needs them. */
 export interface DescribedEnvelope {
   readonly list: CompiledTemplate | undefined
   readonly record: CompiledTemplate | undefined
   readonly removed: CompiledTemplate | undefined
-  /** Whether refusals have a form of the application. */
+  /** Undefined: the engine's form of refusals. */
   readonly error: unknown
 }
 
@@ -48,63 +44,58 @@ export interface ApiSource {
   readonly model: Model
   /** Empty: paths have no version. */
   readonly version: string
-  /** The path before the version. */
   readonly base: string
   readonly vocabulary: Vocabulary
-  /** What lists have of which requests name none. */
+  /** For requests that set no limit, order or filter. */
   readonly defaults: DefaultsOfLists
   readonly lookUp: ResourceLookup
   readonly limits: Limits
   readonly createdStatus: number
   readonly deletedStatus: number
-  /** Undefined: answers have the engine's own form. */
+  /** Undefined: the engine's form of answers. */
   readonly envelope: DescribedEnvelope | undefined
   readonly validationStatus: number
-  /** Whether every answer of GET has an entity tag of its content. */
+  /** Whether answers to GET have an entity tag of their content. */
   readonly tagsContent: boolean
   readonly readOnly: boolean
-  /** Whether a form may stand for JSON. */
+  /** Whether clients may send forms. */
   readonly forms: boolean
   readonly serverTiming: boolean
-  /** Whether functions of the application take part in answers, which may refuse with codes of their own. */
+  /** Whether application functions may refuse with codes of their own. */
   readonly runsApplicationCode: boolean
-  /** Custom routes, without those of the log-in. */
   readonly routes: readonly { readonly method: string; readonly path: string }[]
   readonly login: DescribedLogin | undefined
-  /** A record of each resource whose records anybody may read. */
+  /** Only of resources that every caller may read. */
   readonly examples: ReadonlyMap<Resource, JsonRecord>
 }
 
-/** How a document is written. */
 export interface DescribeOptions {
-  /** Whether it says all at each place: a path for each plain attribute, and every status that an operation may answer with. */
+  /** Whether each plain attribute has a path, and each operation lists every status. */
   readonly attributes: boolean
-  /** Whether it is as short as clients that are generated can be made of: without words, examples, and the statuses of refusals. */
+  /** Omits what client generators do not need: texts, examples, single statuses of refusals. */
   readonly brief: boolean
-  /** Version of OpenAPI. */
   readonly openapi: '3.1' | '3.2'
   readonly filters: ListedFilters
-  /** Whether schemas of records require nothing, so that they hold for answers that `attributes` or `depth` cut down, too. */
+  /** Whether schemas require no attribute, and so fit answers to requests with `attributes` or `depth`. */
   readonly sparse: boolean
-  /** Whether POST is described with arrays, too. */
+  /** Whether POST also takes arrays. */
   readonly bulk: boolean
   readonly title: string
 }
 
-/** Which filters are listed as parameters. */
 interface ListedFilters {
-  /** How many to-one relations they walk; undefined: none is listed. */
+  /** How many to-one relations a filter may walk. Undefined: lists no filters. */
   readonly hops: number | undefined
-  /** Whether lists of relations list them, too, or those of resources alone: what a relation lists takes the filters of its resource. */
+  /** Whether lists of relations repeat the filters of their resource. */
   readonly ofRelations: boolean
 }
 
-/** The visibility of a caller with all rights: everything that no rule forbids to all. */
+/** A caller with all rights: only rules that forbid an action to everybody hide something. */
 export function describedVisibility({ flags }: Model): Visibility {
   return { ...EVERYTHING, shape: 'described', flags, allows: ({ rules }, action) => rules.access[action] !== false }
 }
 
-/** The flags by which attributes exist that answers with records of a resource may show. */
+/** Includes flags of related records. */
 export function flagsWithin(resource: Resource, visibility: Visibility): string[] {
   const seen = new Set<Resource>()
   const flags = new Set<string>()
@@ -125,7 +116,7 @@ export function flagsWithin(resource: Resource, visibility: Visibility): string[
   return [...flags].toSorted()
 }
 
-/** A name by which requests find the resource; the application's own look-up may know none of those that are known here. */
+/** Returns a name by which requests find the resource, if the application's look-up knows a name. */
 export function findSegment(resource: Resource, { lookUp, version }: Pick<ApiSource, 'lookUp' | 'version'>): string | undefined {
   return [resource.plural, ...resource.accepted].find(name => lookUp(name, version) === resource)
 }

@@ -1,4 +1,4 @@
-/** Template schemas: the schemas of answers in the form that the application has given them by the option `envelope`. */
+/** Template schemas: describes answers by the option `envelope`. */
 import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
 import type { Part, TemplateNames } from '../../foundation/base/template-tree.ts'
 import type { Resource } from '../../model/model.ts'
@@ -10,7 +10,7 @@ type PartSchemas = { readonly [part in Part]?: Schema }
 
 type NamedTree = ReturnType<CompiledTemplate['named']>
 
-/** Returns the schema of an answer by a template; that of the records alone where it is bare. */
+/** A bare template answers with the records alone. */
 function describeTemplate(template: CompiledTemplate, names: TemplateNames, parts: PartSchemas, isOpen: boolean): Schema {
   if (template.isBare) return parts[[...template.parts][0]!] ?? {}
   return describeTree(template.named(names), parts, isOpen)
@@ -21,12 +21,11 @@ function describeTree(tree: NamedTree, parts: PartSchemas, isOpen: boolean): Sch
     key,
     typeof part === 'string' ? (parts[part] ?? {}) : describeTree(part, parts, isOpen),
   ])
-  // An answer says a status where something is done.
+  // Only answers to changes have a `status`.
   const required = tree.flatMap(([key, part]) => (part === 'status' ? [] : [key]))
   return describeObject({ properties: Object.fromEntries(members), required, isOpen })
 }
 
-/** The members of envelopes. */
 export const SUCCESS: Members = { success: { const: true }, timestamp: { type: 'string', format: 'date-time' } }
 export const OK: Members = { status: { const: 'OK' } }
 const LINK: Schema = { type: ['string', 'null'] }
@@ -48,11 +47,10 @@ export const PAGE: Members = {
 
 export type Members = Readonly<Record<string, Schema>>
 
-/** The parts of templates that are the same for all resources. */
 const ANY_NUMBER: Schema = { type: ['integer', 'null'] }
 const PART_SCHEMAS: PartSchemas = { ...SUCCESS, ...OK, ...PAGE, page: ANY_NUMBER, pages: ANY_NUMBER }
 
-/** Whether functions of the application may put more into the answers about a resource. */
+/** Whether application functions may add members to answers. */
 export function isWrapped({ rules }: Resource): boolean {
   return Object.keys(rules.wrappers).length > 0
 }
@@ -62,7 +60,7 @@ export class ShapedSchemas {
   readonly #records: RecordSchemas
   readonly #isOpen: boolean
 
-  /** @param isOpen whether answers may have more members than are described */
+  /** @param isOpen whether answers may have other members */
   constructor(envelope: DescribedEnvelope | undefined, records: RecordSchemas, isOpen: boolean) {
     this.#envelope = envelope
     this.#records = records
@@ -73,7 +71,7 @@ export class ShapedSchemas {
     return { type: 'array', items: this.#records.refer(resource) }
   }
 
-  /** The schema of an answer in the form of the application; undefined where it is the engine's own. */
+  /** Returns undefined if the engine's form applies. */
   of(kind: 'list' | 'record', resource: Resource, carried: Schema): Schema | undefined {
     const template = this.#envelope?.[kind]
     const name = kind === 'list' ? resource.plural : resource.singular

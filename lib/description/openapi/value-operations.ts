@@ -1,7 +1,4 @@
-/**
- * Value operations: what the paths of plain attributes take and answer: each by itself, or all of a resource by one path with the name of
- * the attribute as a parameter.
- */
+/** Value operations: describes paths of plain attributes, a path each or a shared path. */
 import type { Attribute, Resource } from '../../model/model.ts'
 import { isIds } from '../../model/ids-name.ts'
 import { pascalCase } from './components.ts'
@@ -9,12 +6,12 @@ import type { Describers, Method, OperationParts } from './operation.ts'
 import type { RelationOperations } from './relation-operations.ts'
 import { anyOf, type Schema } from './schema.ts'
 
-/** Whether a path of the attribute answers with a plain value. */
+/** Whether the path answers with a plain value. */
 export function isPlain(attribute: Attribute): boolean {
   return attribute.kind === 'scalar' || attribute.kind === 'embedded' || isIds(attribute)
 }
 
-/** The name of the parameter that names the attribute. */
+/** The path parameter that names the attribute. */
 export const ATTRIBUTE = 'attribute'
 
 export class ValueOperations {
@@ -26,7 +23,7 @@ export class ValueOperations {
     this.#relations = relations
   }
 
-  /** Returns the parts of a method of the path of one attribute; undefined where there is no such operation. */
+  /** Returns undefined if the attribute does not take the method. */
   one(method: Method, resource: Resource, attribute: Attribute): OperationParts | undefined {
     const { answers, parameters } = this.#describers
     const { singular, plural } = resource
@@ -41,12 +38,10 @@ export class ValueOperations {
     return body === undefined ? undefined : { ...this.#relations.replacing(resource), id: `set${name}`, summary: `Set ${of}`, body }
   }
 
-  /** Whether the path of the attribute takes the method. */
   takes(method: Method, attribute: Attribute): boolean {
     return method === 'GET' || this.#body(method, attribute) !== undefined
   }
 
-  /** Returns the parts of a method of the one path of several attributes, each of which takes it. */
   all(method: Method, resource: Resource, attributes: readonly Attribute[]): OperationParts {
     const { answers, parameters } = this.#describers
     const { singular, plural } = resource

@@ -1,7 +1,4 @@
-/**
- * Described API: an OpenAPI document as the docs page reads it: resources with their operations, attributes, filters and examples. The page
- * shows nothing that the document does not have.
- */
+/** Described API: reads all that the docs page shows from an OpenAPI document and a diagram. */
 import type { JsonObject } from '../../foundation/base/json.ts'
 import type { TemplateNames } from '../../foundation/base/template-tree.ts'
 import { SIGN_OF_MARK } from '../../records/request/operators.ts'
@@ -14,16 +11,16 @@ export interface PageOperation {
   readonly method: string
   readonly path: string
   readonly summary: string
-  /** Whether it takes a token: what a path shows may depend on it, where it needs none, too. */
+  /** Whether a token may change the answer. */
   readonly takesToken: boolean
 }
 
 export interface PageAttribute extends DiagramAttribute {
-  /** What is special about it, in words. */
+  /** Such as `key` or `at most 40 characters`. */
   readonly notes: readonly string[]
-  /** The resource that a relation links, by its plural name. */
+  /** Plural name of a relation's target. */
   readonly target: string | undefined
-  /** The operators that filter by it, as they are written. */
+  /** Filter operators, such as `>=`. */
   readonly operators: readonly string[]
 }
 
@@ -33,41 +30,33 @@ export interface PageResource {
   readonly description: string
   readonly operations: readonly PageOperation[]
   readonly attributes: readonly PageAttribute[]
-  /** The names of filters behind relations. */
+  /** Filters through relations, such as `author.name`. */
   readonly paths: readonly string[]
   readonly list: PageOperation | undefined
   readonly one: PageOperation | undefined
   readonly creation: PageOperation | undefined
   readonly change: PageOperation | undefined
-  /** Names of the reserved parameters, as the application calls them. */
+  /** The application's names of reserved parameters. */
   readonly parameters: Readonly<Partial<Record<'limit' | 'sort' | 'expand', string>>>
-  /** The ID of a record that is there. */
   readonly id: string | undefined
-  /** A record that is there. */
   readonly example: Readonly<Record<string, unknown>> | undefined
-  /** A body that makes another record. */
   readonly body: Readonly<Record<string, unknown>> | undefined
-  /** A body that changes the example to what it is. */
+  /** Sets an attribute of the example to its present value, so that trying the request does no harm. */
   readonly changes: Readonly<Record<string, unknown>> | undefined
 }
 
 export interface PageApi {
   readonly title: string
-  /** The rules of all operations, in Markdown. */
+  /** In Markdown. */
   readonly rules: string
   readonly needsLogIn: boolean
   readonly logIn: PageOperation | undefined
   readonly resources: readonly PageResource[]
   readonly others: readonly PageOperation[]
-  /** The codes of refusals by status. */
   readonly failures: readonly { readonly status: string; readonly description: string }[]
 }
 
-/**
- * Reads a document.
- *
- * @param envelope the form of answers, where it is not the engine's own
- */
+/** @param envelope the application's form of answers. Undefined: the engine's form */
 export function readApi(document: OpenApiDocument, diagram: Diagram, envelope?: DescribedEnvelope): PageApi {
   const api = new DescribedApi(document, diagram, envelope)
   const tags = (document['tags'] ?? []) as readonly { readonly name: string; readonly description: string }[]
@@ -91,7 +80,7 @@ export function readApi(document: OpenApiDocument, diagram: Diagram, envelope?: 
 }
 
 const LOG_IN = 'logIn'
-/** The operations of the server, which may stand beside a resource of the name of their tag. */
+/** Operations of the server. A resource named `general` or `session` has the same tag. */
 const OF_SERVER: ReadonlySet<string> = new Set([LOG_IN, 'getDescription', 'logOut', 'refresh', 'signUp', 'getMe', 'updateMe', 'patchMe'])
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 interface FoundOperation extends PageOperation {
@@ -114,7 +103,6 @@ class DescribedApi {
   readonly operations: readonly FoundOperation[]
   readonly #document: OpenApiDocument
   readonly #envelope: DescribedEnvelope | undefined
-  /** The plural names of resources, by the singular ones. */
   readonly #plurals: ReadonlyMap<string, string>
 
   constructor(document: OpenApiDocument, { entities }: Diagram, envelope: DescribedEnvelope | undefined) {
@@ -127,7 +115,6 @@ class DescribedApi {
   }
 
   resource({ name, singular, description, attributes, operations }: ResourceParts): PageResource {
-    // In the document the path of the resource comes first, and that of its records next.
     const [first] = operations
     const collection = first!.path.replace(/\/\{id\}.*$/, '')
     const at = (path: string, method: string): FoundOperation | undefined =>
@@ -170,7 +157,6 @@ class DescribedApi {
     }
   }
 
-  /** What every operation may be refused with. */
   failures(): PageApi['failures'] {
     const statuses = new Map<string, string>()
     for (const { responses } of Object.values(this.#document.paths).flatMap(item => Object.values(item) as { responses?: Schema }[])) {
@@ -183,7 +169,7 @@ class DescribedApi {
       .map(([status, description]) => ({ status: status === 'default' ? 'other' : status, description }))
   }
 
-  /** What a refusal means, with its codes, where these are not all that there are. */
+  /** Adds the codes, if the text does not list them. */
   #refusal(response: Schema): string {
     const { description } = this.#find(response)
     const { allOf = [] } = this.#contentSchema(response) ?? {}
@@ -225,7 +211,7 @@ class DescribedApi {
     }
   }
 
-  /** A parameter with the name of its component. */
+  /** Keeps the component name, since the application may have renamed the parameter. */
   #withReference(parameter: Schema): Schema {
     const reference = parameter['$ref']
     return typeof reference === 'string' ? { ...this.#find(parameter), reference: reference.split('/').at(-1) } : parameter
@@ -245,7 +231,7 @@ class DescribedApi {
     return schema === undefined ? undefined : this.#find(schema)
   }
 
-  /** The schema of the record in a body, with the members of the one that it extends. */
+  /** Merges the schema in `allOf`. */
   #bodySchema(operation: FoundOperation | undefined, names: TemplateNames): Schema | undefined {
     const path = this.#envelope?.record?.pathOf('record', names) ?? []
     const found = path.reduce<Schema | undefined>((schema, key) => propertyOf(schema, key), this.#contentSchema(operation?.body))
@@ -257,13 +243,12 @@ class DescribedApi {
     return { ...base, ...schema, properties }
   }
 
-  /** A body as it is sent. */
   #wrap(record: JsonObject | undefined, names: TemplateNames): JsonObject | undefined {
     const template = this.#envelope?.record
     return record === undefined || template === undefined ? record : (template.wrap(record, names) as JsonObject)
   }
 
-  /** @param path the keys that lead to the records of an answer */
+  /** @param path the keys to the records in an answer, such as `['data', 'users']` */
   #recordSchema(operation: FoundOperation | undefined, path: readonly string[]): Schema | undefined {
     const found = path.reduce<Schema | undefined>((schema, key) => propertyOf(schema, key), this.#contentSchema(operation?.success))
     if (found === undefined) return undefined
@@ -297,7 +282,6 @@ class DescribedApi {
     return example?.toString()
   }
 
-  /** One plain attribute that clients may change, as it is. */
   #changes(
     attributes: readonly DiagramAttribute[],
     example: Readonly<Record<string, unknown>> | undefined,
@@ -316,7 +300,6 @@ class DescribedApi {
   }
 }
 
-/** Kinds whose values are short and plain. */
 const PLAIN = new Set(['text', 'integer', 'boolean', 'enum', 'float', 'date'])
 
 function propertyOf(schema: Schema | undefined, name: string): Schema | undefined {

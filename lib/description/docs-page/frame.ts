@@ -1,27 +1,21 @@
-/**
- * Frame: what all docs pages have in common: head, title, links to versions and the workbench. It loads files below the path of the page
- * alone.
- */
+/** Frame: the common parts of all docs pages. Loads files only from below the page. */
 import { escapeText } from '../diagram/svg.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
 
-/** Where a page is, and what stands beside it. */
 export interface PageFrame {
   readonly title: string
-  /** The path of the docs page, with the base: `/api/docs`. */
+  /** Path of the docs page: `/api/docs`. */
   readonly path: string
-  /** The path of the OpenAPI document. */
+  /** Path of the document. */
   readonly description: string
   readonly version: string
-  /** All versions; empty where paths have none. */
+  /** Empty: paths have no version. */
   readonly versions: readonly string[]
-  /** The path of the workbench: `/_ui`. Undefined: the server has none. */
+  /** Path of the workbench: `/_ui`. Undefined: the server has no workbench. */
   readonly workbench: string | undefined
-  /** Whether there is a log-in. */
   readonly hasLogIn: boolean
 }
 
-/** Returns a whole page. */
 export function renderFrame(frame: PageFrame, main: string, contents = ''): string {
   const { title, path } = frame
   return `<!doctype html>
@@ -47,12 +41,11 @@ ${contents === '' ? '' : '</div>'}
 `
 }
 
-/** Returns the path of the workbench that shows the version of the page; undefined: there is none. */
+/** Keeps the version of the page. */
 export function findWorkbench({ workbench, version, versions }: PageFrame): string | undefined {
   return workbench === undefined ? undefined : inVersion(workbench, version, versions)
 }
 
-/** A page begins with the first version. */
 function inVersion(path: string, version: string, versions: readonly string[]): string {
   return version === NO_VERSION || version === versions[0] ? path : `${path}?version=${encodeURIComponent(version)}`
 }

@@ -1,11 +1,6 @@
-/** Markdown: the few forms that texts of the OpenAPI document have, as HTML: paragraphs, headings, lists and code. */
+/** Markdown: turns the Markdown of OpenAPI documents into HTML: paragraphs, headings, lists and code. */
 import { escapeText } from '../diagram/svg.ts'
 
-/**
- * Returns the HTML of a text.
- *
- * @param level level of the headings
- */
 export function renderMarkdown(text: string, level = 3): string {
   return text
     .split(/\n{2,}/)
@@ -18,7 +13,7 @@ export function renderMarkdown(text: string, level = 3): string {
     .join('\n')
 }
 
-/** Code stands between backticks, two of them where the code has one. */
+/** Code may be between double backticks. */
 export function renderInline(text: string): string {
   return text
     .split(/(``?)(?!`)(.+?)(?<!`)\1(?!`)/)

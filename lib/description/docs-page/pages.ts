@@ -1,4 +1,4 @@
-/** Pages: the two that the docs page may be: the description of the API, and the one that asks for a log-in. */
+/** Pages: renders the description of the API, or a log-in form. */
 import type { Diagram } from '../diagram/diagram-parts.ts'
 import { describeRelation, drawDiagram, escapeText } from '../diagram/svg.ts'
 import { writeMermaid } from '../diagram/mermaid.ts'
@@ -9,7 +9,6 @@ import { renderInline, renderMarkdown } from './markdown.ts'
 import { findFirstRequests, writeLogIn, type PageAddress } from './requests.ts'
 import { anchorOf, renderOperations, renderRequest, renderResource } from './resource-section.ts'
 
-/** Returns the description: how to begin, the model as a diagram, the rules, each resource, and what refusals there are. */
 export function renderModelPage(
   frame: PageFrame,
   api: PageApi,
@@ -37,9 +36,9 @@ export function renderModelPage(
 }
 
 /**
- * Returns the page that asks for a log-in, and says nothing of the API.
+ * Reveals nothing of the API.
  *
- * @param logIn the path of the log-in, and the names of its two members; undefined: the reader must have a token
+ * @param logIn the path of the log-in, and the names of its two members. Undefined: asks for a token
  */
 export function renderLogInPage(
   frame: PageFrame,
@@ -89,7 +88,7 @@ function renderDiagram(diagram: Diagram, workbench: string | undefined): string 
   const sign = (path: string, text: string): string =>
     '<li><svg class="diagram" width="26" height="14" viewBox="0 0 26 14" aria-hidden="true">' +
     `<path class="line" d="M 0 7 H 26"/>${path}</svg>${text}</li>`
-  // It fits the page, unless its letters would become too small.
+  // Shrinks with the page, but stays legible.
   const picture = drawDiagram(diagram, { title: 'Model', isWhole: false })
   const width = Number(/ width="(\d+)"/.exec(picture)?.[1])
   const least = WIDTHS.findLast(each => each <= width * SMALLEST) ?? 0

@@ -1,29 +1,27 @@
-/** Requests: `curl` commands for a resource, made from its description and its example, so that they work as they stand. */
+/** Requests: writes `curl` commands that work as shown, with the example of a resource. */
 import { withArticle } from '../../foundation/base/article.ts'
 import type { PageApi, PageOperation, PageResource } from './described-api.ts'
 
 export interface ShownRequest {
   readonly kind: 'page' | 'filter' | 'sort' | 'expand' | 'record' | 'write'
-  /** What it does, in words. */
   readonly title: string
   readonly command: string
-  /** Path and query where a browser can follow it. */
+  /** Path and query, if the request needs no token. */
   readonly link?: string | undefined
-  /** The place of the request in a workbench, below the address of that. */
+  /** The place in the workbench: `#/console/GET?/users`. */
   readonly place?: string
 }
 
-/** Where the API is, as its reader sees it. */
+/** As seen by the reader of the page. */
 export interface PageAddress {
   /** Scheme and host: `http://localhost:3000`. */
   readonly origin: string
   /** The path before the version. */
   readonly base: string
-  /** The first segment of paths; empty where there is none. */
+  /** Empty: paths have no version. */
   readonly version: string
 }
 
-/** Returns the requests that show what can be done with a resource. */
 export function listRequests(resource: PageResource, address: PageAddress): ShownRequest[] {
   const { list, one, creation, change, id, body, changes, singular } = resource
   const read = (kind: ShownRequest['kind'], title: string, operation: PageOperation, path: string): ShownRequest => ({
@@ -50,15 +48,15 @@ export function listRequests(resource: PageResource, address: PageAddress): Show
   ]
 }
 
-/** Returns the command that logs in and keeps the token for the others; undefined where there is no log-in. */
+/** The command keeps the token in `$TOKEN` for other commands. */
 export function writeLogIn({ logIn }: PageApi, names: readonly [string, string] | undefined, address: PageAddress): string | undefined {
   if (logIn === undefined || names === undefined) return undefined
-  // The password of the sample's users; those of others are not to be known. In lines, so that nobody scrolls to it.
+  // The sample's credentials; other users are unknown. Line breaks avoid scrolling.
   const command = writeCurl(logIn, logIn.path, address, { [names[0]]: 'ann@example.com', [names[1]]: 'sample' }, ' \\\n  ')
   return `TOKEN=$(${command.replace('curl', 'curl -s')} |\n  sed 's/.*"auth_token":"\\([^"]*\\)".*/\\1/')`
 }
 
-/** Returns the first requests of the page: a filter, an order and a relation, each of another resource where there are enough. */
+/** Chooses a filter, an order and a relation, from different resources if possible. */
 export function findFirstRequests({ resources }: PageApi, address: PageAddress): ShownRequest[] {
   const all = resources.map(resource => listRequests(resource, address))
   const used = new Set<readonly ShownRequest[]>()
@@ -130,12 +128,12 @@ function listReadings({ name, attributes, example, parameters }: PageResource, {
   ]
 }
 
-/** The name of a resource where a sentence begins. */
+/** `user_groups` becomes `User groups`. */
 function titled(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ')
 }
 
-/** Says which records come first: `Categories, Z to A`, `Users by age, largest first`. */
+/** Such as `Categories, Z to A` or `Users by age, largest first`. */
 function titleOfSort(name: string, { name: own, type }: PageResource['attributes'][number]): string {
   const title = titled(name)
   if (type !== 'text') return `${title} by ${own}, ${/date|time/.test(type) ? 'latest' : 'largest'} first`
@@ -171,13 +169,13 @@ function writeCurl(
   return parts.join(between).replace(/^curl \\\n +/, 'curl ')
 }
 
-/** The place of a request in the console of a workbench, as that writes it: method, headers, body, and the request as the query. */
+/** Uses the notation of the workbench's console. */
 function placeInConsole({ method }: PageOperation, path: string, { base }: PageAddress, body?: object): string {
   const more = body === undefined ? '' : `/-/${encodeURIComponent(JSON.stringify(body, undefined, 2))}`
   return `#/console/${method}${more}?${(base + path).replaceAll('#', '%23')}`
 }
 
-/** Returns a text as one word of a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 function quoteShell(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

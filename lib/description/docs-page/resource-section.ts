@@ -1,18 +1,17 @@
-/** Resource section: what the docs page says of one resource: requests, attributes with their filters, and all of its paths. */
+/** Resource section: renders the requests, attributes, filters and paths of a resource. */
 import { escapeText } from '../diagram/svg.ts'
 import type { PageAttribute, PageOperation, PageResource } from './described-api.ts'
 import { listRequests, type PageAddress, type ShownRequest } from './requests.ts'
 
-/** What the section of a resource refers to. */
 interface SectionParts {
   readonly address: PageAddress
-  /** Where the sections of resources are, by their names. */
+  /** Anchors of sections, by resource name. */
   readonly places: ReadonlyMap<string, string>
-  /** The address of the workbench; empty: the page is the workbench. Undefined: there is none. */
+  /** Empty: the page is the workbench. Undefined: the server has no workbench. */
   readonly workbench: string | undefined
 }
 
-/** Returns the name of the place of a resource: letters, digits and what tells names apart. */
+/** A name with special characters gets an anchor with its index. */
 export function anchorOf(name: string, index: number): string {
   return /^[a-z][\w-]*$/i.test(name) ? `resource-${name}` : `resource-${index}`
 }
@@ -31,11 +30,7 @@ export function renderResource(resource: PageResource, anchor: string, parts: Se
   ].join('\n')
 }
 
-/**
- * Returns what is said of a resource below its name.
- *
- * @param level level of the headings
- */
+/** Without the title, for the workbench too. */
 export function renderResourceParts(resource: PageResource, parts: SectionParts, level: 2 | 3): string {
   const { name, operations, attributes, paths, example } = resource
   const requests = listRequests(resource, parts.address)
@@ -63,7 +58,6 @@ export function renderResourceParts(resource: PageResource, parts: SectionParts,
   ].join('\n')
 }
 
-/** @param workbench the address of the workbench, where there is one */
 export function renderRequest({ title, command, link, place }: ShownRequest, workbench?: string): string {
   const anchor = (href: string, text: string, more = ''): string => `<a${more} href="${escapeText(href)}">${escapeText(text)}</a>`
   const isSent = workbench !== undefined && place !== undefined
@@ -99,7 +93,6 @@ function renderAttributes(attributes: readonly PageAttribute[], name: string, pl
   return renderTable(`Attributes of ${name}`, ['Name', 'Type', 'Filters', 'Notes'], rows)
 }
 
-/** A relation leads to the resource that it links. */
 function renderType({ type, target, mayBeEmpty, isRelation }: PageAttribute, places: ReadonlyMap<string, string>): string {
   const place = target === undefined ? undefined : places.get(target)
   const text = place === undefined ? escapeText(type) : `<a href="${escapeText(place)}">${escapeText(type)}</a>`

@@ -1,7 +1,4 @@
-/**
- * Script: what the docs page does in the browser: buttons that copy commands, and the log-in. All else is there without it. The token stays
- * in the session of the tab.
- */
+/** Script: adds copy buttons and the log-in to the docs page. The token ends with the tab (`sessionStorage`). */
 export const SCRIPT = `'use strict'
 const KEY = 'mikro-rest token of ' + new URL('.', document.currentScript.src).pathname
 const readToken = () => sessionStorage.getItem(KEY) ?? undefined

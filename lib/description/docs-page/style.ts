@@ -1,9 +1,9 @@
-/** Style: the style sheet of the docs pages. It names no other host, and works from a phone to a wide screen. */
+/** Style: the style sheet of the docs pages. Loads nothing from elsewhere. */
 import { DARK, DIAGRAM_STYLE, LIGHT } from '../diagram/svg.ts'
 
-/** Least widths that a picture may have, in pixels. */
+/** Minimum pixel widths of the diagram, each with a class, since `style-src 'self'` forbids inline styles. */
 export const WIDTHS = Array.from({ length: 60 }, (_, index) => (index + 1) * 100)
-/** How small a picture may become, by its own size. */
+/** Minimum size of the diagram, as a part of its own width. */
 export const SMALLEST = 0.7
 
 export const PAGE_STYLE = `

@@ -1,33 +1,28 @@
-/**
- * Columns: which box of a diagram stands in which column, and in what order. A box stands left of the boxes that refer to it, as far as
- * columns of an even height allow. A model that is one long chain fills columns from top to bottom instead.
- */
+/** Columns: arranges boxes in columns, each box left of boxes that refer to it. A long chain fills columns from top to bottom instead. */
 
-/** A box that is to be placed. */
 interface Placed {
   readonly name: string
   readonly width: number
   readonly height: number
 }
 
-/** A relation between two boxes, from what is referred to. */
 interface Edge {
   readonly parent: string
   readonly child: string
 }
 
-/** Space below a box. */
+/** Pixels below a box. */
 export const BOX_GAP = 28
-/** How much wider than high a diagram may be. */
+/** Maximum width, as a multiple of the height. */
 const WIDEST = 3
-/** Width by height of the whole, as is aimed at. */
+/** Width to height of the whole, as a goal. */
 const ASPECT = 1.5
-/** Space that lines take in the width, by box. */
+/** Pixels for lines beside a box. */
 const LINE_SPACE = 90
-/** How often the order of the columns is improved. */
+/** Passes that reorder columns. */
 const SWEEPS = 6
 
-/** Returns the boxes by column, from left to right, each from top to bottom. */
+/** Returns columns from left to right, boxes from top to bottom. */
 export function arrangeColumns<B extends Placed>(boxes: readonly B[], edges: readonly Edge[]): B[][] {
   const own = edges.filter(({ parent, child }) => parent !== child)
   const linked = new Set(own.flatMap(({ parent, child }) => [parent, child]))
@@ -35,7 +30,7 @@ export function arrangeColumns<B extends Placed>(boxes: readonly B[], edges: rea
   const height = findHeight(boxes)
   const layered = splitColumns(orderColumns(groupByLayer(connected, findLayers(connected, own)), own), height)
   const chosen = isTooWide(layered) ? orderColumns(fillColumns(walk(connected, own), height), own) : orderColumns(layered, own)
-  // What has no relations stands at the end.
+  // Boxes without relations come last.
   return [
     ...chosen,
     ...fillColumns(
@@ -45,7 +40,6 @@ export function arrangeColumns<B extends Placed>(boxes: readonly B[], edges: rea
   ]
 }
 
-/** The height that columns should have. */
 function findHeight(boxes: readonly Placed[]): number {
   const area = boxes.reduce((sum, { width, height }) => sum + (width + LINE_SPACE) * (height + BOX_GAP), 0)
   return Math.max(Math.sqrt(area / ASPECT), ...boxes.map(({ height }) => height))
@@ -60,12 +54,12 @@ function isTooWide(columns: readonly (readonly Placed[])[]): boolean {
   return width > WIDEST * Math.max(...columns.map(columnHeight))
 }
 
-/** The layer of each box: one more than that of all it refers to. A circle of references is cut where the walk comes back to its start. */
+/** The layer of a box is above the layers of all parents. A cycle is cut where the walk returns to its start. */
 function findLayers(boxes: readonly Placed[], edges: readonly Edge[]): Map<string, number> {
   const parents = groupBy(edges, 'child', 'parent')
   const layers = new Map<string, number>()
   const open = new Set<string>()
-  // Without recursion, since a chain may be as long as the model.
+  // A chain may be as long as the model, too long for recursion.
   for (const { name: root } of boxes) {
     const stack = [root]
     while (stack.length > 0) {
@@ -90,7 +84,7 @@ function findLayers(boxes: readonly Placed[], edges: readonly Edge[]): Map<strin
   return layers
 }
 
-/** Moves what refers to nothing next to the first that refers to it. */
+/** Moves a box without parents next to its leftmost child. */
 function pullRoots(layers: Map<string, number>, edges: readonly Edge[]): void {
   const children = groupBy(edges, 'parent', 'child')
   for (const [name, layer] of layers) {
@@ -106,7 +100,7 @@ function groupByLayer<B extends Placed>(boxes: readonly B[], layers: ReadonlyMap
   return columns.filter(column => column.length > 0)
 }
 
-/** Orders each column by where the neighbours of its boxes stand. */
+/** Sorts each column by the average position of neighbours, so that fewer lines cross. */
 function orderColumns<B extends Placed>(columns: readonly (readonly B[])[], edges: readonly Edge[]): B[][] {
   const neighbours = new Map<string, string[]>()
   for (const { parent, child } of edges) {
@@ -136,7 +130,7 @@ function orderColumns<B extends Placed>(columns: readonly (readonly B[])[], edge
 }
 
 function splitColumns<B extends Placed>(columns: readonly (readonly B[])[], height: number): B[][] {
-  // A little more height is better than a column with one box.
+  // A slightly high column looks better than a column with a single box.
   return columns.flatMap(column => (columnHeight(column) <= height * 1.3 ? [[...column]] : fillEvenly(column, height)))
 }
 
@@ -145,7 +139,6 @@ function fillEvenly<B extends Placed>(boxes: readonly B[], height: number): B[][
   return fillColumns(boxes, whole / Math.ceil(whole / height))
 }
 
-/** Fills columns one after another. */
 function fillColumns<B extends Placed>(boxes: readonly B[], height: number): B[][] {
   const columns: B[][] = []
   for (const box of boxes) {
@@ -156,7 +149,7 @@ function fillColumns<B extends Placed>(boxes: readonly B[], height: number): B[]
   return columns
 }
 
-/** Returns the boxes so that those which are related follow each other. */
+/** Puts related boxes next to each other. */
 function walk<B extends Placed>(boxes: readonly B[], edges: readonly Edge[]): B[] {
   const byName = new Map(boxes.map(box => [box.name, box]))
   const children = groupBy(edges, 'parent', 'child')

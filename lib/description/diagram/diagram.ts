@@ -1,7 +1,4 @@
-/**
- * Diagram: the resources of a version with their attributes, and the relations between them, as plain data. It has what the OpenAPI
- * document of the version has: nothing that is hidden, and nothing that the rules forbid to everybody.
- */
+/** Diagram: describes resources and relations as plain data, without attributes that are hidden or forbidden to every caller. */
 import { idNames } from '../../model/key.ts'
 import type { Attribute, InnerAttribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { describedVisibility } from '../openapi/source.ts'
@@ -9,11 +6,7 @@ import { mayBeEmpty } from '../openapi/record-schemas.ts'
 import { branchesFor, existsFor, isOpen, type Visibility } from '../../records/plan/visibility.ts'
 import type { Diagram, DiagramAttribute, DiagramRelation } from './diagram-parts.ts'
 
-/**
- * Returns the diagram of a model.
- *
- * @param isNamed whether requests find a resource by any name
- */
+/** @param isNamed whether requests find the resource by some name */
 export function describeDiagram(model: Model, isNamed: (resource: Resource) => boolean): Diagram {
   const visibility = describedVisibility(model)
   const shown = model.resources.filter(resource => isOpen(resource) && isNamed(resource))
@@ -55,7 +48,7 @@ function nameType(attribute: Attribute, visibility: Visibility): string {
   }
 }
 
-/** Finds relations, each once, though both of its sides may have an attribute. */
+/** Lists each relation once, although both sides may have an attribute. */
 class RelationsInMaking {
   readonly #shown: ReadonlySet<Resource>
   readonly #visibility: Visibility
@@ -91,7 +84,7 @@ class RelationsInMaking {
     const other = this.#nameOtherSide(target, otherSide)
     const to = { entity: target.plural, attribute: other, cardinality: mayBeEmpty(attribute) ? ('zeroOrOne' as const) : ('one' as const) }
     if (owner) return [{ from: { entity: resource.plural, attribute: path, cardinality: unique ? 'zeroOrOne' : 'many' }, to }]
-    // The owning side shows it, unless that is hidden.
+    // The owning side adds the relation, unless its attribute is hidden.
     return other === undefined ? [{ from: to, to: { entity: resource.plural, attribute: path, cardinality: 'zeroOrOne' } }] : []
   }
 
@@ -117,7 +110,7 @@ class RelationsInMaking {
       }))
   }
 
-  /** The name of an attribute of the target, where it exists for anybody. */
+  /** Returns undefined if the attribute is hidden. */
   #nameOtherSide({ byName }: Resource, name: string | undefined): string | undefined {
     const attribute = name === undefined ? undefined : byName.get(name)
     return attribute !== undefined && attribute.kind !== 'scalar' && existsFor(attribute, this.#visibility) ? name : undefined

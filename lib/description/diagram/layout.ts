@@ -1,7 +1,4 @@
-/**
- * Layout: the place of each box and each line of a diagram. Boxes stand in columns and never overlap. A line that passes a column has a
- * place of its own there, between the boxes, so that it crosses none.
- */
+/** Layout: places boxes and lines. A line that passes a column gets a lane between its boxes. */
 import { BOX_GAP, arrangeColumns, average } from './columns.ts'
 import type { Diagram, DiagramRelation, DiagramEntity, DiagramAttribute, Cardinality } from './diagram-parts.ts'
 import { measureText, shortenText } from './text-width.ts'
@@ -11,11 +8,10 @@ export interface Point {
   readonly y: number
 }
 
-/** A row of a box: an attribute, or how many more there are. */
 interface BoxRow {
   readonly name: string
   readonly type: string
-  /** Undefined: the row that counts those that are left out. */
+  /** Undefined: the row `+ 3 more`. */
   readonly attribute: DiagramAttribute | undefined
   /** The middle of the row. */
   readonly y: number
@@ -31,7 +27,7 @@ export interface Box {
   readonly rows: readonly BoxRow[]
 }
 
-/** One end of a line: a point of the border of its box, and the side at which the line leaves it. */
+/** A point on the border of a box. */
 export interface LineEnd extends Point {
   readonly side: 'left' | 'right'
   readonly cardinality: Cardinality
@@ -41,10 +37,7 @@ export interface Line {
   readonly relation: DiagramRelation
   readonly start: LineEnd
   readonly end: LineEnd
-  /**
-   * Points between both ends: the ends of the stretches at columns. In one column: where the line leaves, two that bend it, and where it
-   * comes back.
-   */
+  /** Points where the line enters and leaves each column. In the same column: exit, two control points of a curve, return. */
   readonly points: readonly Point[]
 }
 
@@ -59,19 +52,19 @@ export const HEAD_HEIGHT = 30
 const ROW_HEIGHT = 20
 const MARGIN = 16
 const PADDING = 12
-/** Rows of a box: more attributes are counted, not shown, unless they are relations or the key. */
+/** Maximum rows; a further row counts the rest. Keys and relations are always shown. */
 const MOST_ROWS = 16
 const LONGEST_NAME = 30
 const LONGEST_TYPE = 24
 const MIN_WIDTH = 130
 const COLUMN_GAP = 64
-/** Height of the place of a line that passes a column. */
+/** Height of a lane. */
 const LANE = 10
-/** Places of passing lines, in all: with more, lines go behind boxes. */
+/** A limit on the work. Further lines pass behind boxes. */
 const MOST_LANES = 6000
 const PASSES = 6
 
-/** A box or the place of a passing line, in a column. */
+/** A box or a lane in a column. */
 interface RouteSlot {
   readonly height: number
   readonly neighbours: RouteSlot[]
@@ -80,7 +73,7 @@ interface RouteSlot {
   y: number
 }
 
-/** A box without its place. */
+/** A box without its position. */
 interface Sized {
   readonly entity: DiagramEntity
   readonly name: string
@@ -90,13 +83,11 @@ interface Sized {
   readonly rows: readonly BoxRow[]
 }
 
-/** A relation with the slots that it passes, from its `from` to its `to`. */
 interface RelationRoute {
   readonly relation: DiagramRelation
   readonly slots: readonly RouteSlot[]
 }
 
-/** Returns the places of everything. */
 export function layOut({ entities, relations }: Diagram): Layout {
   const edges = relations.map(({ from, to }) => ({ parent: to.entity, child: from.entity }))
   const columns = arrangeColumns(
@@ -161,13 +152,13 @@ function sizeBox(entity: DiagramEntity, relations: readonly DiagramRelation[]): 
   }
 }
 
-/** Whether a line runs in the space right of a column. */
+/** Whether the line uses the gap right of the column. */
 function touches({ slots }: RelationRoute, column: number): boolean {
   const columns = slots.map(slot => slot.column)
   return Math.min(...columns) <= column && (Math.max(...columns) > column || Math.max(...columns) === Math.min(...columns))
 }
 
-/** Gives each relation its way, and adds a slot to each column that it passes. */
+/** Adds a lane to each column between both boxes. */
 function findRoutes(
   relations: readonly DiagramRelation[],
   byName: ReadonlyMap<string, RouteSlot>,
@@ -204,7 +195,7 @@ function findRoutes(
   return routes
 }
 
-/** Moves the slots of each column as near as their order allows to what they are linked with. */
+/** Moves slots close to their neighbours, in the same order. */
 function settle(columns: readonly RouteSlot[][]): void {
   for (const column of columns) stack(column, () => 0)
   for (let pass = 0; pass < PASSES; pass++) {
@@ -227,10 +218,7 @@ function gapAfter(slot: RouteSlot, next: RouteSlot | undefined): number {
   return slot.box === undefined && next?.box === undefined ? 4 : BOX_GAP / (slot.box === undefined || next?.box === undefined ? 2 : 1)
 }
 
-/**
- * Places the slots of a column below each other, with the least sum of squares of what they are off their wanted places (isotonic
- * regression).
- */
+/** Minimizes the squared distances to wanted positions (isotonic regression). */
 function stack(column: readonly RouteSlot[], want: (slot: RouteSlot) => number): void {
   let offset = 0
   const offsets = column.map((slot, index) => {
@@ -285,7 +273,7 @@ function placeLine(
   return { relation, start, end, points: [out, ...passed, back] }
 }
 
-/** How far a line leaves a column before it bends: the length of the sign of its cardinality. */
+/** Pixels before a line bends: the length of a cardinality sign. */
 const STUB = 16
 
 function placeEnd(box: Box, { attribute, cardinality }: DiagramRelation['from'], side: 'left' | 'right'): LineEnd {

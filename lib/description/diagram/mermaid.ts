@@ -1,14 +1,13 @@
-/** Mermaid: a diagram as the text of an `erDiagram` of Mermaid, for Markdown pages that draw such texts. */
+/** Mermaid: writes a diagram as an `erDiagram`. */
 import type { Diagram, RelationEnd, DiagramEntity, Cardinality } from './diagram-parts.ts'
 
-/** The signs of a cardinality, at the left and at the right of a line. */
 const SIGNS: { readonly [cardinality in Cardinality]: readonly [left: string, right: string] } = {
   one: ['||', '||'],
   zeroOrOne: ['|o', 'o|'],
   many: ['}o', 'o{'],
 }
 
-/** Returns the text. Names that Mermaid does not take are written with `_`, and as they are beside that. */
+/** A name that Mermaid refuses is written with `_`, next to the true name. */
 export function writeMermaid({ entities, relations }: Diagram): string {
   const names = nameEntities(entities)
   const lines = relations.map(({ from, to }) => {
@@ -35,7 +34,7 @@ function writeEntity({ name, attributes }: DiagramEntity, id: string, holders: r
   const rows = attributes.map(attribute => {
     const isHolder = attribute.isRelation && holders.some(end => end.entity === name && end.attribute === attribute.name)
     const keys = [...(attribute.isKey ? ['PK'] : []), ...(isHolder && !attribute.type.endsWith('[]') ? ['FK'] : [])]
-    // A mark of Mermaid's own.
+    // `PK`, `FK` and `UK` are key marks in Mermaid.
     const written = /^[pfu]k$/i.test(attribute.name) ? `${attribute.name}_` : plain(attribute.name)
     const comment = written === attribute.name ? [] : [quote(attribute.name)]
     return `    ${[plain(attribute.type), written, ...(keys.length === 0 ? [] : [keys.join(', ')]), ...comment].join(' ')}`
@@ -43,12 +42,11 @@ function writeEntity({ name, attributes }: DiagramEntity, id: string, holders: r
   return [`  ${title} {`, ...rows, '  }']
 }
 
-/** Names of entities that Mermaid takes, each another one. */
 function nameEntities(entities: readonly DiagramEntity[]): Map<string, string> {
   const taken = new Set<string>()
   return new Map(
     entities.map(({ name }) => {
-      // A word of Mermaid's own would begin something else.
+      // A keyword would begin another statement.
       const base = RESERVED.has(name.toLowerCase()) ? `${name}_` : plain(name).replaceAll(/[[\]]/g, '_')
       let id = base
       for (let number = 2; taken.has(id.toLowerCase()); number++) id = `${base}_${number}`
@@ -83,7 +81,7 @@ const RESERVED = new Set([
   'lr',
 ])
 
-/** A name as Mermaid takes it: ASCII letters, digits, `_`, and the brackets of lists. */
+/** Keeps ASCII letters, digits, `_` and the `[]` of lists. */
 function plain(name: string): string {
   const written = name.replaceAll(/(?!\[\]$)[^\w\]]|\](?!$)/g, '_').replace(/(?<!\[)\]$/, '_')
   return /^[A-Za-z_]/.test(written) ? written : `_${written}`

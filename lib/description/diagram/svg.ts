@@ -1,8 +1,7 @@
-/** SVG: a diagram as a picture, light and dark as the reader's system is. As a part of a page it takes the colours of the page. */
+/** SVG: draws a diagram, light or dark. */
 import type { Diagram, DiagramRelation, RelationEnd } from './diagram-parts.ts'
 import { HEAD_HEIGHT, layOut, type Box, type Line, type LineEnd, type Point } from './layout.ts'
 
-/** The rules of style of a diagram; the page has the same. Colours are variables. */
 export const DIAGRAM_STYLE = `
 .diagram text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: var(--text); }
 .diagram .title { font-weight: 700; }
@@ -19,7 +18,6 @@ export const DIAGRAM_STYLE = `
 }
 `
 
-/** Colours, as variables of style, for a light and for a dark page. */
 export const LIGHT =
   '--page: #ffffff; --surface: #ffffff; --text: #1c2330; --muted: #586174; ' +
   '--border: #c3cad6; --head: #e7edf8; --line: #5b6f92; --accent: #1f5fbf; --code: #f3f5f9;'
@@ -27,14 +25,12 @@ export const DARK =
   '--page: #14181f; --surface: #1b212b; --text: #e6eaf2; --muted: #a3adbf; ' +
   '--border: #3d4758; --head: #263349; --line: #8ea6cf; --accent: #8db8ff; --code: #1f2631;'
 
-/** How a picture is written. */
 interface PictureOptions {
   readonly title: string
-  /** Whether it stands by itself, with its own style and ground. */
+  /** Whether to include style and background, for a separate file. */
   readonly isWhole: boolean
 }
 
-/** Returns the picture as the text of an SVG document. */
 export function drawDiagram(diagram: Diagram, { title, isWhole }: PictureOptions): string {
   const { width, height, boxes, lines } = layOut(diagram)
   const style = `.diagram { ${LIGHT} } @media (prefers-color-scheme: dark) { .diagram { ${DARK} } }${DIAGRAM_STYLE}`
@@ -50,7 +46,7 @@ export function drawDiagram(diagram: Diagram, { title, isWhole }: PictureOptions
   ].join('\n')
 }
 
-/** Escapes a text for XML and HTML, in elements and in quoted attributes. Characters that no XML has become a sign that says so. */
+/** For elements and quoted attributes of XML and HTML. A character that XML forbids becomes U+FFFD. */
 export function escapeText(text: string): string {
   return text
     .toWellFormed()
@@ -58,7 +54,7 @@ export function escapeText(text: string): string {
     .replaceAll(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }
 
-/** Says a relation in words: `posts.user: many posts to one of users`. */
+/** Such as `posts.user: any number of posts to one of users`. */
 export function describeRelation({ from, to }: DiagramRelation): string {
   const names = [from, to].flatMap(({ entity, attribute }) => (attribute === undefined ? [] : [`${entity}.${attribute}`]))
   return `${names.join(' and ')}: ${countEnd(from)} to ${countEnd(to)}`
@@ -103,11 +99,11 @@ function drawLine({ relation, start, end, points }: Line): string {
   ].join('')
 }
 
-/** Straight from the box to the edge of its column and over the columns that it passes; bent between the columns. */
+/** Straight at boxes and through columns, curved between columns. */
 function drawPath(start: LineEnd, points: readonly Point[], end: LineEnd): string {
   const [out, ...rest] = points as [Point, ...Point[]]
   const parts = [`M ${at(start)}`, `L ${at(out)}`]
-  // Between boxes of one column: around the end of the column.
+  // Around the end of the column.
   if (start.side === end.side) return [...parts, `C ${rest.map(at).join(' ')}`, `L ${at(end)}`].join(' ')
   let last = out
   for (const [index, point] of rest.entries()) {
@@ -122,7 +118,7 @@ function drawPath(start: LineEnd, points: readonly Point[], end: LineEnd): strin
   return [...parts, `L ${at(end)}`].join(' ')
 }
 
-/** The sign of a cardinality: three lines for many, a stroke for one, a ring before it where there may be none. */
+/** A crow's foot for many, a stroke for one, a stroke with a ring for zero or one. */
 function drawSign({ x, y, side, cardinality }: LineEnd): string {
   const way = side === 'right' ? 1 : -1
   const along = (distance: number): string => number(x + way * distance)

@@ -1,11 +1,11 @@
 /**
- * Check value: checks a value against a schema: the keywords of JSON Schema (draft 2020-12) that the documents of this package use, with
- * faults in plain words. A keyword that it does not know is an error, so that none is left out silently.
+ * Check value: checks a value against the JSON Schema keywords of the engine's documents. An unknown keyword throws, so that no rule is
+ * skipped silently.
  */
 import type { Schema } from '../openapi/schema.ts'
 import { isObject } from '../../foundation/base/json.ts'
 
-/** Keywords that say nothing about which values are valid. */
+/** Keywords that do not restrict values. */
 const ANNOTATIONS = new Set([
   'title',
   'description',
@@ -20,19 +20,18 @@ const ANNOTATIONS = new Set([
 
 interface ValuePlace {
   readonly root: Schema
-  /** Where the value stands, as a JSON pointer; empty for the whole. */
+  /** A JSON pointer. */
   readonly path: string
 }
 
 type KeywordCheck = (expected: unknown, value: unknown, schema: Schema, place: ValuePlace) => readonly string[]
 
-/** What most checks find. */
+/** Shared, because most checks find no fault. */
 const NOTHING: readonly string[] = []
 
-/** What references lead to, by the document that they stand in: every member of every record follows some. */
+/** Cached, because every attribute of every record may follow a reference. */
 const RESOLVED = new WeakMap<Schema, Map<string, Schema>>()
 
-/** Compiled patterns of schemas. */
 const PATTERNS = new Map<string, RegExp>()
 
 const DAY = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
@@ -42,7 +41,7 @@ const isDay = (text: string): boolean =>
   DAY.test(text) &&
   Number(text.slice(8)) <= new Date(Date.UTC(2000 + (Number(text.slice(0, 4)) % 400), Number(text.slice(5, 7)), 0)).getUTCDate()
 
-/** Forms of texts. One that is not listed holds for every text. */
+/** A `format` that is not listed accepts every text. */
 const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   date: isDay,
   'date-time': text => isDay(MOMENT.exec(text)?.[1] ?? ''),
@@ -52,7 +51,7 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
 
 const CHECKS: Readonly<Record<string, KeywordCheck>> = {
   $ref: (expected, value, _schema, { root, path }) => findMismatches(resolve(root, expected as string), value, { root, path }),
-  // What a schema of the application's says may have any keyword, and is said of bodies alone.
+  // A schema of the application may use unknown keywords and concerns only requests.
   allOf: (expected, value, _schema, place) =>
     (expected as Schema[]).flatMap(each => (each['x-schema'] === undefined ? findMismatches(each, value, place) : [])),
   anyOf: (expected, value, _schema, place) => findNearestFaults(expected as Schema[], value, place),
@@ -126,7 +125,7 @@ const CHECKS: Readonly<Record<string, KeywordCheck>> = {
   },
 }
 
-/** The members of a value that a schema describes, or one that it is made of. */
+/** Includes members that `$ref`, `allOf` and matching `anyOf` describe. */
 function listDescribed(schema: Schema, value: unknown, place: ValuePlace): string[] {
   const { $ref, properties = {}, allOf = [], anyOf = [] } = schema
   const met = (anyOf as Schema[]).filter(each => findMismatches(each, value, place).length === 0)
@@ -135,16 +134,14 @@ function listDescribed(schema: Schema, value: unknown, place: ValuePlace): strin
 }
 
 /**
- * Returns what of a value is not as a schema says, one sentence each; empty when all of it is.
- *
- * @param root the document that references of the schema lead into
- * @throws Error for a keyword that is not known, and for a reference that leads nowhere
+ * @param root the document of the references
+ * @throws Error for an unknown keyword or a broken reference
  */
 export function checkValue(schema: Schema, value: unknown, root: Schema): string[] {
   return [...findMismatches(schema, value, { root, path: '' })]
 }
 
-/** Follows a reference of a document, which nobody changes meanwhile, to the schema that it leads to. */
+/** The cache assumes that the document does not change. */
 export function resolve(root: Schema, reference: string): Schema {
   let known = RESOLVED.get(root)
   if (known === undefined) RESOLVED.set(root, (known = new Map<string, Schema>()))
@@ -161,7 +158,7 @@ function follow(root: Schema, reference: string): Schema {
   return node
 }
 
-/** Documents are JSON: their objects inherit nothing that a loop over their members would meet. */
+/** JSON objects inherit nothing, so `for ... in` is safe. */
 function findMismatches(schema: Schema, value: unknown, place: ValuePlace): readonly string[] {
   let faults = NOTHING
   for (const keyword in schema) {
@@ -172,7 +169,7 @@ function findMismatches(schema: Schema, value: unknown, place: ValuePlace): read
   return faults
 }
 
-/** Most values are as they should be: nothing is copied for them. */
+/** Avoids copies, because most values have no faults. */
 function join(faults: readonly string[], more: readonly string[]): readonly string[] {
   if (more.length === 0) return faults
   return faults.length === 0 ? more : [...faults, ...more]
@@ -189,13 +186,12 @@ function isTyped(schema: Schema, value: unknown, place: ValuePlace): boolean {
   return schema['type'] === undefined || isOfTypes(value, schema['type'])
 }
 
-/** The faults of the alternative that comes nearest. */
 function findNearestFaults(alternatives: readonly Schema[], value: unknown, place: ValuePlace): readonly string[] {
   let nearest: { readonly faults: readonly string[]; readonly score: number } | undefined
   for (const alternative of alternatives) {
     const faults = findMismatches(alternative, value, place)
     if (faults.length === 0) return NOTHING
-    // A fault further inside says more than one of the type of the whole, and what is of the type comes nearer than what is not.
+    // A fault deep inside says more than a wrong type of the whole.
     const depth = Math.max(...faults.map(fault => fault.split(' ', 1)[0]!.split('/').length))
     const score = depth + (isTyped(alternative, value, place) ? 0.5 : 0)
     if (nearest === undefined || score > nearest.score) nearest = { faults, score }
@@ -220,7 +216,6 @@ function nameType(value: unknown): string {
   return value === null ? 'null' : value === undefined ? 'nothing' : Array.isArray(value) ? 'array' : typeof value
 }
 
-/** @param expected a type, or several */
 function isOfTypes(value: unknown, expected: unknown): boolean {
   return typeof expected === 'string' ? isOfType(value, expected) : (expected as readonly string[]).some(type => isOfType(value, type))
 }

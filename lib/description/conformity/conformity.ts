@@ -1,7 +1,6 @@
 /**
- * Conformity: holds answers against an OpenAPI document of this package. Takes a request by method and path, and its answer; gives the
- * faults in plain words: an operation or status that is not described, a header or body that is not as described. It judges the answer, not
- * the request.
+ * Conformity: checks answers against an OpenAPI document, and returns faults in plain words: an undescribed operation, status, header or
+ * body.
  */
 import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
 import type { OpenApiDocument } from '../openapi/openapi-document.ts'
@@ -12,16 +11,15 @@ import { decodeSegment } from '../../records/request/address.ts'
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
-/** Headers that an answer of a status needs (RFC 9110 sections 15.5.2 and 15.5.6). */
+/** Required headers (RFC 9110 sections 15.5.2 and 15.5.6). */
 const NEEDED: Readonly<Record<number, string>> = { 401: 'www-authenticate', 405: 'allow' }
 
-/** Statuses of a body that cannot be read. */
+/** The body cannot be read. */
 const OF_BODY = [413, 415]
 
-/** The schemas of refusals by their media type. */
+/** Schemas of refusals by media type. */
 const FAILURE_TYPES: Readonly<Record<string, string>> = { 'application/json': 'Failure', [PROBLEM_TYPE]: 'Problem' }
 
-/** An operation of a document. */
 export interface DescribedOperation {
   readonly method: string
   readonly template: string
@@ -31,18 +29,18 @@ export interface DescribedOperation {
 
 interface DescribedPath {
   readonly template: string
-  /** Undefined for a parameter. */
+  /** A parameter is undefined. */
   readonly segments: readonly (string | undefined)[]
   readonly item: Schema
 }
 
 export class Conformity {
   readonly #document: OpenApiDocument
-  /** Paths without parameters come before those with them. */
+  /** Sorted: paths without parameters first. */
   readonly #paths: readonly DescribedPath[]
-  /** The headers that the document describes anywhere. Others are those of the transport and of the application. */
+  /** All described headers. Other headers come from the transport or the application, and are not judged. */
   readonly #headers: ReadonlySet<string>
-  /** With the parameters of their paths. */
+  /** With the parameters of the path. */
   readonly operations: readonly DescribedOperation[]
 
   constructor(document: OpenApiDocument) {
@@ -56,9 +54,9 @@ export class Conformity {
   }
 
   /**
-   * Returns the schema of the body of an operation; undefined for one that takes none. A schema that extends others has their members, too.
+   * Returns undefined if the operation takes no body. Merges schemas of `allOf`.
    *
-   * @param path the keys that lead to the record in the body
+   * @param path the keys to the record in the body
    */
   bodySchema(operation: DescribedOperation, path: readonly string[] = []): Schema | undefined {
     const schema = path.reduce<Schema | undefined>(
@@ -85,27 +83,22 @@ export class Conformity {
     )
   }
 
-  /** Follows the references of a schema, which may lead to further ones. */
+  /** Follows nested references. */
   resolve(schema: Schema): Schema {
     return typeof schema['$ref'] === 'string' ? this.resolve(resolve(this.#document, schema['$ref'])) : schema
   }
 
-  /** Whether a path is described, with any method. */
+  /** Whether the document has the path, with any method. */
   knows(path: string): boolean {
     return this.#find(path) !== undefined
   }
 
-  /** Returns what of a body is not as the document says of an operation. */
   checkBody(operation: DescribedOperation, body: unknown): string[] {
     const schema = this.#contentOf(operation)
     return schema === undefined ? ['takes no body'] : checkValue(schema, body, this.#document)
   }
 
-  /**
-   * Returns what of an answer is not as the document says: empty when all of it is.
-   *
-   * @param path without its query
-   */
+  /** @param path without a query */
   check(method: string, path: string, answer: HeldAnswer): string[] {
     const { status } = answer
     const lacking = NEEDED[status]
@@ -114,7 +107,7 @@ export class Conformity {
     if (method === 'OPTIONS') return [...faults, ...checkOptions(answer)]
     if (found === undefined) return [...faults, ...this.#checkRefusal(answer, 'the path is not described')]
     const node = findOperation(found.item, method)
-    // OpenAPI 3.1 has no place for QUERY: what it refuses for its body is not among the refusals of GET.
+    // OpenAPI 3.1 cannot describe QUERY, and GET has no refusals of bodies.
     const isOfBody = method === 'QUERY' && OF_BODY.includes(status)
     if (node === undefined || isOfBody) return [...faults, ...this.#checkRefusal(answer, `${found.template} does not describe ${method}`)]
     return [...faults, ...this.#checkOperation(node, answer, method)]
@@ -127,7 +120,7 @@ export class Conformity {
     if (described === undefined) return [`${place} this status is not described; those are ${Object.keys(responses).join(', ')}`]
     const response = this.resolve(described)
     const known = Object.keys((response['headers'] ?? {}) as Schema).map(name => name.toLowerCase())
-    // What the application refuses with has headers of its own.
+    // Refusals by the application (`default`) may have other headers.
     const judged = String(status) in responses ? Object.keys(headers) : []
     const more = judged.filter(name => this.#headers.has(name) && !known.includes(name))
     const faults = more.map(name => `${place} the header "${name}" is not described`)
@@ -145,7 +138,7 @@ export class Conformity {
     return media.schema === undefined ? [] : checkValue(media.schema, body, this.#document)
   }
 
-  /** Answers that are not described are refusals, which have one form. */
+  /** An undescribed answer must be a refusal in the engine's form. */
   #checkRefusal({ status, headers, body }: HeldAnswer, reason: string): string[] {
     if (status < 400) return [`${status}: ${reason}`]
     const type = headers['content-type']?.split(';', 1)[0]?.trim() ?? ''
@@ -157,7 +150,7 @@ export class Conformity {
   }
 
   #find(path: string): DescribedPath | undefined {
-    // One slash at the end is left out, of any path but that of the index.
+    // A final slash is optional, except at the index.
     const segments = path
       .replace(/(?<=[^/])\/$/, '')
       .split('/')
@@ -185,7 +178,7 @@ function listOperations({ template, item }: DescribedPath): DescribedOperation[]
   })
 }
 
-/** HEAD is GET without the body, QUERY is GET with one; PATCH of an attribute is its PUT. */
+/** PATCH of an attribute is described as PUT. */
 function findOperation(item: Schema, method: string): Schema | undefined {
   const wanted = method === 'HEAD' || method === 'QUERY' ? 'get' : method.toLowerCase()
   return (item[wanted] ?? (wanted === 'patch' ? item['put'] : undefined)) as Schema | undefined
@@ -196,7 +189,7 @@ function checkOptions({ status, headers }: HeldAnswer): string[] {
   return status === 204 && 'allow' in headers ? [] : [`${status}: OPTIONS is answered with 204 and the header "allow"`]
 }
 
-/** A segment of a template, without its name where it is a parameter. */
+/** Returns undefined for a parameter. */
 function readTemplate(segment: string): string | undefined {
   const text = decodeSegment(segment)
   return /^\{\w+\}$/.test(text) ? undefined : text

@@ -1,16 +1,15 @@
-/** Held answer: what is held against a document, and what holds it. */
+/** Held answer: the types of an answer and of its check. */
 
-/** An answer, with lower-case names of headers. */
+/** Header names are in lower case. */
 export interface HeldAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: unknown
 }
 
-/** What holds answers against a document. See Conformity. */
+/** Implemented by `Conformity`. */
 export interface AnswerCheck {
-  /** Whether a path is described, with any method. */
+  /** Whether the document has the path. */
   knows(path: string): boolean
-  /** Returns what of an answer is not as the document says: empty when all of it is. */
   check(method: string, path: string, answer: HeldAnswer): string[]
 }

@@ -1,6 +1,6 @@
 /**
- * Outline: a version as the workbench needs it: resources with their attributes, what may be done with them, and the names of parameters. A
- * tenth of an OpenAPI document. It has what that document has: nothing that is hidden, and nothing that the rules forbid to everybody.
+ * Outline: describes a version for the workbench, at a tenth of the size of an OpenAPI document, and like the document without whatever is
+ * hidden.
  */
 import { shownName } from '../../model/ids-name.ts'
 import { idNames } from '../../model/key.ts'
@@ -10,7 +10,6 @@ import { existsFor, hasVisibleTarget, isOpen, type Visibility } from '../../reco
 import { describedVisibility } from '../openapi/source.ts'
 import type { OutlinedAttribute, OutlinedDeletion, OutlinedResource } from './outline-parts.ts'
 
-/** Lists the resources of a version. */
 export function outlineResources(model: Model, isReadOnly: boolean): OutlinedResource[] {
   const visibility = describedVisibility(model)
   return model.resources.filter(resource => isOpen(resource)).map(resource => outlineResource(resource, visibility, isReadOnly))
@@ -41,7 +40,7 @@ function outlineResource(resource: Resource, visibility: Visibility, isReadOnly:
   }
 }
 
-/** Whether bodies may have an attribute that no answer shows: a password, or a value that hooks of the entity use. */
+/** Whether only bodies may have the attribute: a password, or a value for entity hooks. */
 function isWriteOnly(attribute: Attribute, visibility: Visibility): boolean {
   const isStored = attribute.kind !== 'scalar' || attribute.source.kind !== 'none'
   return !attribute.readOnly && (attribute.hidden || !isStored) && attribute.closed !== true && hasVisibleTarget(attribute, visibility)

@@ -64,6 +64,13 @@ describe('fromJson of odd data', () => {
     ])
   })
 
+  it('notes an integer beyond 2^53, which the program that parsed it may have rounded', async () => {
+    const data = { orders: [{ id: 1, data: { of: [Number('174322306148984899')] } }] }
+    const said = 'orders.0.data.of.0 (174322306148984900) is beyond 2^53, where JavaScript rounds integers'
+    assert.deepEqual((await served(data, 'orders'))[1], [`${said}, so it may be another than its text had: give it as a string.`])
+    assert.throws(() => fromJson(data, { strict: true }), { message: `fromJson: ${said}.` })
+  })
+
   it('finds records by "_id", "uuid" and "Id", or by the key that is said', async () => {
     await using engine = await serving({
       a: [{ _id: 'x', n: 1 }],
@@ -332,6 +339,49 @@ describe('An odd JSON file', () => {
       `"pushed" is an object, so it is one record with 2 attributes; for a collection write a list: "pushed": [{ "id": "${push}", ... }].`,
       '"alike" is an object, so it is one record with 2 attributes; for a collection write a list: "alike": [{ "id": "ann", ... }].',
     ])
+  })
+
+  it('keeps integers beyond 2^53 as strings, relates by them, notes them and keys that stand twice, and saves only what changes', async () => {
+    const text =
+      '{ "orders": [{ "id": 174322306148984899, "total": 12345678901234567890 }, { "id": 7, "total": 5, "total": 6 }],\n' +
+      '  "items": [{ "id": 1, "orderId": 174322306148984899, "n": 1, "size": 1.23456789012345678901 }, { "id": 2, "orderId": 7, "n": 1 }] }\n'
+    await writeFile(join(folder, 'long.json'), text)
+    await using command = new Command(folder, 'long.json', '--save', '--port', '0')
+    const origin = await command.origin()
+    const get = async (path: string): Promise<unknown> => {
+      const { body } = await send(origin, 'GET', path)
+      return (body as Json)[(body as Json)['resource'] as string]
+    }
+    const [order, other] = [
+      { id: '174322306148984899', total: '12345678901234567890', items: [1] },
+      { id: '7', total: 6, items: [2] },
+    ]
+    assert.deepEqual(await get('/v1/orders'), [order, other])
+    assert.deepEqual(await get('/v1/orders/174322306148984899'), order)
+    assert.deepEqual(await get('/v1/items?expand=order&attributes=orderId,order&sort=id'), [
+      { orderId: order.id, order },
+      { orderId: other.id, order: other },
+    ])
+    for (const id of [1, 2]) assert.equal((await send(origin, 'PUT', `/v1/items/${id}`, { n: 2 })).status, 200)
+    assert.equal(await command.stop(), 0)
+    assert.equal(await readFile(join(folder, 'long.json'), 'utf8'), text.replaceAll('"n": 1', '"n": 2'))
+    for (const note of [
+      'Note: a key stands twice in an object: orders[1].total, so the last one holds.',
+      'Note: orders[0].id is 174322306148984899, orders[0].total is 12345678901234567890, items[0].orderId is 174322306148984899: ' +
+        'an integer beyond 2^53 has more digits than a number keeps, so it is a string here.',
+      'Note: items[0].size is 1.23456789012345678901: a fraction has more digits than a number keeps, so it is shown rounded.',
+    ])
+      assert.ok((command.stderr + command.stdout).includes(note), note)
+  })
+
+  it('is refused as a seed where it holds numbers of too many digits', async () => {
+    await writeFile(join(folder, 'seed.json'), '{ "users": [{ "name": "Ann", "age": 4634343214213523454 }] }')
+    const [seeded] = runAll(folder, [['--seed', 'seed.json', '--get', '/v1/users']])
+    assert.equal(seeded!.code, 1)
+    assert.match(
+      seeded!.stderr,
+      /seed\.json holds a number that has too many digits, under "users\[0\]\.age": 4634343214213523454 would become/,
+    )
   })
 
   it('is refused with --strict; --id names the key', async () => {

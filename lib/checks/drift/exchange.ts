@@ -2,6 +2,7 @@
  * Exchange: sends requests to the real backend, and reads its answers, which are not trusted: bound in bytes and time, and from the host
  * alone that was named. Gives an answer, or a sentence on why there is none to compare.
  */
+import { parseExact } from '../../foundation/base/json-numbers.ts'
 import type { RealAnswer } from './compare.ts'
 
 /** Sends a request to the real backend. */
@@ -79,7 +80,7 @@ export class Exchange {
       if (location === null) {
         const text = await this.#read(response, signal)
         const { status } = response
-        return { status, headers: Object.fromEntries(response.headers), body: text === '' ? undefined : (JSON.parse(text) as unknown) }
+        return { status, headers: Object.fromEntries(response.headers), body: text === '' ? undefined : parseExact(text) }
       }
       await response.body?.cancel()
       url = this.#follow(url, location, method)

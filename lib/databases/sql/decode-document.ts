@@ -2,6 +2,7 @@
  * Decode document: what stands in a JSON document to its JSON form, and the forms of single values that databases share. A value that does
  * not fit its type is shown as it is.
  */
+import { parseExact } from '../../foundation/base/json-numbers.ts'
 import { formatIso, parseLenientDatetime } from '../../foundation/values/iso-time.ts'
 import { isValue, type EmbeddedAttribute, type InnerAttribute, type ScalarAttribute } from '../../model/model.ts'
 import type { Field } from '../../records/plan/read-plan.ts'
@@ -41,7 +42,7 @@ function withoutZeroSign(text: string): string {
 export function decodeJson(value: unknown): unknown {
   if (typeof value !== 'string') return decodeOdd(value)
   try {
-    return JSON.parse(value) as unknown
+    return parseExact(value)
   } catch {
     // Not written by us: a file may hold any text in a JSON column, and showing it is more use than failing the whole page.
     return value

@@ -3,7 +3,7 @@
  * they are so. Every part that has not changed keeps its characters.
  */
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
-import { readValue } from '../../model/json-model/infer-values.ts'
+import { readAttribute, readValue } from '../../model/json-model/infer-values.ts'
 import { EditedText, type CollectionEdit, type RecordEdit } from './json-edit.ts'
 
 /** A record as it is in the database, with the keys of the file. */
@@ -120,7 +120,8 @@ function listAdded(attributes: readonly InferredAttribute[], row: JsonRow): stri
 }
 
 /** Whether a value of the file differs from the database. A record may leave out null and an empty list. */
-function differs({ kind, key }: InferredAttribute, record: JsonRow, row: JsonRow): boolean {
-  const before = readValue(record, key)
+function differs(attribute: InferredAttribute, record: JsonRow, row: JsonRow): boolean {
+  const { kind, key } = attribute
+  const before = readAttribute(record, attribute)
   return JSON.stringify(before === null && kind === 'toMany' ? [] : before) !== JSON.stringify(row[key])
 }

@@ -2,6 +2,7 @@
  * Edits records in a JSON text of collections and leaves every other character as it is: formatting, the spelling of numbers, the order
  * of keys. New text follows the style of its neighbours.
  */
+import { parseLong } from '../../foundation/base/json-numbers.ts'
 import { findValueEnd, isSpace, scanItems, scanMembers, skipSpace, type Item, type Span } from './json-spans.ts'
 import { dropByteOrderMark } from './json-text.ts'
 
@@ -234,7 +235,7 @@ function formatNewRecord(record: object, neighbour: string | undefined, indent: 
 function editRecord(text: string, record: Span, change: RecordEdit | undefined, style: Style): string {
   const before = text.slice(record.start, record.end)
   if (change === undefined || change === 'delete') return before
-  const edit = change(JSON.parse(before) as Record<string, unknown>)
+  const edit = change(parseLong(before) as Record<string, unknown>)
   if (edit === undefined || Object.keys(edit).length === 0) return before
   const members = scanMembers(text, record.start)
   const last = members.at(-1)

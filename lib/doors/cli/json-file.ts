@@ -1,10 +1,11 @@
 /** Reads a JSON file of collections, as json-server serves it, and infers its model. */
 import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
+import { findOddities, parseLong, type JsonFinding } from '../../foundation/base/json-numbers.ts'
 import { infer, type InferOptions } from '../../model/json-model/infer.ts'
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
 import { CommandError } from './command-error.ts'
-import { parseJson } from './json-text.ts'
+import { dropByteOrderMark, parseJson } from './json-text.ts'
 
 // Size in bytes from which the command prints its progress.
 const LARGE = 10_000_000
@@ -39,7 +40,40 @@ export async function readJsonFile(name: string, path: string, options: InferOpt
   const bytes = await readFile(path)
   if (bytes.length > LARGE) progress(`reads ${name} (${Math.round(bytes.length / 1e6)} MB)`)
   const text = decode(bytes, name)
-  return { name, path, text, collections: infer(parseJson(text, name), name, { name: basename(name, extname(name)), ...options }) }
+  const data = parseJson(text, name, parseLong)
+  const oddities = readOddities(dropByteOrderMark(text))
+  return { name, path, text, collections: infer(data, name, { name: basename(name, extname(name)), ...oddities, ...options }) }
+}
+
+/** The member of a record that a place is in, with its collection: `['orders', 0, 'id']` and `['profile', 'id']` alike. */
+function formatMember([collection, ...inside]: readonly (string | number)[]): string {
+  return `${collection}.${inside.find(key => typeof key === 'string')}`
+}
+
+/** How many places a note names. */
+const NAMED = 3
+
+/** Lists what the text of a file shows, and its values do not. */
+function readOddities(text: string): Pick<InferOptions, 'oddities' | 'long'> {
+  const findings = [...findOddities(text)]
+  const repeated = findings.filter(({ kind }) => kind === 'repeated')
+  const [integers, fractions] = [true, false].map(isInteger =>
+    findings.filter(({ kind, text: digits }) => kind === 'rounded' && /^-?\d+$/.test(digits) === isInteger),
+  ) as [JsonFinding[], JsonFinding[]]
+  const list = (found: readonly JsonFinding[], describe: (finding: JsonFinding) => string): string => {
+    const more = found.length - NAMED
+    return `${found.slice(0, NAMED).map(describe).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  }
+  const digitsOf = ({ path, text: digits }: JsonFinding): string => `${path} is ${digits}`
+  const kinds = [
+    [repeated, `a key stands twice in an object: ${list(repeated, ({ path }) => path)}`, 'so the last one holds'],
+    [integers, `${list(integers, digitsOf)}: an integer beyond 2^53 has more digits than a number keeps`, 'so it is a string here'],
+    [fractions, `${list(fractions, digitsOf)}: a fraction has more digits than a number keeps`, 'so it is shown rounded'],
+  ] as const
+  return {
+    oddities: kinds.flatMap(([found, problem, remedy]) => (found.length === 0 ? [] : [{ problem, remedy }])),
+    long: new Set(integers.map(({ keys }) => formatMember(typeof keys[0] === 'string' ? keys : ['', ...keys]))),
+  }
 }
 
 /** Decodes the text with its byte order mark, so that it can be written back unchanged. */

@@ -2,10 +2,11 @@
 import { describePosition, findJsonError } from '../../foundation/base/json-position.ts'
 import { CommandError } from './command-error.ts'
 
-export function parseJson(text: string, name: string): unknown {
+/** @param parse how numbers with many digits are read */
+export function parseJson(text: string, name: string, parse: (text: string) => unknown = JSON.parse): unknown {
   const bare = dropByteOrderMark(text)
   try {
-    return JSON.parse(bare)
+    return parse(bare)
   } catch (error) {
     const fault = findJsonError(bare)
     if (fault === undefined) throw error

@@ -6,9 +6,10 @@ import { readFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { parse } from 'node:path'
 import type { EngineOptions } from '../../engine/pipeline/options.ts'
+import { describeRounded, findRounded } from '../../foundation/base/json-numbers.ts'
 import { checkSeeds, listSeeds, type Seeds } from '../../model/seeds.ts'
 import { CommandError } from './command-error.ts'
-import { parseJson } from './json-text.ts'
+import { dropByteOrderMark, parseJson } from './json-text.ts'
 import { importModule, isModule } from './modules.ts'
 import { checkReadable } from './readable.ts'
 
@@ -20,7 +21,7 @@ export type AddedSeed = Pick<EngineOptions, 'seed' | 'orm'>
 export async function loadSeed(file: string): Promise<AddedSeed> {
   if (isNameOfSeeder(file)) return { seed: true, orm: { seeder: { defaultSeeder: file } } }
   const path = await checkReadable(file)
-  const data = isModule(file) ? findSeed(await importModule(path), path) : parseJson(await readFile(path, 'utf8'), file)
+  const data = isModule(file) ? findSeed(await importModule(path), path) : readRecords(await readFile(path, 'utf8'), file)
   try {
     checkSeeds(data, file)
     return { seed: data }
@@ -30,6 +31,14 @@ export async function loadSeed(file: string): Promise<AddedSeed> {
       : 'it must contain an object of lists'
     throw new CommandError(`${file} is not a seed: ${what}, such as { "users": [{ "name": "Ann" }] }.`)
   }
+}
+
+/** @throws CommandError for a number that would be stored as another one */
+function readRecords(text: string, file: string): unknown {
+  const records = parseJson(text, file)
+  const rounded = findRounded(dropByteOrderMark(text))
+  if (rounded !== undefined) throw new CommandError(`${file} holds a number that has too many digits, ${describeRounded(rounded)}.`)
+  return records
 }
 
 /** The name of a class. Files have an extension, or are there. */

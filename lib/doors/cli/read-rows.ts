@@ -1,5 +1,6 @@
 /** Read rows: reads records of a JSON file from the database, as the file has them. */
 import type { RestEngine } from '../../engine.ts'
+import { parseLong } from '../../foundation/base/json-numbers.ts'
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
@@ -115,5 +116,5 @@ function decodeColumn(row: JsonRow, attribute: ScalarAttribute): unknown {
   if (value === null || value === undefined) return null
   if (attribute.type.kind === 'boolean') return value === 1
   // A JSON number is kept as a number.
-  return attribute.type.kind === 'json' && typeof value === 'string' ? (JSON.parse(value) as unknown) : value
+  return attribute.type.kind === 'json' && typeof value === 'string' ? parseLong(value) : value
 }

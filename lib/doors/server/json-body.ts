@@ -6,6 +6,7 @@
 import { restError } from '../../foundation/base/errors.ts'
 import { QUERY_TYPES } from '../../foundation/base/http-methods.ts'
 import { assertJson, parseJson } from '../../foundation/base/json.ts'
+import { describeRounded, findRounded } from '../../foundation/base/json-numbers.ts'
 import { describePosition, findJsonError } from '../../foundation/base/json-position.ts'
 import { HOW_TO_QUERY } from '../../records/request/parse-request.ts'
 import { FormBody } from '../../foundation/base/form-body.ts'
@@ -206,6 +207,9 @@ function readJson(bytes: Uint8Array): unknown {
     throw restError('json_malformed', `The body is not JSON: ${describeFault(text, cause)}.`, { cause })
   }
   if (MAY_OVERFLOW.test(text)) refuseInfinity(value)
+  const rounded = findRounded(text)
+  if (rounded !== undefined)
+    throw restError('body_invalid', `The body holds a number that has too many digits, ${describeRounded(rounded)}.`)
   return value
 }
 

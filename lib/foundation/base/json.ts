@@ -1,6 +1,7 @@
 /** Checks and converts values of callers, hooks and renderers that must be JSON. */
 import { withArticle } from './article.ts'
 import { restError } from './errors.ts'
+import { findQuote } from './json-numbers.ts'
 import { thresholds } from './thresholds.ts'
 
 /** Levels of objects and arrays in a body. */
@@ -53,15 +54,6 @@ function exceedsNesting(text: string): boolean {
     }
   }
   return false
-}
-
-/** Returns the place of the quote that ends a string of a JSON text. */
-function findQuote(text: string, from: number): number {
-  for (let at = from; ; at++) {
-    const unit = text.charCodeAt(at)
-    if (unit === 0x22) return at
-    if (unit === 0x5c) at++
-  }
 }
 
 /**

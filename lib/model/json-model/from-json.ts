@@ -6,7 +6,7 @@ import { defineEntity, p, type EntitySchema } from '@mikro-orm/core'
 import { builtin } from '../../foundation/base/builtins.ts'
 import { infer } from './infer.ts'
 import type { InferredAttribute, InferredCollection } from './infer-model.ts'
-import { readValue, type InferredType } from './infer-values.ts'
+import { readAttribute, type InferredType } from './infer-values.ts'
 import { camelCase, defaultNames, toSingular } from '../resource-names.ts'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
 import { resource, type OpenOption, type ResourceConfig, type ResourceDefinition } from '../resource-config.ts'
@@ -89,8 +89,9 @@ export function buildModel(collections: readonly InferredCollection[]): JsonMode
 function buildSeed({ attributes, records, ids }: InferredCollection, index: number): object {
   const record = records[index]!
   const seeded: Record<string, unknown> = {}
-  for (const { kind, key, name } of attributes) {
-    const value = kind === 'id' ? ids[index] : readValue(record, key)
+  for (const attribute of attributes) {
+    const { kind, name } = attribute
+    const value = kind === 'id' ? ids[index] : readAttribute(record, attribute)
     if (value !== null) seeded[name] = value
   }
   return seeded

@@ -12,6 +12,8 @@ export interface InferredIds {
   /** Whether records carry their IDs. Otherwise they are numbered from 1 in their order. */
   readonly hasIds: boolean
   readonly idType: 'integer' | 'text' | 'uuid'
+  /** Whether the data has some of them as numbers, and all are texts. */
+  readonly isMixed: boolean
   /** In the order of the records. */
   readonly ids: readonly (number | string)[]
 }
@@ -43,7 +45,7 @@ export function inferIds(
   if (idKey === undefined || given.every(id => id === null)) {
     if (given.length > 0 && records.some(record => Object.hasOwn(record, ID)))
       report(`the "id" of ${at(0)} is null; an ID is an integer or a string`, 'so the records are numbered')
-    return { idKey: ID, hasIds: records.length === 0, idType: 'integer', ids: records.map((_, index) => index + 1) }
+    return { idKey: ID, hasIds: records.length === 0, idType: 'integer', isMixed: false, ids: records.map((_, index) => index + 1) }
   }
   const first = given.findIndex(isId)
   const texts = given.some(id => typeof id === 'string' && isId(id))
@@ -58,7 +60,7 @@ export function inferIds(
   }
   const ids = resolveRepeats({ given, idKey, isText: texts, at, first }, report)
   const isUuid = texts && ids.every(id => UUID.test(id as string))
-  return { idKey, hasIds: true, idType: isUuid ? 'uuid' : texts ? 'text' : 'integer', ids }
+  return { idKey, hasIds: true, idType: isUuid ? 'uuid' : texts ? 'text' : 'integer', isMixed, ids }
 }
 
 function isId(id: unknown): boolean {

@@ -15,6 +15,8 @@ export type InferredAttribute =
       readonly name: string
       readonly target: string
       readonly nullable: boolean
+      /** Whether numbers in the data are texts, as the IDs of the target. */
+      readonly isMixed: boolean
       /** The name of the inverse side in records of the target, if there is one. */
       readonly inverse: string | undefined
     }

@@ -3,7 +3,7 @@
  * target. A rejected proposal becomes a note.
  */
 import type { CollectionDraft } from './infer-model.ts'
-import { shorten, readValue } from './infer-values.ts'
+import { shorten, readValue, toText } from './infer-values.ts'
 import { toPlural, toSingular, words } from '../resource-names.ts'
 
 /** A key that holds IDs of another collection. */
@@ -113,7 +113,8 @@ function findObjection(
     if (value === null) continue
     const at = source.single ? '' : ` of ${source.at(index)}`
     if (kind === 'toMany' && !Array.isArray(value)) return `the value${at} is not an array`
-    const ids = kind === 'toMany' ? (value as readonly unknown[]) : [value]
+    const given = kind === 'toMany' ? (value as readonly unknown[]) : [value]
+    const ids = target.isMixed ? given.map(toText) : given
     isProved ||= ids.length > 0
     const stranger = ids.find(id => !target.idSet.has(id))
     if (stranger !== undefined) return `${shorten(stranger)}${at} ${describeStranger(stranger, target)}`

@@ -9,6 +9,17 @@ export function readValue(record: JsonObject, key: string): unknown {
   return Object.hasOwn(record, key) ? (record[key] ?? null) : null
 }
 
+/** Reads the value of an attribute. What links records whose IDs are texts is one, too. */
+export function readAttribute(record: JsonObject, { key, isMixed = false }: { readonly key: string; readonly isMixed?: boolean }): unknown {
+  const value = readValue(record, key)
+  if (!isMixed) return value
+  return Array.isArray(value) ? value.map(toText) : toText(value)
+}
+
+export function toText(value: unknown): unknown {
+  return typeof value === 'number' ? String(value) : value
+}
+
 export function inferValueType(value: unknown): InferredType {
   switch (typeof value) {
     case 'number':

@@ -12,6 +12,12 @@ import { camelCase, entityName, isResourceName } from '../resource-names.ts'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
 import { RESERVED_CLASSES } from '../reserved-classes.ts'
 
+/** A problem of the data, and how it is served all the same: the two halves of a sentence without its full stop. */
+export interface InferOddity {
+  readonly problem: string
+  readonly remedy: string
+}
+
 /** Options of the inference. */
 export interface InferOptions {
   /** Whether data that would be served with a note is refused. */
@@ -20,6 +26,10 @@ export interface InferOptions {
   readonly id?: string
   /** Whether requests may add attributes to every collection. Default: to empty ones, once. */
   readonly open?: boolean
+  /** What the text of the data has shown. Without it an integer beyond 2^53 may be another than its text had. */
+  readonly oddities?: readonly InferOddity[]
+  /** Which members of records have integers beyond 2^53, as texts of their digits: `orders.total`, of a list at the top `.total`. */
+  readonly long?: ReadonlySet<string>
   /** The name of a list at the top level. */
   readonly name?: string
 }
@@ -52,6 +62,10 @@ export function infer(data: unknown, where: string, options: InferOptions = {}):
   const refuse = (text: string): never => {
     throw new TypeError(`${where}: ${text}.`)
   }
+  for (const { problem, remedy } of options.oddities ?? listLongIntegers(data)) {
+    if (options.strict) refuse(problem)
+    left.push(`${problem}, ${remedy}`)
+  }
   const isList = Array.isArray(data)
   if (isList && options.strict) refuse('the top level must be an object of collections, got an array')
   if (!isList && !isObject(data)) refuse(`the top level must be an object of collections, got ${describe(data)}`)
@@ -74,9 +88,31 @@ export function infer(data: unknown, where: string, options: InferOptions = {}):
   }
   const relations = drafts.flatMap(draft => inferRelations(draft, drafts))
   const cyclic = findCyclicRelations(relations)
-  for (const draft of drafts) addPlainAndRelations(draft, relations, cyclic)
+  for (const draft of drafts) addPlainAndRelations(draft, relations, cyclic, options.long)
   for (const relation of relations) addInverse(relation)
   return drafts
+}
+
+/** Finds an integer beyond 2^53 in data that a program has parsed: which one the text had, nobody can say any more. */
+function listLongIntegers(data: unknown): InferOddity[] {
+  const found = findLongInteger(data, [])
+  if (found === undefined) return []
+  return [
+    {
+      problem: `${found} is beyond 2^53, where JavaScript rounds integers`,
+      remedy: 'so it may be another than its text had: give it as a string',
+    },
+  ]
+}
+
+function findLongInteger(value: unknown, path: readonly (string | number)[]): string | undefined {
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) return `${path.join('.')} (${value})`
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, inner] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+    const found = typeof inner === 'number' || typeof inner === 'object' ? findLongInteger(inner, [...path, key]) : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 /**
@@ -211,7 +247,12 @@ function findFreeName(name: string, taken: ReadonlySet<string>, gap: string): st
   return free
 }
 
-function addPlainAndRelations(draft: CollectionDraft, relations: readonly Relation[], cyclic: ReadonlySet<Relation>): void {
+function addPlainAndRelations(
+  draft: CollectionDraft,
+  relations: readonly Relation[],
+  cyclic: ReadonlySet<Relation>,
+  long: InferOptions['long'],
+): void {
   for (const key of draft.keys) {
     if (key === draft.idKey) {
       draft.attributes.push({ kind: 'id', key, name: key })
@@ -219,11 +260,13 @@ function addPlainAndRelations(draft: CollectionDraft, relations: readonly Relati
     }
     const { types, nullable } = findTypes(draft.records, key)
     const relation = relations.find(each => each.source === draft && each.key === key)
-    if (relation === undefined) draft.attributes.push({ kind: 'plain', key, name: key, type: mergeTypes(types), nullable })
+    // Numbers may stand where texts of digits stand.
+    const type = long?.has(`${draft.isTop ? '' : draft.name}.${key}`) === true ? 'json' : mergeTypes(types)
+    if (relation === undefined) draft.attributes.push({ kind: 'plain', key, name: key, type, nullable })
     else {
       const { kind, name, target } = relation
       const mayBeEmpty = kind === 'toOne' && (nullable || cyclic.has(relation))
-      draft.attributes.push({ kind, key, name, target: target.name, nullable: mayBeEmpty, inverse: undefined })
+      draft.attributes.push({ kind, key, name, target: target.name, nullable: mayBeEmpty, isMixed: target.isMixed, inverse: undefined })
     }
   }
 }

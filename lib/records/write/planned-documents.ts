@@ -4,6 +4,7 @@
  */
 import { wait, type Coroutine } from '../../foundation/base/awaitable.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
+import { parseKept } from '../../foundation/base/json-numbers.ts'
 import type { Dialect, Statement } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import type { KeyValues } from '../../model/key.ts'
@@ -33,7 +34,7 @@ export function* readDocuments(change: RecordInput, key: KeyValues, connection: 
     const statement = findStatement(change.resource, attribute.document.column, dialect)
     const [row] = yield* wait(connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
     const stored = row?.[0] ?? null
-    const current = (typeof stored === 'string' ? JSON.parse(stored) : stored) as JsonObject | null
+    const current = (typeof stored === 'string' ? parseKept(stored) : stored) as JsonObject | null
     if (lacksAttributes(attribute, value as readonly ValueInput[], current)) return undefined
     ;(documents ??= new Map()).set(attribute, current)
   }

@@ -1,6 +1,7 @@
 /** Value forms: the forms in which PostgreSQL compares values and wildcard patterns, beside the stored one. */
 import type { OwnForm, OwnPatternForm } from '../../../records/database/value-form.ts'
 import { formatLike, upperBound } from '../../sql/pattern.ts'
+import { parseKept } from '../../../foundation/base/json-numbers.ts'
 import { parseNumber } from '../../../foundation/values/scalar-type.ts'
 import { formatTime, keepPossible } from './encode.ts'
 
@@ -62,7 +63,7 @@ export const JSON_VALUE: OwnForm = {
     if (number !== undefined) return String(number)
     if (!/^\s*["[{tf]/.test(given) || isDeep(given)) return null
     try {
-      const json = JSON.stringify(JSON.parse(given))
+      const json = JSON.stringify(parseKept(given))
       return UNSTORABLE.test(json) ? null : json
     } catch {
       return null

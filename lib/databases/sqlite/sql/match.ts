@@ -4,6 +4,7 @@
  * both lengths.
  */
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
+import { parseExact } from '../../../foundation/base/json-numbers.ts'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import { parseStoredTime, type StoredTime } from './stored-time.ts'
@@ -35,7 +36,7 @@ export function roundedFunction(value: unknown, scale: unknown): unknown {
 export function jsonFunction(text: unknown): string | null {
   if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return null
   try {
-    return canonicalJson(JSON.parse(text)) ?? null
+    return canonicalJson(parseExact(text)) ?? null
   } catch {
     return null
   }

@@ -1,7 +1,6 @@
 /**
- * Access rules: decides what exists for the caller, and which actions are allowed. Calls the application's access rules and scopes, each
- * once a request and only when something depends on it, and reads custom parameters. Refuses with forbidden, or token_missing where a
- * log-in would help.
+ * Access rules: decides what exists for a caller and which actions are allowed. Calls a rule or scope at most once a request, if the
+ * request depends on the answer. Refuses with forbidden, or token_missing where a log-in would help.
  */
 import type { ResourceAction } from './actions.ts'
 import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
@@ -17,10 +16,8 @@ import { unknownAttribute, type Target } from './resolve-path.ts'
 import { EVERYTHING, hasVisibleTarget, isOpen, notEvaluated, openNames, retryWithRules } from '../plan/visibility.ts'
 import type { PendingRule, Visibility } from '../plan/visibility.ts'
 
-/** A custom parameter of the application: gives a condition on the records that are read. */
 export type CustomParameter = (value: string, ctx: HookContext) => unknown
 
-/** Whether a model has rules on what may be done or read, and on which rows may be written. */
 export interface ModelRules {
   readonly any: boolean
   readonly writing: boolean
@@ -33,9 +30,9 @@ export function findRules({ resources }: Model): ModelRules {
 }
 
 /**
- * The visibility of resources for the caller, before custom parameters are read.
+ * Returns the visibility without custom parameters.
  *
- * @param isEngine whether the engine itself asks, for which there are no rules
+ * @param isEngine whether the engine itself asks: then no rules hold
  */
 export function findVisibility({ any, writing }: ModelRules, parameters: Parameters, ctx: HookContext, isEngine = false): Visibility {
   const isPlain = parameters.flags.length === 0 && parameters.own.length === 0
@@ -43,7 +40,7 @@ export function findVisibility({ any, writing }: ModelRules, parameters: Paramet
   return new CallerVisibility(parameters.flags, ctx, isEngine, writing && !isEngine)
 }
 
-/** The same, narrowed by custom parameters. `root` is the resource that they narrow. */
+/** Adds the conditions of custom parameters on `root`. */
 export function narrowVisibility(
   visibility: Visibility,
   root: Resource | undefined,
@@ -104,7 +101,7 @@ class CallerVisibility implements Visibility {
   }
 
   readonly allows = (resource: Resource, action: 'get' | 'list'): boolean => {
-    // To stop and to begin anew costs more than a rule that answers at once.
+    // To plan again costs more than a synchronous rule.
     const answer = this.permits(resource, action)
     if (typeof answer === 'boolean') return answer
     throw notEvaluated(resource, action)
@@ -153,7 +150,6 @@ class CallerVisibility implements Visibility {
     return scope
   }
 
-  /** Calls the scopes of a resource from one on, and reads what they give. */
   #readScopes(resource: Resource, reader: FilterQueryReader, conditions: Condition[], first: number): Awaitable<ReadScope> {
     const { scopes, ownScopes } = resource.rules
     const add = (query: object | null | undefined, index: number): void => {
@@ -177,7 +173,7 @@ class CallerVisibility implements Visibility {
   }
 }
 
-/** What the caller may write: its scopes are the rules for that. */
+/** Scopes are the rules for writing. */
 class WriterVisibility implements Visibility {
   readonly kind = 'writer'
   readonly shape = 'writer'
@@ -234,7 +230,7 @@ function readOnlyScope(given: Awaitable<object | undefined | null>, resource: Re
   return given === undefined || given === null ? WHOLE : readScope(given, resource, 'scope', '0 ')
 }
 
-/** A condition that other resources could meet is none of this one: the parameter is unknown here. */
+/** A custom parameter whose condition fits only other resources does not exist for `root`. */
 function readParameter(query: object, name: string, root: Resource, reader: FilterQueryReader, { resources }: Model): Condition {
   const where = `parameter "${name}"`
   try {
@@ -260,7 +256,7 @@ function canRead(query: object, resource: Resource): boolean {
   }
 }
 
-/** A filter of MikroORM's may be right where it comes from, and say what the engine cannot ask. */
+/** A filter of MikroORM may be valid, yet say more than the engine can translate. */
 function readFilter(query: object, resource: Resource, reader: FilterQueryReader): Condition {
   try {
     return reader.read(query, resource, `filter of ${resource.className}`)
@@ -273,7 +269,7 @@ function isThenable(value: unknown): value is PromiseLike<never> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-/** An answer that is there, or a promise of it, which then takes its own place by `keep`. */
+/** Reads an answer. `keep` replaces a promise by its value later. */
 function settled<T, U>(answer: T | PromiseLike<T>, read: (answer: T) => U, keep: (answer: U) => void): Awaitable<U> {
   if (!isThenable(answer)) return read(answer as T)
   return Promise.resolve(answer).then(given => {
@@ -283,7 +279,6 @@ function settled<T, U>(answer: T | PromiseLike<T>, read: (answer: T) => U, keep:
   })
 }
 
-/** Refuses an action that the rules of the resource do not allow. */
 export function authorize(resource: Resource, action: Action, visibility: Visibility, ctx: HookContext): Awaitable<void> {
   return chain(visibility.permits(resource, action), isAllowed => {
     if (isAllowed) return
@@ -293,16 +288,12 @@ export function authorize(resource: Resource, action: Action, visibility: Visibi
   })
 }
 
-/** Asks a caller without a token for one, where there is a log-in. */
 export function requireLogIn({ plural }: Resource, action: Action, { logsIn, claims }: HookContext): void {
   if (logsIn && claims === undefined)
     throw restError('token_missing', `To ${action} ${plural} a log-in is needed.`, { headers: { 'www-authenticate': 'Bearer' } })
 }
 
-/**
- * Refuses a request that the rules do not allow. A relation to a resource that the caller may not see is not part of any path: 404. The
- * owner is judged first, since it is what the path names.
- */
+/** Judges the owner in the path first. A relation to a resource that the caller may not see does not exist: 404. */
 export function authorizeRequest(
   target: Target,
   actions: readonly ResourceAction[],
@@ -314,7 +305,7 @@ export function authorizeRequest(
   const { resource, attribute } = target
   return chain(authorizeAll(actions.slice(-1), visibility, ctx), () =>
     chain(
-      // OPTIONS needs no token, and a rule need not decide for a caller without one.
+      // OPTIONS needs no token: rules are not asked about a caller without one.
       actions.length === 0 && ctx.logsIn && ctx.claims === undefined
         ? openNames([attribute]).length > 0
         : retryWithRules(visibility, () => hasVisibleTarget(attribute, visibility)),
@@ -326,7 +317,7 @@ export function authorizeRequest(
   )
 }
 
-/** Refuses what the rules of the resources do not all allow; asks them one after another. */
+/** Asks the rules one after another. */
 function authorizeAll(actions: readonly ResourceAction[], visibility: Visibility, ctx: HookContext): Awaitable<void> {
   for (const [index, { resource, action }] of actions.entries()) {
     if (visibility.permits(resource, action) === true) continue

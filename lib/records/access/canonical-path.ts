@@ -1,7 +1,6 @@
 /**
- * Canonical path: with the option `canonicalPaths` a request must spell its path as links do, so that code in front of the engine that
- * looks at paths sees what the engine sees. Refuses with path_unknown what names a resource, an ID or an attribute in another way: in the
- * singular, or with characters that need no percent sign.
+ * Canonical path: with the option `canonicalPaths`, a path must be spelled like links, so that a guard in front of the engine cannot be
+ * passed by another spelling (a singular, needless percent-encoding). Refuses with path_unknown.
  */
 import { restError } from '../../foundation/base/errors.ts'
 import { idToSegment } from '../../model/key.ts'
@@ -14,7 +13,7 @@ export function requireCanonical({ base, segments }: Request, target: Target, ve
   if (target.kind === 'index' || target.kind === 'own') return
   const { resource } = target
   const [, name = '', ...rest] = segments
-  // A look-up of the application's own may know other names alone.
+  // The application's look-up may not know the plural.
   const called = lookUp(resource.plural, version) === resource ? resource.plural : decodeURIComponent(name)
   const isAlone = resource.rules.single !== undefined
   const id = isAlone || target.kind === 'collection' ? [] : [idToSegment(target.key, resource)]
@@ -28,7 +27,7 @@ export function requireCanonical({ base, segments }: Request, target: Target, ve
   throw restError('path_unknown', `Paths are served in one spelling each${hint}.`)
 }
 
-/** Characters that may stand in a path as they are may do so: `a@b.example` is its own spelling, as is `a%40b.example`. */
+/** A character that needs no encoding may be sent plain: `a@b.example` is as good as `a%40b.example`. */
 function isSpelled(segment: string, wanted: string): boolean {
   return segment === wanted || (!segment.includes('%') && segment === decodeURIComponent(wanted))
 }

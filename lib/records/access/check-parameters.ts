@@ -1,4 +1,4 @@
-/** Check parameters: which of them a path and method take, and how much they may ask for. Refuses others with parameter_invalid. */
+/** Check parameters: which parameters a path and method take, and how many. Refuses with parameter_invalid. */
 import { READS } from '../../foundation/base/http-methods.ts'
 import { parameterError } from '../../foundation/base/errors.ts'
 import { findRoot } from './actions.ts'
@@ -14,13 +14,11 @@ import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 
 const RECORD_PARAMETERS = RESERVED.filter(name => PARAMETERS[name].forRecords)
 
-/** The reserved parameters that may be lists, with the limits of their lengths. */
 const LISTS = RESERVED.flatMap(name => {
   const { most } = PARAMETERS[name]
   return most === undefined ? [] : [{ name, most }]
 })
 
-/** The reserved parameters that an operation takes, and whether it takes filters. */
 interface Taken {
   readonly reserved: readonly Reserved[]
   readonly filters: boolean
@@ -74,7 +72,7 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, 
   })
 }
 
-/** The parameters of a request that has some, parsed and known to be taken here. OPTIONS takes any, and heeds none. */
+/** OPTIONS takes any parameters and ignores all. */
 export function readParameters(request: Request, target: Target, words: Vocabulary, limits: Limits): Parameters {
   const { query, method } = request
   const { pairs, last } = query

@@ -1,26 +1,20 @@
-/**
- * Find new names: the names in the body of a write that the model does not have, and that open resources take. Reads the body alone;
- * validation judges it.
- */
+/** Find new names: finds names in a body that open resources learn. Does not validate the body. */
 import { isObject } from '../../foundation/base/json.ts'
 import { addLearned, takesName, NOTHING_LEARNED, type LearnedNames } from '../../model/open-attributes.ts'
 import { listTargets, type Attribute, type Resource } from '../../model/model.ts'
 import type { Target } from './resolve-path.ts'
 
-/**
- * Returns the names that a body would add to the resource of its path and to those of the records nested in it; undefined when there are
- * none.
- */
+/** Returns the new names of the path's resource and of nested records. */
 export function findNewNames(body: unknown, target: Target): LearnedNames | undefined {
   const found = new Map<string, Set<string>>()
   if (target.kind === 'collection' || target.kind === 'record') {
-    // An array makes a record of each member.
+    // An array creates a record from each member.
     for (const record of Array.isArray(body) ? body : [body]) collectRecord(record, target.resource, found)
   } else if (target.kind === 'attribute') collectLinked(body, target.attribute, found)
   return asLearned(found)
 }
 
-/** Returns the names that records by resource would add, as `engine.seed` takes them. */
+/** Takes records by resource, as `engine.seed` does. */
 export function findSeedNames(data: Readonly<Record<string, unknown>>, byName: ReadonlyMap<string, Resource>): LearnedNames | undefined {
   const found = new Map<string, Set<string>>()
   for (const [name, records] of Object.entries(data)) {
@@ -35,7 +29,6 @@ function asLearned(found: ReadonlyMap<string, ReadonlySet<string>>): LearnedName
   return addLearned(NOTHING_LEARNED, Object.fromEntries([...found].map(([className, names]) => [className, [...names]])))
 }
 
-/** Collects the unknown names of a record, and of the records nested in it. */
 function collectRecord(body: unknown, { byName, open, className }: Resource, found: Map<string, Set<string>>): void {
   if (!isObject(body)) return
   for (const name of Object.keys(body)) {

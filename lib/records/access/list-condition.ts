@@ -1,14 +1,11 @@
-/**
- * List condition: the `where` of a list in the model, as a Condition: it is the same for everybody, and so are the values in it.
- * Refuses with a plain Error, by entity and property, what cannot be translated; `requireConditions` does so when the engine is created.
- */
+/** List condition: the `where` of a list in the model, as a Condition. Refuses an untranslatable `where` when the engine is created. */
 import { FilterQueryReader } from './orm-filter.ts'
 import type { Model, ToManyAttribute } from '../../model/model.ts'
 import type { Condition } from '../plan/read-plan.ts'
 
 const known = new WeakMap<object, Condition>()
 
-/** The condition that the records of a list meet beside their link; undefined where all that are linked are of it. */
+/** Returns undefined for a list of all linked records. */
 export function parseListCondition({ where, target, name }: ToManyAttribute): Condition | undefined {
   if (where === undefined) return undefined
   let condition = known.get(where)
@@ -19,7 +16,7 @@ export function parseListCondition({ where, target, name }: ToManyAttribute): Co
   return condition
 }
 
-/** @throws Error for a list whose condition cannot be translated. */
+/** @throws Error that names entity and property */
 export function requireConditions({ entities }: Model): void {
   for (const { className, attributes } of entities) {
     for (const attribute of attributes) {

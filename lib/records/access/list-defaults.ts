@@ -1,8 +1,6 @@
 /**
- * List defaults: the sort, the limit and the filter of a request that names none, as the application gives them for a resource. They hold
- * for the resource's own list: not for lists below a record, nor for what is shown within other records. Takes the application's words and
- * the vocabulary; gives parsed parameters. Refuses with TypeError and RangeError, when the engine is created, what no request could ask
- * for.
+ * List defaults: the application's default sort, limit and filter for a resource's own list, not for lists below a record or within
+ * records. Refuses invalid defaults with TypeError and RangeError when the engine is created.
  */
 import { READS } from '../../foundation/base/http-methods.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
@@ -14,23 +12,17 @@ import { NO_PARAMETERS, parseParameters, vocabularyOf, type Parameters, type Raw
 import { parseReserved, type RawSort } from '../request/reserved-parameters.ts'
 import type { Target } from './resolve-path.ts'
 
-/** What a list of a resource has of which a request names none. */
 export interface ListDefaults {
   readonly sort: readonly RawSort[] | undefined
   readonly filters: readonly RawFilter[]
   readonly limit: number | undefined
-  /** By the parameters that a request has given: the same ones come again, and plans are found by them. */
+  /** Merged parameters are kept, since plans are found by the identity of parameters. */
   readonly merged: WeakMap<Parameters, Parameters>
 }
 
 export type DefaultsOfLists = ReadonlyMap<Resource, ListDefaults>
 
-/**
- * Reads the defaults of the resources that have some.
- *
- * @throws TypeError, RangeError for a sort or a filter that requests could not name, or that some callers could not, and for a limit above
- * the maximum
- */
+/** @throws TypeError, RangeError for a sort or filter that not every caller could ask for, and for a limit above the maximum */
 export function readListDefaults(resources: readonly Resource[], vocabulary: Vocabulary, limits: Limits): DefaultsOfLists {
   return new Map(
     resources.flatMap(resource => {
@@ -55,7 +47,7 @@ function readDefaults(resource: Resource, vocabulary: Vocabulary, limits: Limits
     limit,
     merged: new WeakMap(),
   }
-  // What depends on the caller may not exist for one of them, whose requests would be refused then.
+  // With an attribute that depends on the caller, requests of some callers would fail.
   const allows = ({ rules }: Resource, action: 'get' | 'list'): boolean => rules.access[action] === true
   const context = { limits, vocabulary, visibility: { ...EVERYTHING, shape: 'defaults', allows } }
   const plan = (parameters: Partial<Parameters>): unknown =>
@@ -79,7 +71,6 @@ function readSort(sort: string | readonly string[]): readonly RawSort[] | undefi
   return parameters.sort
 }
 
-/** Reserved parameters that a resource gives defaults for by options of these names. */
 const BESIDE: ReadonlySet<string> = new Set(['sort', 'limit', 'depth', 'expand'])
 
 type Filter = NonNullable<NonNullable<Resource['rules']['defaults']>['filter']>
@@ -95,7 +86,6 @@ function readFilters(filter: Filter, vocabulary: Vocabulary): readonly RawFilter
   return parseParameters(pairs, vocabulary).filters
 }
 
-/** Returns the parameters of a request with what its list has by default. */
 export function withDefaults(given: Parameters, method: string, target: Target, defaults: DefaultsOfLists): Parameters {
   const own = target.kind === 'collection' && READS.has(method) ? defaults.get(target.resource) : undefined
   if (own === undefined) return given

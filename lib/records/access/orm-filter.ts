@@ -1,8 +1,6 @@
 /**
- * ORM filter: a condition in MikroORM's own language (FilterQuery), as scopes, entity filters and custom parameters give it, becomes a
- * Condition. Names are properties of the entity; comparisons have SQL's meaning, as they have in MikroORM: NULL is neither equal nor
- * unequal to anything, and neither is what lies behind an empty link. Refuses with a plain Error what cannot be translated: that is a
- * mistake of the application's code.
+ * ORM filter: turns MikroORM's FilterQuery, from scopes, entity filters and custom parameters, into a Condition. NULL is neither equal nor
+ * unequal to anything, as in SQL. Refuses with a plain Error: the application is wrong.
  */
 import { Reference } from '@mikro-orm/core'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
@@ -11,30 +9,26 @@ import type { Condition, KeyRef, Operand, ValueRef } from '../plan/read-plan.ts'
 import { readScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 
-/** A condition in three-valued logic: when it is true and when it is false. With NULLs it may be neither, which `$not` keeps. */
+/** A condition in three-valued logic: with NULL both may be untrue, and `$not` must keep that. */
 interface TernaryCondition {
   readonly holds: Condition
   readonly fails: () => Condition
 }
 
-/** Conditions, with the values that they speak of. */
 export class FilterQueryReader {
   readonly values: unknown[] = []
   readonly #of: Resource | undefined
   readonly #isOfModel: boolean
-  /** The form of the condition without its values, as a cache key. */
+  /** The conditions without values, as a cache key. */
   shape = ''
 
-  /**
-   * @param of the resource whose scope is read; undefined for custom parameters; 'model' for what is the same for everybody, whose values
-   * go with the condition
-   */
+  /** @param of the resource of a scope; undefined for custom parameters; 'model' for a condition with fixed values */
   constructor(of: Resource | 'model' | undefined) {
     this.#isOfModel = of === 'model'
     this.#of = of === 'model' ? undefined : of
   }
 
-  /** @throws Error that names the place. */
+  /** @throws Error that begins with `where` */
   read(query: unknown, resource: Resource, where: string): Condition {
     this.shape += where
     return this.#object(query, resource.attributes, [], where).holds
@@ -50,7 +44,7 @@ export class FilterQueryReader {
     this.shape += '{'
     const parts: TernaryCondition[] = []
     for (const [name, given] of Object.entries(query) as [string, unknown][]) {
-      // As in MikroORM: a rule about a user must not hold for all rows where there is none.
+      // As in MikroORM, undefined means NULL: `{ owner: user?.id }` must not hold for all rows without a user.
       const value = given ?? null
       this.shape += `${name}:`
       if (name === '$and' || name === '$or') {
@@ -77,7 +71,7 @@ export class FilterQueryReader {
     return attribute.kind === 'toOneOf' ? this.#polymorphic(attribute, value, hops, where) : this.#relation(attribute, value, hops, where)
   }
 
-  /** Takes what MikroORM takes: an entity, or the discriminator with the key. */
+  /** Takes an entity or `[discriminator, key]`, as MikroORM does. */
   #polymorphic({ branches }: ToOneOfAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     const empty: Condition = { kind: 'all', of: branches.map(relation => ({ kind: 'unlinked', hops, relation })) }
     if (value === null) {
@@ -165,7 +159,7 @@ export class FilterQueryReader {
   #relation(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     const { target } = relation
     const other = relation.kind === 'toOne' && relation.owner ? relation.targetKey : undefined
-    // As in MikroORM, the bare value of such a link is the value of the foreign key.
+    // As in MikroORM, a bare value of such a link is the value of the foreign key.
     if (relation.kind === 'toOne' && other !== undefined && isBare(value)) {
       const attribute = target.attributes.find(({ property }) => property === other.property) as ScalarAttribute
       return this.#scalar(attribute, value, { hops: [...hops, relation], attribute }, where)
@@ -213,7 +207,7 @@ export class FilterQueryReader {
     }
   }
 
-  /** Whether a relation links one of some records; null stands for none. */
+  /** Null in the list stands for an empty link. */
   #linksAnyOf(list: readonly unknown[], relation: RelationAttribute, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     const present = list.filter(item => item !== null)
     this.shape += `in${present.length}${present.length < list.length ? '?' : ''} `
@@ -252,12 +246,12 @@ function isNull(operand: Operand): Condition {
   return { kind: 'null', operand }
 }
 
-/** Returns a condition that NULL neither meets nor fails. */
+/** NULL neither meets nor fails the condition. */
 function unlessNull(holds: Condition, absent: () => Condition): TernaryCondition {
   return { holds, fails: () => ({ kind: 'all', of: [complement(holds), complement(absent())] }) }
 }
 
-/** Returns a condition that NULL either meets or fails. */
+/** The condition is never unknown. */
 function certain(holds: Condition): TernaryCondition {
   return { holds, fails: () => complement(holds) }
 }
@@ -287,7 +281,7 @@ function isEntity(value: object): boolean {
   return Reference.isReference(value) || Object.getPrototypeOf(value) !== Object.prototype
 }
 
-/** Whether a value is compared with a column: it is neither an entity nor a condition on one. */
+/** Whether a value is compared with a column. */
 function isBare(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isBare)
   if (typeof value !== 'object' || value === null || value instanceof Date) return true
@@ -297,13 +291,13 @@ function isBare(value: unknown): boolean {
   return entries.length > 0 && entries.every(([name, given]) => compares(name) && isBare(given))
 }
 
-/** A value as JavaScript code gives it: of the property's own type, or its JSON form. */
+/** Reads a value of JavaScript code: of the property's own type, or in JSON form. */
 export function typedValue(value: unknown, type: ScalarType): unknown {
   if (value instanceof Date)
     return type.kind === 'datetime' ? value.getTime() : type.kind === 'date' ? value.toISOString().slice(0, 10) : undefined
   if (typeof value === 'bigint') return type.kind === 'bigint' ? value : type.kind === 'integer' ? Number(value) : undefined
   if (value === null || value === undefined) return undefined
-  // A value that no record can have, such as a text longer than the column, is not an error: it finds nothing.
+  // A value that no record can have, such as a text too long for the column, finds nothing.
   return readScalar(value, { kind: type.kind })
 }
 

@@ -1,34 +1,28 @@
 /**
- * Plain scope: reads what a scope or a rule for writing gives. Most say which values some properties have: those have the same condition in
- * each request, which is made once, and is found by the names of the properties; only their values are read.
+ * Plain scope: reads the result of a scope or write rule. Most are like `{ owner: 5 }`, with the same properties each time: then the
+ * condition is made once, and later requests read only the values.
  */
 import type { Attribute, Resource } from '../../model/model.ts'
 import type { Condition } from '../plan/read-plan.ts'
 import { FilterQueryReader, typedValue } from './orm-filter.ts'
 
-/** The result of a scope, or of a rule for writing. */
 export interface ReadScope {
   readonly condition: Condition | undefined
   readonly values: readonly unknown[]
-  /** The form of the condition without its values: all of it that a plan depends on. */
+  /** The condition without values, on which plans depend. */
   readonly shape: string
 }
 
-/** The condition of some properties, each with how its value is read; that gives undefined for one of a wrong type. */
+/** Each reader returns undefined for a value of a wrong type. */
 interface KnownScope {
   readonly names: readonly string[]
   readonly read: readonly ((value: unknown) => unknown)[]
   readonly scope: ReadScope
 }
 
-/** The last plain condition of each resource, by whose it is. */
 const known = { scope: new WeakMap<Resource, KnownScope>(), write: new WeakMap<Resource, KnownScope>() }
 
-/**
- * Reads the condition of the only scope of a resource, or of its rule for writing.
- *
- * @param prefix what its shape begins with
- */
+/** @param prefix begins the shape */
 export function readScope(query: object, resource: Resource, kind: keyof typeof known, prefix = ''): ReadScope {
   const last = known[kind].get(resource)
   const values = last && readValues(query, last)
@@ -41,7 +35,7 @@ export function readScope(query: object, resource: Resource, kind: keyof typeof 
   return scope
 }
 
-/** Returns the values of a query with the properties of a known one; undefined where it says more, or something else. */
+/** Returns undefined for a query with other properties or conditions. */
 function readValues(query: object, { names, read }: KnownScope): readonly unknown[] | undefined {
   if (!isPlainQuery(query)) return undefined
   const values: unknown[] = []
@@ -55,7 +49,6 @@ function readValues(query: object, { names, read }: KnownScope): readonly unknow
   return values.length === names.length ? values : undefined
 }
 
-/** Returns how the values of a query are read that gives nothing but values of properties. */
 function findReaders(query: object, { attributes }: Resource): readonly ((value: unknown) => unknown)[] | undefined {
   const readers: ((value: unknown) => unknown)[] = []
   for (const [name, value] of Object.entries(query)) {

@@ -1,6 +1,6 @@
 /**
- * Resolve path: the names in a path become a Target in the model. Takes path segments; refuses with version_unknown, resource_unknown,
- * record_not_found (an ID that cannot be one), attribute_not_found, path_unknown.
+ * Resolve path: turns a path into a Target in the model. Refuses with version_unknown, resource_unknown, record_not_found (an invalid ID),
+ * attribute_not_found, path_unknown.
  */
 import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
 import { RestError, restError } from '../../foundation/base/errors.ts'
@@ -15,14 +15,11 @@ import type { Attribute, ResourceMark, Model, Resource, ToManyAttribute } from '
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { describeClosed, EVERYTHING, existsFor, isOpen, isVisible, openNames, type Visibility } from '../plan/visibility.ts'
 
-/** The path of a request, cut into pieces. */
 type RequestPath = Pick<Request, 'base' | 'segments'>
 
-/** What a path points at. */
 export type Target =
-  /** The index of a version, or its description: the document of all that it serves. */
   | { readonly kind: 'index'; readonly isDescription: boolean }
-  /** A path where nothing but custom routes of the application is. */
+  /** A path of custom routes alone. */
   | { readonly kind: 'own' }
   | { readonly kind: 'collection'; readonly resource: Resource }
   | { readonly kind: 'record'; readonly resource: Resource; readonly key: RecordKey; readonly id: string }
@@ -33,7 +30,7 @@ export type Target =
       readonly id: string
       readonly attribute: Attribute
     }
-  /** The link between a record and the user who asks. */
+  /** The mark of the calling user on a record (`/posts/1/like`). */
   | {
       readonly kind: 'mark'
       readonly resource: Resource
@@ -41,7 +38,7 @@ export type Target =
       readonly id: string
       readonly mark: ResourceMark
     }
-  /** One record of a list attribute: `member` names it among all of its resource. */
+  /** One record of a list attribute. */
   | {
       readonly kind: 'member'
       readonly resource: Resource
@@ -51,15 +48,12 @@ export type Target =
       readonly member: { readonly resource: Resource; readonly key: RecordKey; readonly id: string }
     }
 
-/** Finds the resource of a path segment. */
 export type ResourceLookup = (name: string, version: string) => Resource | undefined
 
-/** The default look-up: any accepted name of a resource. */
 export function defaultLookUp(model: Model): ResourceLookup {
   return name => model.byName.get(name)
 }
 
-/** The version of a path; that of the bare root is the first one. */
 export function findVersion(path: RequestPath, versions: readonly string[], model: Model): string {
   const [version = versions[0] ?? NO_VERSION] = path.segments
   if (version !== NO_VERSION && !versions.includes(version)) throw unknownVersion(version, path, versions, model)
@@ -112,7 +106,7 @@ function tooLong(excess: string, base: string, version: string) {
   )
 }
 
-/** Returns the segments after the name of a resource that is a single record, whose ID they may leave out. */
+/** The path of a resource with a single record may leave out the ID. */
 function listRest(segments: readonly string[], { byName, marks }: Resource, single: string): readonly string[] {
   const [, , first, ...others] = segments
   if (first === undefined) return [single]
@@ -121,7 +115,7 @@ function listRest(segments: readonly string[], { byName, marks }: Resource, sing
   return isAttribute ? [single, first, ...others] : [first, ...others]
 }
 
-/** As `resolvePath`, for a path that custom routes answer too: where they alone are, only their methods are known. */
+/** As `resolvePath`; a path with custom routes needs no target in the model. */
 export function resolveBesideRoutes(request: RequestPath, version: string, model: Model, lookUp: ResourceLookup): Target {
   try {
     return resolvePath(request, version, model, lookUp)
@@ -131,7 +125,6 @@ export function resolveBesideRoutes(request: RequestPath, version: string, model
   }
 }
 
-/** The refusal of an ID that no record has. */
 export function notFound(resource: Resource, id: string) {
   if (!isOpen(resource)) return restError('record_not_found', 'There is no such record.')
   if (resource.key.length === 0)
@@ -161,15 +154,14 @@ function unknownResource({ base, segments: [, first = '', second] }: RequestPath
 
 function findAttribute(resource: Resource, name: string): Attribute {
   const attribute = resource.byName.get(name)
-  // A hidden attribute may be written by its path; for all other methods it does not exist.
+  // A hidden attribute may only be written by its path.
   if (attribute !== undefined) return isIds(attribute) ? plainIds(attribute) : attribute
   throw unknownAttribute(resource, name)
 }
 
-/** The refusal of a name in a path that no attribute has. */
 export function unknownAttribute(resource: Resource, name: string) {
   if (!isOpen(resource)) return restError('attribute_not_found', `There is no attribute "${name.slice(0, 100)}".`)
-  // Whether the caller may know the attributes of the resource is only judged once the path is resolved.
+  // No rule is asked yet: a hint may only name attributes that exist for every caller.
   const why = resource.rules.access.get === true ? describeClosed(resource.byName.get(name)) : undefined
   if (why !== undefined) return restError('attribute_not_found', why)
   const suggestion = resource.rules.access.get === true ? findNearest(name, openNames(resource.attributes)) : undefined
@@ -179,14 +171,13 @@ export function unknownAttribute(resource: Resource, name: string) {
   )
 }
 
-/** The refusal to read an attribute that is hidden: to a reader it does not exist. */
 export function refuseHidden(resource: Resource, attribute: Attribute, visibility: Visibility): void {
   if (isVisible(attribute, visibility)) return
   throw unknownAttribute(resource, attribute.name)
 }
 
 const READING: readonly HttpMethod[] = ['GET', 'HEAD']
-/** What takes parameters takes them in a body, too. */
+/** QUERY sends parameters in the body. */
 const QUERYING: readonly HttpMethod[] = [...READING, 'QUERY']
 const CHANGING: readonly HttpMethod[] = ['PUT', 'PATCH']
 const OF_INDEX: readonly HttpMethod[] = [...READING, 'OPTIONS']
@@ -197,22 +188,21 @@ const OF_MARK: readonly HttpMethod[] = ['POST', 'DELETE', 'OPTIONS']
 const OF_MEMBER: readonly HttpMethod[] = [...QUERYING, 'DELETE', 'OPTIONS']
 const OF_RECORD: readonly HttpMethod[] = [...QUERYING, ...CHANGING, 'DELETE', 'OPTIONS']
 
-/** Whether records of the resource can be created. Those of an abstract class cannot, unless a body names the class. */
+/** Records of an abstract class need the name of a class in the body. */
 export function isCreatable({ readOnly, hierarchy }: Resource): boolean {
   return !readOnly && (hierarchy === undefined || hierarchy.own !== undefined || hierarchy.attribute !== undefined)
 }
 
-/** Whether nothing of what the attribute relates to can be written. */
 function leadsToReadOnly(attribute: Attribute): boolean {
   return !isValue(attribute) && listTargets(attribute).every(({ readOnly }) => readOnly)
 }
 
-/** The methods that read an attribute: a plain value takes no parameters, so that there is nothing to send in a body. */
+/** A plain value takes no parameters, so no QUERY. */
 function retrievals(attribute: Attribute): readonly HttpMethod[] {
   return isValue(attribute) ? READING : QUERYING
 }
 
-/** The methods that a target takes, in the order of the `Allow` header (RFC 9110 section 10.2.1). */
+/** The methods of a target, in the order of the `Allow` header (RFC 9110 section 10.2.1). */
 export function allowedMethods(target: Target): readonly HttpMethod[] {
   switch (target.kind) {
     case 'index':
@@ -243,10 +233,9 @@ export function allowedMethods(target: Target): readonly HttpMethod[] {
 }
 
 /**
- * Gives the methods that a path takes, custom routes included. Refuses another: 405, or 400 where it is the kind of the attribute that
- * rules it out.
+ * Returns the methods of a path. Refuses others with 405; with 400, if the kind of the attribute forbids the method.
  *
- * @param own methods of custom routes of the same path
+ * @param own methods of custom routes of the path
  */
 export function checkMethod(method: string, target: Target, own: readonly string[] = []): readonly string[] {
   const isOfAttribute = target.kind === 'attribute' || target.kind === 'member'

@@ -1,8 +1,4 @@
-/**
- * Type form: the texts of a form become the JSON body that they mean, by the model. Takes the form and the target of the request; a text
- * that is no value of its attribute stays a text, which is refused where bodies are. Refuses with body_invalid a form where the body is a
- * bare value.
- */
+/** Type form: turns the texts of a form into a JSON body by the model. A text of a wrong type stays a text, which validation refuses. */
 import { restError } from '../../foundation/base/errors.ts'
 import { itemsOf, plainField, type FormBody, type FormField } from '../../foundation/base/form-body.ts'
 import { parseScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
@@ -13,7 +9,6 @@ import type { Target } from './resolve-path.ts'
 
 type ByName = ReadonlyMap<string, Attribute>
 
-/** Returns the body of a request that has a form. */
 export function typeForm(form: FormBody, method: string, target: Target): unknown {
   if (target.kind === 'collection' || target.kind === 'record') return typeRecord(form.fields, target.resource.byName)
   if (target.kind !== 'attribute') return form.plain()
@@ -50,7 +45,7 @@ function typeField(field: FormField, attribute: Attribute | undefined): unknown 
   }
 }
 
-/** The members of a list: those with numbers, or the values, of which an empty one alone is none. */
+/** Numbered members, else the values. A single empty value is an empty list. */
 function listOf(field: FormField): FormField[] | undefined {
   const { texts, members } = field
   if (members.size > 0) return itemsOf(field) ?? [field]
@@ -63,7 +58,7 @@ function typeObject(field: FormField, byName: ByName): unknown {
   return field.texts.length === 1 && field.texts[0] === '' ? null : plainField(field)
 }
 
-/** An ID, or an object that makes or changes a record. */
+/** An ID, or an object that creates or changes a record. */
 function typeLink(field: FormField, target: Resource, nullable: boolean, isId: boolean): unknown {
   if (field.members.size > 0 && !isId) return typeRecord(field.members, target.byName)
   const [part, ...others] = idParts(target)
@@ -77,13 +72,13 @@ function typeScalar(field: FormField, type: ScalarType, nullable: boolean): unkn
   return typeText(field.texts[0]!, type, nullable)
 }
 
-/** Kinds whose values in bodies are no texts. */
+/** Kinds that are not texts in JSON. */
 const TYPED = new Set(['integer', 'float', 'boolean'])
 
 function typeText(text: string, type: ScalarType, nullable: boolean): unknown {
   const { kind, items, asNumber } = type
   if (items !== undefined && text !== '') return items.find(item => String(item) === text) ?? text
-  // An input that is left empty has no value; a text may be empty.
+  // An empty input means NULL, except for a text.
   if (nullable && kind !== 'text' && (text === '' || text === 'null')) return null
   if (kind === 'boolean' && text === 'on') return true
   if (TYPED.has(kind) || asNumber === true) {

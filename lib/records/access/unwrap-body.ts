@@ -1,7 +1,6 @@
 /**
- * Unwrap body: where answers wrap their records by the option `envelope`, bodies of records may come wrapped in the same way: `{ "article":
- * { "title": "Hello" } }`. Takes a body, or a form, and the resource of its record; gives the record. Refuses with body_invalid a plain
- * record where it could be taken for a wrapped one.
+ * Unwrap body: with the option `envelope`, bodies may be wrapped like answers: `{ "article": { "title": "Hello" } }`. Refuses a plain
+ * record that looks wrapped with body_invalid.
  */
 import { restError } from '../../foundation/base/errors.ts'
 import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
@@ -12,7 +11,7 @@ import type { ScalarKind } from '../../foundation/values/scalar-type.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import type { Target } from './resolve-path.ts'
 
-/** Returns the resource whose record the body of a request is, or may be; undefined where it is something else. */
+/** Returns undefined for a body that is no record. */
 export function findBodyResource(method: string, target: Target): Resource | undefined {
   if (target.kind === 'collection' || target.kind === 'record') return target.resource
   if (target.kind !== 'attribute') return undefined
@@ -20,7 +19,7 @@ export function findBodyResource(method: string, target: Target): Resource | und
   return attribute.kind === 'toOne' || (attribute.kind === 'toMany' && method === 'POST') ? attribute.target : undefined
 }
 
-/** Returns the record in a body that is wrapped; else the body itself. */
+/** Returns the record in a wrapped body, else the body itself. */
 export function unwrapBody(body: unknown, resource: Resource, template: CompiledTemplate): unknown {
   const isForm = body instanceof FormBody
   if (template.isBare || !(isForm || isObject(body))) return body
@@ -32,7 +31,7 @@ export function unwrapBody(body: unknown, resource: Resource, template: Compiled
   return body
 }
 
-/** The keys of a wrapped body are those of the template, as in an answer: an object stands where the record does. */
+/** A wrapped body has an object in the record's place of the template. */
 function findObject(body: unknown, tree: Tree): unknown {
   if (!isObject(body)) return undefined
   const [key, part] = findRecord(Object.keys(body), tree) ?? []
@@ -49,7 +48,7 @@ function findFields(fields: ReadonlyMap<string, FormField>, tree: Tree): Readonl
   return typeof part === 'string' ? members : findFields(members, part!)
 }
 
-/** Returns the entry of a template that leads to the record, where a body has it and no other keys than the template. */
+/** Finds the record's place, if the body has no other keys than the template. */
 function findRecord(keys: readonly string[], tree: Tree): Tree[number] | undefined {
   if (!keys.every(key => tree.some(([known]) => known === key))) return undefined
   return tree.find(([key, part]) => keys.includes(key) && leadsToRecord(part))
@@ -59,7 +58,7 @@ function leadsToRecord(part: Tree[number][1]): boolean {
   return part === 'record' || (typeof part !== 'string' && part.some(([, inner]) => leadsToRecord(inner)))
 }
 
-/** Kinds whose values in bodies are no objects. */
+/** Kinds that are no objects in JSON. */
 const PLAIN: ReadonlySet<ScalarKind> = new Set([
   'integer',
   'bigint',
@@ -75,7 +74,6 @@ const PLAIN: ReadonlySet<ScalarKind> = new Set([
   'array',
 ])
 
-/** Whether an object may be the value of an attribute. */
 function takesObjects(attribute: Attribute | undefined): boolean {
   return attribute !== undefined && !(attribute.kind === 'scalar' && PLAIN.has(attribute.type.kind))
 }

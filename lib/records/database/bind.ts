@@ -1,7 +1,4 @@
-/**
- * Bind: the values of a request become the parameters of a statement, in its order. The only place where the texts of filters are typed.
- * Refuses with parameter_invalid when a value cannot be of its attribute's type.
- */
+/** Bind: turns the values of a request into parameters. Refuses a filter value of a wrong type with parameter_invalid. */
 import { withArticle } from '../../foundation/base/article.ts'
 import type { Binding } from './binding.ts'
 import type { Dialect, Statement } from './dialect.ts'
@@ -17,42 +14,35 @@ import type { RawFilter, RawValue } from '../request/query-string.ts'
 import type { AnswerBudget } from '../plan/answer-limits.ts'
 import { describeScalar, parseScalar, type ScalarType, type ScalarValue } from '../../foundation/values/scalar-type.ts'
 
-/** The values of one request. */
 export interface Arguments {
   readonly filters: readonly RawFilter[]
   readonly key: KeyValues
   readonly limit: number
   readonly offset: number
-  /** The number up to which records are counted. */
   readonly most?: number
-  /** The keys of the rows above, as `Dialect.encodeLinks` gives them. */
+  /** The keys of the rows above, from `Dialect.encodeLinks`. */
   readonly links?: unknown
-  /** The key of the one row above. */
   readonly link?: readonly unknown[]
-  /** Collects the values that are yet to be rendered by the application's functions, which may be asynchronous. */
+  /** Collects values for render functions, which may be asynchronous. */
   readonly pending?: PendingRender[]
-  /** The values of a resource's scope, or of custom parameters. */
   readonly findValues?: (resource: Resource | undefined) => readonly unknown[]
-  /** The request, for functions of the application that give a value to it; undefined where the engine reads for itself. */
+  /** Undefined where the engine itself reads. */
   readonly ctx?: HookContext | undefined
-  /** The values that the engine itself asks for. */
   readonly given?: readonly unknown[]
-  /** The limits of the answer; undefined where the engine reads for itself. */
   readonly room?: AnswerBudget
-  /** Ends the request before its answer. */
   readonly end?: RequestAbort | undefined
-  /** Takes a value that is not of its attribute's type, which is compared as a text nevertheless. */
+  /** Receives a value of a wrong type, which is compared as a text. */
   readonly misfits?: Misfits | undefined
 }
 
 /**
- * What a value is refused with, should no record hold it: a file may hold a text in a column of numbers, which is shown, and found by that.
+ * The refusal of a value of a wrong type, if no record holds the value: a column of numbers in a SQLite file may hold the text `many`, and
+ * `?count=many` must find the record.
  */
 interface Misfits {
   refusal?: Error
 }
 
-/** A value to be rendered once all rows are read. */
 export interface PendingRender {
   readonly record: Record<string, unknown>
   readonly name: string
@@ -60,12 +50,12 @@ export interface PendingRender {
   readonly stored: Readonly<Record<string, unknown>>
 }
 
-/** Longer patterns are more than the database's own matching takes. */
+/** In characters: the databases' own matching takes no more. */
 const MAX_PATTERN = 10_000
 
 const NO_PARAMETERS: readonly unknown[] = Object.freeze([])
 
-/** @param from the first binding: whose parameters stand in front comes with these */
+/** @param from earlier bindings are bound by the caller */
 export function bindParameters({ bindings }: Statement, given: Arguments, dialect: Dialect, from = 0): readonly unknown[] {
   if (bindings.length === from) return NO_PARAMETERS
   const parameters: unknown[] = []
@@ -116,22 +106,18 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
   }
 }
 
-/**
- * A function gives a value of its own to each request, such as the ID of its user. Where there is no request, there is none that depends on
- * it.
- */
+/** Returns the value for a request, such as the ID of its user. Without a request, a function with a parameter gives NULL. */
 type ValueOfRequest = (ctx: HookContext | undefined) => unknown
 
 function askForValue(value: ValueOfRequest, ctx: HookContext | undefined): unknown {
   if (ctx === undefined && value.length > 0) return null
   const given = value(ctx)
-  // A driver takes no undefined, and PostgreSQL's says nothing of a promise.
+  // SQLite's driver refuses undefined; PostgreSQL's takes a promise for a value.
   if (given instanceof Promise)
     throw new TypeError('A function in "params" of a computed attribute must give its value at once, got a promise.')
   return given ?? null
 }
 
-/** The parameter of a value in the form of a binding. */
 function encode(
   value: unknown,
   { type, form, inDocument = false }: { readonly type: ScalarType; readonly form: ValueForm; readonly inDocument?: boolean },
@@ -142,7 +128,7 @@ function encode(
   return form.encode(value, type)
 }
 
-/** The ID that a value of a filter is; undefined where it is one of another resource. */
+/** Returns the ID in a filter value; undefined for an ID of another resource. */
 function parseKey(
   { resource, oneOf }: { readonly resource: Resource; readonly oneOf?: ToOneOfAttribute },
   filter: RawFilter,
@@ -176,7 +162,7 @@ function listParameter({ type, forms, inDocument }: Binding & { from: 'filterLis
   return dialect.encodeList(values, type)
 }
 
-/** The pieces of every pattern, and of every plain value where it is compared as one. */
+/** With `~=`, plain values are patterns, too. */
 function patternsParameter(filter: RawFilter, dialect: Dialect): unknown {
   const all = isFolded(filter)
   return dialect.encodePatterns(
@@ -212,14 +198,14 @@ function filterParameter(binding: Binding & { from: 'filter' }, { filters, misfi
 }
 
 /**
- * Whether a value that is not of the type may still be what a column of the record holds. Of several values a wrong one is rather a
- * mistake, and a path may end in attributes of several types.
+ * Whether a column could hold the value in spite of its type. With several values, or a longer path, a wrong value is more likely a
+ * mistake.
  */
 function mayBeMisfit({ operator, negated, paths, values }: RawFilter, { codec }: ScalarType): boolean {
   return operator === '=' && !negated && paths.length === 1 && !paths[0]!.includes('.') && values.length === 1 && codec === undefined
 }
 
-/** The typed value; null where nothing can equal it. */
+/** Returns null if no stored value can be equal. */
 function parseBound(value: RawValue, type: ScalarType, filter: RawFilter, dialect: Dialect): unknown {
   const text = unescape(value)
   const typed = parseScalar(text, type)
@@ -227,7 +213,7 @@ function parseBound(value: RawValue, type: ScalarType, filter: RawFilter, dialec
   return dialect.findBound(typed, type, filter.operator)
 }
 
-/** Whether a text is not a number, or the number as it is shown: a database takes `01`, `1.0` and `1e3` for integers, too. */
+/** Whether a text is no number, or a number as answers show numbers: not `01`, `1.0` or `1e3`, which databases take for integers, too. */
 function isSpelledAsShown(text: string): boolean {
   const number = Number(text)
   if (!/^\s*[+-]?(?:\d|\.\d)/.test(text) || Number.isNaN(number) || String(number) === text) return true

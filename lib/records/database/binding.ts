@@ -1,9 +1,8 @@
-/** Binding: where the parameters of a statement come from. */
+/** Binding: where a parameter of a statement comes from. */
 import type { KeyPart, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { ValueForm } from './value-form.ts'
 
-/** Where a parameter of a statement comes from. */
 export type Binding =
   | {
       readonly from: 'filter'
@@ -20,10 +19,10 @@ export type Binding =
       readonly resource: Resource
       readonly part: number
       readonly form: ValueForm
-      /** See `KeyRef`: an ID of another resource is NULL. */
+      /** See `KeyRef`: an ID of another resource becomes NULL. */
       readonly oneOf?: ToOneOfAttribute
     }
-  /** All plain values of a filter, each in these forms, as one parameter; or all its patterns. */
+  /** All plain values of a filter, each in all forms, as one parameter; or all patterns. */
   | {
       readonly from: 'filterList'
       readonly filter: number
@@ -32,7 +31,7 @@ export type Binding =
       readonly inDocument: boolean
     }
   | { readonly from: 'filterPatterns'; readonly filter: number }
-  /** All IDs of a filter, of a resource with a key of one part, as one parameter. */
+  /** All IDs of a filter, as one parameter. */
   | {
       readonly from: 'filterKeys'
       readonly filter: number
@@ -42,16 +41,14 @@ export type Binding =
     }
   /** A part of the key in the path. */
   | { readonly from: 'key'; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }
-  /** The keys of the rows above, for a statement that reads one relation of all of them. */
+  /** The keys of all rows above, to read one relation of all. */
   | { readonly from: 'links'; readonly parts: readonly KeyPart[] }
-  /** A part of the key of the one row above. */
+  /** The key of the single row above. */
   | { readonly from: 'link'; readonly part: number; readonly type: ScalarType }
   | { readonly from: 'limit' }
   | { readonly from: 'offset' }
-  /** The number up to which records are counted. */
   | { readonly from: 'most' }
   | { readonly from: 'literal'; readonly value: unknown }
-  /** A value of a scope or custom parameter. */
   | {
       readonly from: 'scope'
       readonly of: Resource | undefined
@@ -68,9 +65,7 @@ export type Binding =
       readonly type: ScalarType
       readonly form: ValueForm
     }
-  /** A value of the model's own. */
   | { readonly from: 'model'; readonly value: unknown; readonly type: ScalarType; readonly form: ValueForm; readonly inDocument: boolean }
-  /** A value that is written to a column, or the key of a row that is written: of that type; undefined: of the column's own. */
+  /** A value to write, or the key of a row to write. `type` undefined: the column's own. */
   | { readonly from: 'written'; readonly type: ScalarType | undefined }
-  /** One of the values that the engine itself asks for. */
   | { readonly from: 'given'; readonly index: number; readonly type: ScalarType }

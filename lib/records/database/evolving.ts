@@ -1,66 +1,60 @@
-/** Evolving: what `schema: 'evolve'` is told, and the plan of what it changes in a database so that it fits the entities. Plain data. */
+/** Evolving: the options of `schema: 'evolve'`, and the plan of its changes. */
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 
-/** One change of a database. */
 export interface EvolveStep {
-  /** What is done, and to how many rows: a sentence that begins with its place. */
+  /** Names the place, says what changes, and counts the rows. */
   readonly sentence: string
-  /** The statements that do it. Values are `?`. */
+  /** The statements, with `?` for values. */
   readonly sql: readonly string[]
 }
 
-/** A column that may be another one by a new name. */
+/** A column and a property, the same under a new name? */
 export interface PossibleRename {
-  /** The singular name of the resource. */
+  /** Singular. */
   readonly resource: string
-  /** The column that the model lacks. */
+  /** Missing in the model. */
   readonly from: string
-  /** The property that the database lacks. */
+  /** Missing in the database. */
   readonly to: string
 }
 
-/** What is changed in a database. */
 export interface EvolvePlan {
   readonly steps: readonly EvolveStep[]
-  /** What the model lacks and stays as it is, a sentence each. */
+  /** A sentence for each table or column kept although the model lacks it. */
   readonly stays: readonly string[]
   readonly renames: readonly PossibleRename[]
 }
 
-/** A property that gets made-up values. */
 interface MadeProperty {
   readonly name: string
-  /** The singular name of the resource. */
+  /** Singular. */
   readonly resource: string
   readonly type: ScalarType
 }
 
-/** The options of `schema: 'evolve'`, and what takes its plan. */
 export interface Evolving {
-  /** Values for rows that have none, by resource and property. */
+  /** Values for empty rows, by resource and property. */
   readonly fill: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** New names of properties, by resource and old name. */
   readonly renamed: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** Whether what the model lacks is dropped. */
+  /** Whether to drop what the model lacks. */
   readonly drop: boolean
-  /** Which resources bear names of their own. */
   readonly resources: readonly ResourceDefinition[]
-  /** Makes up values for a row, best first. The same row gets the same values each time. */
+  /** Makes up values for a row, best first, always the same for one row. */
   readonly make: (property: MadeProperty, row: number) => Iterable<unknown>
-  /** Whether the database is left as it was: only the plan is asked for. */
+  /** Whether to make the plan alone. */
   readonly rehearses?: boolean
-  /** Whether the tables of the entities are dropped and made anew, with nothing in them. */
+  /** Whether to drop and create the tables of the entities. */
   readonly begins?: boolean
-  /** Takes the plan, before anything is changed. */
+  /** Called with the plan, before any change. */
   readonly onPlan?: ((plan: EvolvePlan) => Awaitable<void>) | undefined
 }
 
-/** Ends an opening that was made for its plan alone. */
 export class Rehearsed extends Error {}
 
-/** What stands against an evolution, in one line. */
+/** Why a database cannot evolve, in one line. */
 export class EvolveError extends Error {
   readonly plan: EvolvePlan
 

@@ -1,19 +1,16 @@
-/** Install line: the command that installs packages which are missing, in the versions that go with those that are there. */
+/** Install line: the command that installs missing packages, in fitting versions. */
 import { createRequire } from 'node:module'
 
 interface PackageManifest {
   readonly version: string
 }
 
-/** The version of MikroORM that is installed: each of its packages needs the others in exactly this one. */
+/** All packages of MikroORM must have exactly the same version. */
 export function installedOrmVersion(): string {
   return (createRequire(import.meta.url)('@mikro-orm/core/package.json') as PackageManifest).version
 }
 
-/**
- * Returns `npm install ...` for packages. Those of MikroORM need the version of the others: without it npm takes the newest, and ends in
- * ERESOLVE where that is another one.
- */
+/** Without a version, npm takes the newest MikroORM package, and fails with ERESOLVE beside an older one. */
 export function formatInstall(...packages: readonly string[]): string {
   return `npm install ${packages.map(name => (name.startsWith('@mikro-orm/') ? `${name}@${installedOrmVersion()}` : name)).join(' ')}`
 }

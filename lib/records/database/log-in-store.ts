@@ -1,66 +1,62 @@
 /**
- * Log-in store: what a database keeps of log-ins, so that all processes that serve it agree: tokens that have ended, users who are gone,
- * log-ins that have failed. A database of one process keeps none of it; it is in memory then.
+ * Log-in store: ended tokens, removed users and failed log-ins, in a database that several processes share. A single process keeps them in
+ * memory.
  */
 import type { Reading } from './dialect.ts'
 
-/** A token, as the store is asked for it. */
 export interface StoredToken {
   readonly id: string
-  /** The key of its user, each part as text. */
+  /** The user's key, each part as text. */
   readonly user: readonly string[]
-  /** The ID that all tokens of one log-in share; undefined for a token by itself. */
+  /** The ID of all tokens of one log-in; undefined for a single token. */
   readonly family?: string | undefined
 }
 
-/** What the store knows of a token. */
 export interface TokenState {
-  /** Whether it, or its family, has ended. */
+  /** Whether the token or its family has ended. */
   readonly hasEnded: boolean
-  /** When a user of this key was removed last, in microseconds since 1970. */
+  /** When a user of this key was last removed, in microseconds since 1970. */
   readonly removed: number | undefined
-  /** The mark of the user's state, where the token does not carry it itself. */
+  /** The mark of the user's state, if not in the token. */
   readonly mark: string | undefined
 }
 
-/** What has become of an attempt. */
+/** `void`: the attempt does not count. */
 export type LogInOutcome = 'failed' | 'succeeded' | 'void'
 
-/** Which attempts to log in count: those with IDs between these. IDs grow with time. */
+/** The IDs of attempts that count. IDs grow with time. */
 export interface LogInWindow {
   readonly after: bigint
   readonly before: bigint
 }
 
-/** Log-ins by one identifier that count against it, as IDs of attempts. */
+/** IDs of attempts that count against an identifier. */
 export interface LogInAttempts {
   readonly failed: readonly bigint[]
-  /** Those that are being checked. */
+  /** Attempts being checked now. */
   readonly pending: readonly bigint[]
 }
 
 export interface LogInStore {
-  /** Whether it may be written; else what is to be kept is kept in memory. */
+  /** If not, log-ins are kept in memory. */
   readonly mayWrite: boolean
-  /** Reads what is known of a token. */
   read(token: StoredToken): Reading<TokenState>
   /**
    * Ends a token, or a family of tokens.
    *
-   * @param expires when it would end by itself, in seconds since 1970
-   * @returns whether it had not ended before: of several who end it at once, one
+   * @param expires when the token ends by itself, in seconds since 1970
+   * @returns whether the token was valid before: true for one of several callers at once
    */
   end(id: string, expires: number, now: number): Promise<boolean>
-  /** Keeps the mark of a token that does not carry it. */
   keepMark(id: string, mark: string, expires: number, now: number): Promise<void>
   /**
    * Begins an attempt to log in.
    *
-   * @param attempt its ID
-   * @param most how many others may count; where so many do, nothing is begun
-   * @returns undefined when the attempt has begun, else what counts against it
+   * @param attempt the ID of the attempt
+   * @param most with so many other attempts that count, none begins
+   * @returns undefined if the attempt has begun, else the attempts that count against it
    */
   begin(name: string, attempt: bigint, window: LogInWindow, most: number): Promise<LogInAttempts | undefined>
-  /** Ends an attempt: a success takes back the failures before it, `void` takes back the attempt alone. */
+  /** Ends an attempt. A success forgets earlier failures. */
   settle(name: string, attempt: bigint, outcome: LogInOutcome, window: LogInWindow): Promise<void>
 }

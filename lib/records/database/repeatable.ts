@@ -1,4 +1,4 @@
-/** Repeatable: whether a write may run again, in another transaction, where several run at a time and one gets in the way of another. */
+/** Repeatable: whether a write may run again after a conflict with a transaction that runs at the same time. */
 
-/** `declared`: with all code of the application's that runs in it, which says so itself. */
+/** `declared`: the application's code in the write declares itself repeatable. */
 export type Repeatable = boolean | 'declared'

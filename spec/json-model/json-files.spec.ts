@@ -223,6 +223,23 @@ describe('fromJson', () => {
     assert.equal((await engine.handle('DELETE', '/v1/profile/1')).status, 405)
   })
 
+  it('shows the members of an object that holds others by numbers, that of its own ID too', async () => {
+    await using engine = await serving({ users: { 1: { name: 'A' }, 2: { name: 'B' } }, note: { id: 'text', text: 'x' } })
+    for (const [path, value] of [
+      ['users/1', { name: 'A' }],
+      ['users/2', { name: 'B' }],
+      ['note/text', 'x'],
+    ] as const) {
+      const { status, body } = await engine.handle('GET', `/v1/${path}`)
+      assert.deepEqual([status, (body as { value: unknown }).value], [200, value])
+    }
+    const put = await engine.handle('PUT', '/v1/users/1', undefined, { name: 'C' })
+    assert.equal(put.status, 200)
+    const { body } = await engine.handle('GET', '/v1/users')
+    assert.deepEqual((body as { users: unknown }).users, { 1: { name: 'C' }, 2: { name: 'B' }, id: 1 })
+    assert.equal((await engine.handle('GET', '/v1/users/3')).status, 404)
+  })
+
   it('serves an object by its own ID, with its relations, and relations to it', async () => {
     await using engine = await serving({
       settings: { id: 'main', ownerId: 2, name: 'owner' },

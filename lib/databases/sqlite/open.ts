@@ -17,7 +17,7 @@ import { ForeignSchema } from './foreign/schema.ts'
 import { name as quoted } from '../sql/sql.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
 import { SqliteWorldStore } from './world-store.ts'
-import { noteMissingFunctions } from './schema/missing-functions.ts'
+import { noteBrokenKeys, noteMissingFunctions } from './schema/missing-functions.ts'
 import { findCounters, requireKeys } from './orm/autoincrement.ts'
 import type { SharedSqliteDialect } from './orm/shared-dialect.ts'
 import { checkTables, noteMissing } from './schema/missing-tables.ts'
@@ -51,7 +51,10 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
     if ('attachDatabases' in opening.orm)
       foreign.found('orm.attachDatabases is left out: an engine has one database, and the tables of all schemas are in it.')
     const isOfOthers = database !== ':memory:' && !isNew
-    if (isOfOthers) noteMissingFunctions(handle.db, opening.notes)
+    if (isOfOthers) {
+      noteMissingFunctions(handle.db, opening.notes)
+      noteBrokenKeys(handle.db, opening.notes)
+    }
     const connection = await openWith(
       { ...opening, entities: entities ?? [...model!.entities] },
       { handle, foreign, found: model, isOfOthers },

@@ -111,7 +111,8 @@ function listRest(segments: readonly string[], { byName, marks }: Resource, sing
   const [, , first, ...others] = segments
   if (first === undefined) return [single]
   const name = decodeURIComponent(first)
-  const isAttribute = first !== single && others.length < 2 && (byName.has(name) || marks.has(name))
+  // An attribute may have the ID for its name, as "1" of an object that holds others by numbers.
+  const isAttribute = others.length < 2 && (byName.has(name) || marks.has(name))
   return isAttribute ? [single, first, ...others] : [first, ...others]
 }
 

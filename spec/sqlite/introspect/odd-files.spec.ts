@@ -85,6 +85,38 @@ describe('A file of another program', () => {
     assert.equal(await sortedIn(engine), 'Sea, The')
   })
 
+  it('is written where SQLite cannot apply its foreign keys, and nothing else of it goes unchecked', async () => {
+    await using file = await serve(`
+      create table dept (id integer primary key, code text);
+      create view seen as select id from dept;
+      create table emp (id integer primary key, name text, gone text references gone(id), code text references dept(code),
+        seen text references seen(id), dept_id integer references dept(id));
+      create table badge (id integer primary key, emp_id integer not null references emp(id) on delete cascade);
+      create table desk (id integer primary key, dept_id integer not null references dept(id));
+      insert into dept values (1, 'a'), (2, 'b'); insert into emp (id, name) values (1, 'Ann'); insert into desk values (1, 2);
+    `)
+    const notes = file.engine.notes.filter(note => note.includes('cannot apply'))
+    assert.deepEqual(notes, [
+      'Table "emp": SQLite cannot apply a foreign key of it (foreign key mismatch - "emp" referencing "seen"). ' +
+        'Requests that write such a table are not checked for foreign keys, as in programs that leave the checks off.',
+    ])
+    const { id } = await file.write('POST', 'emps', { name: 'Bob', gone: 'x', dept: 1 })
+    assert.deepEqual(
+      file.engine.requests.at(-1)!.changes!.map(({ type, resource }) => [type, resource]),
+      [['insert', 'emps']],
+    )
+    assert.equal((await file.write('PUT', `emps/${id}`, { code: 'zz' })).code, 'zz')
+    assert.equal((await file.ask('POST', 'emps', { dept: 99 }, 422)).errors[0].code, 'reference_not_found')
+    assert.equal((await file.write('POST', 'emps', [{ name: 'Cy' }, { name: 'Di', seen: '7' }])).length, 2)
+    await file.write('DELETE', `emps/${id}`)
+    // Others are checked as ever, before and after.
+    await file.write('DELETE', 'depts/1')
+    await file.ask('DELETE', 'depts/2', undefined, 409)
+    assert.equal(file.rows('select * from dept').length, 1)
+    await using other = await file.engine.fork()
+    assert.equal((await other.handle('POST', '/v1/emps', undefined, { name: 'x' })).status, 200)
+  })
+
   it('takes no functions that SQL could not call', async () => {
     const database = fileOf('create table book (id integer primary key)')
     for (const [functions, message] of [

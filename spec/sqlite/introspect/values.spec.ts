@@ -193,6 +193,24 @@ describe('values of a file', () => {
     await file.ask('PUT', 'ts/1', { v: {} }, 422)
   })
 
+  it('of columns whose type SQLite does not know are refused where it would make other values of them, with a note', async () => {
+    await using file = await serve(`
+      create table room (id integer primary key, code string);
+      create table phone (number phone primary key, n int);
+      insert into phone values ('+49 30', 1);
+    `)
+    assert.match(file.engine.notes.join(), /^room\.code \(string\), phone\.number \(phone\): SQLite does not know the type, /)
+    for (const code of ['007', '12345678901234567890', '1e3', ' 7', '1.50', '.5']) {
+      const [error] = (await file.ask('POST', 'rooms', { code }, 422)).errors
+      assert.equal(error.detail, `"code" must be another value: SQLite would make ${Number(code)} of it in a column of this type.`)
+      assert.equal(error.attribute, 'code')
+      await file.ask('POST', 'phones', { number: code }, 422)
+    }
+    for (const code of ['A1', '7', 7, 1.5, '+49 30', ''])
+      assert.equal(String((await file.write('POST', 'rooms', { code })).code), String(code))
+    assert.equal((await file.write('POST', 'phones', { number: '+49 31' })).number, '+49 31')
+  })
+
   it('of enums, defaults, generated columns and lengths are checked', async () => {
     await using file = await serve(`
       create table t (

@@ -7,6 +7,7 @@ import type Database from 'better-sqlite3'
 import type { LinkColumn } from '../../../model/stored-table.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { findAffinity, type Affinity } from './affinity.ts'
+import { findBrokenKey } from './broken-keys.ts'
 
 /** What is known of a table. */
 interface LinkTable {
@@ -55,7 +56,7 @@ function look(db: Database.Database, table: string): LinkTable {
   const keys = db.prepare('select "from" from pragma_foreign_key_list(?) group by id having count(*) = 1').pluck().all(table) as string[]
   const isDeferred = typeof made !== 'string' || /\bdeferr/i.test(made)
   return {
-    checked: new Set(isDeferred ? [] : keys.map(column => column.toLowerCase())),
+    checked: new Set(isDeferred || findBrokenKey(db, table) !== undefined ? [] : keys.map(column => column.toLowerCase())),
     affinities: new Map(columns.map(([column, type]) => [column.toLowerCase(), findAffinity(type)])),
     isExact: typeof made === 'string' && !/\bcollate\b/i.test(made),
     hasTriggers: trigger !== undefined,

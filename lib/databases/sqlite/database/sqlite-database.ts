@@ -9,6 +9,7 @@ import type { SqlFunctions } from '../../../records/database/world-store.ts'
 import { addForeignFunctions } from './foreign-functions.ts'
 import { likeFunction } from '../sql/match-like.ts'
 import { jsonFunction, matchFunction, momentFunction, roundedFunction, timeFunction } from '../sql/match.ts'
+import { isBrokenKey } from './broken-keys.ts'
 import { FileIdentity } from './file-identity.ts'
 import { ReachableCounter } from './count-reachable.ts'
 import { name } from '../../sql/sql.ts'
@@ -130,6 +131,10 @@ export class SqliteDatabase {
   readonly #reach: ReachableCounter
   #functions: SqlFunctions = {}
   #followsTime = false
+  /** The statements that have begun a transaction in which nothing has changed yet. */
+  #begun: string[] | undefined
+  /** Whether foreign keys are not checked, until the transaction is over. */
+  #isUnchecked = false
   #sizing: Database.Statement | undefined
   #bytes = 0
   #sizedAt = Number.NEGATIVE_INFINITY
@@ -278,15 +283,41 @@ export class SqliteDatabase {
 
   /** Prepares a statement for MikroORM. */
   prepare(sql: string): PreparedQuery {
+    if (this.#isUnchecked && !this.db.inTransaction) this.#checkKeys(true)
     let statement = this.#prepared.get(sql)
     if (statement === undefined) {
-      statement = new PreparedQuery(this.db.prepare(sql))
+      statement = new PreparedQuery(this.#prepareWrite(sql))
       // A schema change gives `*` another meaning.
       if (SCHEMA_CHANGE.test(sql)) this.#forgetSchema()
       // A very long statement inserts many rows, and rarely occurs again.
-      else if (sql.length <= MAX_TEXT) this.#prepared.set(sql, statement)
+      else if (sql.length <= MAX_TEXT && !this.#isUnchecked) this.#prepared.set(sql, statement)
     }
+    if (sql.startsWith('begin')) this.#begun = [sql]
+    else if (sql.startsWith('savepoint')) this.#begun?.push(sql)
+    else if (!statement.readonly || !statement.reader) this.#begun = undefined
     return statement
+  }
+
+  /**
+   * SQLite refuses each statement that it would check a foreign key for which leads nowhere, rows without the link included. Programs that
+   * leave checks off write such a table, and so does a transaction whose first statement it is.
+   */
+  #prepareWrite(sql: string): Database.Statement {
+    try {
+      return this.db.prepare(sql)
+    } catch (error) {
+      const begun = this.db.inTransaction ? this.#begun : []
+      if (this.#isUnchecked || !isBrokenKey(error) || begun === undefined) throw error
+      if (begun.length > 0) this.db.exec('rollback')
+      this.#checkKeys(false)
+      for (const statement of begun) this.db.exec(statement)
+      return this.db.prepare(sql)
+    }
+  }
+
+  #checkKeys(on: boolean): void {
+    this.db.pragma(`foreign_keys = ${on ? 'on' : 'off'}`)
+    this.#isUnchecked = !on
   }
 
   #forgetSchema(): void {

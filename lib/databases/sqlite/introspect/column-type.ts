@@ -4,6 +4,8 @@
  */
 import type Database from 'better-sqlite3'
 import type { ScalarKind } from '../../../foundation/values/scalar-type.ts'
+import { findAffinity } from '../database/affinity.ts'
+import { NUMERIC } from '../sql/exact-decimals.ts'
 import { areDates, findStoredTime, type FileScalar } from '../sql/stored-time.ts'
 import type { FileColumn, FileTable } from './introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
@@ -56,6 +58,11 @@ export function isComparable(column: FileColumn, other: FileColumn): boolean {
   return kind === referred && (kind === 'text' || kind === 'uuid' || kind === 'integer' || kind === 'bigint')
 }
 
+/** Whether SQLite makes numbers of strings of digits in a column, since it does not know its type, as `STRING`. */
+export function isNumeric({ type }: FileColumn): boolean {
+  return parseDeclared(type).kind === 'any' && findAffinity(type) === 'number'
+}
+
 /** The types of the columns of a table. */
 export class ColumnTypes {
   readonly #table: FileTable
@@ -100,6 +107,8 @@ export class ColumnTypes {
       case 'integer':
         if (TINY.test(column.type) && samples.every(value => value === 0 || value === 1)) return { ...type, kind: 'boolean' }
         return { ...type, ...findItems(column, 'number') }
+      case 'any':
+        return isNumeric(column) ? { ...type, column: NUMERIC } : type
       default:
         return type
     }
@@ -131,6 +140,7 @@ export class ColumnTypes {
     if (samples.some(value => typeof value === 'bigint')) return { kind: 'bigint', loose: true }
     if (kind === 'boolean' || kind === 'decimal')
       return samples.some(value => typeof value === 'string') ? { kind: 'text', loose: true } : { kind: 'integer', loose: true }
+    if (kind === 'any') return { ...type, kind: 'text' }
     return kind === 'float' || kind === 'json' ? undefined : { kind: 'text', loose: true, ...(column.collated ? { collated: true } : {}) }
   }
 }

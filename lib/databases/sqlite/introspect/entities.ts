@@ -4,15 +4,31 @@ import { buildEntities, type DescribedModel } from '../../introspect/entities.ts
 import { isWritable, type ForeignKey, type TableMapping } from '../../introspect/tables.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
-import { ColumnTypes, isComparable } from './column-type.ts'
+import { ColumnTypes, isComparable, isNumeric } from './column-type.ts'
 import { FileType } from './file-type.ts'
 import type { FileColumn, FileTable, Introspection } from './introspect.ts'
 
 export function buildFileEntities({ tables, broken }: Introspection, db: Database.Database): DescribedModel {
   return {
     ...buildEntities(tables, table => new FileMapping(table, db)),
-    notes: [...broken].map(([name, reason]) => `${name}: it is left out, since SQLite cannot read it: ${reason}.`),
+    notes: [
+      ...[...broken].map(([name, reason]) => `${name}: it is left out, since SQLite cannot read it: ${reason}.`),
+      ...noteNumeric(tables),
+    ],
   }
+}
+
+/** Notes columns of types that SQLite does not know. It takes them for numbers, where whoever declared them may have meant texts. */
+function noteNumeric(tables: readonly FileTable[]): string[] {
+  const columns = tables.flatMap(({ name, kind, columns: all }) =>
+    kind === 'table' ? all.filter(isNumeric).map(column => `${name}.${column.name} (${column.type})`) : [],
+  )
+  if (columns.length === 0) return []
+  const more = columns.length - 3
+  return [
+    `${columns.slice(0, 3).join(', ')}${more > 0 ? ` and ${more} more` : ''}: SQLite does not know the type, ` +
+      'and stores strings of digits as numbers there; one that would become another value, such as "007", is refused.',
+  ]
 }
 
 /** How many rows are read to see whether they link what is there. */

@@ -1,9 +1,10 @@
 /**
  * Missing functions: which functions the triggers of a file call that this SQLite does not have, since only the program of the file brings
- * them. Takes an open database; gives a note for each such trigger.
+ * them; and which foreign keys lead nowhere. Takes an open database; gives a note for each such trigger and table.
  */
 import type Database from 'better-sqlite3'
 import type { Notes } from '../../../foundation/base/notes.ts'
+import { findBrokenKey } from '../database/broken-keys.ts'
 
 /** Texts, names in quotes and comments, in which a bracket calls nothing. */
 const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*.*?\*\//gs
@@ -36,6 +37,19 @@ export function noteMissingFunctions(db: Database.Database, notes: Notes): void 
       `Table ${JSON.stringify(table)}: its trigger ${JSON.stringify(name)} calls ${what}, which only the program of the file has. ` +
         'Requests that set it off are refused (422) until the engine gets it: ' +
         `RestEngine.create({ functions: { ${first}: (...values) => ... } }).`,
+    )
+  }
+}
+
+/** Notes foreign keys that SQLite cannot apply. */
+export function noteBrokenKeys(db: Database.Database, notes: Notes): void {
+  const tables = db.prepare("select name from sqlite_schema where type = 'table' and sql like '%references%' order by rowid").pluck().all()
+  for (const table of tables as string[]) {
+    const said = findBrokenKey(db, table)
+    if (said === undefined || (said.startsWith('foreign') && !said.includes(`- "${table}" referencing`))) continue
+    notes.add(
+      `Table ${JSON.stringify(table)}: SQLite cannot apply a foreign key of it (${said}). ` +
+        'Requests that write such a table are not checked for foreign keys, as in programs that leave the checks off.',
     )
   }
 }

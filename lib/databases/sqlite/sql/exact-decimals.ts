@@ -5,15 +5,29 @@
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
 /** See `Dialect.describeUnstorable`. */
-export function describeUnstorable(value: unknown, { kind }: ScalarType): string | undefined {
+export function describeUnstorable(value: unknown, type: ScalarType): string | undefined {
+  if (makesNumbers(type)) {
+    const number = typeof value === 'string' && IS_NUMBER.test(value) ? String(Number(value)) : value
+    return number === value ? undefined : `another value: SQLite would make ${String(number)} of it in a column of this type`
+  }
+  const { kind } = type
   if (kind !== 'decimal' || isExact(String(value))) return undefined
   return 'a decimal number of at most 15 digits, because SQLite stores no more exactly'
 }
 
 /** See `Dialect.storesAll`. */
-export function storesAll({ kind }: ScalarType): boolean {
-  return kind !== 'decimal'
+export function storesAll(type: ScalarType): boolean {
+  return type.kind !== 'decimal' && !makesNumbers(type)
 }
+
+/** The column of a file whose declared type SQLite does not know, as `STRING`: it makes numbers of what looks like numbers. */
+export const NUMERIC = 'numeric'
+
+function makesNumbers({ kind, column }: ScalarType): boolean {
+  return column === NUMERIC && (kind === 'any' || kind === 'text')
+}
+
+const IS_NUMBER = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/
 
 /** See `Dialect.findBound`. */
 export function findBound(value: unknown, { kind }: ScalarType, operator: string): unknown {

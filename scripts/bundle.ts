@@ -1,16 +1,15 @@
 /**
  * Bundles the library and the command into few files, because each file costs Node a part of a millisecond. Dynamic imports are files of
- * their own, loaded on demand. Source maps lead back to the lines of lib/. Kysely is packed beside them, for quick starts. The build makes
- * dist/ with it, and a run of the specs its command.
+ * their own, loaded on demand. There are no source maps: they would lead a stack to lines of lib/, which is not published, while the lines
+ * of dist/ can be read. Kysely is packed beside them, for quick starts. The build makes dist/ with it, and a run of the specs its command.
  */
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { bundleWorkbench } from './bundle-workbench.ts'
 import { dropComments } from './drop-comments.ts'
 import { mergeChunks } from './merge-chunks.ts'
 import { packKysely } from './pack-kysely.ts'
-import { thinSourceMap } from './thin-source-maps.ts'
 
 /**
  * @param root the repository
@@ -38,9 +37,6 @@ export async function bundle(root: string, dist: string): Promise<void> {
     platform: 'node',
     target,
     packages: 'external',
-    sourcemap: true,
-    // The published package has no lib/, but stacks still name its files and lines.
-    sourcesContent: false,
     metafile: true,
     logLevel: 'warning',
   })
@@ -56,7 +52,6 @@ export async function bundle(root: string, dist: string): Promise<void> {
     { name: 'command', entries: ['lib/doors/cli/main.ts'] },
   ])
   dropAllComments(dist)
-  thinSourceMaps(dist)
   await writeWorkbench(join(dist, 'workbench'))
   await packKysely(root, join(dist, 'packed'), target)
 }
@@ -65,19 +60,8 @@ export async function bundle(root: string, dist: string): Promise<void> {
 function dropAllComments(dist: string): void {
   for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('.js')) continue
-    const [file, mapFile] = [join(dist, name), join(dist, `${name}.map`)]
-    if (!existsSync(mapFile)) continue
-    const { code, map } = dropComments(readFileSync(file, 'utf8'), readFileSync(mapFile, 'utf8'))
-    writeFileSync(file, code)
-    writeFileSync(mapFile, map)
-  }
-}
-
-/** Thins the source maps, which would be a third of the package. */
-function thinSourceMaps(dist: string): void {
-  for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
     const file = join(dist, name)
-    if (name.endsWith('.js.map')) writeFileSync(file, thinSourceMap(readFileSync(file, 'utf8')))
+    writeFileSync(file, dropComments(readFileSync(file, 'utf8')))
   }
 }
 

@@ -1,23 +1,15 @@
 /**
  * Drops the comments of a bundle that stand in lines of their own: they are for those who read lib/, and what an editor shows is in the
- * types. Takes a script and its source map as texts, gives both. What begins like a comment inside of a text stays: the code must be the
- * same without white space.
+ * types. Takes a script as a text, and gives it. What begins like a comment inside of a text stays: the code must be the same without white
+ * space.
  */
 import { transformSync } from 'esbuild'
 
-interface SourceMapText {
-  readonly mappings: string
-}
-
-export function dropComments(code: string, map: string): { readonly code: string; readonly map: string } {
+export function dropComments(code: string): string {
   const lines = code.split('\n')
-  const { mappings, ...others } = JSON.parse(map) as SourceMapText
-  const groups = mappings.split(';')
-  const dropped = findComments(lines).filter(index => (groups[index] ?? '') === '')
-  const gone = new Set(dropped)
+  const gone = new Set(findComments(lines))
   const kept = lines.filter((_, index) => !gone.has(index)).join('\n')
-  if (squeeze(kept) !== squeeze(code)) return { code, map }
-  return { code: kept, map: JSON.stringify({ ...others, mappings: groups.filter((_, index) => !gone.has(index)).join(';') }) }
+  return squeeze(kept) === squeeze(code) ? kept : code
 }
 
 /** The lines of comments, where a line holds nothing else. */

@@ -1,7 +1,7 @@
 /**
  * Merges chunks that are always loaded together. A bundler makes a chunk of the modules that the same entries share, so each module that is
  * loaded on demand cuts what all others load into smaller files. Takes what esbuild says of its outputs and groups of entries; writes one
- * file for each group in the place of its chunks, and changes the imports of the others, line by line, so that their source maps stay true.
+ * file for each group in the place of its chunks, and changes the imports of the others.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -76,8 +76,6 @@ async function writeGroup(root: string, outputs: Outputs, name: string, chunks: 
     bundle: true,
     format: 'esm',
     platform: 'node',
-    sourcemap: true,
-    sourcesContent: false,
     logLevel: 'warning',
     plugins: [
       {
@@ -125,5 +123,5 @@ export async function mergeChunks(root: string, { outputs }: Metafile, groups: r
     if ([...moved.keys()].some(chunk => text.includes(`/${chunk}"`))) throw new Error(`${path} imports a chunk that was merged.`)
     writeFileSync(file, text)
   }
-  for (const path of merged) for (const file of [path, `${path}.map`]) rmSync(join(root, file))
+  for (const path of merged) rmSync(join(root, path))
 }

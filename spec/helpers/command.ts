@@ -31,8 +31,10 @@ export async function installLibrary(folder: string): Promise<void> {
     return symlink(join(dirname(COMMAND), '..'), installed, 'junction')
   }
   await mkdir(installed, { recursive: true })
-  await writeFile(join(installed, 'package.json'), JSON.stringify({ type: 'module', exports: './index.js' }))
+  await writeFile(join(installed, 'package.json'), JSON.stringify({ type: 'module', exports: { '.': './index.js', './*': './*.js' } }))
   await writeFile(join(installed, 'index.js'), `export * from ${JSON.stringify(LIBRARY)}\n`)
+  const runner = pathToFileURL(join(ROOT, 'lib/doors/runners/node-test.ts')).href
+  await writeFile(join(installed, 'node-test.js'), `export * from ${JSON.stringify(runner)}\n`)
 }
 // Colours are for terminals, and the environment of the specs may force them.
 const { FORCE_COLOR: _, ...ENV } = process.env

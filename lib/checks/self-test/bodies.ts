@@ -1,7 +1,4 @@
-/**
- * Bodies: generated bodies of POST and PUT. Those that make records are completed as `engine.given` completes them; relations link records
- * that exist, or make new ones. A wrong body is a good one with one mistake, which the OpenAPI document refuses, too.
- */
+/** Bodies: generates good bodies, and wrong bodies with a single mistake that the OpenAPI document refuses too. */
 import { shownName } from '../../model/ids-name.ts'
 import type { DescribedOperation } from '../../description/conformity/conformity.ts'
 import type { Schema } from '../../description/openapi/schema.ts'
@@ -13,21 +10,18 @@ import type { Overrides } from '../../engine/testing/given-options.ts'
 import { isDeepEqual, isPlainlyShown, type PlainRecord } from './values.ts'
 import type { Subject } from './subject.ts'
 
-/** What bodies are made with. */
 export interface BodyMaker {
-  /** Completes a body that makes a record. */
+  /** Adds required attributes, as `engine.given` does. */
   readonly complete: (resource: Resource, overrides: Overrides, seed: number) => Promise<Record<string, unknown>>
-  /** IDs of records that a relation may link. */
   readonly listIds: (resource: Resource) => readonly (string | number)[]
   readonly isSetOnUpdate: (resource: Resource, attribute: Attribute) => boolean
-  /** Milliseconds since 1970. */
   readonly now: number
 }
 
-/** How relations of a body are given: by IDs of records that exist, or by new records as far as the model needs them. */
+/** IDs of existing records, or objects that make new records. */
 type Linking = 'ids' | 'objects'
 
-/** Returns a body that makes a record: what the model needs, and some of what may be given. */
+/** Returns required and some optional attributes. */
 export async function makeBody(maker: BodyMaker, resource: Resource, random: Random, linking: Linking): Promise<Record<string, unknown>> {
   const overrides: Record<string, unknown> = {}
   const unique = new Set([...resource.keyNames, ...resource.uniques.flat().map(path => path.split('.')[0]!)])
@@ -45,7 +39,7 @@ export async function makeBody(maker: BodyMaker, resource: Resource, random: Ran
   return omitFilled(await maker.complete(resource, overrides, random.between(1, 1_000_000_000)), resource)
 }
 
-/** Leaves out what the engine gives, which clients may not. */
+/** Omits attributes that only the engine may set. */
 function omitFilled(body: Readonly<Record<string, unknown>>, { byName }: Resource): Record<string, unknown> {
   const left = Object.entries(body).filter(([name]) => byName.get(name)?.fill === undefined)
   const omit = (attribute: Attribute | undefined, value: unknown): unknown => {
@@ -56,26 +50,26 @@ function omitFilled(body: Readonly<Record<string, unknown>>, { byName }: Resourc
   return Object.fromEntries(left.map(([name, value]) => [name, omit(byName.get(name), value)]))
 }
 
-/** Whether an optional value is given: neither a key nor a version, which bodies hold for other reasons. */
+/** Excludes keys and versions, which follow other rules. */
 function isChosen(attribute: ScalarAttribute): boolean {
   return !attribute.hidden && !attribute.primary && !attribute.version && attribute.source.kind === 'column'
 }
 
-/** The ID of a record that may be linked: not of what may be linked once only. */
+/** A unique relation gets no ID, since its target may be taken. */
 function pickLink(attribute: ToOneAttribute, { listIds }: BodyMaker, random: Random): string | number | undefined {
   if (attribute.unique || !attribute.owner || attribute.primary || attribute.formula !== undefined) return undefined
   const ids = listIds(attribute.target)
   return ids.length === 0 ? undefined : random.pick(ids)
 }
 
-/** A value of the type, made up. */
+/** @param other a value to avoid */
 function makeValue(attribute: ScalarAttribute, { singular }: Resource, random: Random, now: number, other?: unknown): unknown {
   for (const value of fakeValues(attribute, { random, readable: undefined, now, bearer: singular }))
     if (!isDeepEqual(value, other)) return value
   return undefined
 }
 
-/** Returns a body of PUT: other values of some attributes, and other links. */
+/** Changes some attributes and links. */
 export function makeChange(maker: BodyMaker, resource: Resource, record: PlainRecord, random: Random): Record<string, unknown> {
   const unique = new Set([...resource.keyNames, ...resource.uniques.flat().map(path => path.split('.')[0]!)])
   const body: Record<string, unknown> = {}
@@ -94,15 +88,13 @@ export function makeChange(maker: BodyMaker, resource: Resource, record: PlainRe
   return body
 }
 
-/** A body with a mistake. */
 interface WrongBody {
   readonly body: unknown
-  /** The attribute that is wrong. */
   readonly attribute: string
   readonly mistake: string
 }
 
-/** Returns bodies with one mistake each: every one that the schema of the operation knows. */
+/** Lists the mistakes that the schema can detect. */
 export function listWrongBodies(good: Record<string, unknown>, operation: DescribedOperation, subject: Subject): WrongBody[] {
   const { resource, bodyPath } = subject
   const { document } = subject.version
@@ -131,10 +123,7 @@ export function listWrongBodies(good: Record<string, unknown>, operation: Descri
   ]
 }
 
-/**
- * Types of the application alone know which values they take, and so does a wrapper that stores another value of what is hidden: the hash
- * of a password.
- */
+/** Only the application knows valid values of custom types, and of hidden attributes that a wrapper replaces (a password by its hash). */
 function isJudged(attribute: Attribute, { rules }: Resource): boolean {
   if (attribute.hidden && rules.wrappers.create !== undefined) return false
   return attribute.kind !== 'scalar' || (attribute.type.kind !== 'custom' && attribute.type.loose !== true)

@@ -1,6 +1,6 @@
 /**
- * Check filters: that a filter and its complement split a list, that each record is in the right part, and that counts agree. Values are
- * those of records, so that each filter finds something.
+ * Check filters: tests whether a filter and its complement split a list, with values of existing records, so that each filter finds a
+ * record.
  */
 import { findMeaning } from './filter-meaning.ts'
 import type { Random } from '../../engine/testing/random.ts'
@@ -10,10 +10,9 @@ import { SIGN_OF_MARK } from '../../records/request/operators.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import { findId, findLinkedId, isPlainlyShown, show, toFilterText, type PlainRecord } from './values.ts'
 
-/** A filter with a value. */
 interface TriedFilter extends ListedFilter {
   readonly text: string
-  /** The value as records show it; undefined where records do not show whether they meet the filter. */
+  /** Undefined: records do not show whether they match. */
   readonly value: unknown
 }
 
@@ -25,7 +24,6 @@ export async function checkFilters(probe: Probe, subject: Subject, random: Rando
   }
 }
 
-/** Takes the value of a record. */
 async function giveValue(test: Case, subject: Subject, filter: ListedFilter, random: Random): Promise<TriedFilter | undefined> {
   const attribute = subject.find(filter.path)
   if (attribute === undefined) return undefined
@@ -42,7 +40,7 @@ async function giveValue(test: Case, subject: Subject, filter: ListedFilter, ran
   }
   if (attribute.kind !== 'scalar') return undefined
   if (shown === null && (filter.mark === '>' || filter.mark === '<')) return undefined
-  // How the text of a custom type's filter is read is its own affair.
+  // Only the application knows how filters on custom types read text.
   if (['json', 'jsonValue', 'blob', 'array', 'custom'].includes(attribute.type.kind)) return undefined
   if (shown === '' && attribute.type.kind !== 'text') return undefined
   const text = toFilterText(shown, attribute.type)
@@ -53,7 +51,7 @@ function escapeId(id: string): string {
   return id === 'null' ? String.raw`\null` : id.replaceAll(/[\\,*=]/g, String.raw`\$&`)
 }
 
-/** The value that a record shows at the path; undefined where none does, or where what is shown is not what is stored. */
+/** Returns undefined if the record hides the stored value. */
 async function readValue(test: Case, subject: Subject, { path }: ListedFilter, random: Random): Promise<unknown> {
   const record = random.pick(subject.records)
   let value: unknown = record
@@ -66,7 +64,7 @@ async function readValue(test: Case, subject: Subject, { path }: ListedFilter, r
     if (value === undefined || value === null) return value === null && isLast ? null : undefined
     if (attribute.kind === 'toOne' && !isLast && !isObject(value)) {
       if (index > 0) return undefined
-      // One expanded record is enough for all filters behind the relation.
+      // A single expanded record is enough.
       const at = subject.record(record)
       const answer = at === undefined ? undefined : await test.read(subject.list({}, { expand: name, depth: 1 }, at))
       value = answer === undefined ? undefined : subject.recordIn(answer.body)?.[name]
@@ -110,7 +108,7 @@ async function checkSplit(test: Case, subject: Subject, filter: TriedFilter): Pr
   if (filter.mark === '>' || filter.mark === '<') await checkRange(test, subject, filter, part)
 }
 
-/** Whether each record is in the right part, where the record shows it. */
+/** Tests whether each record is in the correct part. */
 function checkMembers(test: Case, subject: Subject, filter: TriedFilter, part: PartOfList, rest: PartOfList): void {
   const attribute = subject.find(filter.path)
   if (attribute === undefined || filter.path.length !== 1) return
@@ -131,11 +129,11 @@ function checkMembers(test: Case, subject: Subject, filter: TriedFilter, part: P
   }
 }
 
-/** What is at least a value, what is less, and NULL are all records. */
+/** Records with at least a value, with less and with NULL must make up the list. */
 async function checkRange(test: Case, subject: Subject, filter: TriedFilter, part: PartOfList): Promise<void> {
   const { parameter, text, mark } = filter
   const written = parameter.slice(0, -1)
-  // "age<" with its "=" is "at most"; the other side is "more than", which has no "=".
+  // The complement of `age<=` is `age>` without `=`, so the query is written by hand.
   const other = mark === '>' ? '<' : '>'
   const query = [written, other, text].map(encodeURIComponent).join('')
   const path = `${subject.path}?${query}&${subject.parameter('limit')}=0`

@@ -1,14 +1,12 @@
-/** Check lists: that counts, pages and orders of a list agree with each other and with its records. */
+/** Check lists: compares count, pages and order of a list with its records. */
 import type { Attribute } from '../../model/model.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
 import { WINDOW, draw, type Subject } from './subject.ts'
 import { compareShown, findId, isOrdered, isPlainlyShown, show, type PlainRecord } from './values.ts'
 
-/** Pages that are followed at most. */
 const MAX_PAGES = 12
 
-/** An order that can be seen in the records. */
 interface VisibleOrder {
   readonly key: string
   readonly compare: (a: PlainRecord, b: PlainRecord) => number
@@ -41,7 +39,7 @@ async function checkCount(test: Case, subject: Subject): Promise<void> {
   })
 }
 
-/** Follows `next` from a place of the list, and compares with the same part in one piece. */
+/** Follows `next` from a random offset, and compares the records with a single large page. */
 async function checkPages(test: Case, subject: Subject, random: Random): Promise<void> {
   const { count = 0, resource } = subject
   const size = random.between(1, Math.max(1, Math.ceil(Math.min(count, WINDOW) / 4)))
@@ -68,7 +66,7 @@ async function checkPages(test: Case, subject: Subject, random: Random): Promise
   })
 }
 
-/** The sort keys whose order the records show: plain attributes, and lists by their length. */
+/** Sort keys that records show: plain attributes, and lists by length. */
 function listOrders({ resource: { attributes } }: Subject): VisibleOrder[] {
   return attributes.flatMap((attribute): VisibleOrder[] => {
     if (!attribute.sortable || attribute.flag !== undefined || !isPlainlyShown(attribute) || !/^[\w-]+$/.test(attribute.name)) return []

@@ -1,6 +1,5 @@
 /**
- * Check records: that a record, its attributes and what it links read alike in a list, by their own paths, by HEAD, and with less or more
- * of them shown.
+ * Check records: compares a record in a list with the same record at its own path, by HEAD, and with `depth`, `expand` and `attributes`.
  */
 import { isRelation, isValue, type Attribute } from '../../model/model.ts'
 import type { Random } from '../../engine/testing/random.ts'
@@ -23,7 +22,6 @@ export async function checkRecords(probe: Probe, subject: Subject, random: Rando
   }
 }
 
-/** Returns the record as it reads by its own path. */
 async function checkRecord(test: Case, subject: Subject, listed: PlainRecord, path: string): Promise<PlainRecord | undefined> {
   const answer = await test.ask('GET', subject.list({}, { depth: 1 }, path))
   if (answer === undefined) return undefined
@@ -72,13 +70,12 @@ async function checkAttribute(test: Case, subject: Subject, record: PlainRecord,
   } else if (attribute.kind === 'toOne') {
     const linked = body[String(body['resource'])]
     const [expected, found] = [findLinkedId(shown, attribute.target), findLinkedId(linked, attribute.target)]
-    // The linked record may not show its key.
+    // The linked record may hide its key.
     const isAlike = expected === found || (found === undefined && linked !== null)
     test.check('read', isAlike, where, () => `The record ${at} links ${show(shown)}, and the path of the relation gives ${show(linked)}.`)
   }
 }
 
-/** `depth`, `expand` and `attributes`. */
 async function checkSelection(test: Case, subject: Subject, record: PlainRecord, at: string, random: Random): Promise<void> {
   const { attributes } = subject.resource
   const relations = attributes.filter(each => isRelation(each) && isPlainlyShown(each) && record[each.name] !== undefined)

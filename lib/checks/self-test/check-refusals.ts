@@ -1,6 +1,4 @@
-/**
- * Check refusals: that wrong parameters, paths and methods of a resource are refused, as the reference says, whatever the application adds.
- */
+/** Check refusals: tests wrong parameters, paths and methods. */
 import { WRITE_METHODS } from '../../foundation/base/http-methods.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
@@ -44,7 +42,6 @@ async function checkParameters(probe: Probe, subject: Subject, random: Random, r
   if (subject.operation('GET', subject.recordTemplate) !== undefined) await refuse(probe.begin(), subject, missing, 404)
 }
 
-/** A text that is none of the type of the attribute. */
 function wrongValue(subject: Subject, filter: ListedFilter): string | undefined {
   const attribute = subject.find(filter.path)
   if (attribute?.kind !== 'scalar' || attribute.type.loose === true || attribute.type.items !== undefined) return undefined
@@ -56,7 +53,7 @@ function wrongValue(subject: Subject, filter: ListedFilter): string | undefined 
 async function refuse(test: Case, subject: Subject, path: string, status: number): Promise<void> {
   const answer = await test.ask('GET', path)
   if (answer === undefined || answer.status >= 500) return
-  // What the caller may not do at all is refused before its parameters are looked at.
+  // A forbidden request is refused before its parameters are checked.
   const isRefused = answer.status === status || [401, 403].includes(answer.status)
   test.check(
     'refused',
@@ -66,7 +63,6 @@ async function refuse(test: Case, subject: Subject, path: string, status: number
   )
 }
 
-/** OPTIONS says what a path takes. */
 async function checkMethods(test: Case, path: string): Promise<void> {
   const options = await test.ask('OPTIONS', path)
   if (options === undefined || options.status !== 204) return
@@ -76,7 +72,7 @@ async function checkMethods(test: Case, path: string): Promise<void> {
   for (const method of [...WRITE_METHODS].filter(each => !allowed.includes(each))) {
     const answer = await test.ask(method, path, method === 'DELETE' ? undefined : {})
     if (answer === undefined || answer.status >= 500) continue
-    // The kind of an attribute rules a method out with 400, and rules of access are judged before.
+    // Some attributes refuse a method with 400, and access rules come first.
     const isRefused = [400, 401, 403, 404, 405].includes(answer.status)
     test.check('methods', isRefused, path, () => `Allow is "${allow}", and ${method} is answered with ${answer.status}.`)
     if (answer.status === 405)

@@ -1,6 +1,6 @@
 /**
- * Check writes: that what is created and changed reads back, what is deleted is gone, and what is wrong is refused and leaves nothing
- * behind. The world is brought back to its beginning before each case, so that its requests repeat what failed.
+ * Check writes: creates, changes and deletes records, and tries wrong bodies. Each case restores the world first, so its requests alone
+ * repeat a failure.
  */
 import type { Random } from '../../engine/testing/random.ts'
 import { listWrongBodies, makeBody, makeChange, type BodyMaker } from './bodies.ts'
@@ -8,19 +8,18 @@ import { describeFailure, type Case, type Probe, type ProbeAnswer } from './prob
 import { draw, type Subject } from './subject.ts'
 import { isAsSent, isDeepEqual, isPlainlyShown, show, type PlainRecord } from './values.ts'
 
-/** What the checks of writes share. */
 interface Writing {
   readonly probe: Probe
   readonly maker: BodyMaker
   readonly random: Random
   readonly runs: number
-  /** Brings the world back to its beginning, and begins a case. */
+  /** Restores the world before the case. */
   readonly begin: () => Promise<Case>
   readonly ignored: ReadonlySet<string>
   readonly skip: (sentence: string) => void
 }
 
-/** Bodies that are tried before a resource is left out. */
+/** Bodies to try before skipping a resource. */
 const TRIES = 6
 
 export async function checkWrites(writing: Writing, subject: Subject): Promise<void> {
@@ -40,7 +39,7 @@ export async function checkWrites(writing: Writing, subject: Subject): Promise<v
   }
 }
 
-/** Creates a record, reads it back and deletes it; returns the body. Undefined: no generated body was accepted. */
+/** Returns the body, or undefined if every generated body was refused. */
 async function checkCreation(writing: Writing, subject: Subject): Promise<Record<string, unknown> | undefined> {
   let refusal = 'the model needs a value that cannot be made up'
   for (let attempt = 0; attempt < TRIES; attempt++) {
@@ -76,7 +75,7 @@ async function checkCreated(writing: Writing, test: Case, subject: Subject, body
   })
   const read = await test.ask('GET', subject.list({}, { depth: 1 }, path))
   const record = read?.isOk === true ? subject.recordIn(read.body) : undefined
-  // A scope may hide the new record from the caller.
+  // A scope may hide the new record.
   const mayHide = subject.resource.rules.scopes.length > 0 && read?.status === 404
   test.check('created', record !== undefined || mayHide, subject.name(), () => {
     return `The new record ${path} cannot be read: ${read === undefined ? 'no answer' : `${read.status} ${describeFailure(read.body)}`}.`
@@ -93,7 +92,6 @@ async function checkCreated(writing: Writing, test: Case, subject: Subject, body
   await checkDeletion(test, subject, path)
 }
 
-/** Where a check of values is made. */
 interface WritePlace {
   readonly writing: Writing
   readonly test: Case
@@ -101,7 +99,7 @@ interface WritePlace {
   readonly check: 'created' | 'changed'
 }
 
-/** Whether a record shows what was sent. */
+/** Compares sent and shown values. */
 function checkSent({ writing: { ignored }, test, subject, check }: WritePlace, body: PlainRecord, shown: PlainRecord, by: string): void {
   for (const [name, sent] of Object.entries(body)) {
     const attribute = subject.resource.byName.get(name)
@@ -140,7 +138,7 @@ async function checkChange(writing: Writing, subject: Subject, record: PlainReco
   if (Object.keys(body).length === 0) return
   const test = await writing.begin()
   const answer = await test.ask('PUT', subject.list({}, { depth: 1 }, path), subject.wrap(body))
-  // A rule of the application or a constraint may refuse it, but not what is shown afterwards.
+  // A refused change must leave the record unchanged.
   const read = await test.ask('GET', subject.list({}, { depth: 1 }, path))
   const shown = read?.isOk === true ? subject.recordIn(read.body) : undefined
   if (answer === undefined || shown === undefined) return
@@ -154,7 +152,7 @@ async function checkChange(writing: Writing, subject: Subject, record: PlainReco
   }
 }
 
-/** Attributes that follow from nothing else stay as they were. */
+/** Attributes outside the body must keep their values. */
 function checkOthers({ writing, test, subject, check }: WritePlace, before: PlainRecord, after: PlainRecord, body: PlainRecord): void {
   for (const attribute of subject.resource.attributes) {
     const { name } = attribute
@@ -176,7 +174,7 @@ async function checkDeletion(test: Case, subject: Subject, path: string): Promis
   const after = await test.read(subject.list({}, { limit: 0 }))
   const [counted, left] = [before, after].map(each => (each?.body as { readonly count?: number } | undefined)?.count)
   if (!answer.isOk) {
-    // A scope may hide what is not deleted either.
+    // A scope may hide a record that still exists.
     const isThere = read.isOk || subject.resource.rules.scopes.length > 0
     test.check('deleted', isThere || answer.status === 404, subject.name(), () => {
       return `The DELETE of ${path} is refused with ${answer.status}, and the record is gone (${read.status}).`

@@ -1,9 +1,9 @@
-/** Filter meaning: whether the value that a record shows meets a filter, as the reference defines filters. */
+/** Filter meaning: decides whether a shown value meets a filter. */
 import type { Attribute } from '../../model/model.ts'
 import { OPERATORS, type FilterOperator, type OrderOperator, type Sign } from '../../records/request/operators.ts'
 import { compareShown, findLinkedId, isOrdered, isPlainlyShown, isSameScalar } from './values.ts'
 
-/** Whether a value by its order, seen from another one, meets an operator; those that do not compare by order are not here. */
+/** Conditions on the result of a comparison. */
 const ORDERS: { readonly [sign in OrderOperator]: (order: number) => boolean } = {
   '>=': order => order >= 0,
   '<=': order => order <= 0,
@@ -11,7 +11,7 @@ const ORDERS: { readonly [sign in OrderOperator]: (order: number) => boolean } =
   '<': order => order < 0,
 }
 
-/** Returns whether shown values meet a filter with a value; undefined where that cannot be seen. */
+/** Returns undefined if shown values do not reveal the answer. */
 export function findMeaning(attribute: Attribute, sign: Sign, value: unknown): ((shown: unknown) => boolean) | undefined {
   if (!isPlainlyShown(attribute)) return undefined
   const isEqual = findEquality(attribute, value)

@@ -1,21 +1,18 @@
-/** Options: what a self-test takes, checked: TypeError and RangeError for what is unknown or not of its form. */
+/** Options: checks the options of a self-test. Throws TypeError or RangeError. */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { lowerNames } from '../../foundation/base/headers.ts'
 
 /** Options of `engine.selfTest`. */
 export interface SelfTestOptions {
-  /** An integer that all generated requests follow from. Default: 1. */
+  /** An integer that determines all generated requests. Default: 1. */
   readonly seed?: number
-  /** How often each operation is tried with generated requests. Default: 3. */
+  /** How often to try each operation. Default: 3. */
   readonly runs?: number
-  /** Headers of every request, such as `authorization`. Default: where the log-in is on, the token of the first user. */
+  /** Headers of every request, such as `authorization`. Default: with a log-in, the token of the first user. */
   readonly headers?: Readonly<Record<string, string>>
-  /**
-   * Attributes that the application changes on purpose when they are written, as `users.email`: they are not compared with what was sent.
-   * Default: none.
-   */
+  /** Attributes such as `users.email` that the application changes on purpose, and that are not compared. Default: none. */
   readonly ignore?: readonly string[]
-  /** Milliseconds after which the test ends; what is left then is reported as not tried. Default: 60,000. */
+  /** Milliseconds until the test ends and reports the rest as skipped. Default: 60,000. */
   readonly timeout?: number
 }
 
@@ -23,7 +20,6 @@ const NAMES = ['seed', 'runs', 'headers', 'ignore', 'timeout']
 const MAX_RUNS = 1000
 const MAX_TIMEOUT = 2_147_483_647
 
-/** Returns the options with their defaults. */
 export function checkSelfTestOptions(
   given: SelfTestOptions,
 ): Required<Omit<SelfTestOptions, 'headers'>> & Pick<SelfTestOptions, 'headers'> {

@@ -1,30 +1,25 @@
-/**
- * Probe: sends the requests of a self-test and records what fails. Every answer is held against the OpenAPI document. A case is a row of
- * requests that belong together: a failure names all of them, since they repeat it. Throws OutOfTime when the time of the test is over.
- */
+/** Probe: sends requests, checks every answer against the OpenAPI document, and records failures. Throws OutOfTime at the deadline. */
 import type { RestResponse } from '../../foundation/base/response.ts'
 import type { HandleContext } from '../../engine/pipeline/handle.ts'
 import { CHECKS, formatCurl, type SelfTestCheck, type SelfTestFailure, type SelfTestRequest } from './report.ts'
 
-/** What answers the requests. */
 export interface Answering {
   handle(method: string, path: string, query: undefined, body: unknown, context: HandleContext): Promise<RestResponse>
   conforms(request: { readonly method: string; readonly path: string }, response: RestResponse): Promise<string[]>
 }
 
-/** The time of the test is over. */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime'
 }
 
-/** Failures that a report has at most; the rest is one sentence. */
+/** The rest are counted. */
 const MAX_FAILURES = 100
-/** Milliseconds that one request may take. */
+/** Milliseconds per request. */
 const PATIENCE = 10_000
-/** Requests of a case that a failure names at most: the last ones. */
+/** A failure names only the last requests of its case. */
 const MAX_STEPS = 6
 
-/** The answer to a GET, as far as drift compares it. */
+/** The part that drift compares. */
 export interface AnsweredReading {
   readonly status: number
   readonly response: { readonly sort?: unknown; readonly code?: unknown }
@@ -35,16 +30,15 @@ function keepReading({ status, body }: RestResponse): AnsweredReading {
   return { status, response: { sort, code } }
 }
 
-/** The answer to a request that got one. */
 export interface ProbeAnswer extends RestResponse {
-  /** Whether the request was done. */
+  /** Whether the status is below 300. */
   readonly isOk: boolean
 }
 
 export class Probe {
   readonly checks = Object.fromEntries(Object.keys(CHECKS).map(name => [name, 0])) as Record<SelfTestCheck, number>
   readonly failures = new Map<string, { -readonly [key in keyof SelfTestFailure]: SelfTestFailure[key] }>()
-  /** GETs with their answers, each path once: drift repeats them elsewhere. Of the answers only what drift compares is kept. */
+  /** For drift, which repeats each GET against the real backend. */
   readonly readings = new Map<string, AnsweredReading>()
   requests = 0
   lostFailures = 0
@@ -52,7 +46,7 @@ export class Probe {
   readonly #headers: Readonly<Record<string, string>>
   readonly #deadline: number
 
-  /** @param deadline of `performance.now()` */
+  /** @param deadline a time of `performance.now()` */
   constructor(answering: Answering, headers: Readonly<Record<string, string>>, deadline: number) {
     this.#answering = answering
     this.#headers = headers
@@ -63,7 +57,7 @@ export class Probe {
     return new Case(this)
   }
 
-  /** Sends a request; undefined when it got no answer. */
+  /** Returns undefined if the request got no answer. */
   async ask(method: string, path: string, body: unknown, steps: SelfTestRequest[]): Promise<ProbeAnswer | undefined> {
     if (performance.now() >= this.#deadline) throw new OutOfTime('The time is over.')
     this.requests++
@@ -88,7 +82,6 @@ export class Probe {
     return { ...answer, isOk: status < 300 }
   }
 
-  /** Records whether a promise was kept. */
   check(check: SelfTestCheck, isKept: boolean, where: string, say: () => string, steps: readonly SelfTestRequest[]): void {
     this.checks[check]++
     if (isKept) return
@@ -104,7 +97,7 @@ export class Probe {
   }
 }
 
-/** Requests that belong together. */
+/** Requests that together repeat a failure. */
 export class Case {
   readonly #probe: Probe
   readonly #steps: SelfTestRequest[] = []
@@ -113,25 +106,22 @@ export class Case {
     this.#probe = probe
   }
 
-  /** Sends a request; undefined when it got no answer. */
   ask(method: string, path: string, body?: unknown): Promise<ProbeAnswer | undefined> {
     return this.#probe.ask(method, path, body, this.#steps)
   }
 
-  /** Sends a GET; undefined when it was not done. */
+  /** Returns undefined if the GET was refused or got no answer. */
   async read(path: string): Promise<ProbeAnswer | undefined> {
     const answer = await this.ask('GET', path)
     return answer?.isOk === true ? answer : undefined
   }
 
-  /** Records whether a promise was kept; returns it. */
   check(check: SelfTestCheck, isKept: boolean, where: string, say: () => string): boolean {
     this.#probe.check(check, isKept, where, say, this.#steps)
     return isKept
   }
 }
 
-/** The text of a refusal. */
 export function describeFailure(body: unknown): string {
   const { code, detail } = (body ?? {}) as { readonly code?: unknown; readonly detail?: unknown }
   return typeof code === 'string' ? `${code}, ${String(detail)}`.slice(0, 300) : (JSON.stringify(body) ?? 'no body').slice(0, 300)

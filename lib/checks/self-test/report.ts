@@ -1,6 +1,6 @@
-/** Report: the result of a self-test, as data and as text: each failure in plain words, with the requests that repeat it. */
+/** Report: the result of a self-test, as data and as text. */
 
-/** The kinds of checks, each with the promise that it tries. */
+/** Kinds of checks, each with the tested promise. */
 export const CHECKS = {
   answer: 'a request is answered, in time and without an error of the server (5xx)',
   described: 'status, headers and body are as the OpenAPI document describes them',
@@ -17,62 +17,55 @@ export const CHECKS = {
   deleted: 'a record that was deleted is gone',
 } as const
 
-/** A promise that the self-test tries. */
 export type SelfTestCheck = keyof typeof CHECKS
 
-/** A request of a self-test. */
 export interface SelfTestRequest {
   readonly method: string
-  /** With the base, the version and the query. */
+  /** With base, version and query. */
   readonly path: string
-  /** Undefined: none. */
   readonly body?: unknown
-  /** The status of its answer; undefined when there was none. */
+  /** Undefined: no answer. */
   readonly status?: number
 }
 
-/** A promise that was broken. */
+/** A broken promise. */
 export interface SelfTestFailure {
   readonly check: SelfTestCheck
-  /** The place that it is about: a resource, an attribute (`users.name`), a path. */
+  /** A resource, an attribute (`users.name`) or a path. */
   readonly where: string
-  /** One plain sentence or more. */
   readonly message: string
-  /** The requests that repeat it, in this order, on the data that the test began with. */
+  /** Requests that repeat the failure on the initial data, in order. */
   readonly requests: readonly SelfTestRequest[]
-  /** The same requests as commands for curl, to a server on port 3000. */
+  /** The requests as curl commands, for port 3000. */
   readonly curl: readonly string[]
-  /** How often it failed in the same way. */
+  /** How often the same failure occurred. */
   readonly times: number
 }
 
 /** The result of `engine.selfTest`. */
 export interface SelfTestReport {
-  /** Whether nothing failed. */
+  /** Whether there are no failures. */
   readonly passed: boolean
-  /** The number that all generated requests follow from. */
+  /** Determines all generated requests. */
   readonly seed: number
   readonly runs: number
-  /** Requests that were sent. */
   readonly requests: number
-  /** Milliseconds that it took. */
+  /** In milliseconds. */
   readonly duration: number
-  /** How often each kind of check was made. */
+  /** Checks by kind. */
   readonly checks: Readonly<Record<SelfTestCheck, number>>
   readonly failures: readonly SelfTestFailure[]
-  /** What could not be tried, one sentence each. */
+  /** Untested parts, a sentence each. */
   readonly skipped: readonly string[]
-  /** All of this as a text for people. */
   toString(): string
 }
 
-/** The server that commands for curl are written for. */
 const ORIGIN = 'http://127.0.0.1:3000'
 
 /**
  * Writes a request as a command for a POSIX shell.
  *
- * @param headers names of headers that each request needs; their values may be secret, so that the shell's variables stand for them
+ * @param headers names of headers; shell variables stand for their values, which may be secret
  */
 export function formatCurl({ method, path, body }: SelfTestRequest, headers: readonly string[]): string {
   const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
@@ -85,7 +78,6 @@ export function formatCurl({ method, path, body }: SelfTestRequest, headers: rea
   ].join(' ')
 }
 
-/** Writes a report as a text. */
 export function formatReport(report: Omit<SelfTestReport, 'toString'>): string {
   const { failures, skipped, seed, runs, requests, duration, checks } = report
   const made = Object.values(checks).reduce((sum, count) => sum + count, 0)

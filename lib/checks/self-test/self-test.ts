@@ -1,7 +1,4 @@
-/**
- * Self-test: tries the promises of an API with generated requests, good and bad, in a world of its own, and reports what failed. Takes the
- * world; gives a report. The same seed, data and clock give the same requests.
- */
+/** Self-test: tests an API in a fork with generated requests. The same seed, data and clock give the same requests. */
 import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
 import { listVersions } from '../../records/request/address.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
@@ -20,7 +17,7 @@ import { formatReport, type SelfTestReport } from './report.ts'
 import { Subject, chance, type TestedVersion } from './subject.ts'
 import { findId } from './values.ts'
 
-/** The world that is tested: a fork, which is thrown away. */
+/** A fork, thrown away afterwards. */
 export interface TestedWorld extends Answering {
   readonly base: string
   readonly versions: readonly string[]
@@ -31,20 +28,19 @@ export interface TestedWorld extends Answering {
   /** Milliseconds since 1970. */
   readonly now: number
   readonly describe: (version: string) => Promise<{ readonly document: Conformity; readonly model: Model; readonly vocabulary: Vocabulary }>
-  /** Brings the world back to its beginning. */
+  /** Restores the initial data. */
   readonly restore: () => Promise<void>
-  /** Completes a body that makes a record. */
+  /** Adds required attributes. */
   readonly complete: (resource: Resource, overrides: Overrides, seed: number) => Promise<Record<string, unknown>>
-  /** Whether the model sets the attribute anew with each change (`onUpdate`). */
+  /** Whether the model sets the attribute at each change (`onUpdate`). */
   readonly isSetOnUpdate: (resource: Resource, attribute: Attribute) => boolean
-  /** The header of a user who has logged in; undefined where there is no log-in, or nobody. */
+  /** Undefined: no log-in, or no users. */
   readonly logIn: () => Promise<Readonly<Record<string, string>> | undefined>
 }
 
-/** A test with what drift needs of it. */
 export interface SelfTest {
   readonly report: SelfTestReport
-  /** The GETs that were answered, by their paths with queries. */
+  /** For drift, by path with query. */
   readonly readings: ReadonlyMap<string, AnsweredReading>
 }
 
@@ -78,7 +74,7 @@ interface RunOptions {
 }
 
 class Run {
-  /** Where the test is. */
+  /** The part under test, for the report of a timeout. */
   place = 'the beginning'
   readonly #world: TestedWorld
   readonly #probe: Probe
@@ -100,7 +96,7 @@ class Run {
       tested.push({ version, subjects: version.model.resources.map(resource => new Subject(version, resource)) })
     }
     this.#checkIgnored(tested.flatMap(({ version }) => version.model))
-    // All that reads comes before what writes, so that nothing needs to be brought back in between.
+    // Reads come first, so that no data need restoring in between.
     for (const { subjects } of tested) for (const subject of subjects) await this.#read(subject)
     for (const { version, subjects } of tested) {
       await checkRoutes(this.#probe, version, () => this.#begin())
@@ -142,7 +138,7 @@ class Run {
     await checkWrites(writing, subject)
   }
 
-  /** Begins a case in the world as it was at first. */
+  /** Restores the data if necessary. */
   async #begin(): Promise<Case> {
     if (this.#isChanged) await this.#world.restore()
     this.#isChanged = true
@@ -159,17 +155,13 @@ class Run {
   }
 }
 
-/** IDs as bodies have them: numbers where the key is one. */
+/** Bodies need integer keys as numbers. */
 function listIds({ key }: Resource, ids: readonly string[]): (string | number)[] {
   const isNumber = key.length === 1 && key[0]!.type.kind === 'integer'
   return ids.map(id => (isNumber && Number.isSafeInteger(Number(id)) ? Number(id) : id))
 }
 
-/**
- * That the index, the description and custom routes of the application are answered as the document describes them. A custom
- * route is sent the key of no record and an empty body, since only its handler knows what it takes: it must answer, with a refusal if need
- * be.
- */
+/** Only the handler of a custom route knows valid requests, so the route gets the ID 1 and an empty body, and may refuse. */
 async function checkRoutes(probe: Probe, version: TestedVersion, begin: () => Promise<Case>): Promise<void> {
   for (const { method, template, node } of version.document.operations) {
     const tags = (node['tags'] ?? []) as readonly string[]

@@ -1,7 +1,4 @@
-/**
- * Subject: a resource of a version that is tested: its paths, its operations in the OpenAPI document, and the records that it has at the
- * beginning. Gives paths with their queries, for all checks.
- */
+/** Subject: a resource under test: paths, operations in the OpenAPI document, and initial records. */
 import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
 import { idNames } from '../../model/key.ts'
 import type { Conformity, DescribedOperation } from '../../description/conformity/conformity.ts'
@@ -21,20 +18,19 @@ export interface TestedVersion {
   readonly model: Model
   readonly vocabulary: Vocabulary
   readonly maxLimit: number
-  /** Wraps records in answers, and in bodies: the option `envelope`. */
+  /** For bodies and answers (option `envelope`). */
   readonly template: CompiledTemplate | undefined
-  /** The document with filters of one hop. */
+  /** With filters through a single relation. */
   readonly document: Conformity
 }
 
-/** Records of a list that are looked at one by one. */
+/** Maximum records of a list. */
 export const WINDOW = 200
 
-/** A filter that the document lists. */
 export interface ListedFilter {
   /** Without the `=`: `age>`. */
   readonly parameter: string
-  /** Without the mark behind it, and without the underscore of an attribute that is called as a parameter. */
+  /** Without the operator, and without the trailing `_` of `limit_`. */
   readonly path: readonly string[]
   readonly mark: OperatorMark
 }
@@ -42,10 +38,10 @@ export interface ListedFilter {
 export class Subject {
   readonly version: TestedVersion
   readonly resource: Resource
-  /** The path of the resource in the document, and in requests. */
+  /** Without the base. */
   readonly template: string
   readonly path: string
-  /** The records of the first page, and how many there are; undefined when the list could not be read. */
+  /** The first page. Undefined count: the list could not be read. */
   records: readonly PlainRecord[] = []
   count: number | undefined
 
@@ -56,7 +52,6 @@ export class Subject {
     this.path = version.base + this.template
   }
 
-  /** The path of a record in the document. */
   get recordTemplate(): string {
     return this.resource.rules.single === undefined ? `${this.template}/{id}` : this.template
   }
@@ -65,7 +60,6 @@ export class Subject {
     return this.resource.rules.single === undefined && this.operation('GET', this.template) !== undefined
   }
 
-  /** Reads the records that there are. */
   async load(test: Case): Promise<void> {
     if (!this.hasList) return
     const answer = await test.read(this.list({}, { depth: 1, limit: WINDOW }))
@@ -79,12 +73,12 @@ export class Subject {
     return this.version.document.operations.find(each => each.method === method && each.template === template)
   }
 
-  /** The name of the failure's place. */
+  /** Names the resource or attribute in a failure. */
   name(attribute?: string): string {
     return attribute === undefined ? this.resource.plural : `${this.resource.plural}.${attribute}`
   }
 
-  /** The path of the list with filters, and with reserved parameters by their usual names. */
+  /** Writes reserved parameters under the application's names. */
   list(
     filters: Readonly<Record<string, string>>,
     reserved: Readonly<Partial<Record<Reserved, string | number>>>,
@@ -94,7 +88,6 @@ export class Subject {
     return this.#write(path, isWhole ? this.#everything() : filters, reserved)
   }
 
-  /** The path that takes new records. */
   creation(reserved: Readonly<Partial<Record<Reserved, string | number>>>): string {
     return this.#write(this.path, {}, reserved)
   }
@@ -108,18 +101,17 @@ export class Subject {
     return `${path}?${pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`
   }
 
-  /** A filter that every record meets, where a list without a filter has one by default. */
+  /** A filter that every record meets, since any filter turns off the default filter of a list. */
   #everything(): Readonly<Record<string, string>> {
     const [name] = this.resource.keyNames
     return this.resource.rules.defaults?.filter === undefined || name === undefined ? {} : { [`${name}!`]: 'null' }
   }
 
-  /** The keys that lead to the record in a body. */
+  /** The keys to the record in a body. */
   get bodyPath(): readonly string[] {
     return this.version.template?.pathOf('record', this.resource) ?? []
   }
 
-  /** The body that sends a record. */
   wrap(record: unknown): unknown {
     const { template } = this.version
     return template === undefined ? record : template.wrap(record, this.resource)
@@ -129,7 +121,7 @@ export class Subject {
     return findParameterName(this.version.vocabulary, reserved)
   }
 
-  /** The path of a record; undefined where it does not show its key. */
+  /** Returns undefined if the record hides its key. */
   record(record: PlainRecord): string | undefined {
     if (this.resource.rules.single !== undefined) return this.path
     const id = findId(record, this.resource)
@@ -137,20 +129,19 @@ export class Subject {
     return `${this.path}/${idNames(this.resource).length === 1 ? encodeURIComponent(id) : id}`
   }
 
-  /** The records of a list in an answer; undefined where a wrapper has answered something else. */
+  /** Returns undefined if a wrapper has answered without records. */
   recordsIn(body: unknown): readonly PlainRecord[] | undefined {
     const records = (body as Readonly<Record<string, unknown>> | undefined)?.[this.resource.plural]
     return Array.isArray(records) ? (records as PlainRecord[]) : undefined
   }
 
-  /** The record of an answer. */
   recordIn(body: unknown): PlainRecord | undefined {
     const envelope = body as Readonly<Record<string, unknown>> | undefined
     const record = envelope?.[typeof envelope['resource'] === 'string' ? envelope['resource'] : this.resource.singular]
     return typeof record === 'object' && record !== null && !Array.isArray(record) ? (record as PlainRecord) : undefined
   }
 
-  /** The filters of the list, as the document names them. */
+  /** Reads filters from the parameters in the document. */
   filters(): ListedFilter[] {
     const { document } = this.version
     const vocabulary = vocabularyOf(this.version.vocabulary, this.resource.plural)
@@ -167,7 +158,7 @@ export class Subject {
     })
   }
 
-  /** The attribute at the end of a path of embedded objects and to-ones. */
+  /** Follows embedded objects and to-one relations. */
   find(path: readonly string[]): Attribute | undefined {
     let names: ReadonlyMap<string, Attribute> = this.resource.byName
     let found: Attribute | undefined
@@ -179,12 +170,11 @@ export class Subject {
   }
 }
 
-/** Chance of one part of a test: what one check draws leaves the others as they are. */
+/** Each part of the test draws its own numbers, so that other parts do not change them. */
 export function chance(seed: number, ...names: readonly (string | number)[]): Random {
   return new Random(`self-test/${seed}/${names.join('/')}`)
 }
 
-/** Draws so many different members of a list. */
 export function draw<T>(random: Random, list: readonly T[], count: number): T[] {
   const left = [...list]
   return Array.from({ length: Math.min(count, left.length) }, () => left.splice(random.between(0, left.length - 1), 1)[0]!)

@@ -1,21 +1,16 @@
-/**
- * Values: compares values of attributes as the API shows them: with what was sent, with each other, and with the text of a filter. Knows
- * the forms that a value may be sent in, not the database.
- */
+/** Values: compares shown values with sent values and with the text of filters. */
 import { idNames } from '../../model/key.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import { isText, compareOrdered, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { isObject } from '../../foundation/base/json.ts'
 
-/** A record as the API shows it. */
 export type PlainRecord = Readonly<Record<string, unknown>>
 
-/** The text of a plain JSON value. */
 function toText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-/** Whether two JSON values are equal, whatever the order of keys. */
+/** Ignores the order of keys. */
 export function isDeepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => isDeepEqual(item, b[index]))
@@ -24,7 +19,7 @@ export function isDeepEqual(a: unknown, b: unknown): boolean {
   return names.length === Object.keys(b).length && names.every(name => Object.hasOwn(b, name) && isDeepEqual(a[name], b[name]))
 }
 
-/** Returns the ID of a record as bodies have it; undefined where the record does not show its key. */
+/** Returns undefined if the record hides its key. */
 export function findId(record: PlainRecord, resource: Resource): string | undefined {
   const { byName } = resource
   const names = idNames(resource)
@@ -39,20 +34,20 @@ export function findId(record: PlainRecord, resource: Resource): string | undefi
   return parts.length === 0 || parts.includes(undefined) ? undefined : parts.join('~')
 }
 
-/** Returns the ID that a relation shows, of one that is expanded too. */
+/** Takes an ID or an expanded record. */
 export function findLinkedId(value: unknown, target: Resource): string | undefined {
   if (isObject(value)) return findId(value, target)
   return value === undefined || value === null ? undefined : toText(value)
 }
 
-/** Whether the value that is shown can be known from the one that is stored. */
+/** Whether the shown value is the stored value. */
 export function isPlainlyShown(attribute: Attribute): boolean {
   if (attribute.hidden || attribute.render !== undefined || attribute.of !== undefined) return false
   if (attribute.kind === 'scalar') return attribute.source.kind !== 'getter' && attribute.source.kind !== 'none'
   return attribute.kind !== 'embedded' || attribute.attributes.every(child => child.hidden || isPlainlyShown(child))
 }
 
-/** Whether the value that an attribute shows is the one that was sent. */
+/** Whether the shown value is the sent value. */
 export function isAsSent(attribute: Attribute, sent: unknown, shown: unknown): boolean {
   if (sent === null) return shown === null || (Array.isArray(shown) && shown.length === 0)
   switch (attribute.kind) {
@@ -76,7 +71,7 @@ export function isAsSent(attribute: Attribute, sent: unknown, shown: unknown): b
   }
 }
 
-/** Whether two values of a type are the same one, in any of the forms that a body may have it in. */
+/** Whether two values are equal in any form that bodies allow: `1` and `"1"` for bigint. */
 export function isSameScalar(type: ScalarType, a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (a === null || b === null || a === undefined || b === undefined) return false
@@ -99,16 +94,15 @@ export function isSameScalar(type: ScalarType, a: unknown, b: unknown): boolean 
   }
 }
 
-/** Kinds whose values compare as they are shown. */
+/** Types with values that compare as shown. */
 const ORDERED = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean', 'datetime', 'date', 'time', 'text', 'uuid'])
 const NUMBERS = new Set(['integer', 'float', 'decimal', 'boolean'])
 
-/** Whether the order of the values of a type can be seen in what is shown. */
 export function isOrdered(type: ScalarType): boolean {
   return ORDERED.has(type.kind) && type.loose !== true
 }
 
-/** Compares two values as a sort does: NULL is the smallest, text compares by code point. */
+/** Compares as a sort does: NULL is smallest, text compares by code point. */
 export function compareShown({ kind }: ScalarType, a: unknown, b: unknown): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1
   if (typeof a === 'number' && typeof b === 'number') return a - b
@@ -118,7 +112,7 @@ export function compareShown({ kind }: ScalarType, a: unknown, b: unknown): numb
   return Buffer.compare(Buffer.from(toText(a)), Buffer.from(toText(b)))
 }
 
-/** Writes a value as a filter has it; undefined for one that filters cannot have. */
+/** Returns undefined if filters cannot have the value. */
 export function toFilterText(value: unknown, type: ScalarType): string | undefined {
   if (value === null) return 'null'
   if (typeof value === 'object' || value === undefined) return undefined
@@ -127,7 +121,6 @@ export function toFilterText(value: unknown, type: ScalarType): string | undefin
   return text === 'null' ? String.raw`\null` : text.replaceAll(/[\\,*=]/g, String.raw`\$&`)
 }
 
-/** Shows a value in a sentence. */
 export function show(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing'
   return text.length > 80 ? `${text.slice(0, 80)}...` : text

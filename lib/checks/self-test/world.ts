@@ -1,4 +1,4 @@
-/** World: what a self-test asks of an engine, made of the parts of a fork. */
+/** World: makes a tested world from a fork. */
 import type { EntityName } from '@mikro-orm/core'
 import { Conformity } from '../../description/conformity/conformity.ts'
 import type { EngineParts } from '../../engine/pipeline/assemble.ts'
@@ -11,7 +11,7 @@ import type { EngineHandle } from '../../model/hook-context.ts'
 import type { TestedWorld } from './self-test.ts'
 
 /**
- * Returns the world of a fork, with its clock stopped.
+ * Stops the clock, so that answers repeat.
  *
  * @param mint makes the token of a user
  */
@@ -29,7 +29,7 @@ export async function createTestedWorld(
     isReadOnly: options.readOnly,
     template: options.envelope?.record,
     now: clock.now().getTime(),
-    // Its rules are those of the engine's own form; the form of the application is held against the document.
+    // The checks read the engine's form. The application's form is only checked against the document.
     async handle(method, path, query, body, context) {
       const response = await requests.handle(method, path, query, body, options.envelope === undefined ? context : plainClient(context))
       return response.body instanceof TextStream ? { ...response, body: await response.body.text() } : response
@@ -37,7 +37,7 @@ export async function createTestedWorld(
     conforms: (request, response) => holdAnswer(parts, request, shapeFully(response, request, parts)),
     async describe(version) {
       const { model, vocabulary } = served.get(version)!
-      // The paths of the document are below its server, which is the base.
+      // Paths of the document exclude the base.
       const document = await descriptions.describe({ version, attributes: true }, options.readOnly)
       return { document: new Conformity(document), model, vocabulary }
     },
@@ -58,7 +58,7 @@ export async function createTestedWorld(
   }
 }
 
-/** A sender who gets the engine's own form of answers. */
+/** Gets the engine's form of answers. */
 function plainClient({ headers = {}, signal }: HandleContext): LazyClient {
   const client = new LazyClient({ headers }, { isPlain: true })
   signal?.addEventListener('abort', () => client.leave(signal.reason), { once: true })

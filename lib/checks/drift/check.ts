@@ -1,7 +1,4 @@
-/**
- * Check: sends the real backend the requests that a fake has answered, and reports where the two differ. It sends GET alone, unless writes
- * are asked for. Throws TypeError for options that are unknown or not of their form.
- */
+/** Check: sends the requests that a fake has answered to the real backend, and reports differences. */
 import { idNames } from '../../model/key.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { Resource } from '../../model/model.ts'
@@ -18,22 +15,22 @@ import type { CompiledTemplate } from '../../foundation/base/envelope-template.t
 export interface DriftOptions {
   /** Headers of every request to the real backend, such as `authorization`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Whether POST, PUT, PATCH and DELETE of the journal are sent, too: they change the data of the real backend. Default: false. */
+  /** Whether to send POST, PUT, PATCH and DELETE too, which change data of the real backend. Default: false. */
   readonly writes?: boolean
-  /** Requests that are sent at most. Default: 300. */
+  /** Maximum requests. Default: 300. */
   readonly maxRequests?: number
-  /** Milliseconds that the real backend has for one answer. Default: 5,000. */
+  /** Milliseconds for an answer. Default: 5,000. */
   readonly timeout?: number
-  /** Milliseconds that it has for all answers together; what is left then is reported as not compared. Default: 60,000. */
+  /** Milliseconds for all answers; the rest is reported as skipped. Default: 60,000. */
   readonly totalTimeout?: number
-  /** Bytes of one answer that are read. Default: 16,777,216 (16 MiB). */
+  /** Maximum bytes of an answer. Default: 16,777,216 (16 MiB). */
   readonly maxAnswerBytes?: number
 }
 
 export interface Fake {
   readonly base: string
   readonly versions: readonly FakeVersion[]
-  /** The form of its answers; undefined: the engine's own. */
+  /** Undefined: the engine's form of answers. */
   readonly envelope?: FakeEnvelope | undefined
   conforms(request: { readonly method: string; readonly path: string }, response: RealAnswer): Promise<string[]>
 }
@@ -41,7 +38,7 @@ export interface Fake {
 const BOUNDS = { maxRequests: 300, timeout: 5000, totalTimeout: 60_000, maxAnswerBytes: 16_777_216 }
 type Bounds = typeof BOUNDS
 
-/** @param origin the address of the real backend: what stands before the path below the base */
+/** @param origin address of the real backend, without the base of the fake */
 export async function checkDrift(
   send: Send,
   origin: string,
@@ -71,7 +68,7 @@ class Drift {
   readonly #skipped = new Set<string>()
   /** A record of each resource in the real backend. */
   readonly #records = new Map<Resource, Promise<PlainRecord | undefined>>()
-  /** IDs of the records that were made there, by those in the fake. */
+  /** IDs of created records in the real backend, by IDs in the fake. */
   readonly #created = new Map<string, string>()
   #requests = 0
 
@@ -108,7 +105,7 @@ class Drift {
   }
 
   async #compareOne(asked: AnsweredRequest, place: RequestPlace): Promise<void> {
-    // Which records are not there differs between any two backends.
+    // A missing record proves nothing, since backends have different records.
     if (place.id !== undefined && asked.status === 404) return
     const id = place.id === undefined ? undefined : await this.#findRealId(place)
     if (place.id !== undefined && id === undefined) {
@@ -117,7 +114,7 @@ class Drift {
     }
     const path = id === undefined ? this.#below(asked.path) : place.template.replace('{id}', id)
     const record = place.answered === undefined ? undefined : await this.#findRecord(place.answered, place)
-    // A value that the fake refuses is to be refused there, too.
+    // A value that the fake refused must be refused too.
     const query = asked.status < 400 ? replaceValues(asked.query, place, record) : asked.query
     const text = formatQuery(query)
     const target = `${path}${text === '' ? '' : `?${text}`}`
@@ -158,7 +155,6 @@ class Drift {
     return real === undefined ? undefined : idNames(resource).length === 1 ? encodeURIComponent(real) : real
   }
 
-  /** The first record of a resource that the real backend shows. */
   #findRecord(resource: Resource, place: RequestPlace): Promise<PlainRecord | undefined> {
     const known = this.#records.get(resource)
     if (known !== undefined) return known
@@ -175,24 +171,23 @@ class Drift {
     return finding
   }
 
-  /** Whether the time is over, which is reported. */
+  /** Also reports the timeout. */
   #isOver(): boolean {
     if (!this.#exchange.isOver) return false
     this.#skipped.add(`What was left after ${this.#options.totalTimeout} ms: raise "totalTimeout".`)
     return true
   }
 
-  /** Sends a request; returns the answer, a text with the reason where none can be compared, or undefined where the time is over. */
+  /** Returns a text if no answer can be compared, undefined after the timeout. */
   #ask(method: string, target: string, body: unknown): Promise<RealAnswer | string | undefined> {
     if (method !== 'GET' && this.#options.writes !== true) throw new Error(`checkAgainst: ${method} is sent with "writes" alone.`)
-    // One comparison may ask twice.
+    // A comparison may send a second request.
     if (this.#isOver()) return Promise.resolve(undefined)
     this.#requests++
     const headers = { ...this.#options.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
     return this.#exchange.ask({ method, target, headers, body })
   }
 
-  /** Learns the ID of a record that was made on both sides. */
   #learn(resource: Resource, asked: AnsweredRequest, real: RealAnswer): void {
     const [fake, other] = [asked.response, real.body].map(body => {
       const record = isObject(body) ? body[resource.singular] : undefined
@@ -202,7 +197,7 @@ class Drift {
   }
 }
 
-/** Puts records that come without an envelope into one, so that they are compared, too; undefined for what is no such answer. */
+/** Wraps bare records in an envelope, so that attributes are compared too. */
 function findBare(
   { status, body }: RealAnswer,
   { answered, isList, attribute }: RequestPlace,
@@ -224,16 +219,15 @@ function formatQuery(query: AnsweredRequest['query']): string {
   return query.flatMap(([name, value]) => pairsOfObject({ [name]: value }).map(textOfPair)).join('&')
 }
 
-/** The templates of the fake. */
 interface FakeEnvelope {
   readonly list: CompiledTemplate | undefined
   readonly record: CompiledTemplate | undefined
   readonly removed: CompiledTemplate | undefined
-  /** What makes bodies of refusals, whose codes cannot be compared then. */
+  /** Refusals of the application have no comparable codes. */
   readonly error?: unknown
 }
 
-/** The template of the answers to a request; undefined where they have the engine's own form. */
+/** Returns undefined if answers have the engine's form. */
 function findTemplate(
   envelope: FakeEnvelope | undefined,
   { isList, answered }: RequestPlace,
@@ -243,7 +237,7 @@ function findTemplate(
   return (method === 'DELETE' ? envelope.removed : undefined) ?? (isList && method !== 'POST' ? envelope.list : envelope.record)
 }
 
-/** Returns a body in the engine's own form. */
+/** Returns the body in the engine's form. */
 function toOwnForm(body: unknown, template: CompiledTemplate | undefined, { answered }: RequestPlace): unknown {
   const parts = template?.read(body)
   if (parts === undefined || answered === undefined) return body
@@ -253,7 +247,7 @@ function toOwnForm(body: unknown, template: CompiledTemplate | undefined, { answ
   return { ...others, success: true, resource: name, [name]: isList ? (records ?? record) : record }
 }
 
-/** The keys that lead to the records of an answer; undefined where these stand under the name of their resource. */
+/** Undefined: the name of the resource. */
 function findRecordsPath(template: CompiledTemplate | undefined, { answered }: RequestPlace): readonly string[] | undefined {
   return template === undefined || answered === undefined
     ? undefined

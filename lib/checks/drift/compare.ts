@@ -1,7 +1,4 @@
-/**
- * Compare: finds where an answer of the real backend differs from what the fake says to the same request. Shapes and behaviour are
- * compared, never the values of records: those differ between any two backends.
- */
+/** Compare: compares shapes and behaviour of both answers, never values of records, which always differ. */
 import type { Resource } from '../../model/model.ts'
 import { findMeaning } from '../self-test/filter-meaning.ts'
 import { isObject } from '../../foundation/base/json.ts'
@@ -9,28 +6,26 @@ import { compareShown, isOrdered, isPlainlyShown, show, type PlainRecord } from 
 import type { Difference } from './report.ts'
 import { listFilters, type AnsweredRequest, type GivenFilter, type RequestPlace } from './replay.ts'
 
-/** An answer of the real backend. */
 export interface RealAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: unknown
 }
 
-/** A request with both answers. */
 interface Comparison {
   readonly place: RequestPlace
-  /** As the fake has answered it. */
+  /** As the fake answered. */
   readonly asked: AnsweredRequest
-  /** The query that the real backend was sent. */
+  /** As the real backend got the query. */
   readonly query: AnsweredRequest['query']
   readonly real: RealAnswer
-  /** What of the real answer is not as the document of the fake says. */
+  /** Violations of the fake's document. */
   readonly faults: readonly string[]
-  /** The keys that lead to the records of an answer. Default: the name of their resource. */
+  /** Keys to the records. Default: the name of the resource. */
   readonly recordsAt?: readonly string[] | undefined
 }
 
-/** The resource is given where it is another one than that of the request. */
+/** `resource` is set if a related resource differs. */
 type Found = Pick<Difference, 'kind' | 'attribute' | 'parameter' | 'message'> & Partial<Pick<Difference, 'resource'>>
 
 export function compareAnswers(comparison: Comparison): Found[] {
@@ -51,7 +46,7 @@ function compareStatus({ asked, real, place, query }: Comparison): Found {
   }
 }
 
-/** The parameter that a refusal is likely to be about: the one that it names, the only one, or the only one that does not choose a page. */
+/** Guesses the parameter that caused a refusal: the parameter that the answer names, or the only parameter that does not choose a page. */
 function findCause(query: AnsweredRequest['query'], { version: { vocabulary } }: RequestPlace, body: unknown): string | undefined {
   const named =
     isObject(body) && Array.isArray(body['errors']) ? (body['errors'] as unknown[]).filter(isObject)[0]?.['parameter'] : undefined
@@ -68,14 +63,14 @@ function compareRefusals({ asked, real, query, place }: Comparison): Found[] {
   return [{ kind: 'status', attribute: undefined, parameter: findCause(query, place, real.body), message }]
 }
 
-/** A fault in the words of the document: `listUsers 200: /users/0/age is string ("3"), not integer`. */
+/** Such as `listUsers 200: /users/0/age is string ("3"), not integer`. */
 const FAULT = /^(?:\S+ )?(?:\d{3}: )?(?<pointer>\/\S*|the body) (?<what>.*)$/s
 
 function describeFault(fault: string, { place, recordsAt }: Comparison): Found[] {
   const { answered } = place
   const { pointer, what } = FAULT.exec(fault)?.groups ?? {}
   if (pointer === undefined || what === undefined) {
-    // A header that is not described says nothing about another backend.
+    // Headers of another backend may differ.
     return fault.includes('the header "') ? [] : [{ kind: 'type', attribute: undefined, parameter: undefined, message: `${fault}.` }]
   }
   const inside =
@@ -104,7 +99,7 @@ function describeFault(fault: string, { place, recordsAt }: Comparison): Found[]
   return [{ ...found, kind: 'type', message: `In the real backend ${shown.length === 0 ? 'the body' : 'it'} ${what}.` }]
 }
 
-/** Follows a path of a record through the relations in it, to the resource that has the attribute. */
+/** Follows relations to the owner of the attribute. */
 function findOwner(resource: Resource, names: readonly string[]): { readonly resource: Resource; readonly names: readonly string[] } {
   const [first = '', ...rest] = names
   const attribute = resource.byName.get(first)
@@ -112,7 +107,7 @@ function findOwner(resource: Resource, names: readonly string[]): { readonly res
   return isExpanded ? findOwner(attribute.target, rest) : { resource, names }
 }
 
-/** The value of the path of an attribute is that attribute. */
+/** At the path of an attribute, `value` is the attribute. */
 function nameMembers(names: readonly string[], { attribute }: RequestPlace): readonly string[] {
   return attribute !== undefined && names[0] === 'value' ? [attribute.name, ...names.slice(1)] : names
 }
@@ -136,7 +131,7 @@ function compareFilter(filter: GivenFilter, records: readonly PlainRecord[]): Fo
   return [{ kind: 'filter', attribute: filter.name, parameter: filter.parameter, message }]
 }
 
-/** Whether a shown value meets a filter; undefined where that cannot be seen. */
+/** Returns undefined if shown values do not reveal the answer. */
 function findTest({ attribute, sign, isNegated, text }: GivenFilter): ((shown: unknown) => boolean) | undefined {
   if (!isPlainlyShown(attribute) || /[,*\\]/.test(text)) return undefined
   const isBoolean = attribute.kind === 'scalar' && attribute.type.kind === 'boolean'
@@ -145,7 +140,7 @@ function findTest({ attribute, sign, isNegated, text }: GivenFilter): ((shown: u
   return test === undefined || !isNegated ? test : shown => !test(shown)
 }
 
-/** What both say of the order, and whether the records are in it. */
+/** Compares the stated order, and the order of the records. */
 function compareSort({ asked, real, query, place }: Comparison, resource: Resource, records: readonly PlainRecord[]): Found[] {
   const given = query.find(([name]) => place.version.vocabulary.reserved.get(name) === 'sort')
   const parameter = given?.[0]

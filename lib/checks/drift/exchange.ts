@@ -1,33 +1,27 @@
-/**
- * Exchange: sends requests to the real backend, and reads its answers, which are not trusted: bound in bytes and time, and from the host
- * alone that was named. Gives an answer, or a sentence on why there is none to compare.
- */
+/** Exchange: sends requests to the real backend, and limits time, bytes and redirects of answers, which are not trusted. */
 import { parseExact } from '../../foundation/base/json-numbers.ts'
 import type { RealAnswer } from './compare.ts'
 
-/** Sends a request to the real backend. */
 export type Send = (request: Request) => Response | Promise<Response>
 
-/** What the real backend may take of us. */
 interface ExchangeBounds {
-  /** Milliseconds for one answer, redirects and body included. */
+  /** Milliseconds for an answer, with redirects and body. */
   readonly timeout: number
-  /** Milliseconds for all answers together. */
+  /** Milliseconds for all answers. */
   readonly totalTimeout: number
   readonly maxAnswerBytes: number
 }
 
-/** A request, as it is sent. */
 interface RequestToBackend {
   readonly method: string
-  /** What stands behind the address of the backend. */
+  /** Path and query. */
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
-  /** A JSON value, or undefined for none. */
+  /** A JSON value. Undefined: no body. */
   readonly body: unknown
 }
 
-/** Redirects that are followed for one answer. */
+/** Maximum redirects per answer. */
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
@@ -39,7 +33,7 @@ export class Exchange {
   readonly #bounds: ExchangeBounds
   readonly #end: number
 
-  /** @param origin the address of the real backend, without credentials */
+  /** @param origin address of the real backend, without credentials */
   constructor(send: Send, origin: string, bounds: ExchangeBounds) {
     this.#send = send
     this.#origin = origin
@@ -47,7 +41,6 @@ export class Exchange {
     this.#end = performance.now() + bounds.totalTimeout
   }
 
-  /** Whether the time for all answers is over. */
   get isOver(): boolean {
     return performance.now() >= this.#end
   }
@@ -66,7 +59,7 @@ export class Exchange {
       return `There is no answer: ${cause instanceof Error ? cause.message : message}.`
     } finally {
       clearTimeout(timer)
-      // What is still on its way is not read.
+      // Stops whatever is still running.
       ended.abort()
     }
   }
@@ -88,7 +81,7 @@ export class Exchange {
     }
   }
 
-  /** Returns where a redirect leads. The request, with its headers, is for nobody else than the host that was named. */
+  /** Headers may hold secrets, so only the given host gets the request. */
   #follow(from: URL, location: string, method: string): URL {
     const to = URL.canParse(location, from.href) ? new URL(location, from) : null
     if (to === null) throw new RefusedExchange('it redirects to what is no address')
@@ -117,13 +110,13 @@ export class Exchange {
       }
     } finally {
       void reader.cancel().catch(() => {
-        // It has failed already, which the reading has said.
+        // The read has already thrown.
       })
     }
   }
 }
 
-/** Waits no longer than the signal lets: a function in the place of `fetch` may know nothing of signals. */
+/** A function in place of `fetch` may ignore signals. */
 function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {

@@ -1,7 +1,4 @@
-/**
- * Replay: turns requests that a fake has answered into requests for the real backend. IDs and values differ between the two, so those of
- * the fake are replaced by some that the real backend shows. Gives each form of request once.
- */
+/** Replay: turns requests to a fake into requests to the real backend, with IDs and values of real records. */
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { formatRoot, decodeSegment } from '../../records/request/address.ts'
 import { findSignAtEnd, type Sign } from '../../records/request/operators.ts'
@@ -9,53 +6,46 @@ import type { Vocabulary } from '../../records/request/query-string.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import { findId, toFilterText, type PlainRecord } from '../self-test/values.ts'
 
-/** A request that the fake has answered. */
 export interface AnsweredRequest {
   readonly method: string
   /** With the base, without the query. */
   readonly path: string
-  /** Names with their operators, and values. */
+  /** Names with operators, and values. */
   readonly query: readonly (readonly [string, string])[]
   readonly body?: unknown
   readonly status: number
-  /** The body of the answer, where it is known. */
   readonly response: unknown
 }
 
-/** What is known of a version of the fake. */
 export interface FakeVersion {
   readonly name: string
   readonly model: Model
   readonly vocabulary: Vocabulary
 }
 
-/** A query parameter that filters. */
 export interface GivenFilter {
-  /** As it is written: `age>=`. */
+  /** As written: `age>=`. */
   readonly parameter: string
   readonly attribute: Attribute
   readonly name: string
-  /** Whether marks before the name turn it round. */
+  /** Whether an odd number of `!` precedes the name. */
   readonly isNegated: boolean
   readonly sign: Sign
   readonly text: string
 }
 
-/** The place that a request is about. */
 export interface RequestPlace {
   readonly version: FakeVersion
   readonly resource: Resource | undefined
   readonly id: string | undefined
-  /** The resource whose records the answer has. */
+  /** The resource of the records in the answer. */
   readonly answered: Resource | undefined
   readonly isList: boolean
-  /** Of a path of an attribute. */
   readonly attribute: Attribute | undefined
-  /** Below the base, with `{id}` for an ID. */
+  /** Below the base, with `{id}` for the ID. */
   readonly template: string
 }
 
-/** Finds what a path is about. */
 export function findPlace(path: string, base: string, versions: readonly FakeVersion[]): RequestPlace | undefined {
   const below = path.startsWith(`${base}/`) ? path.slice(base.length) : path
   const version = versions.find(({ name }) => `${below}/`.startsWith(`${formatRoot('', name)}/`))
@@ -77,13 +67,13 @@ export function findPlace(path: string, base: string, versions: readonly FakeVer
   return { version, resource, id: given, answered: target, isList, attribute, template }
 }
 
-/** Names what requests have in common that ask for the same in the same way. */
+/** Requests that differ only in values have the same form, which is sent once. */
 export function formatForm({ method, query, status }: AnsweredRequest, { template, version }: RequestPlace): string {
   const shown = query.map(([name, value]) => (version.vocabulary.reserved.has(name) && !/^\d+$/.test(value) ? `${name}=${value}` : name))
   return `${method} ${template}?${shown.toSorted().join('&')} ${status < 400}`
 }
 
-/** The filters of a request on the attributes of the records themselves. */
+/** Only filters on attributes of the records themselves. */
 export function listFilters(query: AnsweredRequest['query'], { answered, version }: RequestPlace): GivenFilter[] {
   if (answered === undefined) return []
   return query.flatMap(([parameter, text]): GivenFilter[] => {
@@ -99,7 +89,7 @@ export function listFilters(query: AnsweredRequest['query'], { answered, version
   })
 }
 
-/** Replaces the values of filters by those of a record. Lists, wildcards and NULL stay as they are. */
+/** Lists, wildcards and NULL stay. */
 export function replaceValues(
   query: AnsweredRequest['query'],
   place: RequestPlace,

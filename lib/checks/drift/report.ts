@@ -1,6 +1,5 @@
-/** Report: where a fake differs from the backend that it stands for, as data and as text. */
+/** Report: the result of `checkAgainst`, as data and as text. */
 
-/** The ways to differ. */
 export const DIFFERENCES = {
   answer: 'the real backend gives no answer, or none that is JSON',
   status: 'another status, or another code of a refusal',
@@ -12,53 +11,45 @@ export const DIFFERENCES = {
   limit: 'the real backend gives more records than it was asked for',
 } as const
 
-/** A way in which two backends differ. */
 export type DifferenceKind = keyof typeof DIFFERENCES
 
-/** A place where the two differ. */
 export interface Difference {
   readonly kind: DifferenceKind
-  /** Plural name in the fake; undefined where a request is about none. */
+  /** Plural name in the fake. Undefined: the request is about no resource. */
   readonly resource: string | undefined
   /** Dotted path of the attribute, or of the member of the answer. */
   readonly attribute: string | undefined
-  /** The query parameter, with its operator. */
+  /** With its operator. */
   readonly parameter: string | undefined
-  /** One plain sentence. */
   readonly message: string
-  /** The request that shows it, as the real backend was sent it. */
+  /** As sent to the real backend. */
   readonly request: { readonly method: string; readonly url: string }
-  /** How many requests showed it. */
+  /** How many requests show the difference. */
   readonly times: number
 }
 
 /** The result of `checkAgainst`. */
 export interface DriftReport {
-  /** Whether no difference was found. */
+  /** Whether there are no differences. */
   readonly passed: boolean
-  /** Requests that the real backend was sent. */
+  /** How many requests were sent. */
   readonly requests: number
   readonly differences: readonly Difference[]
-  /** What could not be compared, one sentence each. */
+  /** Parts that were not compared, a sentence each. */
   readonly skipped: readonly string[]
-  /** All of this as a text for people. */
   toString(): string
 }
 
-/** Places that a report names: a real backend may show any number of names. */
+/** A real backend may show any number of names. */
 const MAX_DIFFERENCES = 1000
 const MAX_LENGTH = 500
 
-/**
- * Returns a text that a terminal shows as it is: what the other side sends may hold characters that move the cursor, or turn the direction
- * of the text.
- */
+/** Escapes control and direction characters, which could move the cursor of a terminal. */
 export function printable(text: string): string {
   const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text
   return cut.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, each => `\\u{${each.codePointAt(0)!.toString(16)}}`)
 }
 
-/** Collects differences, each place once. */
 export class Differences {
   readonly #known = new Map<string, { -readonly [key in keyof Difference]: Difference[key] }>()
 
@@ -77,7 +68,7 @@ export class Differences {
     else if (this.#known.size < MAX_DIFFERENCES) this.#known.set(key, { ...found, times: 1 })
   }
 
-  /** All differences, by resource. A member that is missing and an unknown one of the same resource may be one that was renamed. */
+  /** If a resource has a single missing and a single unknown member, the member may be renamed. */
   list(): Difference[] {
     const all = [...this.#known.values()]
     return all
@@ -89,7 +80,7 @@ export class Differences {
   }
 }
 
-/** A lone half of a character cannot be encoded. */
+/** A lone surrogate cannot be encoded. */
 function encodeURIComponentOf(character: string): string {
   return encodeURIComponent(character.toWellFormed())
 }
@@ -100,7 +91,6 @@ function findPartner(missing: Difference, all: readonly Difference[]): string | 
   return unknown.length === 1 && of('missing').length === 1 ? unknown[0]!.attribute : undefined
 }
 
-/** Writes a report as a text. */
 export function formatDrift({ differences, requests, skipped }: Omit<DriftReport, 'toString'>): string {
   const resources = [...new Set(differences.map(({ resource }) => resource))]
   const blocks = resources.flatMap(resource => [

@@ -1,7 +1,4 @@
-/**
- * Client: the typed client of an API that an engine serves, or that a server serves like one. Its types come from the entities, without
- * generated code; at run time it needs their names alone. It imports nothing of Node, so that it runs in browsers.
- */
+/** Client: the typed client, with types from entities and without generated code. Imports nothing of Node, for browsers. */
 import { checkNames, findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { CallOptions, Client, ClientEntities, ClientMethods } from './client-types.ts'
 import type { EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
@@ -12,41 +9,36 @@ import { findToken, readPaths, readUser, sendSession, withRefreshToken, writeRef
 import type { SessionCallPaths, Wire } from './session-calls.ts'
 import { openTransport, type Call, type ClientTarget, type Transport } from './transport.ts'
 
-/** What `client` takes beside target and entities. */
 export interface ClientOptions {
   /**
-   * The version that paths begin with; null for an API without versions. Default: the first of an engine, none where it has none; `'v1'`
-   * for a URL or a `fetch` function.
+   * First segment of paths; null for an API without versions. Default: the first version of an engine, null without versions; `'v1'` for a
+   * URL or a `fetch` function.
    */
   readonly version?: string | null
-  /** Origin, and path in front of the version, for a `fetch` function. Default: `'http://localhost'`. */
+  /** Origin, and path before the version, for a `fetch` function. Default: `'http://localhost'`. */
   readonly url?: string | URL
-  /** Headers of every call. */
   readonly headers?: Readonly<Record<string, string>>
   /**
-   * Where the API logs in and out, below the version, as the option `paths` of `auth` says it: `{ login: 'users/login', me: 'user' }`.
-   * Default: `login`, `logout`.
+   * Paths below the version, as in the option `paths` of `auth`: `{ login: 'users/login', me: 'user' }`. Default: `login`, `logout`,
+   * `refresh`.
    */
   readonly paths?: SessionCallPaths
-  /** The form of the answers, where the API has the option `envelope`: the same templates. Default: the engine's own form. */
+  /** The templates of the engine's option `envelope`. Default: the engine's form of answers. */
   readonly envelope?: EnvelopeTemplates
-  /** The token of every call, as a log-in or `engine.token(user)` gives it. */
+  /** From a log-in or `engine.token(user)`. */
   readonly token?: string
 }
 
 const OPTIONS = ['version', 'url', 'headers', 'paths', 'envelope', 'token']
 
 /**
- * Makes a typed client. Names, operators and values of queries, bodies and records follow from the entities; a filter that is misspelt does
- * not compile.
+ * Makes a typed client. The entities determine names, operators and values: a misspelt filter does not compile.
  *
- * @param target an engine, the URL of a server (with the path in front of the version), or a function like `fetch`
- * @param entities the entities by the names of their resources in paths; left out where types alone are imported: `client<{ users: typeof
- * User }>(url)`
- * @returns the calls for each resource by its name, and `login`, `logout`, `refresh`, `signUp`, `me`, `updateMe`, `withToken`,
- * `withHeaders`
- * @throws TypeError for a wrong target, an unknown option, and a resource with the name of a method of the client. A call throws a
- * `RestError` with `status`, `code` and `errors` when the server refuses it, and the error of `fetch` when no answer comes.
+ * @param target an engine, the URL of a server (with the path before the version), or a function like `fetch`
+ * @param entities entities by resource name; omit them to import only types: `client<{ users: typeof User }>(url)`
+ * @returns calls for each resource by name, and `login`, `logout`, `refresh`, `signUp`, `me`, `updateMe`, `withToken`, `withHeaders`
+ * @throws TypeError for a wrong target, an unknown option, or a resource with the name of a method. A refused call throws a `RestError`
+ * with `status`, `code` and `errors`; a call without an answer throws the error of `fetch`.
  * @example
  * const api = client(engine, { users: User, sites: Site })
  * const { items, count } = await api.users.list({ 'age>=': 18, 'name~=': 'a*', sort: 'age.desc', limit: 20 })
@@ -125,7 +117,7 @@ function makeClient<M extends ClientEntities>(
   return withAnyName(calls, name => new ResourceCalls(refuseName(name, names), headers, [name])) as Client<M>
 }
 
-/** Refuses the calls of a name that is not among the entities: in JavaScript nobody else says so. */
+/** Reports an unknown name, since JavaScript has no compiler to do so. */
 function refuseName(name: string, names: readonly string[]): Transport {
   const known = names.length === 0 ? 'none' : names.join(', ')
   return async () => {
@@ -137,7 +129,7 @@ function refuseName(name: string, names: readonly string[]): Transport {
   }
 }
 
-/** Takes any name for that of a resource, but for those that are there and those that JavaScript asks for by itself. */
+/** JavaScript reads `then` and `toJSON` on its own; any other unknown property is a resource. */
 function withAnyName(methods: object, open: (name: string) => ResourceCalls): object {
   const opened = new Map<string, ResourceCalls>()
   return new Proxy(methods, {

@@ -1,8 +1,6 @@
 /**
- * Entity types: the attributes of an entity as the compiler knows them, for the typed client. They come from `defineEntity`, whose entities
- * carry the builders of their properties; of a class they come from the types of its members, as far as these say.
- *
- * The cost for the compiler grows with the number of entities alone, since no type here follows relations further than is asked.
+ * Entity types: the attributes of an entity for the compiler, from the builders of `defineEntity` or from members of a class. No type
+ * follows relations unasked, so compile time grows only with the number of entities.
  */
 import type {
   Collection,
@@ -14,15 +12,14 @@ import type {
   ScalarReference,
 } from '@mikro-orm/core'
 
-/** What a client takes as an entity: what `defineEntity` or `new EntitySchema` gives, or a class. */
+/** A class, or a result of `defineEntity` or `new EntitySchema`. */
 export type ClientEntity = { readonly '~entity': unknown } | (abstract new (...args: never[]) => object)
 
-/** An ID in a path, or of a related record. The parts of a composite key are one text: `'3~5'`. */
+/** A composite key is a text: `'3~5'`. */
 export type Id = number | string | bigint
 
 /**
- * An entity whose relations have names of their own for their IDs, as `resource(Post, { attributes: { user: { ids: 'userId' } } })` gives
- * them.
+ * An entity with names for IDs of relations, as in `resource(Post, { attributes: { user: { ids: 'userId' } } })`.
  *
  * @example
  * const api = client(engine, { posts: Post as WithIds<typeof Post, { user: 'userId' }> })
@@ -30,15 +27,13 @@ export type Id = number | string | bigint
 export type WithIds<S, I extends Readonly<Record<string, string>>> = S & { readonly '~ids': I }
 
 /**
- * An entity whose relations lead to resources with another key, as `resource(User, { key: 'name' })` gives it to users: each relation with
- * the property that it shows.
+ * An entity with relations to resources with another key, as in `resource(User, { key: 'name' })`.
  *
  * @example
  * const api = client(engine, { articles: Article as WithKeys<typeof Article, { author: 'name'; tags: 'name' }> })
  */
 export type WithKeys<S, K extends Readonly<Record<string, string>>> = S & { readonly '~keys': K }
 
-/** Properties by name, each as its builder. */
 export type PropertiesIn<S> = S extends { readonly '~ids': infer I extends Readonly<Record<string, string>> }
   ? IdsProperties<KeyedIn<S>, I>
   : KeyedIn<S>
@@ -47,7 +42,7 @@ type KeyedIn<S> = S extends { readonly '~keys': infer K extends Readonly<Record<
   ? KeyedProperties<EntityProperties<S>, K>
   : EntityProperties<S>
 
-/** The properties, with relations that show another key. */
+/** Relations show another key. */
 type KeyedProperties<P, K> = { [N in keyof P]: N extends keyof K ? Keyed<P[N], K[N]> : P[N] }
 
 interface Keyed<P, N> {
@@ -55,11 +50,11 @@ interface Keyed<P, N> {
   readonly '~options': OptionsIn<P> & { readonly key: N }
 }
 
-/** The ID that a relation shows: the key of what it leads to, or another property of it. */
+/** The primary key of the target, or the key of `WithKeys`. */
 export type LinkedKey<P> =
   OptionsIn<P> extends { readonly key: infer N } ? (N extends keyof ValueIn<P> ? KeyValue<ValueIn<P>[N]> : never) : KeyOf<ValueIn<P>>
 
-/** The properties, with the IDs of relations as plain values under their own names. */
+/** Adds IDs of relations as plain values. */
 type IdsProperties<P, I extends Readonly<Record<string, string>>> = {
   [N in keyof P | I[keyof I]]: N extends keyof P ? (N extends keyof I ? Beside<P[N]> : P[N]) : IdsOf<P, I, N>
 }
@@ -86,21 +81,20 @@ type EntityProperties<S> = S extends { readonly '~entity': infer E; readonly pro
     : ExtractDefineEntityProperties<E>
   : PropertiesOf<InferEntity<S>>
 
-/** The properties of an entity that a relation leads to. */
+/** The properties of a relation's target. */
 export type PropertiesOf<E> = [ExtractDefineEntityProperties<E>] extends [never] ? ClassProperties<E> : ExtractDefineEntityProperties<E>
 
 type Built<P> = P extends (...args: never[]) => infer B ? B : P
 
-/** The value of a property: of a relation the related entity, without collection or reference around it. */
+/** For a relation the related entity, without collection or reference. */
 export type ValueIn<P> = Built<P> extends { readonly '~type'?: { value: infer V } } ? V : unknown
 
-/** The options of a property as far as the types keep them: `kind`, `nullable`, `hidden`, `array`, `formula` ... */
+/** Options that types keep: `kind`, `nullable`, `hidden`, `array`, `formula` and so on. */
 export type OptionsIn<P> = Built<P> extends { readonly '~options': infer O } ? O : unknown
 
 type ToOne = '1:1' | 'm:1'
 type ToMany = '1:m' | 'm:n'
 
-/** The kind of an attribute. */
 export type KindIn<P> =
   OptionsIn<P> extends { readonly kind: infer K }
     ? K extends ToOne
@@ -112,7 +106,7 @@ export type KindIn<P> =
           : 'scalar'
     : 'scalar'
 
-/** Whether an attribute may be null. Which side of a one-to-one relation is the inverse one, and so may be empty, only `owner` says. */
+/** The inverse side of a one-to-one may be null, and only `owner` tells both sides apart. */
 export type IsNullable<P> =
   OptionsIn<P> extends { readonly nullable: true }
     ? true
@@ -122,16 +116,13 @@ export type IsNullable<P> =
         : true
       : false
 
-/** The names of the properties that answers show. */
 export type VisibleName<P> = { [K in keyof P & string]: OptionsIn<P[K]> extends { readonly hidden: true } ? never : K }[keyof P & string]
 
-/** The names of the visible relations. */
 export type RelationName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toOne' | 'toMany' ? K : never }[VisibleName<P>]
 
-/** The names of the visible lists of records. */
 export type ListName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toMany' ? K : never }[VisibleName<P>]
 
-/** The ID of an entity, as answers show it. */
+/** The ID in answers. */
 type KeyOf<E> = E extends { readonly [PrimaryKeyProp]?: infer K }
   ? K extends readonly unknown[]
     ? string
@@ -159,7 +150,7 @@ export type Json<V> = V extends string | number | boolean | null
             ? { [K in keyof V]: Json<V[K]> }
             : unknown
 
-/** The members of a class as if they were builders of properties. */
+/** Treats members of a class as builders of properties. */
 type ClassProperties<E> = 0 extends 1 & E
   ? Record<string, never>
   : {

@@ -1,4 +1,4 @@
-/** The entry `mikro-rest/client`: the typed client alone, without the engine, for browsers and for code that talks to a server. */
+/** The entry `mikro-rest/client`: the typed client without the engine. */
 export { client } from './client.ts'
 export type { ClientOptions } from './client.ts'
 export type {

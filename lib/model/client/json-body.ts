@@ -1,9 +1,6 @@
-/**
- * JSON body: writes a value as JSON has it: dates in ISO 8601, bigints as strings, bytes in base64; members that are undefined are left
- * out.
- */
+/** JSON body: turns dates into ISO 8601, bigints into strings, bytes into base64. */
 
-/** @throws TypeError for a function or a symbol, and for an invalid date. */
+/** @throws TypeError for a function, a symbol or an invalid date */
 export function toJson(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError(`client: a body cannot have a ${typeof value}.`)

@@ -1,7 +1,4 @@
-/**
- * Merge headers: the headers of a call, of which the later ones replace the earlier. Names know no case (RFC 9110, section 5.1), and are in
- * small letters here.
- */
+/** Merge headers: later headers replace earlier headers. Names ignore case (RFC 9110, section 5.1) and become lower case. */
 type Headers = Readonly<Record<string, string>>
 
 export function mergeHeaders(...all: readonly (Headers | undefined)[]): Headers {

@@ -1,18 +1,17 @@
-/** Query names: what queries are written with: operators, reserved names, and parameters that are not checked. */
+/** Query names: operators, reserved names and unchecked parameters. */
 
-/** An operator behind a name that compares by order. */
+/** Operators that compare by order. */
 export type OrderSign = '>=' | '<=' | '>' | '<'
 
-/** All operators of filters: those of the table of the engine, which does not compile otherwise. */
+/** The engine's table of operators does not compile if an operator is missing. */
 export type FilterSign = '=' | '!=' | '~=' | OrderSign
 
-/** Attributes of these names are filtered with an underscore behind them; the table of the engine does not compile otherwise. */
+/** A filter on such an attribute ends in `_`. The engine's table does not compile if a name is missing. */
 export type ReservedOfClient = 'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand'
 
-/** A value of a parameter that is not checked. */
 type FreeValue = string | number | bigint | boolean | Date | null
 
-/** Parameters that are not checked, as the API takes them; an array repeats the parameter. They replace those of the same name. */
+/** Unchecked parameters replace checked parameters. An array repeats the parameter. */
 export interface FreeParameters {
   readonly [name: string]: FreeValue | readonly FreeValue[] | undefined
 }

@@ -1,18 +1,14 @@
-/**
- * Query text: writes a query of the typed client as the text of a URL. Takes filters by their name with operator, the reserved parameters,
- * and under `$` parameters that are sent as they are. Refuses values without a text form, and empty lists, which no filter can express.
- */
+/** Query text: writes a query for a URL. Refuses empty lists, which no filter can express. */
 import type { FreeParameters } from './query-names.ts'
 
 /** Parameters by name with operator. */
 export type QueryRecord = Readonly<Record<string, unknown>>
 
-/** Signs that stand without `=`: `age>18`. */
+/** Operators without `=`: `age>18`. */
 const ANGLE = /[<>]$/
 
 /**
- * Writes a text such that filters find it as it is: `*`, `,`, `\` and the word `null` lose their meaning. The texts of an array need it
- * not: there all but `*` stands for itself.
+ * Escapes a text so that a filter takes `*`, `,`, `\` and `null` literally. In arrays only `*` has a meaning.
  *
  * @example await api.users.list({ name: literal('Smith, *') })
  */
@@ -20,7 +16,6 @@ export function literal(text: string): string {
   return text === 'null' ? String.raw`\null` : text.replaceAll(/[\\,*]/g, String.raw`\$&`)
 }
 
-/** Returns the text of a query, without `?`; empty where nothing is asked. */
 export function writeQuery(query: QueryRecord | undefined, more: QueryRecord = {}): string {
   const { $: free, ...typed } = (query ?? {}) as QueryRecord & { readonly $?: FreeParameters }
   const given: Record<string, readonly string[]> = {}
@@ -34,7 +29,7 @@ export function writeQuery(query: QueryRecord | undefined, more: QueryRecord = {
     .join('&')
 }
 
-/** An array is any of its values, or the list that a reserved parameter takes. */
+/** An array means any of its values, or a list for `sort`, `expand` and `attributes`. */
 function textOfTyped(name: string, value: unknown): string {
   if (!Array.isArray(value)) return textOfValue(name, value)
   const isList = ['sort', 'expand', 'attributes'].includes(name)
@@ -43,7 +38,7 @@ function textOfTyped(name: string, value: unknown): string {
   return value.map(item => (isList || item === null ? textOfValue(name, item) : escapeItem(textOfValue(name, item)))).join(',')
 }
 
-/** Writes a value of an array such that a filter takes all of it literally but for `*`. */
+/** Escapes all but `*`. */
 export function escapeItem(text: string): string {
   return text === 'null' ? String.raw`\null` : text.replaceAll(/\\(?!\*)|,/g, String.raw`\$&`)
 }
@@ -55,7 +50,7 @@ function textOfValue(name: string, value: unknown): string {
   throw new TypeError(`client: "${name}" has ${what}; it may be a string, number, bigint, boolean, date or null, or an array of them.`)
 }
 
-/** `age>18` has no `=` of its own; a value that begins with one is escaped. */
+/** `age>18` has no `=`, so a leading `=` of the value is escaped. */
 function writePair(name: string, value: string): string {
   if (!ANGLE.test(name)) return `${encodeURIComponent(name)}=${encodeURIComponent(value)}`
   return encodeURIComponent(name + (value.startsWith('=') ? `\\${value}` : value))

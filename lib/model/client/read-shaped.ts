@@ -1,12 +1,8 @@
-/**
- * Read shaped: those of an API with the option `envelope`, by the same templates. Takes the body and headers of an answer, and what the
- * call asks for; gives the members of the engine's own form, as far as the answer has them.
- */
+/** Read shaped: turns answers of an API with the option `envelope` into the engine's form. */
 import type { EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
 import { HOLES, readTemplate, toTree, type Parts, type Tree } from '../../foundation/base/template-tree.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 
-/** What a call asks for: a list, a record, a deletion of one or several, or the value or the record of an attribute. */
 export type Asked = 'list' | 'record' | 'removed' | 'removedList' | 'attribute'
 
 interface ShapedAnswer {
@@ -17,13 +13,13 @@ interface ShapedAnswer {
 
 type Templates = { readonly [kind in keyof EnvelopeTemplates]?: Tree | 'bare' }
 
-/** The name under which the records of an answer stand: those of a body need not be known. */
+/** The client does not know the resource name. */
 const NAME = 'records'
 
-/** Reads answers by templates; undefined for a body that is of none of them. */
+/** Returns undefined for a body that matches no template. */
 export type ReadShaped = (answer: ShapedAnswer, asked: Asked) => Readonly<Record<string, unknown>> | undefined
 
-/** @throws TypeError for what are no templates */
+/** @throws TypeError for invalid templates */
 export function createReader(envelope: EnvelopeTemplates): ReadShaped {
   const { error: _, ...given } = envelope as EnvelopeTemplates & { readonly error?: unknown }
   checkNames(given, ['list', 'record', 'removed'], 'client: envelope')
@@ -33,10 +29,7 @@ export function createReader(envelope: EnvelopeTemplates): ReadShaped {
   return (answer, asked) => readBy(templates, answer, asked)
 }
 
-/**
- * Wraps the record of a body as answers are; undefined where they are not, or where it takes the singular name of a resource, which the
- * client does not know.
- */
+/** Wraps the record in a body. Undefined: no wrapper, or a wrapper with the resource name, which the client does not know. */
 export function createWrapper({ record }: EnvelopeTemplates): ((record: unknown) => unknown) | undefined {
   const path = typeof record === 'object' ? findRecord(toTree(record)) : undefined
   if (path === undefined || path.some(key => key.match(HOLES) !== null)) return undefined
@@ -69,7 +62,7 @@ function readBy(
   if (template === 'bare') return carry(isList ? { records: body, ...readHeaders(headers) } : { record: body }, isList)
   const parts = template === undefined ? undefined : readTemplate(template, body)
   if (parts === undefined) return undefined
-  // A deletion of one record may be shown by the list of them.
+  // A deletion may answer with a list.
   const one = parts.record === undefined && Array.isArray(parts.records) ? { ...parts, record: (parts.records as unknown[])[0] } : parts
   return carry(one, isList)
 }
@@ -83,7 +76,7 @@ function isValue(body: unknown): body is Readonly<Record<string, unknown>> {
   return typeof body === 'object' && body !== null && 'success' in body && 'attribute' in body && 'value' in body
 }
 
-/** What a bare list says of its pages. */
+/** A bare list has count and pages in headers. */
 function readHeaders({ 'x-total-count': count, link = '' }: Readonly<Record<string, string>>): Parts {
   const find = (rel: string): string | null => new RegExp(`<([^>]*)>\\s*;\\s*rel="${rel}"`).exec(link)?.[1] ?? null
   return { ...(count === undefined ? {} : { count: Number(count) }), previous: find('prev'), next: find('next') }

@@ -1,6 +1,4 @@
-/**
- * Record types: the type of a record in an answer, by its entity and by the parameters of the request: `depth`, `expand`, `attributes`.
- */
+/** Record types: the record in an answer to `depth`, `expand` and `attributes`. */
 import type {
   Id,
   IsNullable,
@@ -14,17 +12,17 @@ import type {
   VisibleName,
 } from './entity-types.ts'
 
-/** How relations are shown: 0 not at all, 1 as IDs, 2 as objects. */
+/** Relations: 0 not at all, 1 as IDs, 2 as objects. */
 export type Depth = 0 | 1 | 2
 
-/** What `expand` takes: a relation, or one behind it. Names that are deeper than two relations are not checked. */
+/** Names beyond two relations are not checked. */
 export type Expandable<P> = P extends unknown
   ? { [K in RelationName<P>]: K | `${K}.${Inner<P[K]>}` | `${K}.${Inner<P[K]>}.${string}` }[RelationName<P>]
   : never
 
 type Inner<P> = RelationName<PropertiesOf<ValueIn<P>>>
 
-/** What `attributes` takes: a name, also one behind a relation or inside an embedded object; with `!` in front it is left out. */
+/** `!` hides an attribute. */
 export type Selectable<P> = P extends unknown ? SelectableName<P> | `!${SelectableName<P>}` : never
 
 type SelectableName<P> =
@@ -35,10 +33,7 @@ type SelectableName<P> =
         : `${K}.${VisibleName<PropertiesOf<ValueIn<P[K]>>>}` | `${K}.${string}.${string}`
     }[VisibleName<P>]
 
-/**
- * A record as an answer shows it. A condition that always holds makes it known by its members where all arguments are known, and by its
- * name elsewhere.
- */
+/** The condition always holds: the compiler then shows members if all arguments are known, and otherwise the type name. */
 export type ShownRecord<P, D extends Depth = 1, X extends string = never, A extends string = never> = [P, D, X, A] extends [
   unknown,
   unknown,
@@ -67,7 +62,7 @@ type IsShown<P, K extends string, D extends Depth, X extends string, A extends s
           : true
         : true
 
-/** Whether a relation whose IDs have a name of their own is left out at depth 1: unless `attributes` names it. */
+/** Whether depth 1 shows IDs under another name instead, unless `attributes` names the relation. */
 type ShownBeside<P, K extends string, A extends string> =
   OptionsIn<P> extends { readonly beside: true } ? (IsNamed<K, Included<A>> extends true ? never : 1) : never
 
@@ -81,10 +76,8 @@ type IsSelected<K extends string, A extends string> = [A] extends [never]
       ? true
       : IsNamed<K, Included<A>>
 
-/** Whether one of the paths begins with the name. */
 type IsNamed<K extends string, X extends string> = K extends X ? true : [Extract<X, `${K}.${string}`>] extends [never] ? false : true
 
-/** The paths behind a name. */
 type PathBehind<X extends string, K extends string> = X extends `${K}.${infer R}` ? R : never
 
 type SelectedBehind<A extends string, K extends string> =
@@ -120,7 +113,7 @@ type Related<P, D extends Depth, X extends string, A extends string, K extends s
       ? Expanded<ValueIn<P>, 1, never, SelectedBehind<A, K>>
       : RecordLink<P>
 
-/** A related record. One of several entities says which by its `type`. */
+/** In a relation to several entities, `type` names the entity. */
 type Expanded<E, D extends Depth, X extends string, A extends string> =
   IsUnion<E> extends true
     ? E extends unknown
@@ -128,14 +121,13 @@ type Expanded<E, D extends Depth, X extends string, A extends string> =
       : never
     : ShownRecord<PropertiesOf<E>, D, X, A>
 
-/** The ID of a related record. */
 type RecordLink<P> = IsUnion<ValueIn<P>> extends true ? { type: string; id: Id } : LinkedKey<P>
 
 type IsUnion<E, Whole = E> = E extends unknown ? ([Whole] extends [E] ? false : true) : never
 
 /**
- * What a body may have. Which attributes must be given is the model's matter, and that of hooks, so all are optional: what lacks is refused
- * with 422 `validation_failed`.
+ * All attributes are optional, because only model and hooks know the required attributes. A missing attribute is refused with 422
+ * `validation_failed`.
  */
 export type RecordBody<P> = P extends unknown ? { readonly [K in WritableName<P>]?: BodyValue<P[K]> } : never
 
@@ -143,7 +135,7 @@ type WritableName<P> = {
   [K in keyof P & string]: OptionsIn<P[K]> extends { readonly formula: string | ((...args: never[]) => unknown) } ? never : K
 }[keyof P & string]
 
-/** The value of an attribute in a body: an ID links a record, an object makes one. */
+/** An ID links a record, an object makes a record. */
 export type BodyValue<P> = IsNullable<P> extends true ? GivenValue<P> | null : GivenValue<P>
 
 type GivenValue<P> =
@@ -159,7 +151,7 @@ type GivenValue<P> =
           ? readonly BodyJson<ValueIn<P>>[]
           : BodyJson<ValueIn<P>>
 
-/** A change of some members of a list: links and unlinks those of the IDs. With `create`, one that is not there is made by its key. */
+/** Links and unlinks members by ID. `create` makes missing records by their key. */
 export interface ListChange<I> {
   readonly connect?: readonly I[]
   readonly disconnect?: readonly I[]
@@ -173,5 +165,5 @@ type LinkBody<P> =
 
 type EmbeddedBody<E> = E extends unknown ? RecordBody<PropertiesOf<E>> : never
 
-/** Dates, bigints and bytes may be given as such: they are sent in their JSON form. */
+/** Sent as JSON. */
 type BodyJson<V> = V extends Date | bigint | Uint8Array ? V | string | (V extends bigint ? number : never) : V | Json<V>

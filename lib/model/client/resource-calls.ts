@@ -1,7 +1,4 @@
-/**
- * Resource calls: the methods of the typed client for one resource, and for a list of related records. Its types are in client-types.ts;
- * this file handles names and values without them.
- */
+/** Resource calls: implements the methods of the typed client. Types are in client-types.ts. */
 import type { CallOptions, Deleted, Page } from './client-types.ts'
 import type { Id } from './entity-types.ts'
 import { mergeHeaders } from './merge-headers.ts'
@@ -10,14 +7,13 @@ import type { Call, Transport } from './transport.ts'
 
 type AnswerEnvelope = Readonly<Record<string, unknown>>
 
-/** Records on a page where `page` is given no limit: the engine's default. */
+/** As in the engine. */
 const PAGE = 100
 
-/** The calls that a list takes, of a resource or of related records. */
 class ListCalls {
   readonly #transport: Transport
   readonly #headers: Readonly<Record<string, string>>
-  /** The path behind the version. */
+  /** The path after the version. */
   readonly #path: readonly string[]
 
   constructor(transport: Transport, headers: Readonly<Record<string, string>>, path: readonly string[]) {
@@ -51,7 +47,7 @@ class ListCalls {
       )
       yield* items
       seen += items.length
-      // An envelope of the application may leave out where the next page is.
+      // An envelope of the application may omit `next`.
       if (next === undefined) text = items.length === 0 || seen >= (count ?? Infinity) ? undefined : writeQuery(query, { offset: seen })
       else text = next === null ? undefined : next.slice(next.indexOf('?') + 1)
     }
@@ -80,7 +76,6 @@ class ListCalls {
   }
 }
 
-/** The calls for a list of related records. */
 class RelatedCalls extends ListCalls {
   async link(id: Id, options?: CallOptions): Promise<unknown> {
     return readRecord(await this.call('PUT', [], { body: { connect: [id] } }, options))
@@ -96,7 +91,6 @@ class RelatedCalls extends ListCalls {
   }
 }
 
-/** The calls for a resource. */
 export class ResourceCalls extends ListCalls {
   async update(id: Id, body: unknown, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
     return readRecord(await this.call('PATCH', [id], { asked: 'record', body, isRecord: true, query: writeQuery(query) }, options))
@@ -138,7 +132,7 @@ function checkSegment(id: Id): string {
   return String(id)
 }
 
-/** The records of an answer stand under the name that it gives as its resource. */
+/** `resource` names the member with the records. */
 function readRecord(envelope: AnswerEnvelope): unknown {
   return envelope[envelope['resource'] as string]
 }
@@ -148,7 +142,7 @@ function readRecords(envelope: AnswerEnvelope): unknown[] {
 }
 
 function readPage(envelope: AnswerEnvelope): Page<unknown> {
-  // The envelope is of the form that the server has.
+  // The server's envelope may omit members.
   const { count, limit, offset, sort, filter, previous, next } = envelope as unknown as Page<unknown>
   return { items: readRecords(envelope), count, limit, offset, sort, filter, previous, next }
 }

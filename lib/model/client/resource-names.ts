@@ -1,13 +1,10 @@
 /**
- * Resource names: the names by which an engine knows the resource of an entity, for the compiler: those of `defineEntity`, as long as the
- * engine gives no others.
- *
- * English plurals have exceptions. A word that may be one makes any text a name, so that no right name is refused.
+ * Resource names: derives resource names from entity names in the type system. A word with a possible irregular plural allows any text, so
+ * that no correct name is refused.
  */
 
 /**
- * The names of the resources of entities: plural and singular, in snake_case, kebab-case and camelCase. Any text for entities whose name
- * the compiler does not know, or whose plural it cannot know.
+ * Plural and singular, in snake_case, kebab-case and camelCase. Any text if the compiler cannot know the name or its plural.
  *
  * @example const engine: RestEngine<ResourceNames<typeof User | typeof Post>> = await RestEngine.create({ entities: [User, Post] })
  */
@@ -20,18 +17,17 @@ export type ResourceNames<Entity> = [Entity] extends [infer Each]
     : string
   : never
 
-/** Values by the names of resources. */
 export type NamedBy<Name extends string, Value> = string extends Name
   ? Readonly<Record<string, Value>>
   : { readonly [name in Name]?: Value }
 
-/** Any text, beside the texts that an editor proposes. */
+/** Allows any text, and keeps the suggestions of editors. */
 type AnyText = string & Record<never, never>
 
-/** A path. Where the names of resources are known, an editor proposes those of their lists in the first version. */
+/** Editors suggest lists of the first version. */
 export type PathText<Name extends string> = `/v1/${Name}` | AnyText
 
-/** A method, of any case. An editor proposes those that the paths of resources take. */
+/** Any case. Editors suggest known methods. */
 export type MethodText = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS' | 'QUERY' | AnyText
 
 type Letter = Lower | Uppercase<Lower>
@@ -39,7 +35,7 @@ type Letter = Lower | Uppercase<Lower>
 type Lower = 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm'
   | 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z'
 
-/** Splits a name in PascalCase before its capitals. Any other form is not known here. */
+/** Splits a name in PascalCase. Any other form allows any text. */
 type Spelled<
   Name extends string,
   Word extends string = '',
@@ -68,7 +64,7 @@ type InCamel<Word extends string, Camel extends string> = Camel extends '' ? Wor
 
 type Vowel = 'a' | 'e' | 'i' | 'o' | 'u'
 
-/** The plural of a word, or any text where it may be an exception. */
+/** Any text for a possible exception. */
 type Plural<Word extends string> = Word extends Exception
   ? string
   : Word extends `${string}${Vowel}y`
@@ -79,13 +75,13 @@ type Plural<Word extends string> = Word extends Exception
 
 // prettier-ignore
 type Exception =
-  // Endings of which some words have another plural.
+  // Endings with irregular plurals.
   | `${string}${'s' | 'x' | 'z' | 'ch' | 'sh' | 'f' | 'fe' | 'o' | 'u' | 'i' | 'a' | 'ae' | 'um' | 'on' | 'im' | 'man' | 'men' | 'ese'
       | 'ley' | 'ney' | 'oey' | 'quy' | 'by' | 'mice' | 'lice' | 'mouse' | 'louse' | 'goose' | 'moose' | 'deer' | 'fish' | 'sheep'
       | 'eaux'}`
   | `${string}${'person' | 'people' | 'child' | 'children' | 'foot' | 'feet' | 'tooth' | 'teeth' | 'geese' | 'ox' | 'oxen' | 'die'
       | 'dice'}`
-  // Words that have none.
+  // Words without a plural.
   | 'advice' | 'adulthood' | 'agenda' | 'aid' | 'aircraft' | 'alcohol' | 'ammo' | 'analytics' | 'anime' | 'blood' | 'bream' | 'butter'
   | 'carp' | 'cash' | 'clothing' | 'cod' | 'commerce' | 'digestion' | 'elk' | 'energy' | 'equipment' | 'expertise' | 'firmware' | 'flounder'
   | 'fun' | 'garbage' | 'hardware' | 'health' | 'homework' | 'housework' | 'labour' | 'literature' | 'machinery' | 'mackerel' | 'mail'

@@ -1,29 +1,27 @@
-/** Session calls: where the client logs in and out, and what the answers hold: a token, a refresh token, the user. */
+/** Session calls: sends log-in and log-out, and finds tokens and the user in answers. */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { CallOptions } from './client-types.ts'
 import { mergeHeaders } from './merge-headers.ts'
 import type { Transport } from './transport.ts'
 
-/** The paths of calls that concern no one resource, below the version. */
+/** Below the version. */
 export type SessionCallPaths = Readonly<Partial<Record<'login' | 'logout' | 'refresh' | 'me' | 'signUp', string>>>
 
 const DEFAULT_PATHS: SessionCallPaths = { login: 'login', logout: 'logout', refresh: 'refresh' }
 const PATHS: readonly (keyof SessionCallPaths)[] = ['login', 'logout', 'refresh', 'me', 'signUp']
 
-/** The member of an answer, or of an object in it, that has a refresh token. */
+/** At any depth. */
 const REFRESH = 'refreshToken'
 
 type LogInAnswer = Readonly<Record<string, unknown>>
 
-/** How calls are sent, and where those that concern no one resource. */
 export interface Wire {
   readonly transport: Transport
   readonly paths: SessionCallPaths
-  /** The refresh token of the last log-in. */
   readonly refreshToken?: string | undefined
 }
 
-/** @throws TypeError for what is no path */
+/** @throws TypeError for an invalid path */
 export function readPaths(given: unknown): SessionCallPaths {
   if (given === undefined) return DEFAULT_PATHS
   if (typeof given !== 'object' || given === null)
@@ -35,7 +33,6 @@ export function readPaths(given: unknown): SessionCallPaths {
   return { ...DEFAULT_PATHS, ...given }
 }
 
-/** Sends a call that concerns no one resource. */
 export function sendSession(
   { transport, paths }: Wire,
   method: string,
@@ -52,25 +49,24 @@ export function sendSession(
   return transport({ method, segments, body, headers: mergeHeaders({}, headers), signal, isFree: name !== 'logout' })
 }
 
-/** The body of a refresh: without a token it is in a cookie, which a browser sends by itself. */
+/** A browser may have the token in a cookie. */
 export function writeRefresh({ refreshToken }: Wire): LogInAnswer {
   return refreshToken === undefined ? {} : { [REFRESH]: refreshToken }
 }
 
-/** Returns the wire with the refresh token of an answer, if it has one. */
 export function withRefreshToken(wire: Wire, answer: LogInAnswer): Wire {
   const refreshToken = findMember(answer, REFRESH)
   return refreshToken === undefined ? wire : { ...wire, refreshToken }
 }
 
-/** Returns the record in the answer of the API's own form, else the whole answer. */
+/** Returns the record, or the whole answer if the application decides its form. */
 export function readUser(answer: LogInAnswer): LogInAnswer {
   const { resource } = answer
   const record = typeof resource === 'string' ? answer[resource] : undefined
   return typeof record === 'object' && record !== null ? (record as LogInAnswer) : answer
 }
 
-/** Finds the token in the answer to a log-in, which the application may have put elsewhere than in `auth_token`: it is a JSON Web Token. */
+/** The application may put the token elsewhere than in `auth_token`, so find any JSON Web Token. */
 export function findToken(answer: unknown): string | undefined {
   if (typeof answer === 'string') return /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(answer) ? answer : undefined
   if (typeof answer !== 'object' || answer === null) return undefined

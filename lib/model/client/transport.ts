@@ -1,12 +1,8 @@
-/**
- * Transport: how the typed client reaches the API: an engine in this process, the URL of a server, or a `fetch` function. Takes a request
- * as method, segments, query and body; gives the body of the answer; throws a RestError for an answer that refuses.
- */
+/** Transport: sends calls to an engine, a URL or a `fetch` function. Throws a RestError for a refusal. */
 import { RestError, type FieldError } from '../../foundation/base/errors.ts'
 import type { Asked, ReadShaped } from './read-shaped.ts'
 import { toJson } from './json-body.ts'
 
-/** An engine, as far as a client needs it. */
 export interface EngineTarget {
   handle(
     method: string,
@@ -16,11 +12,11 @@ export interface EngineTarget {
     context: { readonly headers: Record<string, string>; readonly signal?: AbortSignal },
   ): Promise<ClientAnswer>
   readonly versions: readonly string[]
-  /** The path in front of the version. */
+  /** The path before the version. */
   readonly base?: string
 }
 
-/** A function like the global `fetch`: `engine.fetch` of another module, the `request` of a Hono app. */
+/** Such as `engine.fetch`, or the `request` of a Hono app. */
 export type FetchTarget = (url: string, init: FetchInit) => FetchAnswer | Promise<FetchAnswer>
 
 interface FetchInit {
@@ -36,7 +32,6 @@ interface FetchAnswer {
   text(): Promise<string>
 }
 
-/** What a client sends its requests to. */
 export type ClientTarget = EngineTarget | FetchTarget | string | URL
 
 interface ClientAnswer {
@@ -45,41 +40,36 @@ interface ClientAnswer {
   readonly body: unknown
 }
 
-/** One call. */
 export interface Call {
   readonly method: string
-  /** The path behind the version, by its segments; they are encoded here. */
+  /** After the version, not encoded. */
   readonly segments: readonly string[]
   readonly query?: string
   readonly body?: unknown
-  /** Whether the body is a record. */
   readonly isRecord?: boolean
   readonly headers: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
-  /** Whether the application decides what the answer is made of, as of a log-in. */
+  /** Whether the application decides the form of the answer, as for a log-in. */
   readonly isFree?: boolean
-  /** What the answer is to show. */
   readonly asked?: Asked
 }
 
-/** Sends calls. */
 export type Transport = (call: Call) => Promise<Readonly<Record<string, unknown>>>
 
-/** Where the paths of an API begin. */
 interface ClientAddress {
-  /** First segment of paths; null for an API without versions. */
+  /** Null for an API without versions. */
   readonly version?: string | null | undefined
-  /** Origin, and path in front of the version, for a `fetch` function. */
+  /** Origin, and path before the version, for a `fetch` function. */
   readonly url?: string | URL | undefined
 }
 
-/** The first version of an API that says no other. */
+/** For URLs and `fetch` functions. */
 const FIRST = 'v1'
 
-/** What refusals of a server tell a client how to go on with. */
+/** Headers of a refusal that tell a client how to continue. */
 const KEPT = ['retry-after', 'www-authenticate', 'allow']
 
-/** @throws TypeError for what is neither a target nor a URL, and an address that does not go with the target. */
+/** @throws TypeError for an invalid target, or a `url` that does not go with the target */
 export function openTransport(target: ClientTarget, { version, url }: ClientAddress, read?: ReadShaped): Transport {
   if (typeof target === 'string' || target instanceof URL) {
     if (url !== undefined) throw new TypeError('client: "url" goes with a fetch function; the target is a URL itself.')
@@ -107,7 +97,6 @@ function viaEngine(engine: EngineTarget, given: string | null | undefined, read:
   }
 }
 
-/** Where a fetch function finds an API, and how its answers are read. */
 interface FetchedApi {
   readonly root: string
   readonly version: string | null | undefined
@@ -139,7 +128,7 @@ function readUrl(given: string | URL): string {
   return url.origin + url.pathname.replace(/\/$/, '')
 }
 
-/** A slash inside a segment is data: it is encoded. */
+/** A slash in a segment is data. */
 function writePath(version: string | null, segments: readonly string[]): string {
   return [...(version === null ? [] : [version]), ...segments].map(segment => `/${encodeURIComponent(segment)}`).join('')
 }
@@ -152,14 +141,12 @@ function parseBody(text: string): unknown {
   }
 }
 
-/** The members of an error body. */
 interface ClientRefusal {
   readonly code?: unknown
   readonly detail?: unknown
   readonly errors?: readonly FieldError[]
 }
 
-/** The request of an answer. */
 interface SentCall extends Pick<Call, 'method'> {
   readonly path: string
   readonly isFree: boolean | undefined

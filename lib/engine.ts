@@ -44,7 +44,7 @@ import { warnOfLimit } from './engine/testing/older-names.ts'
 import type { RateLimit } from './engine/testing/rate-limit.ts'
 import { checkSeeds, isSeeder, listSeeds, type Seed, type SeederClass } from './model/seeds.ts'
 import { hashedSeed } from './records/write/hash-passwords.ts'
-import { runSeeder } from './records/write/run-seeder.ts'
+import { nameSeeder, runSeeder } from './records/write/run-seeder.ts'
 import { makeShown, showsEngines } from './show-engine.ts'
 
 /** A seed whose resources have these names. */
@@ -328,7 +328,10 @@ export class RestEngine<Name extends string = string> {
 
   async #sow(each: Seed): Promise<void> {
     const { connection, versions } = this.#open
-    if (isSeeder(each)) return runSeeder(each, connection)
+    if (isSeeder(each)) {
+      await runSeeder(each, connection)
+      return versions.first.hashes?.notePlain(connection, nameSeeder(each, connection.orm), this.#parts.shared.notes)
+    }
     const { model } = versions.first
     const more = model.isOpen ? findSeedNames(each, model.byName) : undefined
     const growth = more === undefined ? undefined : versions.grow(more)

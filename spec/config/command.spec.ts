@@ -1,10 +1,11 @@
 /** `mikro-rest mikro-orm.config.ts`: a project with decorators of TypeScript, seeders and migrations, as processes of its own. */
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import Database from 'better-sqlite3'
 import { ROOT, runAll } from '../helpers/command.ts'
 import type { Ended } from '../helpers/command.ts'
 
@@ -134,6 +135,8 @@ const LINES = {
   own: ['src/mikro-orm.config.ts', '--get', '/v1/authors'],
   project: ['.', '--get', '/v1/books'],
   migrated: ['src/mikro-orm.config.ts', '--migrate', '--seed', 'DatabaseSeeder', '--get', '/v1/authors'],
+  migratedFile: ['there.sqlite', '--config', 'src/mikro-orm.config.ts', '--migrate', '--get', '/v1/authors'],
+  migratedServer: ['away.mjs', '--migrate', '--get', '/v1/notes'],
   seeded: ['src/mikro-orm.config.ts', '--seed', 'src/seeders/DatabaseSeeder.ts', '--get', '/v1/books'],
   shop: ['src/mikro-orm.config.ts', '--context', 'shop', '--get', '/v1/authors'],
   late: ['src/mikro-orm.config.ts', '--context', 'late', '--get', '/v1/authors'],
@@ -155,6 +158,7 @@ const LINES = {
 describe('the command with the config of an application', () => {
   let folder = ''
   let ended: Record<keyof typeof LINES, Ended>
+  let there: Buffer
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'config-command-'))
@@ -164,11 +168,15 @@ describe('the command with the config of an application', () => {
     }
     await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
     await cp(join(ROOT, 'node_modules/@mikro-orm/core'), join(folder, 'copied/node_modules/@mikro-orm/core'), { recursive: true })
+    new Database(join(folder, 'there.sqlite')).exec('create table other (id integer primary key)').close()
+    there = bytesOf('there.sqlite')
     const names = Object.keys(LINES) as (keyof typeof LINES)[]
     const results = runAll(folder, Object.values(LINES))
     ended = Object.fromEntries(names.map((name, index) => [name, results[index]!])) as typeof ended
   })
   after(() => rm(folder, { recursive: true }))
+
+  const bytesOf = (name: string): Buffer => readFileSync(join(folder, name))
 
   /** What was printed on standard output alone. */
   const answerOf = (name: keyof typeof LINES): Record<string, unknown> => {
@@ -194,6 +202,16 @@ describe('the command with the config of an application', () => {
     assert.match(
       ended.noSeeder.stderr,
       /mikro-rest: seed: NoSeeder has failed, and nothing of it was written: Seeder class NoSeeder not found in /,
+    )
+  })
+
+  it('runs migrations on a copy of a file for a single GET, and refuses them on a server', () => {
+    assert.equal(answerOf('migratedFile')['count'], 1)
+    assert.deepEqual(bytesOf('there.sqlite'), there)
+    assert.equal(ended.migratedServer.code, 2)
+    assert.match(
+      ended.migratedServer.stderr,
+      /^mikro-rest: --migrate would change .*, which --get, .* leave as it is: start the server with --migrate once, .*\n$/,
     )
   })
 

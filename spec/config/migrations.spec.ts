@@ -50,7 +50,9 @@ describeStores('migrations', () => {
 
   it('are named where one fails, and all of them taken back', async () => {
     const orm = { migrations: { migrationsList: [Migration20260101000000, Broken] } }
-    await assert.rejects(createEngine({ config: portable, orm, schema: 'migrate' }), { message: /^A migration has failed: .*missing.*/ })
+    await assert.rejects(createEngine({ config: portable, orm, schema: 'migrate' }), {
+      message: /^The migration "Broken" has failed: .*missing.*/,
+    })
   })
 
   it('leave notes of what the entities have and they do not make', async () => {
@@ -97,7 +99,7 @@ describe('migrations of a file', () => {
     const database = join(folder, 'broken.sqlite')
     const orm = { migrations: { migrationsList: [Migration20260101000000, Broken] } }
     await assert.rejects(RestEngine.create({ config: portable, orm, database, schema: 'migrate' }), {
-      message: /^A migration has failed: /,
+      message: /^The migration "Broken" has failed: /,
     })
     assert.deepEqual(
       readdirSync(folder).filter(name => name.startsWith('broken')),

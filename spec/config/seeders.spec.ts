@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import type { EntityManager } from '@mikro-orm/core'
+import { defineEntity, p, type EntityManager } from '@mikro-orm/core'
 import { Seeder } from '@mikro-orm/seeder'
 import { createEngine, describeStores } from '../helpers/stores.ts'
-import { RestEngine } from '../../lib/index.ts'
+import { RestEngine, auth, hashPassword } from '../../lib/index.ts'
 import type { EngineOptions } from '../helpers/stores.ts'
 import config, { heard } from './app/mikro-orm.config.ts'
 import { Author } from './app/entities/author.ts'
@@ -88,6 +88,30 @@ describeStores('a seeder as a seed', () => {
     await assert.rejects(createEngine({ config, orm: { seeder: { ...config.seeder, defaultSeeder: 'NoSeeder' } }, seed: true }), {
       message: /^seed: NoSeeder has failed, and nothing of it was written: Seeder class NoSeeder not found in /,
     })
+  })
+
+  it('leaves a note of users whose passwords are plain, and none where they are hashes', async () => {
+    const User = defineEntity({
+      name: 'User',
+      properties: { id: p.integer().primary(), email: p.string(), password: p.string().hidden() },
+    })
+    class Plain extends Seeder {
+      override run(em: EntityManager): void {
+        for (const email of ['ann', 'bob']) em.create(User, { email, password: 'secret' })
+      }
+    }
+    class Hashed extends Seeder {
+      override async run(em: EntityManager): Promise<void> {
+        em.create(User, { email: 'cid', password: await hashPassword('secret') })
+      }
+    }
+    await using engine = await createEngine({ entities: [User], auth: auth({ entity: User, secret: 'of these tests' }), seed: Hashed })
+    assert.deepEqual(engine.notes, [])
+    assert.equal((await engine.send('POST /v1/login', { body: { email: 'cid', password: 'secret' } })).status, 200)
+    await engine.seed(Plain)
+    assert.equal((await engine.send('POST /v1/login', { body: { email: 'ann', password: 'secret' } })).status, 401)
+    assert.equal(engine.notes.length, 1)
+    assert.match(engine.notes[0]!, /^users: 2 records have a plain "password" after Plain, and cannot log in: .*hashPassword/)
   })
 
   it('is there as engine.orm.seeder', async () => {

@@ -20,10 +20,16 @@ export function forEngine(migrations: Migrations = {}): Migrations {
 export async function runMigrations(orm: MikroORM): Promise<void> {
   const { migrator } = orm
   const where = findPlace(orm)
+  let running = ''
+  const note = ({ name }: { readonly name: string }): void => {
+    running = ` "${name}"`
+  }
+  migrator.on('migrating', note)
   const done = await migrator.up().catch((error: unknown) => {
     const [message] = (error as Error).message.split('\n')
-    throw new Error(`A migration has failed: ${message}`, { cause: error })
+    throw new Error(`The migration${running} has failed: ${message}`, { cause: error })
   })
+  migrator.off('migrating', note)
   if (done.length > 0 || (await migrator.getExecuted()).length > 0) return
   throw new Error(`"schema" is "migrate", and there is no migration in ${where}.`)
 }

@@ -1,4 +1,4 @@
-/** Evolve options: what `--evolve` and `diff` make of the options of a model; and a copy of its file for what must leave that as it is. */
+/** Evolve options: what `--evolve` and `diff` make of the options of a model; a copy of its file, on which `--get` evolves or migrates. */
 import { stat } from 'node:fs/promises'
 import { readDatabase } from '../../engine/pipeline/database-option.ts'
 import type { EngineOptions } from '../../engine/pipeline/options.ts'
@@ -40,18 +40,20 @@ export interface Trial {
 }
 
 /**
- * Returns options for a copy of the file that would be evolved; undefined where nothing would be.
+ * Returns options for a copy of the file that would be evolved or migrated; undefined where nothing would be.
  *
+ * @param asked the option of the command line that asks for the change; undefined: the model asks for the change
  * @throws CommandError for a server, which is not copied.
  */
-export async function tryEvolution(options: EngineOptions, isAsked: boolean): Promise<Trial | undefined> {
+export async function tryOnCopy(options: EngineOptions, asked: '--evolve' | '--migrate' | undefined): Promise<Trial | undefined> {
   const database = readDatabase(options.database ?? ':memory:')
-  if (options.schema !== 'evolve' || database === ':memory:' || !(await isThere(options))) return undefined
+  const changes = options.schema === 'evolve' || options.schema === 'migrate'
+  if (!changes || database === ':memory:' || !(await isThere(options))) return undefined
   if (typeof database !== 'string') {
-    if (!isAsked) return undefined
+    if (asked === undefined) return undefined
     throw new CommandError(
-      `--evolve would change ${describeDatabase(database)}, which --get, --openapi, ` +
-        '--diagram, --self-test and --check leave as it is: mikro-rest diff shows the plan.',
+      `${asked} would change ${describeDatabase(database)}, which --get, --openapi, --diagram, --self-test and --check leave as it is: ` +
+        (asked === '--evolve' ? 'mikro-rest diff shows the plan.' : 'start the server with --migrate once, then ask without --migrate.'),
       2,
     )
   }

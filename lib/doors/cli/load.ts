@@ -14,7 +14,7 @@ import type { EngineOptions } from '../../engine/pipeline/options.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError } from './command-error.ts'
-import { evolveBy, tryEvolution, type Trial } from './evolve-options.ts'
+import { evolveBy, tryOnCopy, type Trial } from './evolve-options.ts'
 import { hideAttributes } from './hide.ts'
 import { readJsonFile, type JsonFile } from './json-file.ts'
 import { parseJson } from './json-text.ts'
@@ -83,7 +83,8 @@ export async function load(args: CommandArguments, server?: PrivateServer): Prom
     args.diagram !== undefined ||
     args.selfTest ||
     args.check !== undefined
-  const trial = onlyReads && !readOnly ? await tryEvolution(options, args.evolve) : undefined
+  const asked = args.evolve ? '--evolve' : args.migrate ? '--migrate' : undefined
+  const trial = onlyReads && !readOnly && args.eject === undefined ? await tryOnCopy(options, asked) : undefined
   return {
     ...model,
     module: [config, file].find(each => each !== undefined && isModule(each)),

@@ -24,9 +24,11 @@ export async function sowFirst(seeds: Seeds, isNew: boolean, bed: SeedBed): Prom
 }
 
 /** Sows a seed, whatever the database holds. */
-async function sow(each: Seed, { version, connection }: Omit<SeedBed, 'notes'>): Promise<void> {
-  if (isSeeder(each)) await runSeeder(each, connection)
-  else await seed(await hashedSeed(each, version), version.model, connection)
+async function sow(each: Seed, { version, connection, notes }: SeedBed): Promise<void> {
+  if (isSeeder(each)) {
+    await runSeeder(each, connection)
+    await version.hashes?.notePlain(connection, nameSeeder(each, connection.orm), notes)
+  } else await seed(await hashedSeed(each, version), version.model, connection)
 }
 
 /** Before any of the seeds is sown, so that one leaves room for the next. */

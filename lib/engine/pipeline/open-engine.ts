@@ -2,9 +2,11 @@
  * Open engine: opens the database of a new engine and begins its life. It is loaded where an engine is made. Throws TypeError, RangeError
  * and Error for options and models that cannot be served.
  */
+import type { MikroORM } from '@mikro-orm/core'
 import { chain, runCoroutine } from '../../foundation/base/awaitable.ts'
 import { requireNode } from '../../foundation/base/node-version.ts'
 import { Notes } from '../../foundation/base/notes.ts'
+import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { NOTHING_LEARNED } from '../../model/open-attributes.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
 import { isInMemory } from '../../records/database/describe-database.ts'
@@ -14,7 +16,7 @@ import { mergeDefinitions } from './merge-definitions.ts'
 import { noteSecrets } from './note-secrets.ts'
 import { openDatabase } from './open-database.ts'
 import { checkOptions } from './check-options.ts'
-import type { EngineOptions } from './options.ts'
+import type { CheckedOptions, EngineOptions } from './options.ts'
 import { createSharedState } from './create-shared-state.ts'
 import { checkExpressions } from './read-versions.ts'
 import type { Composition, EngineParts } from './assemble.ts'
@@ -37,6 +39,7 @@ export async function openEngine<E extends EngineHandle>(
   const opened = await openDatabase({ ...checked, evolving, notes, users: checked.auth?.options?.entity })
   const { connection, worlds, definitions } = opened
   try {
+    checkUserEntity(checked, connection.orm)
     const isNew = (checked.schema === 'migrate' && (await opened.migrate())) || isInMemory(checked.database)
     const complete = { ...checked, resources: mergeDefinitions(definitions, checked.resources, connection.orm) }
     const parts = await opened.complete(() => {
@@ -61,6 +64,18 @@ export async function openEngine<E extends EngineHandle>(
     await opened.abandon()
     throw error
   }
+}
+
+/** @throws TypeError where the users of the log-in are no entity of the engine. */
+function checkUserEntity({ auth }: CheckedOptions, orm: MikroORM): void {
+  const entity = auth?.options?.entity
+  if (entity === undefined || orm.getMetadata().find(entity) !== undefined) return
+  const names = [...orm.getMetadata()].map(({ className }) => className)
+  const given = typeof entity === 'string' ? entity : String((entity as { readonly name?: unknown }).name)
+  throw new TypeError(
+    `auth: "entity" must be the entity of the users, or its name, and there is no entity "${given}".` +
+      `${formatHint(findNearest(given, names))} The entities are ${names.slice(0, 10).join(', ')}.`,
+  )
 }
 
 /** What an application's MikroORM has in its config becomes options of the engine. */

@@ -14,8 +14,8 @@ import { countCharacters, type ScalarType } from '../../foundation/values/scalar
 interface Making {
   readonly random: Random
   readonly readable: Readable | undefined
-  /** The time of the engine, in milliseconds. */
-  readonly now: number
+  /** The time of a clock that stands still, in milliseconds since 1970. Undefined: dates are made from fixed days. */
+  readonly now: number | undefined
   /** The owner of the attribute: the singular name of a resource, or the name of an embedded object. */
   readonly bearer: string
 }
@@ -129,7 +129,7 @@ function* integers(name: readonly string[], making: Making): Generator<number, v
 function whole(name: readonly string[], attempt: number, { random, now }: Making): number {
   const last = name.at(-1)
   if (attempt === 0 && last === 'age') return random.between(18, 80)
-  if (attempt === 0 && last === 'year') return new Date(now).getUTCFullYear() - random.between(0, 20)
+  if (attempt === 0 && last === 'year') return new Date(now ?? PAST_BEFORE).getUTCFullYear() - random.between(0, 20)
   return random.between(1, attempt < 4 ? 100 : attempt < 8 ? 32_767 : 2_147_483_647)
 }
 
@@ -143,14 +143,22 @@ function decimal({ precision, scale = 0 }: ScalarType, name: readonly string[], 
   return scale === 0 ? String(before) : `${before}.${after}`
 }
 
-/** Within the past year, or the coming one for what ends, from whole days on so that both sides of midnight are the same day. */
+/**
+ * The days from which dates are made while the clock of the engine runs. From the real time, the same seed would give other values each
+ * day. What ends, such as `expiresAt`, must not have ended on the day of a test.
+ */
+const PAST_BEFORE = Date.UTC(2026, 0, 1)
+const COMING_AFTER = Date.UTC(2099, 0, 1)
+
+/** Makes a time within the past year; within the coming year for a name such as `expiresAt`. */
 function moment(name: readonly string[], { random, now }: Making): number {
-  const seconds = random.between(1, 365 * 86_400 - 1) * 1000
-  return isComing(name) ? now + seconds : now - seconds
+  const milliseconds = random.between(1, 365 * 86_400 - 1) * 1000
+  return isComing(name) ? (now ?? COMING_AFTER) + milliseconds : (now ?? PAST_BEFORE) - milliseconds
 }
 
 function days(name: readonly string[], { now }: Making): string[] {
-  const first = isBirth(name) ? now - 40 * 365 * DAY_MS : isComing(name) ? now + DAY_MS : now - 365 * DAY_MS
+  const past = now ?? PAST_BEFORE
+  const first = isBirth(name) ? past - 40 * 365 * DAY_MS : isComing(name) ? (now ?? COMING_AFTER) + DAY_MS : past - 365 * DAY_MS
   return Array.from({ length: 365 }, (_, day) => new Date(first + day * DAY_MS).toISOString().slice(0, 10))
 }
 

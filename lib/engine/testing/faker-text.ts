@@ -10,7 +10,7 @@ export type Readable = (words: readonly string[], resource: readonly string[], r
 
 let loading: Promise<Readable | undefined> | undefined
 
-/** Undefined when faker is not installed. */
+/** Returns undefined where faker is not installed, or is older than version 10, whose generators have other names. */
 export function loadReadable(): Promise<Readable | undefined> {
   return (loading ??= load())
 }
@@ -25,6 +25,8 @@ async function load(): Promise<Readable | undefined> {
     if ((code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') && message.includes('@faker-js/faker')) return undefined
     throw error
   }
+  const { book, internet } = module.faker as Partial<Faker>
+  if (book?.title === undefined || internet?.username === undefined) return undefined
   const Own = module.faker.constructor as new (options: object) => Faker
   let random: Random
   const faker = new Own({ locale: module.faker.rawDefinitions, randomizer: { next: () => random.fraction(), seed: () => {} } })

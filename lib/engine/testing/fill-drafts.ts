@@ -99,13 +99,13 @@ export class DraftFiller {
   readonly #drafts: readonly RecordDraft[]
   readonly #connection: RowConnection
   readonly #readable: Readable | undefined
-  readonly #now: number
+  readonly #now: number | undefined
   /** Unique values of this call. */
   readonly #seen = new Set<string>()
   readonly #statements = new Map<string, Statement | undefined>()
   readonly #numbers: ReadonlyMap<RecordDraft, number>
 
-  constructor({ all }: RecordDrafts, connection: RowConnection, readable: Readable | undefined, now: number) {
+  constructor({ all }: RecordDrafts, connection: RowConnection, readable: Readable | undefined, now: number | undefined) {
     this.#drafts = all
     this.#connection = connection
     this.#readable = readable

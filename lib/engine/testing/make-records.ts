@@ -60,7 +60,7 @@ export async function completeRecord(
 ): Promise<Record<string, unknown>> {
   const drafts = new RecordDrafts(new Set())
   const { body } = drafts.add(resource, overrides, { path: '', stream: String(seed) })
-  await new DraftFiller(drafts, connection, await loadReadable(), clock.now().getTime()).fill()
+  await new DraftFiller(drafts, connection, await loadReadable(), clock.standing).fill()
   drafts.resolve()
   return body
 }
@@ -74,7 +74,7 @@ async function attemptAll(
 ): Promise<GivenRecord[]> {
   const { model, reader } = served()
   const roots = all.map((overrides, index) => drafts.add(resource, overrides, { path: pathOf(index), stream: `${seed}/${index}` }))
-  const filler = new DraftFiller(drafts, connection, await loadReadable(), clock.now().getTime())
+  const filler = new DraftFiller(drafts, connection, await loadReadable(), clock.standing)
   try {
     return await connection.write(async (em: EntityManager) => {
       await filler.fill()

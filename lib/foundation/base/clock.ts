@@ -43,6 +43,14 @@ export class Clock {
     return this.#source === undefined && this.#frozen === undefined && this.#ahead === 0
   }
 
+  /**
+   * The time of a clock that stands still, in milliseconds since 1970, or of one that an application drives by a source of its own.
+   * Undefined: the clock follows the system's.
+   */
+  get standing(): number | undefined {
+    return this.#frozen === undefined && this.#source === undefined ? undefined : this.time()
+  }
+
   /** The current time of the engine. */
   now(): Date {
     return new Date(this.time())

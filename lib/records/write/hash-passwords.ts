@@ -3,6 +3,9 @@
  * transaction begins, so that no lock is held meanwhile; what is written afterwards is a body like any other. A resource that leads to no
  * user costs nothing.
  */
+import type { EntityName } from '@mikro-orm/core'
+import type { Notes } from '../../foundation/base/notes.ts'
+import type { EntityConnection } from '../database/connection.ts'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/base/json.ts'
@@ -19,6 +22,9 @@ export interface PasswordKind {
   /** Whether a text is such a hash already: it is kept. */
   readonly isHash: (text: string) => boolean
 }
+
+/** Users that are looked through for plain passwords. */
+const LOOKED_THROUGH = 1000
 
 /** Passwords of a seed that are hashed at the same time: as many as Node.js has threads for it. */
 const AT_ONCE = 4
@@ -80,6 +86,22 @@ export class PasswordHashes {
     if (hashes.size === 0) return data
     const hashed = lists.map(({ name, records, resource }) => [name, this.#walk(records, resource, text => hashes.get(text)!)])
     return { ...data, ...(Object.fromEntries(hashed) as SeedData) }
+  }
+
+  /**
+   * Notes users whose password is no hash, after a seeder of MikroORM has run: what a seeder writes is stored as it comes, and the log-in
+   * of such a user answers 401.
+   */
+  async notePlain({ orm }: EntityConnection, seeder: string, notes: Notes): Promise<void> {
+    const { entity, property, isHash } = this.#kind
+    const em = orm.em.fork()
+    const users = (await em.find(entity as EntityName, {}, { fields: [property], filters: false, limit: LOOKED_THROUGH })) as JsonObject[]
+    const plain = users.filter(({ [property]: value }) => typeof value === 'string' && value !== '' && !isHash(value)).length
+    if (plain > 0)
+      notes.add(
+        `${this.#users.plural}: ${plain} ${plain === 1 ? 'record has' : 'records have'} a plain "${property}" after ${seeder}, ` +
+          'and cannot log in: a seeder stores what it is given, so write await hashPassword(...) of mikro-rest there.',
+      )
   }
 
   async #hashOnce(plain: readonly string[]): Promise<ReadonlyMap<string, string>> {

@@ -47,6 +47,38 @@ function withoutTime(record: GivenRecord): GivenRecord {
   return 'createdAt' in record ? { ...record, createdAt: null } : record
 }
 
+describe('made-up dates', () => {
+  const Pass = defineEntity({
+    name: 'Pass',
+    properties: { id: p.integer().primary(), issuedAt: p.datetime(), expiresAt: p.datetime(), born: p.date(), year: p.integer() },
+  })
+  const make = async (options: { readonly clock?: () => Date } = {}, set?: string): Promise<GivenRecord[]> => {
+    await using engine = await RestEngine.create({ entities: [Pass], ...options })
+    if (set !== undefined) engine.clock.set(set)
+    return await engine.given.many('pass', 20, {}, { seed: 7 })
+  }
+
+  it('are the same on every day for the same seed, and what expires has not expired', async t => {
+    const today = await make()
+    t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2031, 4, 6) })
+    assert.deepEqual(await make(), today)
+    for (const { issuedAt, expiresAt, year } of today) {
+      assert.match(String(issuedAt), /^2025-/)
+      assert.match(String(expiresAt), /^2099-/)
+      assert.ok(Number(year) <= 2026)
+    }
+  })
+
+  it('are those around the clock of the engine where it stands still', async () => {
+    const set = await make({}, '2040-06-01T00:00:00Z')
+    assert.deepEqual(await make({ clock: () => new Date('2040-06-01T00:00:00Z') }), set)
+    for (const { issuedAt, expiresAt } of set) {
+      assert.match(String(issuedAt), /^20(?:39|40)-/)
+      assert.match(String(expiresAt), /^204[01]-/)
+    }
+  })
+})
+
 describe('given', () => {
   let origin: RestEngine
   let engine: RestEngine

@@ -70,7 +70,26 @@ describe('made-up texts, without faker', () => {
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
-  it('are plain, valid and repeatable', async () => {
+  it('are plain, valid and repeatable', () => assertPlain())
+
+  it('are the same beside a faker of version 8, whose generators have other names', async () => {
+    const old = join(folder, 'node_modules/@faker-js/faker')
+    await mkdir(old, { recursive: true })
+    await writeFile(
+      join(old, 'package.json'),
+      JSON.stringify({ name: '@faker-js/faker', version: '8.4.1', type: 'module', exports: { './locale/en': './en.js' } }),
+    )
+    // What `given` asks of faker that version 8 has.
+    await writeFile(
+      join(old, 'en.js'),
+      `class Faker { internet = { userName: () => 'ann', exampleEmail: () => 'ann@example.com' }; rawDefinitions = {}; person = { firstName: () => 'Ann' } }
+      export const faker = new Faker()`,
+    )
+    await assertPlain()
+    await rm(old, { recursive: true })
+  })
+
+  async function assertPlain(): Promise<void> {
     await writeFile(
       join(folder, 'use.ts'),
       `import { defineEntity, p } from '@mikro-orm/sqlite'
@@ -100,5 +119,5 @@ describe('made-up texts, without faker', () => {
       assert.match(email, /^email\d+@example\.com$/)
       assert.equal(city.length, 3)
     }
-  })
+  }
 })

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
-import { defineEntity, p } from '@mikro-orm/core'
+import { Type, defineEntity, p } from '@mikro-orm/core'
 import { auth, resource, RestEngine } from '../../lib/index.ts'
 import type { OpenApiDocument } from '../../lib/description/openapi/openapi-document.ts'
 import { Conformity } from './conformity.ts'
@@ -246,5 +246,48 @@ describe('what documents do not tell', () => {
         Object.keys(item).filter(key => key !== 'parameters'),
         ['get'],
       )
+  })
+
+  it('says of a custom type what its runtimeType or its column says, and nothing of one that shows anything', async () => {
+    class Said extends Type<number, string> {
+      override get runtimeType(): string {
+        return 'number'
+      }
+      override convertToJSValue = (value: string): number => Number(value)
+      override convertToDatabaseValue = String
+      override getColumnType = (): string => 'text'
+    }
+    class OfColumn extends Type<string, string> {
+      override getColumnType = (): string => 'varchar(20)'
+    }
+    class Silent extends OfColumn {
+      override convertToJSValue = (value: string): string => value.toUpperCase()
+    }
+    class Shown extends Said {
+      override toJSON = (value: number): string => `no. ${value}`
+    }
+    const Coin = defineEntity({
+      name: 'Coin',
+      properties: {
+        id: p.integer().primary(),
+        said: p.type(Said),
+        column: p.type(OfColumn),
+        maybe: p.type(OfColumn).nullable(),
+        silent: p.type(Silent),
+        shown: p.type(Shown),
+      },
+    })
+    await using engine = await RestEngine.create({ entities: [Coin] })
+    const { schemas } = (await engine.openapi({ details: true })).components as unknown as {
+      schemas: Record<string, { properties: Record<string, object> }>
+    }
+    const { id: _, ...described } = schemas['Coin']!.properties
+    assert.deepEqual(described, {
+      said: { type: 'number' },
+      column: { type: 'string' },
+      maybe: { type: ['string', 'null'] },
+      silent: {},
+      shown: {},
+    })
   })
 })

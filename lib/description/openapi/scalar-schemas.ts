@@ -44,9 +44,10 @@ function plainAnswer(type: ScalarType): Schema {
       return { type: 'array', items: itemSchema(type) }
     case 'any':
       return { type: ['string', 'number'] }
+    case 'custom':
+      return type.json === undefined ? ANY : { type: type.json }
     case 'json':
     case 'jsonValue':
-    case 'custom':
       return ANY
   }
 }

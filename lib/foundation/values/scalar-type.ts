@@ -64,6 +64,8 @@ export interface ScalarType {
   readonly items?: readonly (string | number)[]
   /** For arrays and custom types. */
   readonly codec?: Codec
+  /** For custom types: the JSON type of their values, where the model says it. */
+  readonly json?: 'string' | 'number' | 'boolean'
   /**
    * The type of the column, where that is not the usual one of the kind (`inet` for a text): a database with strict types compares it in a
    * form of its own.

@@ -9,6 +9,7 @@ import {
   IntervalType,
   JsonType,
   TimeType,
+  Type,
   Uint8ArrayType,
   UuidType,
 } from '@mikro-orm/core'
@@ -76,7 +77,8 @@ export function scalarType(prop: EntityProperty): ScalarType | undefined {
   const runtime = findRuntimeType(prop)
   if (type instanceof DescribedType) return type.scalar
   if (type instanceof ArrayType) return { kind: 'array', ...items, codec: arrayCodec(prop, findPlatform(prop)) }
-  if (type !== undefined && !isBuiltIn(type)) return { kind: 'custom', codec: customCodec(prop, findPlatform(prop)) }
+  if (type !== undefined && !isBuiltIn(type))
+    return { kind: 'custom', codec: customCodec(prop, findPlatform(prop)), ...findJsonType(prop, type) }
   if (type instanceof BigIntType || type instanceof DecimalType) return exactType(prop, type)
   if (type instanceof JsonType) return { kind: 'json' }
   // Given by name, the type is not made: MikroORM converts nothing of it.
@@ -109,6 +111,38 @@ export function scalarType(prop: EntityProperty): ScalarType | undefined {
   // Nothing is stored of it, so that it may be whatever a life-cycle hook takes.
   if (isUnnamed(prop) && prop.persist === false && prop.formula === undefined) return { kind: 'json' }
   return /^text$/i.test(prop.columnTypes?.[0] ?? '') ? { kind: 'text', ...items } : undefined
+}
+
+const JSON_TYPES: Readonly<Record<string, ScalarType['json']>> = { string: 'string', Date: 'string', number: 'number', boolean: 'boolean' }
+
+/**
+ * Finds the JSON type of the values of a custom type: by its `runtimeType`, where the type or the property says one, else by its column,
+ * where the type converts nothing. A type with a `toJSON` of its own may show anything.
+ */
+function findJsonType({ runtimeType, columnTypes }: EntityProperty, type: Type<unknown>): { json?: NonNullable<ScalarType['json']> } {
+  if (type.toJSON !== Type.prototype.toJSON) return {}
+  const compared = type.compareAsType()
+  const said = declares(type, 'runtimeType')
+    ? type.runtimeType
+    : runtimeType === (compared === 'any' ? 'string' : compared)
+      ? ''
+      : runtimeType
+  const column = type.convertToJSValue === Type.prototype.convertToJSValue ? nameJsonType(columnTypes?.[0] ?? '') : undefined
+  const json = JSON_TYPES[said] ?? column
+  return json === undefined ? {} : { json }
+}
+
+/** Whether the class of a type, or one that it extends, has a member of its own. */
+function declares(type: Type<unknown>, member: string): boolean {
+  for (let holder: object = type; holder !== Type.prototype; holder = Object.getPrototypeOf(holder) as object)
+    if (Object.hasOwn(holder, member)) return true
+  return false
+}
+
+function nameJsonType(column: string): ScalarType['json'] {
+  if (/^(?:\w*text|n?varchar|character varying|character|n?char|bpchar|uuid|inet)\b/i.test(column)) return 'string'
+  if (/^(?:int|integer|int4|smallint|int2|real|double|float)\b/i.test(column)) return 'number'
+  return /^bool(?:ean)?\b/i.test(column) ? 'boolean' : undefined
 }
 
 /** The type of numbers that a JSON number may not hold exactly. */

@@ -8,6 +8,10 @@ import { describe, it } from 'node:test'
 import Database from 'better-sqlite3'
 import { defineEntity, p } from '@mikro-orm/core'
 import { defineConfig } from '@mikro-orm/sqlite'
+import { Plan } from '../../lib/databases/evolve/plan.ts'
+import { guardRows } from '../../lib/databases/sqlite/evolve/guard-rows.ts'
+import type { TableChange } from '../../lib/databases/sqlite/evolve/table-change.ts'
+import { readCatalog, readExistingTable } from '../../lib/databases/sqlite/schema/existing-table.ts'
 import { fileType, RestEngine, resource } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
 import { fileOf, pathOf, rowsOf } from '../sqlite/introspect/world.ts'
@@ -77,27 +81,77 @@ describe('schema: evolve on a file', () => {
     ])
   })
 
-  it('uses the default of a property, and makes values up where there is none, each once where they are unique', async () => {
+  it('uses the default of a property, and makes no value up where there is none: it says the line to write', async () => {
     const path = fileOf(NOTES)
+    const more = { title: p.string(), body: p.text().nullable(), stars: p.integer().default(5) }
+    const Author = defineEntity({ name: 'Author', properties: { id: p.integer().primary() } })
+    const author = () => p.manyToOne(Author)
+    await assertRefused(
+      path,
+      [Author, note({ ...more, days: p.integer(), kind: p.enum(['x', 'y']), author })],
+      {},
+      'note.days is required, and rows have no value for it: say what they get, fill: { note: { days: 0 } }, or give the property a default',
+      "fill: { note: { kind: 'x' } }",
+      'fill: { note: { author: ... } }',
+    )
+    await evolve(path, [note(more)])
+    assert.deepEqual(rowsOf(path, 'select stars from note'), [{ stars: 5 }, { stars: 5 }])
+    // What was dropped and comes again is not the same any more.
+    await evolve(path, [note({ title: p.string(), stars: p.integer() })], { drop: true })
+    await assert.rejects(
+      evolve(path, [note({ ...more, body: p.text() })], { drop: true }),
+      /note\.body is required, and rows have no value/,
+    )
+  })
+
+  it('refuses a table that was written anew without a column, a row or a value, whatever has computed it', () => {
+    const db = new Database(':memory:')
+    db.exec(`create table note (id integer primary key, title text, body text); insert into note values (1, 'One', 'a'), (2, 'Two', 'b')`)
+    const existing = readExistingTable(db, readCatalog(db), 'note')!
+    const change = { existing, converted: [], filled: [], dropped: ['body'] } as unknown as TableChange
+    const guard = (select: string, mayDrop = false): string => {
+      const plan = new Plan()
+      db.exec(
+        `drop table if exists begun; create table begun (id integer primary key, title text${select.includes('body') ? ', body text' : ''})`,
+      )
+      db.exec(`insert into begun ${select}`)
+      guardRows(change, '"begun"', mayDrop, db, plan)
+      return plan.faults.join('; ')
+    }
+    assert.equal(guard('select id, title, body from note'), '')
+    assert.equal(guard('select id, title from note', true), '')
+    assert.equal(guard('select id, title from note'), 'note.body would be lost, which nobody asked for')
+    assert.equal(guard('select id, title, body from note where id = 1'), 'note would have 1 row in the place of 2')
+    assert.equal(
+      guard("select id, case id when 2 then 'Zwei' else title end, body from note"),
+      'the row 2 of "note" would lose a value, which nobody asked for',
+    )
+    assert.equal(guard('select 3 - id + 1, title, body from note'), 'the row 1 of "note" would lose a value, which nobody asked for')
+    db.close()
+  })
+
+  it('drops no table that the model reads without a key, and no column that a view names beside a broken view', async () => {
+    const path = fileOf(`${NOTES} create table setting (name text, value text); insert into setting values ('theme', 'dark');
+      create table counted (x); create table gone (x); create view broken as select missing from nowhere; create view titles as select title from note;`)
+    const Setting = defineEntity({
+      name: 'Setting',
+      expression: 'select * from "setting"',
+      properties: { name: p.string(), value: p.string() },
+    })
     const Note = note({
       title: p.string(),
       body: p.text().nullable(),
-      stars: p.integer().default(5),
-      code: p.string().unique(),
-      kind: p.enum(['x', 'y']),
+      count: p.integer().persist(false).formula('(select count(*) from counted)'),
     })
-    const notes = await evolve(path, [Note])
-    const rows = rowsOf(path, 'select stars, code, kind from note')
-    assert.deepEqual(
-      rows.map(({ stars }) => stars),
-      [5, 5],
-    )
-    assert.equal(new Set(rows.map(({ code }) => code)).size, 2)
-    assert.ok(rows.every(({ kind }) => ['x', 'y'].includes(kind)))
-    assert.ok(
-      notes.some(text => text.includes('note.code: 2 rows get values that are made up')),
-      notes.join('\n'),
-    )
+    await evolve(path, [Note, Setting], { drop: true })
+    assert.deepEqual(rowsOf(path, 'select * from setting'), [{ name: 'theme', value: 'dark' }])
+    assert.deepEqual(rowsOf(path, "select name from sqlite_schema where type = 'table' and name not like 'sqlite%' order by 1"), [
+      { name: 'counted' },
+      { name: 'note' },
+      { name: 'setting' },
+    ])
+    await assert.rejects(evolve(path, [note({ body: p.text().nullable() }), Setting], { drop: true }), /the view "titles": no such column/)
+    assert.deepEqual(rowsOf(path, 'select * from titles'), [{ title: 'One' }, { title: 'Two' }])
   })
 
   it('makes a copy of the file as it was, and none where there is nothing to do', async () => {
@@ -263,7 +317,12 @@ describe('schema: evolve on a file', () => {
   it('fills empty values where a property becomes required, else names their rows', async () => {
     const path = fileOf(NOTES)
     const Note = note({ title: p.string(), body: p.text() })
-    await assertRefused(path, [Note], {}, 'note.body may be empty no more, and is in 1 row (id 2): fill says what they get')
+    await assertRefused(
+      path,
+      [Note],
+      {},
+      "note.body may be empty no more, and is in 1 row (id 2): say what they get, fill: { note: { body: '' } }",
+    )
     await evolve(path, [Note], { fill: { note: { body: '-' } } })
     assert.deepEqual(rowsOf(path, 'select body from note'), [{ body: 'a' }, { body: '-' }])
   })

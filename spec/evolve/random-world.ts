@@ -182,7 +182,13 @@ export class RandomWorld {
     const column = this.#column()
     const called = this.#name()
     if (this.chance.often(1, 3)) return this.#addLink(name, table, called)
-    const filled = (!column.nullable && column.default === undefined) || this.chance.often(1, 3)
+    const isNeeded = !column.nullable && column.default === undefined
+    if (isNeeded && table.rows.size > 0 && this.chance.often(1, 6)) {
+      table.columns.set(called, column)
+      this.refused ??= 'required, and'
+      return
+    }
+    const filled = isNeeded || this.chance.often(1, 3)
     const value = filled ? randomValue(column.kind, this.chance, column.items) : (column.default ?? null)
     if (filled) this.fill[name] = { ...this.fill[name], [called]: value }
     table.columns.set(called, column)
@@ -273,7 +279,7 @@ export class RandomWorld {
   changeDefault(): void {
     const [name, table] = this.table()
     const [called, column] = this.chance.pick([...table.columns])
-    // What this very change has added gave the rows its default: without one, their values are made up.
+    // What this very change has added gave the rows its default: without one, it is refused.
     if (column.target !== undefined || !['integer', 'boolean'].includes(column.kind) || !this.#isOld(name, called)) return
     column.default = column.default === undefined ? randomValue(column.kind, this.chance) : undefined
   }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
+import { findLoss } from '../../lib/databases/postgres/evolve/guard-statement.ts'
 import { beginAnew, rehearse } from '../../lib/engine/pipeline/rehearse.ts'
 import { RestEngine } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
@@ -46,7 +47,7 @@ const NOTES = `create table note (id serial primary key, title varchar(255) not 
   insert into note (title, body) values ('One', 'a'), ('Two', null);`
 
 describe('schema: evolve on a PostgreSQL server', { skip: await findNoServer() }, () => {
-  it('adds properties with fill, defaults and made-up values, without setting off triggers', async () => {
+  it('adds properties with fill and defaults, without setting off triggers, and makes no value up', async () => {
     await using own = ownSchema()
     await make(
       own,
@@ -61,13 +62,13 @@ describe('schema: evolve on a PostgreSQL server', { skip: await findNoServer() }
       body: p.text().nullable(),
       stars: p.integer(),
       kind: p.enum(['x', 'y']).default('x'),
-      code: p.string().unique(),
       at: p.datetime(),
       data: p.json(),
     })
+    const options = { fill: { Note: { stars: 3, at: '2026-01-31T12:00:00Z' } } }
+    const line = 'note.data is required, and rows have no value for it: say what they get, fill: { note: { data: {} } }'
+    await assertRefused(own, [Note], options, `${line}, or give the property a default`)
     await evolve(own, [Note], { fill: { Note: { stars: 3, at: '2026-01-31T12:00:00Z', data: { a: 1 } } } })
-    const codes = await own.run('select code from note')
-    assert.equal(new Set(codes.map(({ code }) => code)).size, 2)
     const rows = await own.run('select title, body, stars, kind, at, data from note order by id')
     assert.deepEqual(
       rows,
@@ -176,7 +177,7 @@ describe('schema: evolve on a PostgreSQL server', { skip: await findNoServer() }
       own,
       [Author, of(p.string().unique())],
       {},
-      'note.title may be empty no more, and is in 1 row (id 3)',
+      "note.title may be empty no more, and is in 1 row (id 3): say what they get, fill: { note: { title: '' } }",
       'rows of "note" have the same title, which must be unique: "One" in id 1, 2',
       '1 row of "note" (id 2) does not meet the check "stars_above", stars > 0',
       '1 row of "note" (id 2) refers by author_id to no row of "author"',
@@ -217,6 +218,66 @@ describe('schema: evolve on a PostgreSQL server', { skip: await findNoServer() }
     assert.deepEqual(await others.run('select * from elsewhere'), [{ x: 1 }])
   })
 
+  it('drops what the model lacks alone: no partition, no table that the model reads without a key', async () => {
+    await using own = ownSchema()
+    await make(
+      own,
+      `${NOTES} create table setting (name text, value text); insert into setting values ('theme', 'dark'); create table gone (x int);
+      create table hit (id int not null, at date not null, primary key (id, at)) partition by range (at);
+      create table hit_2026 partition of hit for values from ('2026-01-01') to ('2027-01-01'); insert into hit values (1, '2026-01-31');
+      create table mikro_orm_migrations (id serial primary key, name text); insert into mikro_orm_migrations (name) values ('one');`,
+    )
+    const Setting = defineEntity({
+      name: 'Setting',
+      expression: 'select * from setting',
+      properties: { name: p.string(), value: p.string() },
+    })
+    const Hit = defineEntity({ name: 'Hit', properties: { id: p.integer().primary(), at: p.date().primary() } })
+    await evolve(own, [note({ title: p.string(), body: p.text().nullable() }), Setting, Hit], { drop: true })
+    assert.deepEqual(await own.run('select * from setting'), [{ name: 'theme', value: 'dark' }])
+    assert.deepEqual(await own.run('select id from hit_2026'), [{ id: 1 }])
+    assert.deepEqual(await own.run('select name from mikro_orm_migrations'), [{ name: 'one' }])
+    assert.deepEqual(await own.run("select to_regclass('gone')::text as gone"), [{ gone: null }])
+  })
+
+  it('runs no statement that drops or rewrites what nobody asked for, whatever the comparison gives', () => {
+    const column = (name: string, more = {}) => ({ name, type: 'int', ...more })
+    const table = (...columns: { readonly name: string }[]) => ({
+      getQuotedName: () => '"note"',
+      getColumn: (name: string) => columns.find(each => each.name === name),
+    })
+    const changed = {
+      fromTable: table(column('id', { generated: 'identity' }), column('old'), column('sum', { generated: 'a + b stored' }), column('n')),
+      toTable: table(column('id'), column('sum', { generated: 'a - b stored' }), column('n')),
+      changedColumns: { n: { changedProperties: new Set(['type']) } },
+    }
+    const difference = { changedTables: { note: changed } } as unknown as Parameters<typeof findLoss>[1]
+    const lost = (sql: string, drop = false) => findLoss(sql, difference, drop)?.split(' would lose')[0]
+    for (const [sql, place] of [
+      ['alter table "note" drop column "id"', 'note.id'],
+      ['alter table "note" add "x" int default \'a, drop column "id"\', drop column "old"', 'note.old'],
+      ['alter table "note" alter column "old" type text using ("old"::text)', 'note.old'],
+      ['alter table "note" rename column "old" to "new"', 'note'],
+      ['alter table "other" drop column "id"', 'other.id'],
+      ['drop table if exists "note" cascade', 'The database'],
+      ['drop view if exists "seen" cascade', 'The database'],
+      ['truncate "note"', 'The database'],
+      ['delete from "note"', 'The database'],
+      ['update "note" set "n" = 1', 'The database'],
+    ] as const)
+      assert.equal(lost(sql), place, sql)
+    assert.equal(lost('alter table "note" drop column "id"', true), 'note.id')
+    for (const sql of [
+      'alter table "note" drop column "sum"',
+      'alter table "note" alter column "n" type bigint using ("n"::bigint)',
+      'alter table "note" add "x" int null, add constraint "c" check ("x" in (1, 2))',
+      'alter table "note" alter column "old" drop not null',
+      'alter type "mood" add value if not exists \'x\'',
+    ])
+      assert.equal(lost(sql), undefined, sql)
+    assert.equal(lost('alter table "note" drop column "old"', true), undefined)
+  })
+
   it('evolves a database that an engine has made, whose changes it logs', async () => {
     await using own = ownSchema()
     {
@@ -228,11 +289,12 @@ describe('schema: evolve on a PostgreSQL server', { skip: await findNoServer() }
       assert.deepEqual(engine.notes, [])
     }
     const Note = note({ title: p.string(), stars: p.integer(), code: p.string() })
+    const fill = { notes: { stars: 1, code: 'a' } }
     await using engine = await RestEngine.create({
       entities: [Note],
       database: own.database,
       schema: 'evolve',
-      fill: { notes: { stars: 1 } },
+      fill,
     })
     const made = await engine.snapshot()
     assert.equal((await engine.handle('POST', '/v1/notes', undefined, { title: 'Two', stars: 2, code: 'c' })).status, 200)

@@ -22,9 +22,9 @@ export class Plan implements EvolvePlan {
   }
 
   /** NOT NULL on a column that is empty in some rows. */
-  refuseEmpty(place: string, found: FoundRows): void {
+  refuseEmpty(place: string, way: string, found: FoundRows): void {
     if (found.count > 0)
-      this.faults.push(`${place} may be empty no more, and is in ${countRows(found.count)} (${nameRows(found)}): fill says what they get`)
+      this.faults.push(`${place} may be empty no more, and is in ${countRows(found.count)} (${nameRows(found)}): say what they get, ${way}`)
   }
 
   refuseCheck(table: string, check: string, expression: string, found: FoundRows): void {
@@ -45,9 +45,9 @@ export class Plan implements EvolvePlan {
     this.faults.push(`${place} holds values, and is generated in the entity, which would lose them: give the property another name`)
   }
 
-  /** A column without a value for the rows that are there. */
-  refuseRequired(place: string, resource: string, property: string): void {
-    this.faults.push(`${place} is required, and rows have no value for it: say what they get, fill: { ${resource}: { ${property}: ... } }`)
+  /** A column without a value for the rows that are there. None is made up: nobody could tell it from a real one. */
+  refuseRequired(place: string, way: string): void {
+    this.faults.push(`${place} is required, and rows have no value for it: say what they get, ${way}, or give the property a default`)
   }
 
   /** @throws EvolveError where something stands against it. */
@@ -90,14 +90,6 @@ export function sayDuplicates(table: string, columns: readonly string[], named: 
 /** Says what rows get, or have got: the value that was asked for. */
 export function sayFilled(count: number, json: unknown): string {
   return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${show(typeof json === 'object' ? JSON.stringify(json) : json)}.`
-}
-
-/** Says that rows get values of their own, of which this is the first. */
-export function sayMade(count: number, first: unknown): string {
-  return (
-    `${countRows(count)} ${count === 1 ? 'gets a value that is' : 'get values that are'} made up, such as ${show(first)}: ` +
-    'fill says which others.'
-  )
 }
 
 /** A value that is shown as it is, without quotes and whole. */

@@ -70,6 +70,29 @@ export function readRequest(orm: MikroORM, evolving: Evolving): EvolveRequest {
   }
 }
 
+/** Values that a type takes, as they stand in code. */
+const EXAMPLES: Readonly<Partial<Record<ScalarType['kind'], string>>> = {
+  integer: '0',
+  bigint: "'0'",
+  float: '0',
+  decimal: "'0'",
+  text: "''",
+  boolean: 'false',
+  datetime: "'2026-01-31T12:00:00Z'",
+  date: "'2026-01-31'",
+  time: "'12:00:00'",
+  json: '{}',
+}
+
+/** Returns what says which value the rows of a table get in a column: `fill: { trip: { days: 0 } }`. */
+export function exampleFill({ columns, resourceOf }: EvolveRequest, table: string, column: string): string {
+  const evolved = columns.get(table)?.get(column)
+  const type = evolved?.prop.kind === 'scalar' ? evolved.type : undefined
+  const [item] = type?.items ?? []
+  const value = item === undefined ? (EXAMPLES[type?.kind ?? 'custom'] ?? '...') : JSON.stringify(item).replaceAll(/^"|"$/g, "'")
+  return `fill: { ${resourceOf(table)}: { ${evolved?.prop.name ?? column}: ${value} } }`
+}
+
 type EntityWithSingular = EntityMetadata & { readonly singular: string }
 
 /** Returns the entities by all forms of the names of their resources, and by the name of their class. */

@@ -15,6 +15,7 @@ import { PostgresConnection } from './connection.ts'
 import { createLog, hasLog, isVacant, listSchemas, openLog } from './kit/change-log.ts'
 import { openLogInTables, watchUsers } from './log-in-tables.ts'
 import { OrmDriver } from './orm/driver.ts'
+import { findPlaces } from './orm/places.ts'
 import { storeGenerated } from './orm/generated-columns.ts'
 import { LentDialect } from './orm/lent-dialect.ts'
 import { leaveMissing } from './query-columns.ts'
@@ -220,7 +221,8 @@ async function completeOnce<T>(connection: PostgresConnection, session: PoolClie
     const built = await transactions.run(transaction, async () => {
       const schemas = await listSchemas(session, connection.orm)
       const makes = schema === 'update' || schema === 'evolve'
-      const isOurs = wasVacant || (makes && readOnly !== true && (await isVacant(session, schemas)))
+      const places = (await findPlaces(connection.orm, session)).map(([, schema]) => schema)
+      const isOurs = wasVacant || (makes && readOnly !== true && (await isVacant(session, [...schemas, ...places])))
       await fitSchema(connection.orm, session, opening, { schemas, isVacant: isOurs })
       const [first] = schemas as [string, ...string[]]
       // Another engine may have begun with it at the same time.

@@ -1,9 +1,8 @@
 /**
- * Evolve option: checks `fill`, `renamed` and `drop`, and makes of them what a database is told. Throws TypeError for what is not of its
+ * Evolve option: checks `fill`, `renamed` and `drop`. Throws TypeError for what is not of its
  * form or goes with another `schema`.
  */
 import type { Evolving } from '../../records/database/evolving.ts'
-import type { ResourceDefinition } from '../../model/resource-config.ts'
 import { isObject } from '../../foundation/base/json.ts'
 
 /** The options that go with `schema: 'evolve'` alone. */
@@ -25,28 +24,4 @@ export function checkEvolve(given: Partial<Pick<Evolving, 'fill' | 'renamed' | '
       if (typeof next !== 'string')
         throw new TypeError(`RestEngine.create: "renamed.${resource}.${old}" must be the new name of the property, a text.`)
   if (given.drop !== undefined && typeof given.drop !== 'boolean') throw new TypeError('RestEngine.create: "drop" must be true or false.')
-}
-
-interface EvolveOptions extends Pick<Evolving, 'fill' | 'renamed' | 'drop'> {
-  readonly resources: readonly ResourceDefinition[]
-  readonly clock?: (() => Date) | undefined
-}
-
-/** Returns what the database is told, with the values that tests are given. */
-export async function createEvolving({ fill, renamed, drop, resources, clock }: EvolveOptions): Promise<Evolving> {
-  const [{ fakeValues }, { Random }, { loadReadable }] = await Promise.all([
-    import('../testing/fake-values.ts'),
-    import('../testing/random.ts'),
-    import('../testing/faker-text.ts'),
-  ])
-  const readable = await loadReadable()
-  const now = (clock?.() ?? new Date()).getTime()
-  return {
-    fill,
-    renamed,
-    drop,
-    resources,
-    make: ({ name, resource, type }, row) =>
-      fakeValues({ name, type, primary: false }, { random: new Random(`${resource}.${name} ${row}`), readable, now, bearer: resource }),
-  }
 }

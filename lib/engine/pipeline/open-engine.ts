@@ -35,7 +35,7 @@ export async function openEngine<E extends EngineHandle>(
   const checked = checkOptions(await resolveConfig(options))
   const notes = new Notes(checked.notes)
   const auth = checked.auth === undefined ? undefined : await (await import('../auth/auth.ts')).loadAuthentication(checked.auth)
-  const evolving = checked.schema === 'evolve' ? await (await import('./evolve-option.ts')).createEvolving(checked) : undefined
+  const evolving = checked.schema === 'evolve' ? checked : undefined
   const opened = await openDatabase({ ...checked, evolving, notes, users: checked.auth?.options?.entity })
   const { connection, worlds, definitions } = opened
   try {

@@ -4,7 +4,6 @@
  */
 import { Notes } from '../../foundation/base/notes.ts'
 import { EvolveError, Rehearsed, type EvolvePlan } from '../../records/database/evolving.ts'
-import { createEvolving } from './evolve-option.ts'
 import { copyForTrial, openDatabase } from './open-database.ts'
 import { checkOptions } from './check-options.ts'
 import type { EngineOptions } from './options.ts'
@@ -22,7 +21,7 @@ export async function rehearse(options: EngineOptions): Promise<Rehearsal> {
   const copy = typeof database === 'string' ? await copyForTrial(database) : undefined
   let plan: EvolvePlan = { steps: [], stays: [], renames: [] }
   const evolving = {
-    ...(await createEvolving(checked)),
+    ...checked,
     rehearses: true,
     onPlan: (found: EvolvePlan): void => {
       plan = found
@@ -60,7 +59,7 @@ export async function beginAnew(options: EngineOptions): Promise<readonly string
   const { fill: _, renamed: __, drop: ___, ...others } = options
   const checked = checkOptions({ ...others, schema: 'evolve' })
   const notes = new Notes()
-  const evolving = { ...(await createEvolving(checked)), begins: true }
+  const evolving = { ...checked, begins: true }
   const opened = await openDatabase({ ...checked, evolving, notes, users: undefined })
   try {
     await opened.complete(() => undefined)

@@ -1,6 +1,5 @@
 /** Evolving: the options of `schema: 'evolve'`, and the plan of its changes. */
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 
 export interface EvolveStep {
@@ -27,13 +26,7 @@ export interface EvolvePlan {
   readonly renames: readonly PossibleRename[]
 }
 
-interface MadeProperty {
-  readonly name: string
-  /** Singular. */
-  readonly resource: string
-  readonly type: ScalarType
-}
-
+/** The options of `schema: 'evolve'`, and what takes its plan. */
 export interface Evolving {
   /** Values for empty rows, by resource and property. */
   readonly fill: Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -42,9 +35,7 @@ export interface Evolving {
   /** Whether to drop what the model lacks. */
   readonly drop: boolean
   readonly resources: readonly ResourceDefinition[]
-  /** Makes up values for a row, best first, always the same for one row. */
-  readonly make: (property: MadeProperty, row: number) => Iterable<unknown>
-  /** Whether to make the plan alone. */
+  /** Whether the database is left as it was: only the plan is asked for. */
   readonly rehearses?: boolean
   /** Whether to drop and create the tables of the entities. */
   readonly begins?: boolean

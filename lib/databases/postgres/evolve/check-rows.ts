@@ -2,6 +2,7 @@
 import type { PoolClient } from 'pg'
 import type { Column, DatabaseTable, ForeignKey, TableDifference } from '@mikro-orm/postgresql'
 import { show, BareValue, sayDuplicates, type Plan, type FoundRows } from '../../evolve/plan.ts'
+import { exampleFill, keyOfTable, type EvolveRequest } from '../../evolve/request.ts'
 import { name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
 
@@ -16,6 +17,7 @@ function keyOf(table: DatabaseTable): { readonly names: readonly string[]; reado
 interface AskedRows {
   readonly session: PoolClient
   readonly plan: Plan
+  readonly request: EvolveRequest
 }
 
 /**
@@ -97,8 +99,9 @@ async function isTrueOfAll(session: PoolClient, sql: string): Promise<boolean> {
   }
 }
 
-async function checkFilled(table: DatabaseTable, { name: column }: Column, { session, plan }: AskedRows): Promise<void> {
-  plan.refuseEmpty(`${table.name}.${column}`, await findRows(session, table, `where ${name(column)} is null`))
+async function checkFilled(table: DatabaseTable, { name: column }: Column, { session, plan, request }: AskedRows): Promise<void> {
+  const way = exampleFill(request, keyOfTable(request, table), column)
+  plan.refuseEmpty(`${table.name}.${column}`, way, await findRows(session, table, `where ${name(column)} is null`))
 }
 
 async function checkCondition(table: DatabaseTable, check: string, expression: string, { session, plan }: AskedRows): Promise<void> {

@@ -3,22 +3,36 @@
  * others refer to.
  */
 import type { PoolClient } from 'pg'
+import type { MikroORM } from '@mikro-orm/core'
 import type { SchemaDifference } from '@mikro-orm/postgresql'
+import type { Evolving } from '../../../records/database/evolving.ts'
+import { listMentions } from '../../evolve/mentioned-tables.ts'
 import { countRows, type Plan } from '../../evolve/plan.ts'
 import { name } from '../../sql/sql.ts'
 import { OWN_TABLES } from '../kit/own-tables.ts'
 import { ask, command } from '../server/sessions.ts'
 
-/** @param schemas those of the entities: MikroORM reads all that the database has */
-export async function dropTables(
-  { removedTables }: SchemaDifference,
-  schemas: readonly string[],
-  session: PoolClient,
-  plan: Plan,
-): Promise<void> {
+interface DroppedFrom {
+  readonly orm: MikroORM
+  readonly evolving: Evolving
+  /** Those of the entities: MikroORM reads all that the database has. */
+  readonly schemas: readonly string[]
+  readonly session: PoolClient
+  readonly plan: Plan
+}
+
+export async function dropTables({ removedTables }: SchemaDifference, from: DroppedFrom): Promise<void> {
+  const { orm, evolving, schemas, session, plan } = from
+  const isMentioned = listMentions(orm, evolving)
+  const migrations = orm.config.get('migrations').tableName?.split('.').at(-1)
   for (const table of Object.values(removedTables)) {
     const schema = table.schema ?? schemas[0]!
     if (OWN_TABLES.includes(table.name) || !schemas.includes(schema)) continue
+    if (table.name === migrations || (await isPart(session, schema, table.name))) continue
+    if (isMentioned(table.name)) {
+      plan.stays.push(`${table.name}: no entity has it as its table. It stays, since the model reads it.`)
+      continue
+    }
     const quoted = `${name(schema)}.${name(table.name)}`
     const [[count] = [0]] = await ask(session, `select count(*)::int from ${quoted}`)
     const sql = `drop table ${quoted}`
@@ -33,4 +47,15 @@ export async function dropTables(
     }
     await command(session, 'release savepoint mikro_drop')
   }
+}
+
+/** Whether a table is a partition or heir of another one, or belongs to an extension. */
+async function isPart(session: PoolClient, schema: string, table: string): Promise<boolean> {
+  const found = await ask(
+    session,
+    `select from pg_class c where c.oid = to_regclass($1) and (exists (select from pg_inherits where inhrelid = c.oid)
+       or exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'))`,
+    [`${name(schema)}.${name(table)}`],
+  )
+  return found.length > 0
 }

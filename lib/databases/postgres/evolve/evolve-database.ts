@@ -4,23 +4,23 @@
  */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
-import type { Column, SchemaDifference, SqlSchemaGenerator, TableDifference } from '@mikro-orm/postgresql'
+import type { Column, DatabaseTable, SchemaDifference, TableDifference } from '@mikro-orm/postgresql'
 import type { Notes } from '../../../foundation/base/notes.ts'
 import { Rehearsed, type EvolveStep, type Evolving } from '../../../records/database/evolving.ts'
 import { askForRenames } from '../../evolve/find-renames.ts'
 import { Plan } from '../../evolve/plan.ts'
-import { keyOfTable, readRequest, type EvolveRequest } from '../../evolve/request.ts'
+import { exampleFill, keyOfTable, readRequest, type EvolveRequest } from '../../evolve/request.ts'
 import { name } from '../../sql/sql.ts'
-import { withDeferredReferences } from '../orm/deferred-references.ts'
-import { CREATES_SCHEMA, createSchema, findViews, isOfView, lockSchema, SchemaError, splitStatements } from '../schema/add-schema.ts'
-import type { Views } from '../schema/add-schema.ts'
+import { CREATES_SCHEMA, createSchema, findViews, isOfView, lockSchema, SchemaError, type Views } from '../schema/add-schema.ts'
+import { compare, listStatements, type ComparedDatabase } from '../schema/compare.ts'
 import { listSchemas } from '../kit/change-log.ts'
+import { isComputed } from '../schema/unchanged.ts'
 import { isLost } from '../server/errors.ts'
 import { ask, command } from '../server/sessions.ts'
 import { checkRows } from './check-rows.ts'
-import { compare } from './compare.ts'
 import { dropTables } from './drop-tables.ts'
 import { addFilled, fillEmpty } from './fill-column.ts'
+import { findLoss } from './guard-statement.ts'
 import { renameColumns } from './rename-columns.ts'
 import { sayStatement } from './statement-sentence.ts'
 
@@ -60,10 +60,10 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
   plan.check(PLACE)
   // To read all of a database takes longer than all else.
   const difference = plan.steps.length === begun ? first : await compareAll(evolution)
-  for (const table of Object.values(difference.changedTables)) await checkRows(table, { session, plan })
+  for (const table of Object.values(difference.changedTables)) await checkRows(table, { session, plan, request: evolution.request })
   plan.check(PLACE)
   await run(difference, evolution)
-  if (evolving.drop) await dropTables(difference, evolution.schemas, session, plan)
+  if (evolving.drop) await dropTables(difference, evolution)
   plan.check(PLACE)
   await evolving.onPlan?.(plan)
   if (evolving.rehearses === true) throw new Rehearsed()
@@ -72,13 +72,17 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
 }
 
 /** MikroORM reads all of the database, and others may drop of it meanwhile: then all begins again. */
-async function compareAll({ orm, evolving, schemas }: Evolution): Promise<SchemaDifference> {
+async function compareAll(evolution: Evolution): Promise<SchemaDifference> {
   try {
-    return await compare(orm, evolving.drop, schemas)
+    return await compare(databaseOf(evolution))
   } catch (error) {
     if (isLost(error)) throw error
     throw new SchemaError(`${PLACE} cannot be compared with the entities: ${(error as Error).message.split('\n')[0]!}.`, { cause: error })
   }
+}
+
+function databaseOf({ orm, session, schemas, evolving: { drop } }: Evolution): ComparedDatabase {
+  return { orm, session, schemas, drop }
 }
 
 function hasNoDefault({ default: fallback }: Column): boolean {
@@ -96,21 +100,26 @@ async function prepareTable(table: TableDifference, evolution: Evolution): Promi
   const needed =
     hasRows === true || hasRows === 't' ? added.filter(column => needsValue(column, keyOfTable(request, toTable), request)) : []
   guessRenames(table, left, added, needed, evolution)
-  for (const column of Object.values(table.addedColumns))
-    if (fromTable.hasColumn(column.name) && fromTable.getColumn(column.name)!.generated === undefined)
+  for (const { column, fromColumn, changedProperties } of Object.values(table.changedColumns))
+    if (changedProperties.has('generated') && isComputed(column) && !isComputed(fromColumn))
       plan.refuseGenerated(`${toTable.name}.${column.name}`)
   if (plan.faults.length > 0) return
   for (const column of needed) await addNeeded(column, table, evolution)
   for (const { column, changedProperties } of Object.values(table.changedColumns)) {
+    if (changedProperties.has('generated')) await keepComputed(column, toTable, evolution)
     const value = request.fill.get(keyOfTable(request, toTable))?.get(column.name)
     if (value !== undefined && changedProperties.has('nullable') && column.nullable !== true)
-      await fillEmpty(
-        { table: toTable, column, value, evolved: undefined, isUnique: false },
-        { session, plan, make: evolution.evolving.make },
-      )
+      await fillEmpty({ table: toTable, column, value }, session, plan)
   }
   if (evolution.evolving.drop) return
   for (const column of left) await leaveColumn(column, table, evolution)
+}
+
+/** What was computed is kept as values. */
+async function keepComputed({ name: column }: Column, table: DatabaseTable, { session, plan }: Evolution): Promise<void> {
+  const sql = `alter table ${table.getQuotedName()} alter column ${name(column)} drop expression`
+  await command(session, sql)
+  plan.add(`${table.name}.${column}: what was generated is kept as values.`, [sql])
 }
 
 function needsValue(column: Column, table: string, request: EvolveRequest): boolean {
@@ -118,17 +127,11 @@ function needsValue(column: Column, table: string, request: EvolveRequest): bool
   return request.fill.get(table)?.has(column.name) === true || (column.nullable !== true && hasNoDefault(column))
 }
 
-async function addNeeded(column: Column, { toTable }: TableDifference, { session, request, plan, evolving }: Evolution): Promise<void> {
-  const value = request.fill.get(keyOfTable(request, toTable))?.get(column.name)
-  const evolved = request.columns.get(keyOfTable(request, toTable))?.get(column.name)
-  if (value === undefined && (evolved?.type === undefined || evolved.prop.kind !== 'scalar')) {
-    const resource = request.resourceOf(keyOfTable(request, toTable))
-    return plan.refuseRequired(`${toTable.name}.${column.name}`, resource, evolved?.prop.name ?? column.name)
-  }
-  const isUnique = toTable
-    .getIndexes()
-    .some(({ unique, columnNames }) => unique && columnNames.length === 1 && columnNames[0] === column.name)
-  await addFilled({ table: toTable, column, value, evolved, isUnique }, { session, plan, make: evolving.make })
+async function addNeeded(column: Column, { toTable }: TableDifference, { session, request, plan }: Evolution): Promise<void> {
+  const table = keyOfTable(request, toTable)
+  const value = request.fill.get(table)?.get(column.name)
+  if (value === undefined) return plan.refuseRequired(`${toTable.name}.${column.name}`, exampleFill(request, table, column.name))
+  await addFilled({ table: toTable, column, value }, session, plan)
 }
 
 async function leaveColumn(column: Column, { toTable, fromTable }: TableDifference, { session, plan }: Evolution): Promise<void> {
@@ -164,13 +167,10 @@ function guessRenames(
   askForRenames(lone, wanted => needed.some(column => column.name === wanted), request, plan)
 }
 
-/** Returns the statements that MikroORM's generator makes of a difference. */
-async function listStatements(difference: SchemaDifference, { orm, views }: Evolution): Promise<string[]> {
-  const generator = orm.schema as SqlSchemaGenerator
-  const text = await withDeferredReferences(orm, async () =>
-    generator.diffToSQL(difference, { wrap: false, safe: false, dropTables: false }),
-  )
-  return splitStatements(text).filter(statement => !isOfView(statement, views.tables))
+/** Views that entities have for their tables are not changed. */
+async function listOwnStatements(difference: SchemaDifference, evolution: Evolution): Promise<string[]> {
+  const statements = await listStatements(difference, databaseOf(evolution))
+  return statements.filter(statement => !isOfView(statement, evolution.views.tables))
 }
 
 /**
@@ -179,11 +179,16 @@ async function listStatements(difference: SchemaDifference, { orm, views }: Evol
  */
 async function run(difference: SchemaDifference, evolution: Evolution): Promise<void> {
   const { session, plan } = evolution
-  const statements = await listStatements(difference, evolution)
+  const statements = await listOwnStatements(difference, evolution)
   if (statements.length === 0) return
   await command(session, 'savepoint mikro_run')
   const steps: EvolveStep[] = []
   for (const statement of statements) {
+    const loss = findLoss(statement, difference, evolution.evolving.drop)
+    if (loss !== undefined) {
+      plan.faults.push(loss)
+      return
+    }
     const [, wanted] = CREATES_SCHEMA.exec(statement) ?? []
     try {
       if (wanted !== undefined) await createSchema(session, wanted.replaceAll('""', '"'))
@@ -197,7 +202,7 @@ async function run(difference: SchemaDifference, evolution: Evolution): Promise<
     }
     if (wanted === undefined) steps.push({ sentence: sayStatement(statement), sql: [statement] })
   }
-  const again = new Set(await listStatements(await compareAll(evolution), evolution))
+  const again = new Set(await listOwnStatements(await compareAll(evolution), evolution))
   const real = steps.filter(({ sql }) => !again.has(sql[0]!))
   if (real.length === 0) await command(session, 'rollback to savepoint mikro_run')
   await command(session, 'release savepoint mikro_run')

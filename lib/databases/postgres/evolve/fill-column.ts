@@ -1,25 +1,15 @@
 /** Fill column: gives rows of a server values of a column, without setting off a trigger of the table. */
 import type { PoolClient } from 'pg'
 import type { Column, DatabaseTable } from '@mikro-orm/postgresql'
-import { makeValue } from '../../evolve/made-values.ts'
-import { show, sayFilled, sayMade, type Plan } from '../../evolve/plan.ts'
-import type { EvolvedColumn } from '../../evolve/request.ts'
-import type { Evolving } from '../../../records/database/evolving.ts'
+import { show, sayFilled, type Plan } from '../../evolve/plan.ts'
 import { name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
 
-interface Filling {
-  readonly session: PoolClient
-  readonly plan: Plan
-  readonly make: Evolving['make']
-}
-
+/** A column with the value that rows get. */
 interface Filled {
   readonly table: DatabaseTable
   readonly column: Column
-  readonly evolved: EvolvedColumn | undefined
-  readonly value: { readonly json: unknown; readonly stored: unknown } | undefined
-  readonly isUnique: boolean
+  readonly value: { readonly json: unknown; readonly stored: unknown }
 }
 
 /** Returns a value as the text that a column reads. */
@@ -30,75 +20,37 @@ function textOf(value: unknown): string {
   return typeof value === 'bigint' ? String(value) : JSON.stringify(value)
 }
 
-/** Adds a column, which may be empty so far, with values for the rows that are there. */
-export async function addFilled(filled: Filled, filling: Filling): Promise<void> {
-  const { table, column, value } = filled
-  const { session, plan } = filling
-  const [quoted, place] = [table.getQuotedName(), `${table.name}.${column.name}`]
+/** Adds a column, which may be empty so far, with the value for the rows that are there. */
+export async function addFilled({ table, column, value }: Filled, session: PoolClient, plan: Plan): Promise<void> {
+  const quoted = table.getQuotedName()
   const add = `alter table ${quoted} add column ${name(column.name)} ${column.type}`
   const [[count] = [0]] = await ask(session, `select count(*)::int from ${quoted}`)
-  if (value !== undefined) {
-    // A default fills the rows without an update.
-    const drop = `alter table ${quoted} alter column ${name(column.name)} drop default`
-    await command(session, `${add} default ${session.escapeLiteral(textOf(value.stored))}`)
-    await command(session, drop)
-    plan.add(`${place}: the column is added; ${sayFilled(Number(count), value.json)}`, [`${add} default ?`, drop])
-    return
-  }
-  await command(session, add)
-  const first = await fillMade(filled, filling)
-  if (first === undefined) return
-  plan.add(`${place}: the column is added; ${sayMade(Number(count), first)}`, [add])
-}
-
-/** @returns the first value; undefined where no more could be made up, which is a fault */
-async function fillMade({ table, column, evolved, isUnique }: Filled, { session, plan, make }: Filling): Promise<unknown> {
-  const quoted = table.getQuotedName()
-  const key = table.getPrimaryKey()?.columnNames.map(name).join(', ') ?? 'ctid'
-  const places = (await ask(session, `select ctid::text from ${quoted} order by ${key}`)).map(([place]) => place as string)
-  const taken = new Set<unknown>()
-  const values: string[] = []
-  let first: unknown
-  for (const row of places.keys()) {
-    const made = makeValue(evolved, make, row, isUnique ? taken : undefined)
-    if (made === undefined) {
-      plan.faults.push(`no more values can be made up for "${column.name}": fill says what rows get`)
-      return undefined
-    }
-    first ??= made.json
-    taken.add(made.stored)
-    values.push(textOf(made.stored))
-  }
-  await withoutTriggers(table, session, async () => {
-    await ask(
-      session,
-      `update ${quoted} as t set ${name(column.name)} = v.value::${column.type} from (select unnest($1::text[]) ` +
-        'as place, unnest($2::text[]) as value) as v where t.ctid = v.place::tid',
-      [places, values],
-    )
-  })
-  return first
+  // A default fills the rows without an update.
+  const drop = `alter table ${quoted} alter column ${name(column.name)} drop default`
+  await command(session, `${add} default ${session.escapeLiteral(textOf(value.stored))}`)
+  await command(session, drop)
+  plan.add(`${table.name}.${column.name}: the column is added; ${sayFilled(Number(count), value.json)}`, [`${add} default ?`, drop])
 }
 
 /** Gives the rows without a value one. */
-export async function fillEmpty({ table, column, value }: Filled, { session, plan }: Filling): Promise<void> {
+export async function fillEmpty({ table, column, value }: Filled, session: PoolClient, plan: Plan): Promise<void> {
   const from = `${table.getQuotedName()} where ${name(column.name)} is null`
   const [[count] = [0]] = await ask(session, `select count(*)::int from ${from}`)
   if (Number(count) === 0) return
   const sql =
     `update ${table.getQuotedName()} set ${name(column.name)} = ` +
-    `${session.escapeLiteral(textOf(value!.stored))} where ${name(column.name)} is null`
+    `${session.escapeLiteral(textOf(value.stored))} where ${name(column.name)} is null`
   await command(session, 'savepoint mikro_fill')
   try {
     await withoutTriggers(table, session, () => command(session, sql))
   } catch (error) {
     if ((error as { readonly code?: string }).code !== '23505') throw error
     await command(session, 'rollback to savepoint mikro_fill')
-    plan.faults.push(`rows of "${table.name}" would have the same ${column.name}, which must be unique: ${show(value!.json)}`)
+    plan.faults.push(`rows of "${table.name}" would have the same ${column.name}, which must be unique: ${show(value.json)}`)
     return
   }
   await command(session, 'release savepoint mikro_fill')
-  plan.add(`${table.name}.${column.name}: ${sayFilled(Number(count), value!.json)}`, [
+  plan.add(`${table.name}.${column.name}: ${sayFilled(Number(count), value.json)}`, [
     `update ${table.getQuotedName()} set ${name(column.name)} = ? where ${name(column.name)} is null`,
   ])
 }

@@ -7,6 +7,7 @@ import type { MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
 import { splitTable } from '../../../model/table-name.ts'
 import { literal, name } from '../../sql/sql.ts'
+import { givenSchema, standardSchema } from '../orm/places.ts'
 import { ask, command } from '../server/sessions.ts'
 import { LOG_TABLE, UNDONE_TABLES } from './own-tables.ts'
 import { checkLogRights, checkOwner, describeLacking } from './rights.ts'
@@ -69,7 +70,7 @@ export async function isVacant(session: PoolClient, schemas: readonly string[]):
 export async function listSchemas(session: PoolClient, orm: MikroORM): Promise<string[]> {
   const [[current] = []] = await ask(session, 'select current_schema()')
   // A search path whose schemas are missing has none.
-  const first = (orm.config.get('schema') as string | undefined) ?? (current as string | null) ?? 'public'
+  const first = givenSchema(orm) ?? (current as string | null) ?? standardSchema(orm)
   const others = [...orm.getMetadata()].flatMap(({ schema }) => (schema === undefined || schema === '*' ? [] : [schema]))
   return [...new Set([first, ...others])]
 }

@@ -11,8 +11,10 @@ import { qualifyTable, showTable } from '../../../model/table-name.ts'
 import { name, tableName } from '../../sql/sql.ts'
 import { exampleFill, WAYS } from '../../orm/name-property.ts'
 import { withDeferredReferences } from '../orm/deferred-references.ts'
+import { givenSchema, standardSchema } from '../orm/places.ts'
 import { isLost } from '../server/errors.ts'
 import { ask, command } from '../server/sessions.ts'
+import { additionsOf, compare, isNothing, listStatements, splitStatements, type ComparedDatabase } from './compare.ts'
 
 /** Statements that only add. */
 const ADDS =
@@ -33,28 +35,26 @@ const LOCK = 7_310_241_905
  * @param schemas those of the entities
  */
 export async function addSchema(orm: MikroORM, session: PoolClient, schemas: readonly string[], notes: Notes): Promise<void> {
-  const schema = orm.config.get('schema')
   try {
     await lockSchema(session)
-    if (schema !== undefined) await createSchema(session, schema)
+    await createSchema(session, schemas[0]!)
     const isEmpty = await findEmpty(orm, session, schemas)
-    const generator = orm.schema as SqlSchemaGenerator
-    const known = isEmpty ? { fromSchema: emptySchema(orm) } : {}
-    const text = await withDeferredReferences(orm, () =>
-      generator.getUpdateSchemaSQL({ wrap: false, safe: true, dropTables: false, ...known }),
-    )
+    const database = { orm, session, schemas, drop: false }
+    const { added, left } = isEmpty ? { added: await createAll(orm), left: [] } : await listAdditions(database)
     const views = isEmpty ? NO_VIEWS : await findViews(orm, session)
     if (views.lacking.length > 0)
       throw new Error(
         views.lacking.map(([view, column]) => `the column ${view}.${column} cannot be added, since ${view} is a view`).join('; '),
       )
-    for (const statement of splitStatements(text)) {
+    for (const statement of added) {
       if (isOfView(statement, views.tables)) continue
       const [, wanted] = CREATES_SCHEMA.exec(statement) ?? []
       if (wanted !== undefined) await createSchema(session, wanted.replaceAll('""', '"'))
-      else if (onlyAdds(statement)) await command(session, statement)
-      else notes.add(`The database differs from the entities, and is left as it is: "${statement}" was not run.`)
+      else await command(session, statement)
     }
+    for (const statement of left)
+      if (!isOfView(statement, views.tables))
+        notes.add(`The database differs from the entities, and is left as it is: "${statement}" was not run.`)
   } catch (error) {
     if (isLost(error)) throw error
     const [message] = (error as Error).message.split('\n')
@@ -76,7 +76,8 @@ async function findEmpty(orm: MikroORM, session: PoolClient, schemas: readonly s
   const looked = [...schemas, ownSchema(orm)]
   const found = await ask(
     session,
-    'select from pg_class where relnamespace = any(select to_regnamespace(quote_ident(s)) from unnest($1::text[]) as s) limit 1',
+    'select from pg_class where relnamespace = any(select to_regnamespace(quote_ident(s)) ' +
+      'from unnest($1::text[] || current_schemas(false)::text[]) as s) limit 1',
     [looked],
   )
   return found.length === 0
@@ -84,7 +85,7 @@ async function findEmpty(orm: MikroORM, session: PoolClient, schemas: readonly s
 
 const hasNativeEnum = ({ props }: EntityMetadata): boolean => props.some(({ nativeEnumName }) => nativeEnumName !== undefined)
 
-const ownSchema = (orm: MikroORM): string => orm.config.get('schema') ?? 'public'
+const ownSchema = (orm: MikroORM): string => givenSchema(orm) ?? standardSchema(orm)
 
 const emptySchema = (orm: MikroORM): DatabaseSchema => new DatabaseSchema(orm.em.getPlatform() as AbstractSqlPlatform, ownSchema(orm))
 
@@ -111,7 +112,7 @@ export async function findViews(orm: MikroORM, session: PoolClient): Promise<Vie
   const own = ownSchema(orm)
   const wanted = [...orm.getMetadata()].flatMap(meta => {
     if (meta.abstract || meta.embeddable || meta.virtual || meta.view) return []
-    const place = tableName(qualifyTable(meta.tableName, meta.schema ?? own))
+    const place = tableName(qualifyTable(meta.tableName, meta.schema ?? givenSchema(orm)))
     const table = (meta.schema ?? own) === own ? name(meta.tableName) : place
     const stored = meta.props.filter(prop => prop.persist !== false && prop.formula === undefined && prop.kind !== 'embedded')
     return {
@@ -173,12 +174,22 @@ export function isMoving(error: unknown): boolean {
 /** What stands against a change of the schema, with the error of the server. */
 export class SchemaError extends Error {}
 
-/** Splits the text of the generator into its statements, each of which ends its line. */
-export function splitStatements(text: string): string[] {
-  return text
-    .split(/;\s*(?:\n|$)/)
-    .map(statement => statement.trim())
-    .filter(statement => statement !== '' && !/^set (?:names|session_replication_role)/i.test(statement))
+/** Returns the statements that make all in an empty database. */
+async function createAll(orm: MikroORM): Promise<readonly string[]> {
+  const text = await withDeferredReferences(orm, () =>
+    (orm.schema as SqlSchemaGenerator).getUpdateSchemaSQL({ wrap: false, safe: true, dropTables: false, fromSchema: emptySchema(orm) }),
+  )
+  return splitStatements(text)
+}
+
+/** Returns the statements that only add, and those of the other differences, which are not run. */
+async function listAdditions(database: ComparedDatabase): Promise<{ readonly added: readonly string[]; readonly left: readonly string[] }> {
+  const difference = await compare(database)
+  if (isNothing(difference)) return { added: [], left: [] }
+  const added = (await listStatements(additionsOf(difference), database)).filter(onlyAdds)
+  const all = await listStatements(difference, database)
+  // Of a constraint that is another one, only the end of the old is named.
+  return { added, left: all.filter(statement => !added.includes(statement) && !onlyAdds(statement)) }
 }
 
 function onlyAdds(statement: string): boolean {

@@ -18,7 +18,7 @@ import { name as quoted } from '../../sql/sql.ts'
  */
 export function changeTable(targets: readonly DatabaseTable[], existing: ExistingTable, changing: Changing): TableChange | undefined {
   const { columns, constraints, options } = parseCreate(existing.sql)
-  const lists = { differences: [], filled: [], converted: [], required: [], checks: [], links: [], dropped: [] }
+  const lists = { differences: [], filled: [], needed: [], converted: [], required: [], checks: [], links: [], dropped: [] }
   const draft: TableDraft = {
     existing,
     ...lists,
@@ -81,20 +81,14 @@ function addColumn(column: Column, targets: readonly DatabaseTable[], draft: Tab
   const text = describe(column, draft)
   draft.columns.push({ name: column.name, written: quoted(column.name), type: text.slice(quoted(column.name).length + 1), clauses: [] })
   const value = request.fill.get(changing.table)?.get(column.name)
-  const evolved = request.columns.get(changing.table)?.get(column.name)
   const needsValue = hasRows && column.generated === undefined && (value !== undefined || (column.nullable !== true && !hasDefault(column)))
   draft.differences.push({
     sentence: `${place}: the column is added${hasRows && !needsValue && hasDefault(column) ? ` (rows get ${column.default})` : ''}`,
     part: text,
   })
   if (!needsValue) return
-  if (value === undefined && (evolved?.type === undefined || evolved.prop.kind !== 'scalar')) {
-    return plan.refuseRequired(place, request.resourceOf(changing.table), evolved?.prop.name ?? column.name)
-  }
-  const isUnique = targets.some(target =>
-    target.getIndexes().some(index => index.unique && index.columnNames.length === 1 && index.columnNames[0] === column.name),
-  )
-  draft.filled.push({ column: column.name, value, evolved, isNew: true, isUnique })
+  if (value === undefined) draft.needed.push(column.name)
+  else draft.filled.push({ column: column.name, value, isNew: true })
 }
 
 function replaceColumn(draft: TableDraft, name: string, change: (column: ColumnText) => ColumnText): string {
@@ -214,9 +208,8 @@ function compareNullable(column: Column, found: FileColumn, draft: TableDraft): 
   const part = replaceColumn(draft, found.name, replaceClause(['not null', 'null'], 'not null'))
   draft.differences.push({ sentence: `${place}: it may be empty no more`, part })
   const value = changing.request.fill.get(changing.table)?.get(column.name)
-  const evolved = changing.request.columns.get(changing.table)?.get(column.name)
   if (value === undefined) draft.required.push(found.name)
-  else draft.filled.push({ column: found.name, value, evolved, isNew: false, isUnique: false })
+  else draft.filled.push({ column: found.name, value, isNew: false })
 }
 
 /** What the model lacks stays, and stands in nobody's way. */

@@ -80,20 +80,27 @@ export function countBroken(db: Database.Database): ReadonlyMap<string, number> 
   return counts
 }
 
-/**
- * Returns what SQLite says of a view or trigger that does not fit the tables; undefined where all do. It looks at all of them when a table
- * is renamed.
- */
-export function findBrokenObject(db: Database.Database, table: string): string | undefined {
-  db.exec('savepoint mikro_check')
-  try {
-    db.exec(`alter table ${quoted(table)} rename to "mikro_check"`)
-    return undefined
-  } catch (error) {
-    const { code, message } = error as { code?: string; message: string }
-    if (code !== 'SQLITE_ERROR') throw error
-    return message
-  } finally {
-    db.exec('rollback to mikro_check; release mikro_check')
+/** Lists what SQLite says of views and triggers that do not fit the tables. It looks at them when they are used. */
+export function listBrokenObjects(db: Database.Database): ReadonlySet<string> {
+  const broken = new Set<string>()
+  const test = (place: string, sql: string): void => {
+    try {
+      db.prepare(sql)
+    } catch (error) {
+      broken.add(`${place}: ${(error as Error).message}`)
+    }
   }
+  const list = (sql: string): string[] => db.prepare(sql).pluck().all() as string[]
+  for (const view of list("select name from main.sqlite_schema where type = 'view'"))
+    test(`the view ${quoted(view)}`, `select * from main.${quoted(view)}`)
+  for (const table of list("select distinct tbl_name from main.sqlite_schema where type = 'trigger'")) {
+    const columns = (db.pragma(`main.table_xinfo(${quoted(table)})`) as { name: string; hidden: number }[]).filter(
+      ({ hidden }) => hidden === 0,
+    )
+    const place = `a trigger of ${quoted(table)}`
+    test(place, `insert into main.${quoted(table)} default values`)
+    test(place, `delete from main.${quoted(table)}`)
+    for (const { name } of columns) test(place, `update main.${quoted(table)} set ${quoted(name)} = null`)
+  }
+  return broken
 }

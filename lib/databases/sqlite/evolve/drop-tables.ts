@@ -10,17 +10,28 @@ import { foldCase } from '../schema/existing-table.ts'
 import { listMentioned } from './create-text.ts'
 import { countOf } from './check-rows.ts'
 
+interface DroppedFrom {
+  readonly orm: MikroORM
+  readonly db: Database.Database
+  readonly isMentioned: (table: string) => boolean
+}
+
 interface DroppedTable {
   readonly name: string
   readonly type: 'table' | 'view' | 'shadow' | 'virtual'
 }
 
-/** @param wanted the tables of the entities */
-export function dropTables(wanted: readonly string[], views: readonly string[], orm: MikroORM, db: Database.Database, plan: Plan): void {
-  const kept = new Set([...wanted, ...views, orm.config.get('migrations').tableName ?? 'mikro_orm_migrations'].map(foldCase))
+/** @param wanted the tables and views of the entities */
+export function dropTables(wanted: readonly { readonly name: string }[], evolution: DroppedFrom, plan: Plan): void {
+  const { orm, db, isMentioned } = evolution
+  const kept = new Set([...wanted.map(({ name }) => name), orm.config.get('migrations').tableName ?? 'mikro_orm_migrations'].map(foldCase))
   const rows = db.pragma('main.table_list') as (DroppedTable & { readonly schema: string })[]
   for (const { name, type, schema } of rows) {
     if (type !== 'table' || schema !== 'main' || kept.has(foldCase(name)) || /^sqlite_/i.test(name)) continue
+    if (isMentioned(name)) {
+      plan.stays.push(`${name}: no entity has it as its table. It stays, since the model reads it.`)
+      continue
+    }
     const user = findUser(name, db)
     if (user !== undefined) {
       plan.stays.push(`${name}: no entity of the model. It stays, since ${user} names it.`)

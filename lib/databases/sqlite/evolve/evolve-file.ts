@@ -7,7 +7,7 @@ import type Database from 'better-sqlite3'
 import type { Awaitable } from '../../../foundation/base/awaitable.ts'
 import type { Notes } from '../../../foundation/base/notes.ts'
 import { EvolveError, Rehearsed, type Evolving } from '../../../records/database/evolving.ts'
-import { makeValue } from '../../evolve/made-values.ts'
+import { listMentions } from '../../evolve/mentioned-tables.ts'
 import type { Plan } from '../../evolve/plan.ts'
 import { readRequest } from '../../evolve/request.ts'
 import { addSchema, takeAnyType } from '../schema/add-schema.ts'
@@ -42,7 +42,7 @@ export async function evolveFile<T>(file: EvolvedFile, build: () => Awaitable<T>
     db,
     request: readRequest(orm, evolving),
     drop: evolving.drop,
-    make: (filled, row, taken) => makeValue(filled.evolved, evolving.make, row, filled.isUnique ? taken : undefined),
+    isMentioned: listMentions(orm, evolving),
   }
   // Without tables there is nothing to keep.
   const isEmpty = db.prepare('select 1 from sqlite_schema limit 1').get() === undefined

@@ -14,18 +14,19 @@ import { formatIndexName, isThere, type Findings } from '../schema/compare-table
 import { foldCase, readCatalog, readExistingTable, type ExistingTable } from '../schema/existing-table.ts'
 import { changeTable } from './change-table.ts'
 import type { TableChange } from './table-change.ts'
-import { checkRows, countBroken, describeDuplicates, findBrokenObject } from './check-rows.ts'
+import { checkRows, countBroken, describeDuplicates, listBrokenObjects } from './check-rows.ts'
 import { classify } from './column-class.ts'
 import { parseCreate } from './create-text.ts'
 import { dropTables } from './drop-tables.ts'
-import { rebuildTable, type Rebuilding } from './rebuild-table.ts'
+import { rebuildTable } from './rebuild-table.ts'
 
 export interface FileEvolution {
   readonly orm: MikroORM
   readonly db: Database.Database
   readonly request: EvolveRequest
   readonly drop: boolean
-  readonly make: Rebuilding['make']
+  /** Whether the model reads a table that no entity has. */
+  readonly isMentioned: (table: string) => boolean
 }
 
 /** @returns the plan, whose faults say what stands against it, and what the comparison with the entities has left */
@@ -34,23 +35,15 @@ export function evolveTables(evolution: FileEvolution): { plan: Plan; findings: 
   const plan = new Plan()
   const schema = (orm.schema as SqlSchemaGenerator).getTargetSchema()
   const tables = [...Map.groupBy(schema.getTables(), ({ name }) => foldCase(name)).values()]
-  const [first] = tables.flatMap(([target]) => read(db, target!.name) ?? [])
-  const before = { broken: countBroken(db), object: first === undefined ? undefined : findBrokenObject(db, first.name) }
+  const before = { broken: countBroken(db), objects: listBrokenObjects(db) }
   for (const targets of tables) renameColumns(targets, evolution, plan)
   if (plan.faults.length > 0) return { plan, findings: undefined }
   const changes = tables.flatMap(targets => changeOne(targets, evolution, plan) ?? [])
-  if (drop)
-    dropTables(
-      tables.map(([target]) => target!.name),
-      schema.getViews().map(({ name }) => name),
-      orm,
-      db,
-      plan,
-    )
+  if (drop) dropTables([...tables.map(([target]) => target!), ...schema.getViews()], evolution, plan)
   if (plan.faults.length > 0) return { plan, findings: undefined }
   const findings = addRest(evolution, plan)
   for (const change of changes) if (plan.faults.length === 0) checkRows(change, db, plan)
-  if (plan.steps.length > 0 && plan.faults.length === 0) checkWhole(first, before, db, plan)
+  if (plan.steps.length > 0 && plan.faults.length === 0) checkWhole(before, db, plan)
   return { plan, findings }
 }
 
@@ -81,7 +74,7 @@ function renameColumns([target]: readonly DatabaseTable[], { db, request }: File
 }
 
 function changeOne(targets: readonly DatabaseTable[], evolution: FileEvolution, plan: Plan): TableChange | undefined {
-  const { orm, db, request, drop, make } = evolution
+  const { orm, db, request, drop } = evolution
   const [target] = targets as [DatabaseTable]
   const existing = read(db, target.name)
   if (existing === undefined) return undefined
@@ -98,7 +91,7 @@ function changeOne(targets: readonly DatabaseTable[], evolution: FileEvolution, 
   }
   guessRenames(targets, existing, request, plan, change)
   if (plan.faults.length > faults) return undefined
-  if (change !== undefined) rebuildTable(change, { db, plan, make })
+  if (change !== undefined) rebuildTable(change, { db, plan, request, drop, table: target.name })
   for (const each of targets) for (const index of each.getIndexes()) if (!index.primary) dropOtherIndex(each, index, db, plan)
   return change
 }
@@ -121,7 +114,7 @@ function guessRenames(
       ? []
       : [{ name, type: classify(type), place }],
   )
-  const isNeeded = (name: string): boolean => change?.filled.some(({ column, value }) => column === name && value === undefined) === true
+  const isNeeded = (name: string): boolean => change?.needed.includes(name) === true
   askForRenames({ table: existing.name, key: targets[0]!.name, old, added }, isNeeded, request, plan)
 }
 
@@ -171,15 +164,16 @@ function findDuplicates(what: string, targets: readonly DatabaseTable[], db: Dat
   return undefined
 }
 
+/** What of a file is broken. */
+interface WholeFile {
+  readonly broken: ReadonlyMap<string, number>
+  readonly objects: ReadonlySet<string>
+}
+
 /** Checks what belongs to no table alone: foreign keys, views and triggers. What was broken before is not held against the evolution. */
-function checkWhole(
-  first: ExistingTable | undefined,
-  before: { readonly broken: ReadonlyMap<string, number>; readonly object: string | undefined },
-  db: Database.Database,
-  plan: Plan,
-): void {
+function checkWhole(before: WholeFile, db: Database.Database, plan: Plan): void {
   for (const [link, count] of countBroken(db))
     if (count > (before.broken.get(link) ?? 0)) plan.faults.push(`${count} rows would break a foreign key (${link})`)
-  const object = first === undefined || before.object !== undefined ? undefined : findBrokenObject(db, first.name)
+  const object = [...listBrokenObjects(db)].find(each => !before.objects.has(each))
   if (object !== undefined) plan.faults.push(`a view or trigger of the file would not fit any more: ${object}`)
 }

@@ -4,12 +4,14 @@
  * touched. Runs in a transaction, with foreign keys off.
  */
 import type Database from 'better-sqlite3'
-import { countRows, show, BareValue, sayFilled, sayMade, type Plan } from '../../evolve/plan.ts'
+import { countRows, show, BareValue, sayFilled, type Plan } from '../../evolve/plan.ts'
+import { exampleFill, type EvolveRequest } from '../../evolve/request.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import { hasAutoincrement } from '../database/ddl.ts'
 import { toParameter } from '../sql/encode.ts'
 import { foldCase, type ExistingTable } from '../schema/existing-table.ts'
 import { describeDuplicates, selectKey, findRows, countOf } from './check-rows.ts'
+import { guardRows } from './guard-rows.ts'
 import type { FilledColumn, TableChange } from './table-change.ts'
 import { convertValue } from './column-class.ts'
 import { formatCreate, listMentioned } from './create-text.ts'
@@ -20,12 +22,11 @@ const BEGUN = 'mikro_evolved_'
 export interface Rebuilding {
   readonly db: Database.Database
   readonly plan: Plan
-  /** Makes up a value for a row; undefined where none is left. */
-  readonly make: (
-    filled: FilledColumn,
-    row: number,
-    taken: ReadonlySet<unknown>,
-  ) => { readonly json: unknown; readonly stored: unknown } | undefined
+  readonly request: EvolveRequest
+  /** The name that the entities give the table. */
+  readonly table: string
+  /** Whether what the model lacks is dropped. */
+  readonly drop: boolean
 }
 
 /** Rebuilds the table, where no row stands against it; else adds to the faults of the plan. */
@@ -53,6 +54,7 @@ export function rebuildTable(change: TableChange, rebuilding: Rebuilding): void 
   )
   db.exec(create)
   runCopy(change, rebuilding, copy, parameters)
+  if (plan.faults.length === faults) guardRows(change, begun, rebuilding.drop, db, plan)
   if (plan.faults.length > faults) return
   db.exec(`drop table ${table}`)
   // Otherwise SQLite looks at each view and trigger, and at those that name the table, which is not there now.
@@ -94,10 +96,12 @@ function checkConverted({ existing, converted }: TableChange, { db, plan }: Rebu
   }
 }
 
-function checkRequired({ existing, required }: TableChange, { db, plan }: Rebuilding): void {
+function checkRequired({ existing, required, needed }: TableChange, { db, plan, request, table }: Rebuilding): void {
+  for (const column of needed) plan.refuseRequired(`${existing.name}.${column}`, exampleFill(request, table, column))
   for (const column of required)
     plan.refuseEmpty(
       `${existing.name}.${column}`,
+      exampleFill(request, table, column),
       findRows(db, existing, `from main.${quoted(existing.name)} where ${quoted(column)} is null`),
     )
 }
@@ -138,9 +142,8 @@ function copyRows(change: TableChange, { db }: Rebuilding): { sql: string; param
     if (!source && fill < 0) continue
     targets.push(quoted(name))
     const old = conversion >= 0 ? `mikro_evolve(${conversion}, ${quoted(name)})` : quoted(name)
-    const given = fill < 0 ? '' : filled[fill]!.value === undefined ? `mikro_made(${fill})` : '?'
-    if (given === '?') parameters.push(toParameter(filled[fill]!.value!.stored))
-    values.push(fill < 0 ? old : source ? `ifnull(${old}, ${given})` : given)
+    if (fill >= 0) parameters.push(toParameter(filled[fill]!.value.stored))
+    values.push(fill < 0 ? old : source ? `ifnull(${old}, ?)` : '?')
   }
   const { rowid, rowidKey } = existing
   if (rowid !== undefined && !rowidKey && !text.columns.some(({ name }) => foldCase(name) === rowid)) {
@@ -156,20 +159,11 @@ function copyRows(change: TableChange, { db }: Rebuilding): { sql: string; param
 
 /** Copies the rows. Rows that a new check refuses are found afterwards, all of them. */
 function runCopy(change: TableChange, rebuilding: Rebuilding, sql: string, parameters: readonly unknown[]): void {
-  const { db, plan, make } = rebuilding
-  const { converted, filled, existing } = change
-  let row = 0
-  const taken = filled.map(() => new Set<unknown>())
+  const { db, plan } = rebuilding
+  const { converted, existing } = change
   db.function('mikro_evolve', { directOnly: true, safeIntegers: true }, (at: bigint, value: unknown) => {
     const { from, to } = converted[Number(at)]!
     return convertValue(value, from, to)
-  })
-  db.function('mikro_made', { directOnly: true, safeIntegers: true }, (at: bigint) => {
-    const column = filled[Number(at)]!
-    const made = make(column, row++, taken[Number(at)]!)
-    if (made === undefined) throw new Error(`no more values can be made up for "${column.column}": fill says what rows get`)
-    if (column.isUnique) taken[Number(at)]!.add(made.stored)
-    return toParameter(made.stored)
   })
   db.pragma('ignore_check_constraints = on')
   try {
@@ -183,11 +177,10 @@ function runCopy(change: TableChange, rebuilding: Rebuilding, sql: string, param
   }
 }
 
-function describeFill(filled: FilledColumn, { existing }: TableChange, { db, make }: Rebuilding): string {
-  const { column, value, isNew } = filled
+function describeFill({ column, value, isNew }: FilledColumn, { existing }: TableChange, { db }: Rebuilding): string {
   const place = `${existing.name}.${column}`
   const count = countOf(db, `from main.${quoted(existing.name)}${isNew ? '' : ` where ${quoted(column)} is null`}`)
-  return `${place}: ${value === undefined ? sayMade(count, make(filled, 0, new Set())?.json) : sayFilled(count, value.json)}`
+  return `${place}: ${sayFilled(count, value.json)}`
 }
 
 function readSequence(db: Database.Database, { name, sql }: ExistingTable): bigint | undefined {

@@ -19,14 +19,11 @@ interface NewLink {
   readonly targets: readonly string[]
 }
 
-/** A column that gets values, in all rows or in those without one. */
+/** A column that gets a value, in all rows or in those without one. */
 export interface FilledColumn {
   readonly column: string
-  /** Undefined: each row gets a made-up one. */
-  readonly value: { readonly json: unknown; readonly stored: unknown } | undefined
-  readonly evolved: EvolvedColumn | undefined
+  readonly value: { readonly json: unknown; readonly stored: unknown }
   readonly isNew: boolean
-  readonly isUnique: boolean
 }
 
 interface ConvertedColumn {
@@ -42,6 +39,8 @@ export interface TableChange {
   /** A sentence for each difference, and the part of the statement that stands for it. */
   readonly differences: { readonly sentence: string; readonly part: string }[]
   readonly filled: FilledColumn[]
+  /** The new columns for which nobody has said what rows get. */
+  readonly needed: string[]
   readonly converted: ConvertedColumn[]
   /** The columns that may be empty no more, and get no value. */
   readonly required: string[]

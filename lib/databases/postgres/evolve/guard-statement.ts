@@ -1,0 +1,77 @@
+/**
+ * Guard statement: the last look at a statement of MikroORM's generator before it runs. It may add, and change what the difference says of
+ * a column whose rows were checked. Whatever else it would drop or rewrite is named, and nothing runs.
+ */
+import type { SchemaDifference, TableDifference } from '@mikro-orm/postgresql'
+import { isComputed } from '../schema/unchanged.ts'
+
+/** What a statement of an evolution may be, apart from `alter table`. */
+const HARMLESS = [
+  /^create\b/i,
+  /^comment on\b/i,
+  /^alter type \S+ add value\b/i,
+  /^drop (?:index|trigger|policy|function|procedure|view|materialized view)\b(?!.*\bcascade$)/is,
+  /^alter policy\b/i,
+  /^select setval\(/i,
+]
+
+/** What an `alter table` may do in one of its parts. */
+const PARTS = [
+  /^add\b/i,
+  /^alter column (?:"(?:[^"]|"")+") (?:set|drop) (?:not null|default)\b/i,
+  /^drop constraint\b/i,
+  /^(?:enable|force) row level security$/i,
+]
+
+const TABLE = /^alter table (?:if exists )?(?:only )?((?:"(?:[^"]|"")+"\.?)+) (.+)$/is
+const COLUMN = /^(?:drop column (?:if exists )?|alter column )("(?:[^"]|"")+")( type\b)?/is
+
+/**
+ * @param drop whether columns that the model lacks may be dropped
+ * @returns what would be lost, a sentence without its point; undefined where nothing would
+ */
+export function findLoss(statement: string, { changedTables }: SchemaDifference, drop: boolean): string | undefined {
+  if (HARMLESS.some(pattern => pattern.test(statement))) return undefined
+  const [, quoted, rest] = TABLE.exec(statement) ?? []
+  if (quoted === undefined || rest === undefined) return say('The database', statement)
+  const table = Object.values(changedTables).find(({ toTable }) => toTable.getQuotedName() === quoted)
+  for (const part of splitParts(rest)) {
+    if (PARTS.some(pattern => pattern.test(part))) continue
+    const [, column, type] = COLUMN.exec(part) ?? []
+    const own = column?.slice(1, -1).replaceAll('""', '"') ?? ''
+    const isAsked = /^drop/i.test(part) ? mayDrop(table, own, drop) : type !== undefined && hasType(table, own)
+    if (!isAsked) return say(`${unquoteAll(quoted)}${own === '' ? '' : `.${own}`}`, statement)
+  }
+  return undefined
+}
+
+function say(place: string, statement: string): string {
+  return `${place} would lose what it holds, which nobody asked for: "${statement.split('\n')[0]!}" is not run`
+}
+
+function mayDrop(table: TableDifference | undefined, column: string, drop: boolean): boolean {
+  const [found, wanted] = [table?.fromTable.getColumn(column), table?.toTable.getColumn(column)]
+  if (found === undefined) return false
+  return wanted === undefined ? drop : isComputed(found) && isComputed(wanted)
+}
+
+function hasType(table: TableDifference | undefined, column: string): boolean {
+  return table?.changedColumns[column]?.changedProperties.has('type') === true
+}
+
+/** Splits what is between commas, apart from those in brackets and quotes. */
+function splitParts(text: string): string[] {
+  const parts = ['']
+  let depth = 0
+  for (const piece of text.match(/"(?:[^"]|"")*"|'(?:[^']|'')*'|[^"']/g) ?? []) {
+    if (piece === '(' || piece === '[') depth++
+    if (piece === ')' || piece === ']') depth--
+    if (piece === ',' && depth === 0) parts.push('')
+    else parts[parts.length - 1] += piece
+  }
+  return parts.map(part => part.trim())
+}
+
+function unquoteAll(quoted: string): string {
+  return quoted.replaceAll(/"((?:[^"]|"")+)"/g, '$1')
+}

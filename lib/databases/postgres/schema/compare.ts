@@ -1,0 +1,183 @@
+/**
+ * Compare: what differs between a database of a server and the entities, by MikroORM's comparator, less what it takes for a difference and
+ * is none (unchanged.ts), and less what it would do unasked: it takes a column for another one by a new name, and drops the indexes,
+ * constraints, triggers and policies that the model lacks.
+ */
+import { DatabaseSchema, SchemaComparator } from '@mikro-orm/postgresql'
+import type {
+  AbstractSqlConnection,
+  AbstractSqlPlatform,
+  DatabaseTable,
+  SchemaDifference,
+  SqlSchemaGenerator,
+  TableDifference,
+} from '@mikro-orm/postgresql'
+import type { MikroORM } from '@mikro-orm/core'
+import type { PoolClient } from 'pg'
+import { hasLog } from '../kit/change-log.ts'
+import { withDeferredReferences } from '../orm/deferred-references.ts'
+import { findPlaces, standardSchema } from '../orm/places.ts'
+import { describeTarget, readTarget } from './described-target.ts'
+import { keepUnchanged } from './unchanged.ts'
+
+/** A database that is compared. */
+export interface ComparedDatabase {
+  readonly orm: MikroORM
+  readonly session: PoolClient
+  /** Those of the entities: to read all of a database takes long, and what others have in theirs is nothing of the model's. */
+  readonly schemas: readonly string[]
+  /** Whether columns, defaults and checks that the model lacks are in the difference. */
+  readonly drop: boolean
+}
+
+export async function compare({ orm, session, schemas, drop }: ComparedDatabase): Promise<SchemaDifference> {
+  return withPlaces(orm, session, async places => {
+    const platform = orm.em.getPlatform() as AbstractSqlPlatform
+    const { skipTables, skipViews } = orm.config.get('schemaGenerator')
+    const to = readTarget(orm)
+    const read = [...new Set([...schemas, ...places, ...to.getNamespaces()])]
+    const from = await DatabaseSchema.create(
+      orm.em.getConnection() as AbstractSqlConnection,
+      platform,
+      orm.config,
+      undefined,
+      read,
+      undefined,
+      skipTables,
+      skipViews,
+    )
+    await from.loadRoutines(orm.em.getConnection() as AbstractSqlConnection, platform, [...to.getNamespaces()])
+    from.prune(undefined, [])
+    to.prune(undefined, [])
+    const difference = new SchemaComparator(platform).compare(from, to)
+    const changed = Object.entries(difference.changedTables)
+    if (changed.length > 0) {
+      const described = await describeTarget(orm, session, read)
+      const isOurs = await hasLog(session, schemas[0]!)
+      const standard = standardSchema(orm)
+      for (const [key, table] of changed) {
+        keepOthers(table, drop)
+        keepUnchanged(table, findTable(described, table.fromTable, standard), { isOurs, drop })
+        const isLeft = table.fromTable.getColumns().some(column => !table.toTable.hasColumn(column.name))
+        if (isEmpty(table) && !isLeft) delete difference.changedTables[key]
+      }
+    }
+    difference.removedNativeEnums = []
+    difference.orphanedForeignKeys = []
+    return difference
+  })
+}
+
+/** Returns the statements that MikroORM's generator makes of a difference. */
+export async function listStatements(difference: SchemaDifference, { orm, session }: ComparedDatabase): Promise<string[]> {
+  const text = await withPlaces(orm, session, async () =>
+    (orm.schema as SqlSchemaGenerator).diffToSQL(copyLists(difference), { wrap: false, safe: false, dropTables: false }),
+  )
+  // A view of others that stands on one of the model's is not dropped with it.
+  return splitStatements(text).map(statement => statement.replace(/^(drop (?:materialized )?view .*) cascade$/is, '$1'))
+}
+
+export function isNothing(difference: SchemaDifference): boolean {
+  const { fromSchema: _, removedTables: __, removedNamespaces: ___, removedViews: ____, removedRoutines: _____, ...lists } = difference
+  return Object.values(lists).every(list => (list instanceof Set ? list.size : Object.keys(list as object).length) === 0)
+}
+
+/** Takes out of a difference what changes or removes something, and what would stand beside that. */
+export function additionsOf(difference: SchemaDifference): SchemaDifference {
+  const changedTables = Object.entries(difference.changedTables).map(([key, table]) => {
+    const links = Object.values(table.removedForeignKeys)
+    const checks = Object.values(table.removedChecks)
+    const keep = <T>(list: Record<string, T>, isKept: (each: T, key: string) => boolean): Record<string, T> =>
+      Object.fromEntries(Object.entries(list).filter(([own, each]) => isKept(each, own)))
+    const added: TableDifference = {
+      ...table,
+      addedColumns: keep(table.addedColumns, (_, own) => table.removedColumns[own] === undefined),
+      addedIndexes: keep(table.addedIndexes, ({ primary }, own) => !primary && table.removedIndexes[own] === undefined),
+      addedPolicies: keep(table.addedPolicies, (_, own) => table.removedPolicies[own] === undefined),
+      addedChecks: keep(table.addedChecks, ({ columnName }) => !checks.some(each => each.columnName === columnName)),
+      addedForeignKeys: keep(table.addedForeignKeys, link => !links.some(each => each.columnNames.join() === link.columnNames.join())),
+    }
+    for (const list of LISTS) if (!list.startsWith('added')) Object.assign(added, { [list]: {} })
+    for (const member of MEMBERS) delete added[member]
+    return [key, added] as const
+  })
+  return { ...difference, changedTables: Object.fromEntries(changedTables), changedViews: {}, changedRoutines: {} }
+}
+
+/** MikroORM takes out of the lists what it has written. */
+function copyLists(difference: SchemaDifference): SchemaDifference {
+  const copied = Object.entries(difference.changedTables).map(([key, table]) => [
+    key,
+    { ...table, addedForeignKeys: { ...table.addedForeignKeys } },
+  ])
+  return { ...difference, changedTables: Object.fromEntries(copied) as SchemaDifference['changedTables'] }
+}
+
+/** Splits the text of the generator into its statements, each of which ends its line. */
+export function splitStatements(text: string): string[] {
+  return text
+    .split(/;\s*(?:\n|$)/)
+    .map(statement => statement.trim())
+    .filter(statement => statement !== '' && !/^set (?:names|session_replication_role)/i.test(statement))
+}
+
+/** Takes out of a difference what nobody asked for. */
+function keepOthers(table: TableDifference, drop: boolean): void {
+  for (const [old, column] of Object.entries(table.renamedColumns)) {
+    table.addedColumns[column.name] = column
+    table.removedColumns[old] = table.fromTable.getColumn(old)!
+  }
+  table.renamedColumns = {}
+  // An index by another name is the same index.
+  table.renamedIndexes = {}
+  table.removedTriggers = {}
+  table.removedIndexes = Object.fromEntries(
+    // One that changes its form is made anew.
+    Object.entries(table.removedIndexes).filter(([key]) => table.addedIndexes[key] !== undefined),
+  )
+  table.removedPolicies = Object.fromEntries(
+    Object.entries(table.removedPolicies).filter(([key]) => table.addedPolicies[key] !== undefined),
+  )
+  if (table.changedRlsEnabled === false) delete table.changedRlsEnabled
+  if (table.changedRlsForced === false) delete table.changedRlsForced
+  if ((table.toTable.comment ?? '') === '') delete table.changedComment
+  if (table.toTable.getPartitioning() === undefined) delete table.changedPartitioning
+  if (drop) return
+  // A generated column whose expression changes is dropped and added.
+  table.removedColumns = Object.fromEntries(Object.entries(table.removedColumns).filter(([key]) => table.addedColumns[key] !== undefined))
+}
+
+function findTable(
+  schema: DatabaseSchema | undefined,
+  { name: wanted, schema: own }: DatabaseTable,
+  standard: string,
+): DatabaseTable | undefined {
+  return schema?.getTables().find(table => table.name === wanted && (table.schema ?? standard) === (own ?? standard))
+}
+
+const ADDED = ['addedColumns', 'addedForeignKeys', 'addedIndexes', 'addedChecks', 'addedTriggers', 'addedPolicies'] as const
+const CHANGED = ['changedColumns', 'changedForeignKeys', 'changedIndexes', 'changedChecks', 'changedTriggers'] as const
+const REMOVED = ['removedColumns', 'removedForeignKeys', 'removedIndexes', 'removedChecks', 'removedTriggers', 'removedPolicies'] as const
+const RENAMED = ['renamedColumns', 'renamedIndexes'] as const
+const LISTS = [...ADDED, ...CHANGED, ...REMOVED, ...RENAMED]
+
+const MEMBERS = ['changedComment', 'changedPartitioning', 'changedRlsEnabled', 'changedRlsForced'] as const
+
+function isEmpty(table: TableDifference): boolean {
+  return LISTS.every(list => Object.keys(table[list] as object).length === 0) && MEMBERS.every(member => !(member in table))
+}
+
+/**
+ * Lets MikroORM look for tables where the server finds them.
+ *
+ * @param run takes the schemas of such tables
+ */
+async function withPlaces<T>(orm: MikroORM, session: PoolClient, run: (places: readonly string[]) => Promise<T>): Promise<T> {
+  const moved = await findPlaces(orm, session)
+  for (const [meta, schema] of moved) meta.schema = schema
+  try {
+    return await withDeferredReferences(orm, () => run(moved.map(([, schema]) => schema)))
+  } finally {
+    for (const [meta] of moved) delete (meta as { schema?: string }).schema
+  }
+}

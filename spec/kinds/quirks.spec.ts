@@ -264,3 +264,74 @@ testStores('a composite foreign key that shares a column is there when all of it
   assert.deepEqual(await ids('desks', 'room', 'room.desc'), ['1~1', null, null])
   assert.deepEqual(await ids('tenants', 'id', 'desks.room'), [2, 1])
 })
+
+testStores('a unique index by an expression is broken by the attributes that it names, in one sentence', async () => {
+  const Tag = defineEntity({
+    name: 'Tag',
+    properties: { id: p.integer().primary(), name: p.text(), kind: p.text(), a: p.integer().nullable(), b: p.integer().nullable() },
+    uniques: [{ properties: ['a', 'b'] }],
+  })
+  await using engine = await createEngine({ entities: [Tag], seed: { tags: [{ name: 'News', kind: 'x', a: 1, b: 2 }] } })
+  const index = "create unique index tag_lower on tag (lower(name), coalesce(kind, 'a'))"
+  await engine.orm.em.fork().getConnection().execute(index)
+  const refused = async (body: object): Promise<unknown> => {
+    const { status, body: answer } = await engine.handle('POST', '/v1/tags', undefined, body)
+    const { detail, errors } = answer as { detail: string; errors: { attribute: string; code: string }[] }
+    return [status, detail.replace('Another tag', 'Another record'), errors.map(({ attribute, code }) => `${attribute} ${code}`)]
+  }
+  const both = [409, 'Another record has this "name" and "kind" already.', ['name not_unique', 'kind not_unique']]
+  assert.deepEqual(await refused({ name: 'NEWS', kind: 'x' }), both)
+  assert.deepEqual(await refused({ name: 'y', kind: 'x', a: 1, b: 2 }), [
+    409,
+    'Another record has this "a" and "b" already.',
+    ['a not_unique', 'b not_unique'],
+  ])
+  await engine.handle('POST', '/v1/tags', undefined, { id: 9, name: 'old', kind: 'x' })
+  assert.equal((await engine.handle('PUT', '/v1/tags/9', undefined, { name: 'neWs' })).status, 409)
+})
+
+testStores('what stops a deletion is named where the database would delete others with the record', async () => {
+  const Patient = defineEntity({ name: 'Patient', properties: { id: p.integer().primary(), main: p.integer().nullable() } })
+  const Visit = defineEntity({
+    name: 'Visit',
+    properties: { id: p.integer().primary(), patient: () => p.manyToOne(Patient).deleteRule('cascade') },
+  })
+  const Invoice = defineEntity({
+    name: 'Invoice',
+    properties: {
+      id: p.integer().primary(),
+      visit: () => p.manyToOne(Visit).deleteRule('no action'),
+      payer: () => p.manyToOne(Patient).deleteRule('cascade').nullable(),
+    },
+  })
+  await using engine = await createEngine({
+    entities: [Patient, Visit, Invoice],
+    seed: {
+      patients: [{ id: 1 }, { id: 2 }, { id: 3 }],
+      visits: [
+        { id: 1, patient: 1 },
+        { id: 2, patient: 2 },
+        { id: 3, patient: 3 },
+        { id: 4, patient: 1 },
+      ],
+      invoices: [
+        { id: 1, visit: 1 },
+        { id: 2, visit: 4 },
+        { id: 3, visit: 3, payer: 3 },
+      ],
+    },
+  })
+  const remove = async (path: string): Promise<unknown[]> => {
+    const { status, body } = await engine.handle('DELETE', `/v1/${path}`)
+    return [status, (body as { detail?: string }).detail]
+  }
+  const why = 'The patient cannot be deleted, since others need it, or what is deleted with it: '
+  assert.deepEqual(await remove('patients/1'), [409, `${why}2 invoices by "visit" of visits.`])
+  assert.deepEqual((await remove('patients/2'))[0], 200)
+  // The invoice goes with the patient, too.
+  assert.deepEqual((await remove('patients/3'))[0], 200)
+  await remove('invoices/1')
+  assert.deepEqual(await remove('patients/1'), [409, `${why}1 invoice by "visit" of visits.`])
+  await remove('invoices/2')
+  assert.deepEqual((await remove('patients/1'))[0], 200)
+})

@@ -67,7 +67,8 @@ export class FieldErrors {
     if (errors.length === 0 && this.#others === 0) return undefined
     const rest =
       this.#others === 0 ? [] : [`And ${this.#others} more errors, which are not listed${this.#isLimit ? ' (limits.maxErrors)' : ''}.`]
-    const detail = [...errors.map(error => error.detail), ...rest].join(' ')
+    // The attributes of a composite key share one sentence.
+    const detail = [...new Set(errors.map(error => error.detail)), ...rest].join(' ')
     return briefError(this.#onlyTaken ? 'unique_conflict' : 'validation_failed', detail, { errors })
   }
 }

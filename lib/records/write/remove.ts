@@ -136,7 +136,7 @@ export interface Removed {
 
 /** Refuses a removal after which other records would lack a link that they require. */
 function refuseReferred(removed: ReadonlyMap<Entity, Resource>, work: Work): Awaitable<void> {
-  if (![...removed.values()].some(hasRefusing)) return
+  if (![...removed.values()].some(resource => hasRefusing(resource) || takesNeeded(resource))) return
   return runCoroutine(
     checkReferrers(
       [...removed].map(([entity, resource]) => ({ resource, key: keyOfEntity(resource, entity) })),
@@ -147,6 +147,49 @@ function refuseReferred(removed: ReadonlyMap<Entity, Resource>, work: Work): Awa
 
 function hasRefusing({ referrers }: Resource): boolean {
   return referrers.some(({ attribute }) => attribute.onDelete === 'refuse')
+}
+
+const takingNeeded = new WeakMap<Resource, boolean>()
+
+/** Whether the database removes records with one of the resource that others may need. */
+function takesNeeded(resource: Resource): boolean {
+  const known = takingNeeded.get(resource)
+  if (known !== undefined) return known
+  const reached = new Set([resource])
+  for (const { referrers } of reached)
+    for (const { resource: other, attribute } of referrers) if (attribute.onDelete === 'cascade') reached.add(other)
+  const takes = [...reached].some(other => other !== resource && hasRefusing(other))
+  takingNeeded.set(resource, takes)
+  return takes
+}
+
+/** The rows that the database removes by itself are looked at up to so many; of more it says itself that one is needed. */
+const MAX_CASCADED = 1000
+
+/** Lists the records that the database removes with others; none where there are too many. */
+function* listCascaded(removed: readonly Removed[], connection: ReadingConnection): Coroutine<readonly Removed[]> {
+  const { dialect } = connection
+  const all = removed.filter(({ resource }) => takesNeeded(resource))
+  const nameOf = ({ resource, key }: Removed): string => `${findHierarchyRoot(resource).className}\0${key.map(String).join('\0')}`
+  const known = new Set(removed.map(nameOf))
+  const found: Removed[] = []
+  // The list grows while it is walked through.
+  for (const { resource, key } of all) {
+    for (const { resource: other, attribute } of resource.referrers) {
+      if (attribute.onDelete !== 'cascade') continue
+      const statement = lookForReferrers(other, attribute, dialect)
+      const rows = yield* wait(connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
+      if (found.length + rows.length > MAX_CASCADED) return []
+      for (const row of rows) {
+        const cascaded = { resource: other, key: row as KeyValues }
+        if (known.has(nameOf(cascaded))) continue
+        known.add(nameOf(cascaded))
+        found.push(cascaded)
+        all.push(cascaded)
+      }
+    }
+  }
+  return found
 }
 
 /** Finds the links by which no record that stays refers to those that go, with one statement for each, however many go. */
@@ -180,14 +223,17 @@ function findStaying(rows: readonly Row[], resource: Resource, removed: readonly
   return rows.filter(row => !going.has(row.map(String).join('\0')))
 }
 
-/** Refuses the removal of records that others refer to and need. */
-export function* checkReferrers(removed: readonly Removed[], work: Pick<Work, 'connection' | 'exists' | 'mayMention'>): Coroutine<void> {
+/** Refuses the removal of records that others refer to and need, or with which the database removes such. */
+export function* checkReferrers(given: readonly Removed[], work: Pick<Work, 'connection' | 'exists' | 'mayMention'>): Coroutine<void> {
   const { connection } = work
   const { dialect } = connection
+  const cascaded = yield* listCascaded(given, connection)
+  const removed = [...given, ...cascaded]
   const free = removed.length > 1 ? yield* findFree(removed, connection) : undefined
   let isNeeded = false
-  const left: string[] = []
-  for (const { resource, key } of removed) {
+  const left = new Map<string, { readonly count: number; readonly text: string }>()
+  let within = false
+  for (const [index, { resource, key }] of removed.entries()) {
     for (const { resource: other, attribute, path } of resource.referrers) {
       if (attribute.onDelete !== 'refuse' || free?.has(attribute) === true) continue
       const statement = lookForReferrers(other, attribute, dialect)
@@ -196,16 +242,20 @@ export function* checkReferrers(removed: readonly Removed[], work: Pick<Work, 'c
       const staying = findStaying(rows, other, removed)
       if (staying.length === 0) continue
       isNeeded = true
-      if (attribute.hidden || !(yield* wait(work.mayMention(other)))) continue
+      const isWithin = index >= given.length
+      within ||= isWithin
+      if (attribute.hidden || (isWithin && !(yield* wait(work.mayMention(resource)))) || !(yield* wait(work.mayMention(other)))) continue
       const known = yield* wait(keepOnly(staying, row => work.exists(other, row as KeyValues)))
-      if (known.length > 0) left.push(`${known.length} ${known.length === 1 ? other.singular : other.plural} by "${path}"`)
+      if (known.length === 0) continue
+      const link = `by "${path}"${isWithin ? ` of ${resource.plural}` : ''}`
+      const count = (left.get(`${other.plural} ${link}`)?.count ?? 0) + known.length
+      left.set(`${other.plural} ${link}`, { count, text: `${count} ${count === 1 ? other.singular : other.plural} ${link}` })
     }
   }
+  if (!isNeeded) return
+  const why = within ? 'others need it, or what is deleted with it' : 'records that need it refer to it'
   // Of records that do not exist for the caller the error says only that there are some.
-  if (isNeeded)
-    throw restError(
-      'owner_required',
-      `The ${isOpen(removed[0]!.resource) ? removed[0]!.resource.singular : 'record'} cannot be deleted, ` +
-        `since records that need it refer to it${left.length > 0 ? `: ${left.join(', ')}` : ''}.`,
-    )
+  const what = left.size === 0 ? '' : `: ${[...left.values()].map(({ text }) => text).join(', ')}`
+  const { resource } = removed[0]!
+  throw restError('owner_required', `The ${isOpen(resource) ? resource.singular : 'record'} cannot be deleted, since ${why}${what}.`)
 }

@@ -145,7 +145,10 @@ export function violation(error: Error): { schema?: string; table: string; colum
   const key = /\((.+?)\)=\(/s.exec(detail)?.[1] ?? ''
   return {
     ...place,
-    columns: [...key.matchAll(/"((?:[^"]|"")+)"|([^",\s]+)/g)].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!),
+    // Of an expression, as `lower(name)`, the words are its columns, and names of functions and types.
+    columns: [...key.replaceAll(/::[\w ]+/g, '').matchAll(/"((?:[^"]|"")+)"|([^",\s()]+)/g)].map(
+      ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!,
+    ),
   }
 }
 

@@ -11,6 +11,7 @@ import { likeFunction } from '../sql/match-like.ts'
 import { jsonFunction, matchFunction, momentFunction, roundedFunction, timeFunction } from '../sql/match.ts'
 import { isBrokenKey } from './broken-keys.ts'
 import { FileIdentity } from './file-identity.ts'
+import { nameIndexed } from './indexed-columns.ts'
 import { ReachableCounter } from './count-reachable.ts'
 import { name } from '../../sql/sql.ts'
 import { followTime } from './time-functions.ts'
@@ -92,13 +93,21 @@ export class PreparedQuery {
   }
 
   run(parameters: readonly unknown[]): Database.RunResult {
-    // Without a spread, `begin` and `commit` cost a quarter less.
-    return parameters.length === 0 ? this.#statement.run() : this.#statement.run(...parameters)
+    try {
+      // Without a spread, `begin` and `commit` cost a quarter less.
+      return parameters.length === 0 ? this.#statement.run() : this.#statement.run(...parameters)
+    } catch (error) {
+      throw nameIndexed(error, this.#statement.database)
+    }
   }
 
   all(parameters: readonly unknown[]): Record<string, unknown>[] {
-    const rows = this.#statement.all(...parameters) as unknown[][]
-    return rows.map(row => this.#object(row))
+    try {
+      const rows = this.#statement.all(...parameters) as unknown[][]
+      return rows.map(row => this.#object(row))
+    } catch (error) {
+      throw nameIndexed(error, this.#statement.database)
+    }
   }
 
   *iterate(parameters: readonly unknown[]): Generator<Record<string, unknown>> {

@@ -1,17 +1,16 @@
-/** Child statements: how the rows of one relation are found for many records above, and for one. */
+/** Child statements: find the rows of a relation, for many records and for one. */
 import type { Flavour } from './flavour.ts'
 import type { Statement } from '../../records/database/dialect.ts'
 import type { KeyPart } from '../../model/model.ts'
 import type { Select } from './select.ts'
 import { bind, join, sql, type Sql } from './sql.ts'
 
-/** The columns by which the rows of a relation are found, with the parts of the key that they hold. */
+/** The linking columns, and their parts of the key. */
 interface ChildLinks {
   readonly columns: readonly string[]
   readonly parts: readonly KeyPart[]
 }
 
-/** The columns are the key of the one row above. */
 function isLink({ columns, parts }: ChildLinks, { compared }: Flavour): Sql {
   return join(
     columns.map((column, part) => {
@@ -22,11 +21,7 @@ function isLink({ columns, parts }: ChildLinks, { compared }: Flavour): Sql {
   )
 }
 
-/**
- * The statement that reads a relation of many records, and the one that reads it of one.
- *
- * @param id the column that alone is read of one, as bare values; undefined: all columns are
- */
+/** @param id the only column that the statement for one record reads, as bare values; undefined: all columns */
 export function compileStatements(
   select: Select,
   about: string,

@@ -1,4 +1,4 @@
-/** Compile checks: the small statements by which a write is judged: does a record exist, is a value taken, who refers to a record. */
+/** Compile checks: small statements that judge a write: does a record exist, is a value taken, who links a record. */
 import { idParts } from '../../model/key.ts'
 import type { SeenRows, Statement } from '../../records/database/dialect.ts'
 import type { Attribute, KeyPart, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
@@ -28,9 +28,9 @@ export function compileExists(
 }
 
 /**
- * A row that exists under a scope has the key that stands in some columns of a table which the statement around it writes.
+ * A condition for the statement that writes `table`: the given columns of `table` hold the key of a row that exists under a scope.
  *
- * @param table its name, which must not be that of a table inside
+ * @param table must differ from the aliases inside
  */
 export function compileSeen(flavour: Flavour, { resource, scopeOf }: SeenRows, table: string, columns: readonly string[]): Sql {
   const select = new Select(flavour, scopeOf)
@@ -56,7 +56,7 @@ export function compileExisting(flavour: Flavour, resource: Resource, scopeOf: S
   return select.finish()
 }
 
-/** Whether equal keys are equal as texts, in the database and here. */
+/** Whether equal keys are equal as texts, too. */
 function hasOneForm({ type }: KeyPart, flavour: Flavour): boolean {
   const [form, ...others] = flavour.keyForms(type)
   const isPlain = type.kind === 'integer' || type.kind === 'bigint' || type.kind === 'text'
@@ -69,7 +69,7 @@ export function compileColumns(flavour: Flavour, resource: Resource, columns: re
   const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   for (const column of columns) select.columns.push(text(scope.column(column)))
   select.from = sql`${formatTable(resource)} as ${scope.alias}`
-  // In a table of several classes the key may be that of a record of another one.
+  // With several classes in the table, the key may belong to a record of another.
   select.where = [isKey(scope.key, resource.key, flavour), ...existing(scope)]
   return select.finish()
 }
@@ -105,13 +105,11 @@ export function compileTaken(
   return select.finish()
 }
 
-/** A column that is compared with a value. */
 interface ComparedColumn {
   readonly column: string
   readonly type: ScalarType
-  /** What it is to be, whatever the values are. */
   readonly constant?: string
-  /** The to-one whose foreign key holds another key of the linked record than the primary one, of which the values are. */
+  /** A link whose foreign key is not the primary key, while the given values are. */
   readonly relation?: ToOneAttribute & { readonly targetKey: TargetKey }
 }
 
@@ -130,7 +128,7 @@ function givenValue({ type, constant, relation }: ComparedColumn, select: Select
 function columnsOfAttribute(attribute: Attribute): ComparedColumn[] | undefined {
   if (attribute.kind === 'scalar')
     return attribute.source.kind === 'column' ? [{ column: attribute.source.column, type: attribute.type }] : undefined
-  // A link of one to several that stays as it is; one that changes is one to the resource that it is to link.
+  // Only an unchanged link comes here: for a changed one, the caller passes the branch.
   if (attribute.kind === 'toOneOf') return attribute.columns.map(column => ({ column, type: { kind: 'text' } }))
   if (attribute.kind !== 'toOne' || !attribute.owner || attribute.document !== undefined) return undefined
   const { targetKey, discriminator } = attribute
@@ -164,7 +162,6 @@ export function compileReferrersOfAll(flavour: Flavour, resource: Resource, attr
   return select.finish()
 }
 
-/** The record links the one of the request's key. */
 function refersToKey(attribute: ToOneAttribute, scope: FromClause): Sql {
   const { target, targetKey, discriminator } = attribute
   const { flavour } = scope.tables

@@ -1,7 +1,6 @@
 /**
- * Compile counted: one statement gives the rows of a page with the number of all rows that meet its conditions behind each, where these are
- * few. The rows are gone through once, where a page and its count go through them twice; and they are found before they are sorted: a
- * database that has them in order by an index goes through all of that to find few.
+ * Compile counted: one statement for a page and its count, if few rows match. Finds rows once instead of twice, and before it sorts: in
+ * index order, a database would read the whole index to find few.
  */
 import type { Statement } from '../../records/database/dialect.ts'
 import type { ReadPlan } from '../../records/plan/read-plan.ts'
@@ -11,21 +10,17 @@ import { Select, pageClause } from './select.ts'
 import { bind, join, sql, text, type Sql } from './sql.ts'
 import { sortDirection, sortValue } from './sort-term.ts'
 
-/** The rows that meet the conditions: their keys, and what they are sorted by. No table has that name. */
+/** The matching rows: keys and sort values. No table has this name. */
 const FOUND = '"mikro_found"'
 
-/** Databases join no more than 64 tables. */
+/** Databases join at most 64 tables. */
 const JOINS = 50
 
-/**
- * Returns what compiles the statement when it is first asked for; undefined where it has nothing to win.
- *
- * @param rows the statement of the page, with its columns and what they join, and no more
- */
+/** @param rows the statement of the page, with columns and their joins alone */
 export function compileCounted(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
   const { resource, anchor, order } = plan
   const isNarrowed = plan.where.length > 0 || rows.tables.isScoped(resource)
-  // By the key there is nothing to sort. What a list says of each record costs too much to be found out for records that are not shown.
+  // A sort by key costs nothing; a sort through lists costs too much for rows outside of the page.
   const isSorted = order.length > 0 && order.every(({ hops, or }) => or === undefined && hops.every(({ kind }) => kind === 'toOne'))
   const isByKey = order[0]?.hops.length === 0 && order[0].attribute?.primary === true
   const isPlain = resource.generatedKey && resource.source.kind === 'table' && rows.joins.length < JOINS
@@ -35,7 +30,6 @@ export function compileCounted(plan: ReadPlan, root: FromClause, rows: Select): 
   return () => (statement ??= finishCounted(plan, root, rows.tables, { columns, joins }))
 }
 
-/** What the rows of a page show. */
 interface ShownRows {
   readonly columns: readonly Sql[]
   readonly joins: readonly Sql[]
@@ -53,7 +47,7 @@ function finishCounted(plan: ReadPlan, root: FromClause, tables: Tables, { colum
   const [key] = inner.key as [string]
   found.columns.push(sql`${key} as k`)
   plan.order.forEach((term, index) => found.columns.push(sql`${sortValue(term, inner, wide)} as s${String(index)}`))
-  // The columns of the table may have these names, too.
+  // The table may have columns of these names, too.
   const last = flavour.keyOrder('f.k', resource.key[0]!.type)
   const order = join([...plan.order.map((term, index) => sortDirection(term, text(`f.s${index}`), root)), last], ', ')
   const page = sql`select * from ${FOUND} as f order by ${order} ${pageClause(flavour)}`

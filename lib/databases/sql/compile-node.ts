@@ -1,7 +1,4 @@
-/**
- * Compile node: the columns that are read of its records, the function that makes a record of a row, and a statement for each relation that
- * is shown, which has a node of its own.
- */
+/** Compile node: columns to read, a function that makes records, and a statement for each shown relation. */
 import { idParts } from '../../model/key.ts'
 import { putInside } from '../../foundation/base/json.ts'
 import type { Builder, CompiledChild, CompiledNode, CompiledRender, Row } from '../../records/database/dialect.ts'
@@ -18,7 +15,6 @@ import { VALUE_BYTES, estimateBytes, scalarExpression, type NodeContext } from '
 import { existing, isExact, keyOrder, type Select } from './select.ts'
 import { name, sql, text, type Sql } from './sql.ts'
 
-/** Compiles what is read of the records of one node; their columns are added to the statement. */
 export function compileNode(node: RecordNode, scope: FromClause, select: Select): CompiledNode {
   const source = new BuilderSource()
   const children: CompiledChild[] = []
@@ -27,7 +23,7 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
     const known = children.length
     const expression = fieldExpression(field, context)
     const { of } = field.attribute
-    // Only the records of some classes have the attribute, and only they are given what is read for it.
+    // Other classes lack the attribute, and need no statements for it.
     if (of !== undefined)
       for (const [index, child] of children.entries())
         if (index >= known) children[index] = { ...child, only: allow(compileClassCheck(of, context), child.only) }
@@ -48,14 +44,13 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
   }
 }
 
-/** Lists the renders of a field: those inside an embedded object first, then its own. */
+/** The renders inside an embedded object come before its own. */
 function compileRenders(field: Field): CompiledRender[] {
   const { name: called, render } = field.attribute
   const inside = field.kind === 'embedded' ? field.fields.flatMap(compileRenders).map(inner => ({ ...inner, ...place(called, inner) })) : []
   return render === undefined ? inside : [...inside, { name: called, render }]
 }
 
-/** The place of what is inside an embedded object, seen from outside. */
 function place(embedded: string, { within = [] }: { readonly within?: readonly string[] }): { readonly within: readonly string[] } {
   return { within: [embedded, ...within] }
 }
@@ -66,7 +61,7 @@ interface FieldEntry {
   readonly of: ReadonlySet<string> | undefined
 }
 
-/** The record; of several classes, the one that its row names, with the attributes of that class. */
+/** Returns an object literal; in a hierarchy, one for each class, and the row chooses. */
 function recordExpression(entries: readonly FieldEntry[], { scope, select, source }: NodeContext): string {
   const literalOf = (of: readonly FieldEntry[]): string =>
     source.object(of.map(({ name: called, expression }) => [called, expression] as const))
@@ -90,7 +85,7 @@ function compileClassCheck(of: ReadonlySet<string>, { scope, select }: NodeConte
   return row => of.has(String(row[at]))
 }
 
-/** What a field is in a record, as an expression over the row; what needs a statement of its own is put in later. */
+/** The value of a relation is null at first, and set by a statement of its own. */
 function fieldExpression(field: Field, context: NodeContext): string {
   const { children } = context
   switch (field.kind) {
@@ -116,10 +111,7 @@ function fieldExpression(field: Field, context: NodeContext): string {
   }
 }
 
-/**
- * The ID of the record of one of several entities, with the name of which; or nothing yet, where each of the entities is read by a
- * statement of its own.
- */
+/** A linked record of several entities: ID and entity; null if statements for the entities read the record. */
 function oneOfExpression({ attribute, shown }: Field & { kind: 'oneOf' }, context: NodeContext): string {
   const { scope, select, source, children } = context
   let expression = 'null'
@@ -130,7 +122,7 @@ function oneOfExpression({ attribute, shown }: Field & { kind: 'oneOf' }, contex
       children.push({ ...recordChild(branch, node, context), only: row => row[at] === value })
       continue
     }
-    // The image of a row shows what stands in it, whatever has become of the record.
+    // An image shows what the row holds, even if the linked record is gone.
     const key = scope.tables.recall !== undefined ? scope.columns(branch.columns).map(text) : keyThere(branch, scope)
     const id = keyExpression(key, branch.target.key, select, source)
     const tagged = source.object([
@@ -144,7 +136,7 @@ function oneOfExpression({ attribute, shown }: Field & { kind: 'oneOf' }, contex
 
 function referenceExpression(attribute: ToOneAttribute, { scope, select, source }: NodeContext): string {
   const isHere = attribute.owner && attribute.targetKey === undefined
-  // The image of a row shows what stands in it, whatever has become of the record.
+  // An image shows what the row holds, even if the linked record is gone.
   const isImage = scope.tables.recall !== undefined
   const columns =
     !isHere || (isImage && isRecalled(attribute))
@@ -153,10 +145,7 @@ function referenceExpression(attribute: ToOneAttribute, { scope, select, source 
   return keyExpression(columns, idParts(attribute.target), select, source)
 }
 
-/**
- * All stored plain attributes of a record, private ones too: what renderers may look at. Getters are given the keys of what the record
- * links as well.
- */
+/** All stored plain attributes, private ones too, for render functions; with getters, the keys of links, too. */
 function stored(scope: FromClause, select: Select): Builder {
   const source = new BuilderSource()
   const context: NodeContext = { scope, select, source, children: [] }
@@ -189,12 +178,11 @@ function embeddedExpression(attribute: EmbeddedAttribute, fields: readonly Field
   if (attribute.document !== undefined) return documentExpression({ ...attribute, document: attribute.document }, fields, context)
   const object = objectExpression(attribute, fields, context)
   if (!attribute.nullable) return object
-  // An embedded object with columns of its own is null when all of them are.
+  // An embedded object with columns of its own is null when all columns are.
   const columns = tableColumns(attribute).map(column => `r[${select.add(text(scope.column(column)))}]===null`)
   return `(${columns.join('&&')}?null:${object})`
 }
 
-/** An embedded object that is stored as JSON. */
 function documentExpression(
   attribute: EmbeddedAttribute & { readonly document: NonNullable<EmbeddedAttribute['document']> },
   fields: readonly Field[],
@@ -218,7 +206,7 @@ function documentExpression(
   return `${source.helper(decode)}(r[${at}],[${ids.join(',')}])`
 }
 
-/** The object; of several classes, the one that the discriminator names, with the attributes of that class. */
+/** Returns an object literal; with several classes, one for each, and the discriminator chooses. */
 function objectExpression({ variants, byName }: EmbeddedAttribute, fields: readonly Field[], context: NodeContext): string {
   const { source } = context
   const entries = fields.map(field => [field.attribute.name, fieldExpression(field, context)] as const)
@@ -232,7 +220,7 @@ function objectExpression({ variants, byName }: EmbeddedAttribute, fields: reado
   return `(${expression})`
 }
 
-/** The fields of an embedded object that link, with the objects inside it that they are in. */
+/** Finds links in an embedded object, with their paths. */
 function linksInside(fields: readonly Field[], within: readonly string[] = []): { field: ReferenceField; within: readonly string[] }[] {
   return fields.flatMap(field => {
     if (field.kind === 'embedded') return linksInside(field.fields, [...within, field.attribute.name])
@@ -242,7 +230,7 @@ function linksInside(fields: readonly Field[], within: readonly string[] = []): 
 
 type ReferenceField = Field & { kind: 'reference' | 'record' }
 
-/** The record that a to-one links, by a key that stands here (owner) or there. */
+/** Compiles the record of a to-one relation, by a key here (owner) or there. */
 function recordChild(attribute: ToOneAttribute, node: RecordNode, { scope, select: above }: NodeContext): CompiledChild {
   const { target, targetKey, owner } = attribute
   const parts = referredParts(owner ? target : scope.resource, targetKey)
@@ -268,7 +256,7 @@ function recordChild(attribute: ToOneAttribute, node: RecordNode, { scope, selec
   }
 }
 
-/** The records of a list (or their IDs, without a node), in the model's order of it, else by primary key. */
+/** Sorts a list in the model's order, else by primary key. */
 function listChild(field: Field & { kind: 'references' | 'records' }, { scope, select: above }: NodeContext): CompiledChild {
   const { attribute } = field
   const { via } = attribute
@@ -282,7 +270,7 @@ function listChild(field: Field & { kind: 'references' | 'records' }, { scope, s
   const position = via.kind === 'pivot' && via.orderColumn !== undefined ? [text(`${opened.alias}.${name(via.orderColumn)}`)] : []
   select.from = opened.from
   select.mark = opened.mark
-  // The links first: rows then come in the order of the index on them, and need not be sorted.
+  // Links first: the index on the links then gives rows in order.
   select.order = [...opened.links.map(text), ...order, ...position, ...keyOrder(opened.scope)]
   return {
     name: attribute.name,
@@ -302,7 +290,7 @@ function listChild(field: Field & { kind: 'references' | 'records' }, { scope, s
   }
 }
 
-/** Returns the column of the ID where what a statement reads of it is the ID as it is shown. */
+/** Returns the ID column, if the database returns the ID in the form of answers. */
 function findBareId({ id: [column], resource, tables: { flavour } }: FromClause): Sql | undefined {
   const [part, ...others] = idParts(resource)
   if (!flavour.readsBare || others.length > 0 || isExact(part!)) return undefined
@@ -310,9 +298,9 @@ function findBareId({ id: [column], resource, tables: { flavour } }: FromClause)
 }
 
 /**
- * Compiles the keys of records, where nothing else of them is read.
+ * Compiles the keys of records alone.
  *
- * @param shown whether clients are shown them
+ * @param shown as clients know them
  */
 export function compileIds(scope: FromClause, select: Select, shown = false): CompiledNode {
   const source = new BuilderSource()

@@ -1,6 +1,6 @@
 /**
- * Compile read: a ReadPlan becomes SQL statements, and for each node the function that makes a record of a row. Pure; done once per plan.
- * One statement for the rows, one for the count, and one for each relation that is shown: never one per row.
+ * Compile read: a ReadPlan becomes SQL: one statement for rows, one for the count, one for each shown relation; never one for each row.
+ * Runs once per plan.
  */
 import type { CompiledNode, CompiledRead, Statement } from '../../records/database/dialect.ts'
 import type { ReadPlan } from '../../records/plan/read-plan.ts'
@@ -36,7 +36,7 @@ export function compileRead(plan: ReadPlan, flavour: Flavour): CompiledRead {
   }
 }
 
-/** Adds columns to a statement; without any a 1, as `compileColumns` does. Returns where they stand. */
+/** A SELECT needs a column: without columns, adds a 1. */
 function addColumns(columns: readonly string[], root: FromClause, rows: Select): readonly number[] {
   return columns.length === 0 ? [rows.add(text('1'))] : columns.map(column => rows.add(text(root.column(column))))
 }
@@ -52,8 +52,8 @@ function compileKeyOrder({ resource: { key, order } }: ReadPlan, root: FromClaus
 }
 
 /**
- * The same rows by way of their keys: the database then passes over an index where it would pass over rows, and sorts keys where it would
- * sort rows. By the key alone there is nothing to win; and a key of another kind may be NULL in some databases, which no comparison finds.
+ * Finds the page by keys first (`where id in (select id ... limit 10 offset 5000)`): skips index entries and sorts keys, not rows. Useless
+ * in key order; keys that are not generated may be NULL in some databases, and would be lost.
  */
 function compileLateLookUp(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
   const { resource } = plan
@@ -90,7 +90,7 @@ function onFirstUse(compile: () => Statement): () => Statement {
   return () => (statement ??= compile())
 }
 
-/** The count joins only what the filters need, and sorts nothing. */
+/** Joins only tables of the filters, and sorts nothing. */
 function compileCount(plan: ReadPlan, flavour: Flavour): Statement {
   const count = new Select(flavour, plan.scopeOf)
   const root = new FromClause(plan.resource, count.tables, count.tables.next(), count.joins)

@@ -1,4 +1,4 @@
-/** Compile where: the conditions of a plan as SQL: which records it starts from, which exist for the caller, and what its filters say. */
+/** Compile where: the WHERE of a plan: its anchor, the caller's scopes, the filters. */
 import { idParts } from '../../model/key.ts'
 import type { Anchor, Condition, ReadPlan } from '../../records/plan/read-plan.ts'
 import { condition } from './condition.ts'
@@ -8,8 +8,8 @@ import { existing, isKey } from './select.ts'
 import { name, sql, tableName, tuple, withLiterals, type Sql } from './sql.ts'
 
 /**
- * Whether a condition is about the records of a list. With such filters alone all records are asked. Another filter may leave few, and
- * whether it does only the data knows: then to ask each of those is the safe way.
+ * Whether a condition concerns the records of a list. If all do, every record is asked; any other filter may leave few records, which are
+ * then asked one by one.
  */
 function isAboutList(part: Condition): boolean {
   switch (part.kind) {
@@ -26,7 +26,6 @@ function isAboutList(part: Condition): boolean {
   }
 }
 
-/** Whether nothing but lists narrows the records. */
 export function asksAll({ anchor, where }: ReadPlan, { resource, tables }: FromClause): boolean {
   return anchor.kind === 'collection' && !tables.isScoped(resource) && where.every(isAboutList)
 }
@@ -79,12 +78,12 @@ export function compileWhere(plan: ReadPlan, root: FromClause): Sql[] {
   return [sql`${root.column(columns[0]!)} in (${referred})`, ...filters]
 }
 
-/** The row is the record that the request names. */
+/** The row is the record in the path of the request. */
 function isRecord(scope: FromClause, { shown }: { readonly shown?: true }, flavour: Flavour): Sql {
   return shown === undefined ? isKey(scope.key, scope.resource.key, flavour) : isKey(scope.id, idParts(scope.resource), flavour)
 }
 
-/** The columns hold the primary key of the record that the request names. */
+/** The columns hold the primary key of the record in the path. */
 function isOwnerKey(columns: readonly string[], { owner, shown }: Anchor & { kind: 'related' }, { tables }: FromClause): Sql {
   if (shown === undefined) return isKey(columns, owner.key, tables.flavour)
   const there = new FromClause(owner, tables, tables.next())

@@ -1,23 +1,18 @@
-/**
- * Compile write: the statements that write one row of a table. All names are of the model; values are parameters in the order of the
- * columns.
- */
+/** Compile write: statements that write one row, parameters in the order of the columns. */
 import type { SeenRows, Statement } from '../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import { compileSeen } from './compile-checks.ts'
 import type { Flavour } from './flavour.ts'
 import { bind, join, name, sql, text, tableName, type Sql } from './sql.ts'
 
-/** A value of the column that it is written to, or compared with. */
+/** A value in its column's own type. */
 export const VALUE: Sql = bind({ from: 'written', type: undefined })
 
-/** See `WritingDialect`. */
 export function compileInsert(flavour: Flavour, stored: StoredTable, columns: readonly StoredColumn[]): Statement {
   if (columns.length === 0) return finish(flavour, text(`insert into ${tableName(stored.table)} default values`))
   return compileInsertRows(flavour, stored, columns, 1)
 }
 
-/** See `WritingDialect`. */
 export function compileInsertRows(flavour: Flavour, { table }: StoredTable, columns: readonly StoredColumn[], rows: number): Statement {
   const names = columns.map(({ column }) => name(column)).join(', ')
   const row = join(
@@ -31,20 +26,17 @@ export function compileInsertRows(flavour: Flavour, { table }: StoredTable, colu
   return finish(flavour, sql`insert into ${tableName(table)} (${names}) values ${values}`)
 }
 
-/** See `WritingDialect`. */
 export function compileDiffers(flavour: Flavour, stored: StoredTable, columns: readonly StoredColumn[]): Statement {
   const differs = compileDifference(flavour, columns)
   return finish(flavour, sql`select 1 from ${tableName(stored.table)} where (${differs}) and ${isKey(flavour, stored)}`)
 }
 
-/** The rows that an UPDATE may change, beside that of its key. */
 interface UpdatedRows {
   readonly seen?: SeenRows | undefined
-  /** A condition without parameters on what the columns hold before. */
+  /** On the old values, without parameters. */
   readonly holds?: Sql
 }
 
-/** See `WritingDialect`. */
 export function compileUpdate(
   flavour: Flavour,
   stored: StoredTable,
@@ -63,16 +55,11 @@ export function compileUpdate(
   return finish(flavour, sql`update ${tableName(table)} set ${join(set, ', ')} where ${where}${isSeen}${isHeld}`)
 }
 
-/** See `WritingDialect`. */
 export function compileDelete(flavour: Flavour, stored: StoredTable): Statement {
   return finish(flavour, sql`delete from ${tableName(stored.table)} where ${isKey(flavour, stored)}`)
 }
 
-/**
- * See `WritingDialect.leave`.
- *
- * @param isOther whether a member is not in the list of keys, the second parameter
- */
+/** @param isOther whether a member is missing in the list of keys, the second parameter */
 export function compileLeave(flavour: Flavour, { table, owner, member }: PivotTable, isOther: Sql, seen: SeenRows | undefined): Statement {
   const isSeen = seen === undefined ? '' : sql` and ${compileSeen(flavour, seen, table, [member])}`
   return finish(flavour, sql`delete from ${tableName(table)} where ${name(owner)} = ${VALUE} and ${isOther}${isSeen}`)
@@ -85,7 +72,7 @@ function compileDifference(flavour: Flavour, columns: readonly StoredColumn[]): 
   )
 }
 
-/** The parameters are the parts of the key and, in a table of several classes, the class. */
+/** Parameters: the parts of the key, then the class in a table of several. */
 function isKey(flavour: Flavour, { key, discriminator }: StoredTable): Sql {
   const parts = key.map(
     ({ column, type }) =>
@@ -99,7 +86,7 @@ function finish(flavour: Flavour, whole: Sql): Statement {
   return flavour.finish(whole, [], '')
 }
 
-/** Returns what follows the columns that an UPDATE sets, where rows have a version. */
+/** Counts up the version in a SET list. */
 export function countChange(version: StoredTable['version']): string {
   return (version?.columns ?? []).map(({ column }) => `, ${name(column)} = ${name(column)} + 1`).join('')
 }
@@ -108,7 +95,6 @@ export function inOrder(order: string | undefined): string {
   return order === undefined ? '' : ` order by ${name(order)}`
 }
 
-/** A statement whose parameters are given as they stand in it. */
 export function plainStatement(sql: string): Statement {
   return { sql, bindings: [] }
 }

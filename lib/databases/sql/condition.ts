@@ -1,14 +1,11 @@
-/** Condition: a condition of a plan as SQL. Three-valued logic is left as it is; `not` makes the exact complement. */
+/** Condition: compiles a condition of a plan. `not` is an exact complement; others keep SQL's three-valued logic. */
 import { findTargetKey, type ToOneAttribute } from '../../model/model.ts'
 import type { ClassCheck, Condition } from '../../records/plan/read-plan.ts'
 import { keyIn } from './filter-value.ts'
 import { startList, type FromClause } from './from-clause.ts'
 import { join, joinEvenly, literal, sql, text, tuple, type Sql } from './sql.ts'
 
-/**
- * A condition as SQL. `wide` says that all records are asked: then the owners of the list's records that meet a condition are found once,
- * for all of them (`in`), and else record by record (`exists`), by the index on the link.
- */
+/** @param wide whether all records are asked: then `in` finds the owners of list members once, instead of `exists` for each record */
 export function condition(node: Condition, scope: FromClause, wide = false): Sql {
   const { flavour } = scope.tables
   switch (node.kind) {
@@ -35,7 +32,7 @@ export function condition(node: Condition, scope: FromClause, wide = false): Sql
       return flavour.like(node, scope)
     case 'unlinked':
       return sql`(${join(
-        // A link to nothing, as a file may have one, is shown as none where it is shown by another key.
+        // A link to a missing row, as in files, is empty if the ID comes from that row.
         scope
           .through(node.hops)
           .toOne(node.relation)
@@ -53,21 +50,20 @@ export function condition(node: Condition, scope: FromClause, wide = false): Sql
   }
 }
 
-/** Whether a row is of one of some classes. */
 export function isOfClass({ column, values }: ClassCheck, scope: FromClause): string {
   return `${scope.column(column)} in (${values.map(literal).join(', ')})`
 }
 
-/** The columns that are NULL when a to-one is empty, and else hold the key of the record it links. */
+/** The columns are NULL for an empty link. */
 function compileLink(hops: readonly ToOneAttribute[], relation: ToOneAttribute, scope: FromClause): readonly string[] {
   return scope.through(hops).toOne(relation).key
 }
 
-/** A list has a record that meets a condition, or any record. */
+/** The list has a record that meets `where`, or any record. */
 function compileSome({ hops, relation, where }: Condition & { kind: 'some' }, scope: FromClause, wide: boolean): Sql {
   const owner = scope.through(hops)
   const joins: Sql[] = []
-  // The owners of known records are few, whoever asks.
+  // Known records have few owners.
   const isOnce = where !== undefined && (wide || where.kind === 'key')
   const list = startList(relation, isOnce ? undefined : owner, scope.tables, joins, where !== undefined)
   if (where !== undefined && isOnce) {

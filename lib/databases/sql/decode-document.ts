@@ -1,15 +1,13 @@
 /**
- * Decode document: what stands in a JSON document to its JSON form, and the forms of single values that databases share. A value that does
- * not fit its type is shown as it is.
+ * Decode document: turns values of JSON documents, and single values, into their form in answers. A value of a wrong type is shown as it
+ * is.
  */
 import { parseExact } from '../../foundation/base/json-numbers.ts'
 import { formatIso, parseLenientDatetime } from '../../foundation/values/iso-time.ts'
 import { isValue, type EmbeddedAttribute, type InnerAttribute, type ScalarAttribute } from '../../model/model.ts'
 import type { Field } from '../../records/plan/read-plan.ts'
 
-/**
- * A date-time is a number of milliseconds, or a text: a default such as current_timestamp, or another program. Without an offset it is UTC.
- */
+/** Takes milliseconds, or a text from current_timestamp or another program; UTC without an offset. */
 export function decodeDatetime(value: unknown): unknown {
   if (typeof value === 'number') return formatIso(value)
   const time = typeof value === 'string' ? parseLenientDatetime(value) : undefined
@@ -22,7 +20,7 @@ export function decodeNumber(value: unknown): unknown {
   return Number.isFinite(value) ? value + 0 : null
 }
 
-/** A number as decimal digits without an exponent, with the scale of its type. */
+/** Writes digits without an exponent, with the scale of the type. */
 export function formatDecimal(value: unknown, scale: number | undefined): unknown {
   if (typeof value === 'string' && scale !== undefined && /^-?\d+(\.\d+)?$/.test(value)) {
     const [whole = '', fraction = ''] = value.split('.')
@@ -44,17 +42,16 @@ export function decodeJson(value: unknown): unknown {
   try {
     return parseExact(value)
   } catch {
-    // Not written by us: a file may hold any text in a JSON column, and showing it is more use than failing the whole page.
+    // A bad text in a file must not fail the whole page.
     return value
   }
 }
 
-/** Reads members of JSON texts. The last text is parsed once, whatever is read of it: the members of a record come one after another. */
+/** Reads members of JSON texts. Parses a text once for all members, which are read one after another. */
 export class MemberReader {
   #text: unknown = undefined
   #object: unknown = undefined
 
-  /** Returns a member; null where there is none, or no object. */
   readonly read = (text: unknown, name: string): unknown => {
     if (text === null) return null
     if (text !== this.#text) {
@@ -64,12 +61,12 @@ export class MemberReader {
     const object = this.#object
     if (typeof object !== 'object' || object === null || !Object.hasOwn(object, name)) return null
     const value = (object as Record<string, unknown>)[name] ?? null
-    // The caller may change what it is given.
+    // The caller may change the value.
     return typeof value === 'object' && value !== null ? structuredClone(value) : value
   }
 }
 
-/** A value of a type that was not declared: text and numbers stand as they are, bytes as base64. */
+/** A value of an undeclared type: bytes as base64. */
 export function decodeOdd(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
   if (typeof value === 'bigint') return value.toString()
@@ -77,7 +74,7 @@ export function decodeOdd(value: unknown): unknown {
   return typeof value === 'number' ? (Number.isFinite(value) ? value + 0 : null) : value
 }
 
-/** The JSON form of a value inside a JSON document, where MikroORM has written dates as texts and big numbers as texts or numbers. */
+/** In JSON, MikroORM writes dates as texts, and big numbers as texts or numbers. */
 function decodeInDocument(attribute: ScalarAttribute, value: unknown): unknown {
   const { type } = attribute
   if (value === undefined || value === null) return null
@@ -98,13 +95,12 @@ function decodeInDocument(attribute: ScalarAttribute, value: unknown): unknown {
   }
 }
 
-/** Bytes in a JSON document are what JSON makes of a Buffer: `{ type: 'Buffer', data: [...] }`. */
+/** A Buffer in JSON is `{ type: 'Buffer', data: [...] }`. */
 function decodeBuffer(value: unknown): unknown {
   const { data } = value as { data?: unknown }
   return Array.isArray(data) ? Buffer.from(data as number[]).toString('base64') : value
 }
 
-/** Renders an embedded object from the JSON document that holds it. */
 export function decodeDocument(embedded: EmbeddedAttribute, fields: readonly Field[], holder: unknown): unknown {
   if (embedded.array) return Array.isArray(holder) ? holder.map(member => decodeObject(embedded, fields, member)) : null
   return decodeObject(embedded, fields, holder)
@@ -118,7 +114,7 @@ function decodeObject({ variants, byName }: EmbeddedAttribute, fields: readonly 
   const shown = own === undefined ? fields : own.flatMap(({ name }) => fields.filter(field => field.attribute.name === name))
   for (const field of shown) {
     const { attribute } = field
-    // What it links is put in later: only the database knows which records exist for the caller.
+    // Links are set later: only the database knows which records exist for the caller.
     if (!isValue(attribute)) {
       object[attribute.name] = null
       continue
@@ -132,19 +128,16 @@ function decodeObject({ variants, byName }: EmbeddedAttribute, fields: readonly 
   return object
 }
 
-/** Of what classes have under one name, an object shows what its own class has. */
 function ofClass(fields: readonly Field[], own: readonly InnerAttribute[] | undefined, name: string): readonly Field[] {
   const narrow = own?.find(attribute => attribute.name === name)
   return narrow?.kind === 'embedded' ? fields.filter(({ attribute }) => narrow.byName.has(attribute.name)) : fields
 }
 
-/** The key of an attribute in the object that holds it. */
 function formatKeyColumn(attribute: ScalarAttribute | EmbeddedAttribute): string {
   if (attribute.kind === 'embedded') return attribute.document!.keys.at(-1)!
   return attribute.source.kind === 'document' ? attribute.source.keys.at(-1)! : ''
 }
 
-/** The JSON document of an embedded object's column: the object at its keys. */
 export function documentAt(column: unknown, keys: readonly string[]): unknown {
   let value: unknown = decodeJson(column)
   for (const key of keys) value = value === null || typeof value !== 'object' ? null : (value as Record<string, unknown>)[key]

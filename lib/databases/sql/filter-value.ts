@@ -1,4 +1,4 @@
-/** Filter value: the values and keys of a filter as parameters, one by one or as one list. */
+/** Filter value: values and keys of a filter as parameters, singly or as a list. */
 import { idParts } from '../../model/key.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { ValueForm } from '../../records/database/value-form.ts'
@@ -8,24 +8,21 @@ import type { KeyRef, ValueRef } from '../../records/plan/read-plan.ts'
 import type { Flavour } from './flavour.ts'
 import { bind, join, joinEvenly, name, sql, tableName, text, tuple, type Sql } from './sql.ts'
 
-/** One value of a filter. */
 export function filterValue(ref: ValueRef, attribute: ScalarAttribute, form: ValueForm = 'value'): Sql {
   const value = bind({ ...ref, form, inDocument: attribute.source.kind === 'document' })
   const { compareSql } = attribute.type.codec ?? {}
   return compareSql === undefined ? value : { ...value, text: compareSql(value.text) }
 }
 
-/** Whether all values come from one filter of the request. */
 export function areOfOneFilter(refs: readonly { readonly from: ValueRef['from'] }[]): boolean {
   return refs.every(({ from }) => from === 'filter')
 }
 
-/** A value is one of several. */
 export function compileIsOneOf(value: Sql, parameters: readonly Sql[]): Sql {
   return parameters.length === 1 ? sql`${value} = ${parameters[0]!}` : sql`${value} in (${join(parameters, ', ')})`
 }
 
-/** A key is one of several. IDs of a request may be those of another attribute, by which the records of the keys are found. */
+/** IDs of a request may belong to another attribute, which finds the keys. */
 export function keyIn(columns: readonly string[], keys: readonly KeyRef[], tables: AliasSource): Sql {
   const [{ from, resource }] = keys as [KeyRef]
   const { flavour } = tables
@@ -35,11 +32,10 @@ export function keyIn(columns: readonly string[], keys: readonly KeyRef[], table
   const own = (part: KeyPart): string => `${alias}.${name(part.column)}`
   const isShown = idIn([own(shownKey.part)], keys, flavour)
   const found = sql`select ${resource.key.map(own).join(', ')} from ${tableName(resource.table)} as ${alias} where ${isShown}`
-  // One record: an index then gives its rows in their order.
+  // For a single record, an index gives rows in order.
   return keys.length === 1 ? sql`${tuple(columns)} = (${found})` : sql`${tuple(columns)} in (${found})`
 }
 
-/** What a condition with a table of its own needs of its statement. */
 interface AliasSource {
   readonly flavour: Flavour
   readonly next: () => string

@@ -1,7 +1,6 @@
 /**
- * From clause: one table of a SELECT with the to-one relations joined to it as they are needed. A left join of a to-one never multiplies
- * rows. Lists are never joined to rows that are shown or counted; inside a subquery that takes a minimum or a distinct count they may be
- * (`joinList`).
+ * From clause: a table, and to-one relations that are left-joined on first use. Lists would multiply rows: they are joined only in
+ * subqueries for a minimum or a distinct count (`joinList`).
  */
 import { referredParts, findTargetKey } from '../../model/model.ts'
 import type { Discriminator, KeyPart, RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
@@ -11,17 +10,14 @@ import type { Condition, ScopeLookup } from '../../records/plan/read-plan.ts'
 import type { ColumnScope, Flavour } from './flavour.ts'
 import { join, literal, name, sql, text, withLiterals, tableName, type Sql } from './sql.ts'
 
-/** All rows exist. */
 export const NO_SCOPES: ScopeLookup = () => undefined
 
-/** What the tables of one statement share: their aliases, and which rows of each resource exist. */
+/** The aliases of one statement, and the rows that exist for the caller. */
 export class Tables {
-  /**
-   * Finds links to records that have gone in what is remembered of those, as in the image of a row; undefined where none are remembered.
-   */
+  /** Finds keys of linked records that are gone, for row images. */
   recall: Recall | undefined
   readonly flavour: Flavour
-  /** The tables that a statement goes through, where it can be run with time checks; undefined where it cannot. */
+  /** Undefined: the statement cannot run with time checks. */
   watched: Visit[] | undefined
   #count: { value: number }
   readonly #scopeOf: ScopeLookup
@@ -34,12 +30,11 @@ export class Tables {
     this.#count = count
   }
 
-  /** A new alias. */
   next(): string {
     return `t${this.#count.value++}`
   }
 
-  /** The tables of a subquery of the same statement, which is estimated alone. */
+  /** For a subquery with an estimate of its own. */
   beside(): Tables {
     return new Tables(this.flavour, this.#scopeOf, this.#compile, this.#count)
   }
@@ -48,7 +43,7 @@ export class Tables {
     return resource.hierarchy?.isShared === true || this.#scopeOf(resource) !== undefined
   }
 
-  /** The condition that a row of the resource meets which exists for the caller, over the table of an alias; undefined when all do. */
+  /** Undefined if all rows exist for the caller. */
   existing(resource: Resource, alias: string): Sql | undefined {
     const { hierarchy } = resource
     if (hierarchy?.isShared !== true) return this.#inScope(resource, alias)
@@ -56,16 +51,13 @@ export class Tables {
     return conjunction(text(`${alias}.${name(hierarchy.column)} in (${values})`), this.#inScope(resource, alias))
   }
 
-  /**
-   * The condition that a row of a list meets, as far as the row itself shows: it exists for the caller, and meets the list's own condition.
-   */
+  /** The row exists for the caller, and meets the condition of the list. */
   listed(list: ToManyAttribute, alias: string): Sql | undefined {
     const { target } = list
     const [existing, meets] = [this.existing(target, alias), this.meets(list, alias)]
     return existing === undefined ? meets : conjunction(existing, meets)
   }
 
-  /** The list's own condition; undefined where it has none. */
   meets(list: ToManyAttribute, alias: string): Sql | undefined {
     return this.#meets(list.target, alias, parseListCondition(list))
   }
@@ -76,12 +68,12 @@ export class Tables {
 
   #meets(resource: Resource, alias: string, condition: Condition | undefined): Sql | undefined {
     if (condition === undefined) return undefined
-    // A scope is judged on all rows there are: inside it there are no scopes.
+    // Within a scope there are no scopes.
     const plain = new Tables(this.flavour, NO_SCOPES, this.#compile, this.#count)
     const bare = new FromClause(resource, plain, alias)
     const direct = this.#compile(condition, bare)
     if (bare.joins.length === 0) return direct
-    // What needs joins is put into a subquery, since a join's own condition cannot speak of tables that come after it.
+    // A join's ON cannot use later tables, so joins go into a subquery.
     const inner = new FromClause(resource, plain, plain.next())
     const where = this.#compile(condition, inner)
     const same = equal(
@@ -93,10 +85,7 @@ export class Tables {
   }
 }
 
-/**
- * What a resource reads its rows from, as it stands in a FROM clause: its table, or a subquery, which the database merges with the query
- * around it.
- */
+/** A table for FROM, or a subquery, which databases merge with the outer query. */
 export function formatTable({ table, source }: Resource): string {
   if (source.kind === 'table') return tableName(table)
   if (source.kind === 'query') return `(${source.sql})`
@@ -108,7 +97,7 @@ export function formatTable({ table, source }: Resource): string {
     const on = part.key.map((column, at) => `${part.alias}.${name(column)} = ${first.alias}.${name(first.key[at]!)}`).join(' and ')
     return ` ${index + 1 < tables.length ? '' : 'left '}join ${tableName(part.table)} as ${part.alias} on ${on}`
   })
-  // A row of an abstract class is one of a class below it, whose own table comes before.
+  // A concrete class comes before its abstract class.
   const types = all
     .slice(tables.length)
     .flatMap((part, index) => (optional[index]!.value === undefined ? [] : [{ ...part, value: optional[index]!.value }]))
@@ -118,11 +107,11 @@ export function formatTable({ table, source }: Resource): string {
 }
 
 /**
- * Returns a part of the key of a linked record that may have gone.
+ * Returns a key part of a linked record that may be gone.
  *
- * @param found the part while the record is there
- * @param referred the table and column that the link refers to: see `referredColumn`
- * @param column the column that links it
+ * @param found the part while the record exists
+ * @param referred table and column of the key, see `referredColumn`
+ * @param column the linking column
  */
 export type Recall = (found: Sql, referred: string, part: number, column: string) => Sql
 
@@ -131,9 +120,8 @@ type CompileCondition = (condition: Condition, scope: FromClause) => Sql
 export class FromClause implements ColumnScope {
   readonly resource: Resource
   readonly tables: Tables
-  /** The tables of the FROM clause after the first one. */
   readonly joins: Sql[]
-  /** How often its rows are met, for an estimate; undefined where that is not asked. */
+  /** How often a statement meets the rows, for an estimate. */
   origin: Origin | undefined
   readonly #key: readonly string[] | undefined
   #alias: string | undefined
@@ -141,8 +129,8 @@ export class FromClause implements ColumnScope {
   readonly #reached = new Map<ToOneAttribute, FromClause>()
 
   /**
-   * @param alias the alias of the table, or a function that joins it when it is first needed
-   * @param key the expressions of its key, where another table of the statement has them already
+   * @param alias a function joins the table on first use
+   * @param key the key, if another table has it
    */
   constructor(resource: Resource, tables: Tables, alias: string | (() => string), joins: Sql[] = [], key?: readonly string[]) {
     this.resource = resource
@@ -153,28 +141,25 @@ export class FromClause implements ColumnScope {
     else this.#attach = alias
   }
 
-  /** The alias of the table. */
   get alias(): string {
     return (this.#alias ??= this.#attach!())
   }
 
-  /** Joins the table now, also if nothing of it is asked for. */
   attach(): void {
     void this.alias
   }
 
-  /** The expressions of the primary key. */
   get key(): readonly string[] {
     return this.#key ?? this.resource.key.map(part => this.column(part.column))
   }
 
-  /** The expressions of the ID by which clients know the record. */
+  /** The ID that clients know. */
   get id(): readonly string[] {
     const { shownKey } = this.resource
     return shownKey === undefined ? this.key : [this.column(shownKey.part.column)]
   }
 
-  /** The expressions of what foreign keys to the record hold: the primary key, or another one. */
+  /** What foreign keys hold: the primary key, or another. */
   referred(targetKey: TargetKey | undefined): readonly string[] {
     return targetKey === undefined ? this.key : [this.column(targetKey.part.column)]
   }
@@ -187,7 +172,6 @@ export class FromClause implements ColumnScope {
     return columns.map(column => this.column(column))
   }
 
-  /** The foreign key of an owning to-one. */
   foreignKey({ columns, document, formula, target, targetKey }: ToOneAttribute): readonly string[] {
     if (formula !== undefined) return [`(${withLiterals(formula(this.alias, name), this.tables.flavour.formatBoolean)})`]
     if (document === undefined) return this.columns(columns)
@@ -195,12 +179,12 @@ export class FromClause implements ColumnScope {
     return [this.tables.flavour.document(this.column(document.column), document.keys, type)]
   }
 
-  /** The scope of the record that a to-one links; its columns are NULL where there is none. */
+  /** Joins the linked record. Its columns are NULL without a link. */
   toOne(relation: ToOneAttribute): FromClause {
     const known = this.#reached.get(relation)
     if (known !== undefined) return known
     const foreign = relation.owner ? this.foreignKey(relation) : undefined
-    // The table is joined only when more than the key is asked for: the foreign key is the key already.
+    // Joined only for more than the key, which the foreign key holds.
     const attach = (): string => {
       const alias = this.tables.next()
       const { targetKey } = relation
@@ -217,8 +201,8 @@ export class FromClause implements ColumnScope {
       this.joins.push(sql`left join ${formatTable(relation.target)} as ${alias} on ${on}`)
       return alias
     }
-    // A foreign key to a record that does not exist for the caller is not a link: then the joined record's own key counts. So it does where
-    // another key links, and where no constraint ensures that there is such a record.
+    // A foreign key to a record that does not exist for the caller is no link: then the joined key counts. Likewise if another key links,
+    // or no constraint keeps the record.
     const isKept = relation.targetKey === undefined && relation.discriminator === undefined && relation.formula === undefined
     const isSure = !this.tables.isScoped(relation.target) && isKept
     const key = isSure ? foreign : undefined
@@ -232,7 +216,7 @@ export class FromClause implements ColumnScope {
     return hops.reduce<FromClause>((scope, hop) => scope.toOne(hop), this)
   }
 
-  /** Joins the records of a list, inside a subquery. */
+  /** Only in a subquery. */
   joinList(relation: ToManyAttribute): FromClause {
     const list = openList(relation, this, this.tables, this.joins)
     this.joins.push(sql`join ${list.from} on ${list.on}`)
@@ -250,29 +234,26 @@ export function equal(left: readonly string[], right: readonly string[]): Sql {
   return text(left.map((column, index) => `${column} = ${right[index]!}`).join(' and '))
 }
 
-/** Whether the foreign key of a row refers to the entity that is meant; undefined where it can refer to no other. */
+/** The foreign key means this entity, not another of several. */
 export function discriminatorCondition(discriminator: Discriminator | undefined, column: (name: string) => string): Sql | undefined {
   return discriminator === undefined ? undefined : text(`${column(discriminator.column)} = ${literal(discriminator.value)}`)
 }
 
-/** A list, opened as a table of a statement. */
 interface OpenList {
-  /** The records of the list. */
   readonly scope: FromClause
   readonly from: Sql
-  /** What ties the list to its owner, and leaves out the records that do not exist for the caller. */
+  /** Ties the list to its owner; leaves out hidden records. */
   readonly on: Sql
-  /** The columns that hold the owner's key. */
   readonly links: readonly string[]
-  /** Leaves out the records that do not exist for the caller, and those that are of another entity's list. */
+  /** Leaves out hidden records, and another entity's list. */
   readonly existing: Sql | undefined
   readonly alias: string
-  /** The place of time checks, in front of the conditions. */
+  /** A time check before the conditions. */
   readonly mark: string
 }
 
 /**
- * Opens a list as the first table of a subquery or statement; without an owner, the lists of all of them.
+ * Opens a list as a first table; without an owner, the lists of all owners.
  *
  * @param isFiltered whether there are further conditions on its records
  */
@@ -288,29 +269,21 @@ export function startList(
   return list
 }
 
-/**
- * Whether only the members themselves show if they are of the list: where some may not exist for the caller, and where no foreign key keeps
- * them.
- */
+/** Whether the links alone do not tell the members: some may be hidden, or gone without a foreign key. */
 function mustJoin({ target, via, where }: ToManyAttribute, tables: Tables): boolean {
   return where !== undefined || tables.isScoped(target) || (via.kind === 'pivot' && via.discriminator !== undefined)
 }
 
-/** What the opening of a list begins with. */
 interface ListStart {
   readonly tables: Tables
   readonly joins: Sql[]
-  /** The key of the owner, where there is one. */
   readonly owner: readonly string[]
   readonly alias: string
   readonly mark: string
   readonly visit: Visit
 }
 
-/**
- * The table that a list starts from: the target's own, or the pivot table, which knows the target's key and joins the target only when
- * needed.
- */
+/** Opens the target's table, or the pivot table, which joins the target on demand. */
 function openList(relation: ToManyAttribute, from: FromClause | undefined, tables: Tables, joins: Sql[], isFiltered = false): OpenList {
   const { target, via } = relation
   const alias = tables.next()
@@ -323,7 +296,7 @@ function openList(relation: ToManyAttribute, from: FromClause | undefined, table
   return via.kind === 'foreign' ? openForeign(relation, via, start) : openPivot(relation, via, start)
 }
 
-/** A list whose records hold the key of their owner. */
+/** A list whose records hold the owner's key. */
 function openForeign(
   relation: ToManyAttribute,
   via: ToManyAttribute['via'] & { readonly kind: 'foreign' },
@@ -347,7 +320,7 @@ function openForeign(
   }
 }
 
-/** A list whose links stand in a table of their own. */
+/** A list with a pivot table. */
 function openPivot(
   relation: ToManyAttribute,
   via: ToManyAttribute['via'] & { readonly kind: 'pivot' },
@@ -366,7 +339,7 @@ function openPivot(
     joins.push(sql`join ${formatTable(target)} as ${table} on ${conjunction(linked, tables.listed(relation, table))}`)
     return table
   }
-  // The join leaves out what does not exist for the caller, and what a table without foreign keys still links.
+  // Drops hidden records, and stale links of a table without foreign keys.
   const isOwn = discriminatorCondition(via.discriminator, column => `${alias}.${name(column)}`)
   const isLink = via.mayBeEmpty ? text(keys.map(column => `${column} is not null`).join(' and ')) : undefined
   const isMeant = isOwn === undefined ? isLink : conjunction(isOwn, isLink)
@@ -383,7 +356,6 @@ function openPivot(
   }
 }
 
-/** What a list goes through. */
 function compileVisit(relation: ToManyAttribute, from: Origin | undefined, isFiltered: boolean): Visit {
   const { target, via } = relation
   const rows = target.source.kind === 'query' ? undefined : target.table

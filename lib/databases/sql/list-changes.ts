@@ -1,7 +1,4 @@
-/**
- * List changes: rows of pivot tables that came and went, as what they mean: the IDs in the list of a record, before and after, in the order
- * of the list.
- */
+/** List changes: turns inserted and deleted rows of pivot tables into IDs of lists, before and after, in the list's order. */
 import type { ChangeSink, ChangedList, RowChange, WatchedList } from '../../records/database/changes.ts'
 import type { Builder, CompiledRead, Dialect, Reading, Row } from '../../records/database/dialect.ts'
 import { keyFromJson, type KeyValues } from '../../model/key.ts'
@@ -17,47 +14,44 @@ import { compileLink, compileShownLink } from './row-image.ts'
 import { name } from './sql.ts'
 import { compareOrdered } from '../../foundation/values/scalar-type.ts'
 
-/** The bytes of a change, and those of an ID in it. */
+/** Estimated bytes of a change, and of an ID. */
 const LIST_BYTES = 100
 const ID_BYTES = 16
 
-/** A pivot table whose changed rows are handed over. */
 export interface CompiledList {
   readonly list: WatchedList
   readonly owner: Builder
-  /** Position of the columns of the target among those that are handed over. */
+  /** Place of the target's columns in a reported row. */
   readonly from: number
   readonly target: Builder
-  /** Position of the column that orders the list among those that are handed over; undefined: there is none. */
+  /** Place of the order column; undefined: none. */
   readonly position: number | undefined
-  /** Where clients know the members by another key: what makes it, and its position among the columns that are handed over. */
+  /** If clients know members by another key: the ID and its place. */
   readonly shown: { readonly id: Builder; readonly at: number } | undefined
-  /** Reads the IDs in the list of a record, in the order of the list. */
+  /** Reads the IDs of a list, in order. */
   readonly read: CompiledRead
-  /** Finds the place of members that have left; undefined where their IDs show it. */
+  /** Undefined if the IDs tell the order. */
   readonly order: CompiledListOrder | undefined
 }
 
-/** A row of a pivot table that has come or gone. */
 interface LinkChange {
   readonly kind: 'link'
   readonly compiled: CompiledList
   readonly inserted: boolean
   readonly owner: string | number
   readonly target: string | number
-  /** The ID by which clients know the target, where that is another one. */
+  /** The target's ID for clients, if another. */
   readonly shown: unknown
-  /** The columns that link the target, and the one that orders the list. */
   readonly row: Row
 }
 
-/** A change that has not been reported, and who hears of it beside the watchers. */
+/** A change, and who hears of it beside the watchers. */
 export interface PendingChange {
   readonly sink: ChangeSink | undefined
   readonly change: RowChange | LinkChange | ChangedList
 }
 
-/** @param alias that of the row of the pivot table */
+/** @param alias of the pivot table's row */
 export function compileList(list: WatchedList, flavour: Flavour, alias: string, recall: Recall): CompiledList {
   const { attribute, table } = list
   const { via } = attribute
@@ -88,7 +82,7 @@ export function compileList(list: WatchedList, flavour: Flavour, alias: string, 
   }
 }
 
-/** The IDs of a list; where clients know its members by another key, each with both. */
+/** If clients know members by another key, both keys. */
 function makeListField(attribute: WatchedList['attribute']): Field {
   const { target } = attribute
   const order = planListOrder(attribute)
@@ -98,7 +92,7 @@ function makeListField(attribute: WatchedList['attribute']): Field {
     : { kind: 'records', attribute, order, node: { resource: target, fields } }
 }
 
-/** The primary key of a record, and the key that clients know it by; none where these are the same. */
+/** Without another key, none. */
 function makeKeyFields({ byName, keyNames, shownKey }: Resource, names: readonly ('key' | 'shown')[]): Field[] {
   if (shownKey === undefined) return []
   return names.map(as => {
@@ -111,7 +105,6 @@ function memberColumn({ attribute: { via } }: WatchedList, alias: string): strin
   return `${alias}.${name(via.targetColumns[0]!)}`
 }
 
-/** Returns the columns of a row of a pivot table that are handed over. */
 export function linkColumns(list: WatchedList, alias: string, flavour: Flavour, recall: Recall): readonly string[] {
   const { attribute, table } = list
   const { ownerColumns, targetColumns, orderColumn } = attribute.via
@@ -123,7 +116,7 @@ export function linkColumns(list: WatchedList, alias: string, flavour: Flavour, 
   ]
 }
 
-/** Returns the change that a row of a pivot table is; undefined for a row that links nothing. */
+/** Undefined for a row that links nothing. */
 export function readLink(compiled: CompiledList, row: Row, inserted: boolean): LinkChange | undefined {
   const owner = compiled.owner(row) as string | number | null
   const linked = row.slice(compiled.from)
@@ -133,29 +126,27 @@ export function readLink(compiled: CompiledList, row: Row, inserted: boolean): L
   return { kind: 'link', compiled, inserted, owner, target, shown, row: linked }
 }
 
-/** A list of a record whose rows have changed. */
+/** A list with changed rows. */
 export interface TouchedList {
   readonly compiled: CompiledList
-  /** The key of the record; undefined for a value that cannot be a key, as another program may have written. */
+  /** Undefined for a value that is no key, written by another program. */
   readonly key: KeyValues | undefined
-  /** The rows of members that have left it. */
+  /** The rows of removed members. */
   readonly left: Row[]
 }
 
-/** The lists whose rows have changed, by their owner. */
+/** By owner. */
 type TouchedLists = ReadonlyMap<CompiledList, ReadonlyMap<string | number, TouchedList>>
 
-/** A list as it is now. */
 export interface ListNow {
   readonly ids: readonly unknown[]
-  /** What its members, and those that have left it, are ordered by; undefined where their IDs show it. */
+  /** Of present and removed members; undefined if the IDs tell the order. */
   readonly places: ReadonlyMap<unknown, number> | undefined
-  /** The IDs by which clients know its members, where these are others; and the record that has the list. */
+  /** IDs that clients know, if others, of members and owner. */
   readonly shown?: ReadonlyMap<unknown, unknown> | undefined
   readonly owner?: unknown
 }
 
-/** Returns the lists that changed rows of pivot tables belong to. */
 export function findTouched(pending: readonly PendingChange[]): TouchedLists {
   const touched = new Map<CompiledList, Map<string | number, TouchedList>>()
   for (const { change } of pending) {
@@ -170,7 +161,7 @@ export function findTouched(pending: readonly PendingChange[]): TouchedLists {
   return touched
 }
 
-/** Reads what has become of a list, before the transaction ends. */
+/** Reads a list before the transaction ends. */
 export function* readListNow({ compiled, key, left }: TouchedList, dialect: Dialect): Reading<ListNow> {
   if (key === undefined) return { ids: [], places: undefined }
   const given = { filters: [], key, limit: 1, offset: 0 }
@@ -184,7 +175,7 @@ export function* readListNow({ compiled, key, left }: TouchedList, dialect: Dial
   const rows = [...(yield* readRows(order.members, given, dialect)), ...left]
   const places = new Map<unknown, number>()
   if (order.ranks === undefined) {
-    // Where a member stands more than once, the list shows the first place.
+    // Repeated members count at the first place.
     for (const row of rows.toReversed()) places.set(target(row), Number(row[compiled.position!]))
   } else {
     const { parameter } = dialect.encodeLinks(rows, order.ranks)
@@ -194,7 +185,6 @@ export function* readListNow({ compiled, key, left }: TouchedList, dialect: Dial
   return { ...known, places }
 }
 
-/** What becomes of a list. */
 interface ListState {
   ids: Set<unknown>
   readonly places: Map<unknown, number> | undefined
@@ -204,9 +194,9 @@ interface ListState {
 }
 
 /**
- * Makes of the rows of pivot tables the lists that they are: from what these hold now, back through what has happened.
+ * Begins with the lists of now, and undoes one row after another, the last first.
  *
- * @param findNow finds what `readListNow` has read of a list
+ * @param findNow returns the result of `readListNow`
  */
 export function gatherLists(
   pending: readonly PendingChange[],
@@ -240,7 +230,7 @@ export function gatherLists(
     if (--mine.count > 0) continue
     const { list } = compiled
     const before = inOrder(state, list)
-    // The order in which an earlier change of the list has left it.
+    // In the order that the previous change has left.
     state.ids = new Set(before)
     const bytes = LIST_BYTES + ID_BYTES * (before.length + mine.after.length)
     const own = state.owner === undefined ? {} : { shown: state.owner as string | number }
@@ -249,7 +239,6 @@ export function gatherLists(
   return result.reverse()
 }
 
-/** The IDs of members as clients know them. */
 function listShown(ids: Iterable<unknown>, { shown }: ListState): unknown[] {
   if (shown.size === 0) return [...ids]
   const result: unknown[] = []
@@ -257,21 +246,17 @@ function listShown(ids: Iterable<unknown>, { shown }: ListState): unknown[] {
   return result
 }
 
-/** Puts a list back to what it was before a row came or went. */
 function undo({ compiled, inserted, target, row }: LinkChange, { ids, places }: ListState): void {
   if (inserted) {
     ids.delete(target)
     return
   }
   ids.add(target)
-  // The model's own order is that of the members, whatever their row.
+  // The model's own order depends on members alone.
   if (compiled.position !== undefined && compiled.order?.ranks === undefined) places?.set(target, Number(row[compiled.position]))
 }
 
-/**
- * Returns the IDs of a list in its order. Members whose place nothing shows any more, since their records are gone, stand where their keys
- * say; at the end of a list with an order of its own.
- */
+/** A member without a record has no place any more, and stands by its key, or last in a list with an order of its own. */
 function inOrder({ ids, places }: ListState, { attribute }: WatchedList): unknown[] {
   const { target, orderBy, via } = attribute
   const isByKey = orderBy.length === 0 && via.orderColumn === undefined
@@ -280,12 +265,12 @@ function inOrder({ ids, places }: ListState, { attribute }: WatchedList): unknow
     const placeOf = (id: unknown): number => places.get(id) ?? Number.MAX_VALUE
     return list.toSorted((a, b) => placeOf(a) - placeOf(b) || compareIds(a, b, target))
   }
-  // No member has left the list.
+  // No member was removed.
   if (places === undefined && (!isByKey || target.key.length > 1)) return list
   return list.toSorted((a, b) => compareIds(a, b, target))
 }
 
-/** Compares IDs by their keys, part by part; as texts where another program has written what is no key. */
+/** By key parts; as texts if another program has written a value that is no key. */
 function compareIds(a: unknown, b: unknown, target: Resource): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   const [first, second] = [keyFromJson(a, target), keyFromJson(b, target)]

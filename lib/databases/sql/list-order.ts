@@ -1,7 +1,6 @@
 /**
- * List order: finds the place that a member of a many-to-many list had which has left it. A list with a column of its own for that is in
- * the order of the column; one with an order of the model is in that of its members. Undefined for any other: its IDs are in the order of
- * the key, which they show themselves.
+ * List order: finds the place of a removed member, by the order column or the model's own order. Undefined for a list in key order, which
+ * the IDs show.
  */
 import type { WatchedList } from '../../records/database/changes.ts'
 import type { Builder, Statement } from '../../records/database/dialect.ts'
@@ -15,18 +14,16 @@ import { Select, isKey, keyOrder } from './select.ts'
 import { name, sql, tableName, text } from './sql.ts'
 import { sortTerm } from './sort-term.ts'
 
-/** The statements that show the order of a list. */
 export interface CompiledListOrder {
-  /** Reads the rows of a list: the columns that link the target and, where there is one, the column that orders the list. */
+  /** Reads the target's columns and the order column. */
   readonly members: Statement
-  /** Reads the targets of links in the order of the model; undefined where a column of the list has it. */
+  /** Reads the targets in the model's order; undefined with an order column. */
   readonly ranks: CompiledRanks | undefined
 }
 
-/** Reads records by their keys, in an order. */
 interface CompiledRanks {
   readonly statement: Statement
-  /** See `Dialect.encodeLinks`: where the keys stand in the rows of `members`. */
+  /** Places of the keys in the rows of `members`. */
   readonly from: readonly number[]
   readonly parts: readonly KeyPart[]
   readonly id: Builder

@@ -1,4 +1,4 @@
-/** Row image: a row as a trigger hands it over, and what makes a record of it, by the same code that reads one. */
+/** Row image: makes a record from a trigger's row, with the code for read rows. */
 import { idParts } from '../../model/key.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import type { WatchedList } from '../../records/database/changes.ts'
@@ -13,7 +13,7 @@ import { isRecalled, keyExpression, referredColumn, tableWith } from './row-key.
 import { Select } from './select.ts'
 import { name, sql, text } from './sql.ts'
 
-/** The columns of a row that a trigger hands over, and what makes a value of them. */
+/** The columns that a trigger reports, and the functions that make values from them. */
 export interface CompiledImage {
   readonly columns: readonly string[]
   readonly record: Builder
@@ -21,10 +21,8 @@ export interface CompiledImage {
 }
 
 /**
- * A row as a trigger sees it, under the alias `"old"` or `"new"`: its ID, and the fields that the row itself holds.
- *
- * @param node fields without lists, inverse relations and computed attributes: those are not in the row
- * @param recall finds the keys of linked records that have gone
+ * @param node fields in the row itself: no lists, inverse relations and computed attributes
+ * @param recall finds keys of linked records that are gone
  */
 export function compileImage(node: RecordNode, alias: string, flavour: Flavour, recall: Recall): CompiledImage {
   const select = new Select(flavour)
@@ -32,18 +30,17 @@ export function compileImage(node: RecordNode, alias: string, flavour: Flavour, 
   const scope = new FromClause(node.resource, select.tables, alias, select.joins)
   const build = compileNode(node, scope, select).build
   const { open } = node.resource
-  // Whatever the resource has learned by then, the row shows all that stands in it.
+  // Shows all members, even if learned later.
   const record: Builder = open === undefined ? build : row => spreadMembers(build(row) as Record<string, unknown>, open.holder.name)
   return { record, id: compileIds(scope, select).build, columns: select.columns.map(column => column.text) }
 }
 
-/** Puts the members of the JSON object of an attribute in its place. */
 function spreadMembers(image: Record<string, unknown>, holder: string): Record<string, unknown> {
   const { [holder]: members, ...record } = image
   return isObject(members) ? { ...record, ...members } : record
 }
 
-/** The ID of a record that other columns than its own hold, as a trigger sees them. */
+/** Compiles the ID of a linked record from a trigger's row. */
 export function compileLink(
   resource: Resource,
   alias: string,
@@ -56,7 +53,7 @@ export function compileLink(
   return { id: source.finish(keyExpression(key, resource.key, select, source)), columns: select.columns.map(column => column.text) }
 }
 
-/** What triggers must remember of records that go, or get another key, so that those that link them by it still have an ID. */
+/** A key to remember when a record is deleted or its key changes: rows with another key of the record still need its ID. */
 export interface RecalledKey {
   readonly name: string
   readonly table: string
@@ -64,7 +61,7 @@ export interface RecalledKey {
   readonly key: readonly string[]
 }
 
-/** The IDs that the records of a node show of linked records, where the rows themselves hold others. */
+/** For links whose rows do not hold the ID. */
 export function recalledKeys({ fields }: Pick<RecordNode, 'fields'>): RecalledKey[] {
   return fields.flatMap(field => {
     if (field.kind === 'embedded') return recalledKeys({ fields: field.fields })
@@ -77,7 +74,7 @@ export function recalledKeys({ fields }: Pick<RecordNode, 'fields'>): RecalledKe
   })
 }
 
-/** The IDs of the members of a list that clients know by another key than the pivot table holds. */
+/** For members that clients know by another key than the pivot table's. */
 export function recalledMembers({ attribute: { target } }: WatchedList): RecalledKey[] {
   const { shownKey, table } = target
   if (shownKey === undefined) return []
@@ -88,10 +85,7 @@ function memberName({ table, key }: Resource): string {
   return `${table}.${key[0]!.column}`
 }
 
-/**
- * The ID that clients know a record by which a column of another row holds the primary key of, as a trigger sees it; undefined where that
- * is the primary key.
- */
+/** Compiles the ID that clients know; undefined if the primary key. */
 export function compileShownLink(
   target: Resource,
   link: string,

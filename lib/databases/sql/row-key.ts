@@ -1,4 +1,4 @@
-/** Row key: the keys of records and of what they link, in the columns of a statement and in the records that are made of its rows. */
+/** Row key: keys of records and links, in statements and in records. */
 import { idParts, joinKey } from '../../model/key.ts'
 import { referredParts, type KeyPart, type Resource, type ToOneAttribute } from '../../model/model.ts'
 import type { BuilderSource } from './builder-source.ts'
@@ -7,7 +7,7 @@ import { isLong } from './scalar-value.ts'
 import { existing, isExact, selected, type Select } from './select.ts'
 import { join, name, sql, text, type Sql } from './sql.ts'
 
-/** An ID of these parts: a single one as it is, several joined. */
+/** Several parts are joined. */
 export function keyExpression(columns: readonly Sql[], keyParts: readonly KeyPart[], select: Select, source: BuilderSource): string {
   const { flavour } = select.tables
   const places = columns.map((column, index) => select.add(selected(column, isExact(keyParts[index]!), flavour)))
@@ -21,17 +21,14 @@ export function keyExpression(columns: readonly Sql[], keyParts: readonly KeyPar
   return `(${raw.map(part => `${part}===null`).join('||')}?null:${source.helper(joinKey)}([${parts.join(',')}]))`
 }
 
-/** Adds the columns of a key; returns their positions in the rows. */
+/** Adds the columns of a key. Returns their places. */
 export function addKey(columns: readonly string[], parts: readonly KeyPart[], select: Select): number[] {
   const { flavour } = select.tables
   const isText = (part: KeyPart): boolean => isExact(part) || part.type.kind === 'bigint'
   return columns.map((column, index) => select.add(selected(text(column), isText(parts[index]!), flavour)))
 }
 
-/**
- * The ID that a to-one links where it stands in the target's table alone: on an inverse side, and where another key links. At most one row
- * has it.
- */
+/** Reads the linked ID from the target: on an inverse side, and where another key links. */
 export function keyThere(attribute: ToOneAttribute, scope: FromClause): Sql[] {
   const { owner, columns, targetKey, target } = attribute
   const alias = scope.tables.next()
@@ -53,18 +50,16 @@ export function keyThere(attribute: ToOneAttribute, scope: FromClause): Sql[] {
   })
 }
 
-/** Whether the ID that a to-one shows is not the foreign key that the row holds, so that it goes with the linked record. */
+/** Whether the row does not hold the ID, which is lost with the linked record. */
 export function isRecalled({ owner, targetKey, target }: ToOneAttribute): boolean {
   return owner && (targetKey !== undefined || target.shownKey !== undefined)
 }
 
-/** The table and column that a link refers to, as one name. */
 export function referredColumn({ target, targetKey }: ToOneAttribute): string {
   const { column } = referredParts(target, targetKey)[0]!
   return `${tableWith(target, column)}.${column}`
 }
 
-/** The table of a resource that has a column. */
 export function tableWith({ table, source }: Resource, column: string): string {
   return source.kind === 'joined' ? source.tables.find(({ columns }) => columns.includes(column))!.table : table
 }

@@ -1,4 +1,4 @@
-/** Select: a SELECT statement under construction, and the conditions on keys that every statement is made of. */
+/** Select: a SELECT statement under construction, and conditions on keys. */
 import type { Statement } from '../../records/database/dialect.ts'
 import type { ValueForm } from '../../records/database/value-form.ts'
 import type { KeyPart } from '../../model/model.ts'
@@ -9,7 +9,6 @@ import { NO_SCOPES, Tables, type FromClause } from './from-clause.ts'
 import { compileIsOneOf } from './filter-value.ts'
 import { bind, join, sql, text, type Sql } from './sql.ts'
 
-/** A SELECT under construction. */
 export class Select {
   readonly tables: Tables
   readonly columns: Sql[] = []
@@ -19,9 +18,9 @@ export class Select {
   order: readonly Sql[] = []
   page = false
 
-  /** The place of time checks, in front of the conditions. */
+  /** A time check for the front of the conditions. */
   mark = ''
-  /** The same where there are none. */
+  /** The time check without other conditions. */
   wholeMark = ''
 
   readonly #flavour: Flavour
@@ -34,7 +33,9 @@ export class Select {
   }
 
   /**
-   * From now on the statement can be run with time checks on the rows of a scope. `all` says that these may be all rows of the table.
+   * Lets the statement run with time checks on the rows of a scope.
+   *
+   * @param all whether the statement may go through the whole table
    */
   watch(scope: FromClause, all: boolean): void {
     const { resource } = scope
@@ -49,14 +50,13 @@ export class Select {
     this.wholeMark = this.#flavour.mark(key, isInteger, true)
   }
 
-  /** A further statement over the same rows that exist. */
   inside(): Select {
     const inside = new Select(this.#flavour, this.#scopeOf)
     inside.tables.watched = this.tables.watched && []
     return inside
   }
 
-  /** Adds a column; gives its position in the rows. */
+  /** Returns the column's place in the rows. */
   add(column: Sql): number {
     const known = this.columns.findIndex(other => other.text === column.text && other.bindings.length === 0)
     return known >= 0 && column.bindings.length === 0 ? known : this.columns.push(column) - 1
@@ -67,12 +67,11 @@ export class Select {
     return this.#flavour.finish(this.body(), this.tables.watched ?? [], about)
   }
 
-  /** Returns the statement that reads one column alone, as bare values. */
+  /** Reads one column, as bare values. */
   finishBare(column: Sql, about: string): Statement {
     return { ...this.#flavour.finish(this.body([column]), this.tables.watched ?? [], about), isBare: true }
   }
 
-  /** Returns the statement as part of another one. */
   body(columns: readonly Sql[] = this.columns): Sql {
     const parts = [sql`select ${columns.length === 0 ? '1' : join(columns, ', ')} from ${this.from}`, ...this.joins]
     if (this.where.length > 0) parts.push(sql`where ${this.mark}${join(this.where, ' and ')}`)
@@ -82,12 +81,11 @@ export class Select {
   }
 }
 
-/** Returns the end of a statement that gives one page. */
 export function pageClause(flavour: Flavour): Sql {
   return sql`limit ${flavour.rowLimit(bind({ from: 'limit' }))} offset ${bind({ from: 'offset' })}`
 }
 
-/** The columns are the key of the request. */
+/** The columns hold the key of the request. */
 export function isKey(columns: readonly string[], parts: readonly KeyPart[], flavour: Flavour): Sql {
   return join(
     columns.map((column, part) => {
@@ -99,13 +97,13 @@ export function isKey(columns: readonly string[], parts: readonly KeyPart[], fla
   )
 }
 
-/** Leaves out the rows that do not exist for the caller. */
+/** Leaves out rows that do not exist for the caller. */
 export function existing(scope: FromClause): Sql[] {
   const found = scope.tables.existing(scope.resource, scope.alias)
   return found === undefined ? [] : [found]
 }
 
-/** Beyond 2^53 a JavaScript number is not exact, so 64-bit integers leave the database as text. */
+/** Integers beyond 2^53 are read as texts. */
 export function selected(value: Sql, exact: boolean, flavour: Flavour): Sql {
   return exact ? flavour.exactText(value) : value
 }
@@ -114,7 +112,6 @@ export function isExact(part: KeyPart): boolean {
   return part.type.codec?.exact ?? (part.type.kind === 'bigint' && part.type.asNumber !== true)
 }
 
-/** Orders by a key, after everything else. */
 export function keyOrder({ key, resource, tables }: FromClause): Sql[] {
   return key.map((column, part) => tables.flavour.keyOrder(column, resource.key[part]!.type))
 }

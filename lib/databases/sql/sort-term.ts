@@ -1,4 +1,4 @@
-/** Sort term: what records are sorted by as SQL: values, values through relations, and counts. */
+/** Sort term: sorts by values, values behind relations, and counts. */
 import type { Origin } from '../../records/database/dialect.ts'
 import { findTargetKey, type RelationAttribute, type Resource } from '../../model/model.ts'
 import type { SortTerm } from '../../records/plan/read-plan.ts'
@@ -8,19 +8,20 @@ import { FromClause, startList, formatTable, type Tables } from './from-clause.t
 import { join, sql, text, type Sql } from './sql.ts'
 
 /**
- * A sort term as an expression with its direction. NULL is the smallest value. `wide` says that all records are asked, as in `condition`.
+ * NULL is the smallest value.
+ *
+ * @param wide whether all records are sorted, see `condition`
  */
 export function sortTerm(term: SortTerm, root: FromClause, wide = false): Sql {
   const value = term.or === undefined ? sortValue(term, root, wide) : sortValues([term, ...term.or], root, wide)
   return sortDirection(term, value, root)
 }
 
-/** The value of a sort term with its direction. */
 export function sortDirection(term: SortTerm, value: Sql, { tables, resource }: FromClause): Sql {
   return tables.flavour.order(value, term.descending, mayBeNull(term, resource))
 }
 
-/** The value of several ends of one path, of which one is there; or some, where it leads through a list. */
+/** At most one end of a path has a value, except behind a list. */
 function sortValues(terms: readonly SortTerm[], root: FromClause, wide: boolean): Sql {
   const values = terms.map(term => sortValue(term, root, wide))
   const [{ attribute, descending }] = terms as [SortTerm]
@@ -29,14 +30,13 @@ function sortValues(terms: readonly SortTerm[], root: FromClause, wide: boolean)
   return root.tables.flavour.extremeOfAll(descending ? 'max' : 'min', values)
 }
 
-/** Whether a term may have no value. A count has one, and so has an attribute of the record itself that must be given. */
+/** Counts and required attributes of the record itself have values. */
 function mayBeNull({ attribute, hops, or }: SortTerm, { attributes }: Resource): boolean {
   if (attribute === undefined) return false
   const isOwn = or === undefined && hops.length === 0 && attributes.includes(attribute)
   return !isOwn || attribute.nullable || attribute.source.kind !== 'column' || attribute.of !== undefined
 }
 
-/** The value that a record is sorted by. */
 export function sortValue(term: SortTerm, root: FromClause, wide: boolean): Sql {
   let scope = root
   const checks: string[] = []
@@ -57,21 +57,20 @@ export function sortValue(term: SortTerm, root: FromClause, wide: boolean): Sql 
   if (term.attribute === undefined) return check(text(scope.tables.flavour.truth(isThere(scope))))
   const { flavour } = scope.tables
   const value = check(flavour.stored(term.attribute, scope))
-  // A bare number would be the position of a column.
+  // ORDER BY would take a bare number for the position of a column.
   return term.attribute.source.kind === 'formula' ? flavour.sortedFormula(value) : value
 }
 
-/** The conditions on the class of the record behind some hops. */
 function checkClasses({ classes = [] }: SortTerm, at: number, scope: FromClause): string[] {
   return classes.flatMap(each => (each.at === at ? [isOfClass(each, scope)] : []))
 }
 
-/** Whether a to-one leads to anything. One that shares columns with another relation may lack a part of its key only. */
+/** A key that shares columns with another relation may lack some parts. */
 function isThere({ key }: FromClause): string {
   return key.map(column => `${column} is not null`).join(' and ')
 }
 
-/** The value of a path through a list, from the hop that is the first list on. */
+/** From the first list of the path on. */
 function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
   const joins: Sql[] = []
   const relation = term.hops[first]!
@@ -97,12 +96,11 @@ function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
   return sql`(select ${what} from ${list.from} ${join([...joins, text('')], ' ')}where ${join([list.on, ...checks.map(text)], ' and ')})`
 }
 
-/** The types of keys that come out of a database as values which are equal where the database finds them equal. */
+/** Equal in JavaScript if equal in the database. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set(['integer', 'bigint', 'string', 'uuid'])
 
 /**
- * Whether a count comes upon a list of the same record again for many of the records that are asked: behind a to-one, or a list that shares
- * its records with others. Then it is worked out for all of them together.
+ * Whether a count meets the same list for many records, behind a to-one relation or a list with shared members: then one count serves all.
  */
 function comesBack({ hops, attribute, classes }: SortTerm, { resource }: FromClause): boolean {
   if (attribute !== undefined || classes !== undefined) return false
@@ -115,7 +113,7 @@ function comesBack({ hops, attribute, classes }: SortTerm, { resource }: FromCla
   return isShared && isByKey && isPlain
 }
 
-/** The number of records that a path reaches from the hop that is the first list on. */
+/** Counts the records of a path from its first list on. */
 function reachedBy(term: SortTerm, first: number, owner: FromClause, reach: Reach): Sql {
   let { resource } = owner
   const steps = term.hops.slice(first).map((hop, index) => {
@@ -126,11 +124,9 @@ function reachedBy(term: SortTerm, first: number, owner: FromClause, reach: Reac
   return reach.count(reach.key(owner.key, owner.resource), steps)
 }
 
-/** What the steps of a path have in common. */
 interface SortContext {
   readonly tables: Tables
   readonly reach: Reach
-  /** The rows for each of which the links may be walked. */
   readonly from: Origin | undefined
 }
 

@@ -1,36 +1,35 @@
 /**
- * Finds the tables, conditions and order of a statement that has run, and the column that each parameter is compared with or written to.
- * It understands the statements of the engine and of MikroORM, for SQLite and for PostgreSQL, and ignores other parts.
+ * Finds tables, conditions and order in a statement's text, and the column of each parameter. Understands statements of the engine and of
+ * MikroORM.
  */
 import { name as quoted } from './sql.ts'
 
 /** A token, or the tokens inside parentheses. */
 type SqlWord = string | SqlWord[]
 
-/** An expression over one table that an index can contain, without the name of the table. */
+/** An expression over one table, without the table's name. */
 export interface IndexPart {
-  /** The text in an index. */
   readonly text: string
-  /** The column, if the expression is only a column. */
+  /** Undefined for more than a column. */
   readonly column: string | undefined
 }
 
-/** A table of a statement, by its name in the query plan. */
+/** By its name in the query plan. */
 export interface UsedTable {
   readonly table: string
   /** Whether its SELECT has conditions. */
   readonly isFiltered: boolean
-  /** The parts that are compared for equality, and those that are compared otherwise. */
+  /** Parts in equalities, and in other comparisons. */
   readonly equal: IndexPart[]
   readonly range: IndexPart[]
-  /** The order, as far as it begins with this table. */
+  /** As far as the order begins with this table. */
   readonly order: OrderPart[]
 }
 
 export interface OrderPart {
   readonly part: IndexPart
   readonly descending: boolean
-  /** Where NULLs come, if the statement says that. */
+  /** Undefined if the statement does not say. */
   readonly nulls?: 'first' | 'last'
 }
 
@@ -60,14 +59,13 @@ function isWord(token: SqlWord | undefined, ...words: string[]): boolean {
   return typeof token === 'string' && words.includes(token.toLowerCase())
 }
 
-/** Reads the name of an identifier. Undefined for other tokens. */
 function readName(token: SqlWord | undefined): string | undefined {
   if (typeof token !== 'string') return undefined
   if (/^["`]/.test(token)) return token.slice(1, -1).replaceAll(token[0]! + token[0]!, token[0]!)
   return /^[A-Za-z_]\w*$/.test(token) ? token : undefined
 }
 
-/** Finds the tables of a statement by their names in its query plan. Tables of several SELECTs with the same name are left out. */
+/** By names in the query plan. A name in several SELECTs is left out. */
 export function findTables(sql: string): Map<string, UsedTable> {
   const found = new Map<string, UsedTable>()
   const twice = new Set<string>()
@@ -99,10 +97,9 @@ interface Clauses {
   readonly order: readonly SqlWord[]
 }
 
-/** Splits a SELECT, UPDATE or DELETE into clauses. Undefined for other statements. */
 function splitClauses(tokens: readonly SqlWord[]): Clauses | undefined {
   if (!isWord(tokens[0], 'select', 'update', 'delete')) return undefined
-  // A compound SELECT has one order for all of its parts.
+  // A compound SELECT has one order for all parts.
   if (tokens.some(token => isWord(token, 'union', 'intersect', 'except'))) return undefined
   const clauses: { from: SqlWord[]; where: SqlWord[]; order: SqlWord[] } = { from: [], where: [], order: [] }
   let current: SqlWord[] | undefined
@@ -116,7 +113,7 @@ function splitClauses(tokens: readonly SqlWord[]): Clauses | undefined {
   return clauses
 }
 
-/** Reads the tables of a FROM clause and returns the conditions of its joins. */
+/** Returns the conditions of joins. */
 function readFrom(tokens: readonly SqlWord[], declare: (alias: string, table: string) => void): SqlWord[][] {
   const conditions: SqlWord[][] = []
   let expectsTable = true
@@ -148,7 +145,7 @@ function readFrom(tokens: readonly SqlWord[], declare: (alias: string, table: st
   return conditions.flatMap(splitConjuncts)
 }
 
-/** Splits a condition into parts that must all hold. */
+/** Splits a condition at its `and`s. */
 function splitConjuncts(tokens: readonly SqlWord[]): SqlWord[][] {
   const parts: SqlWord[][] = [[]]
   let cases = 0
@@ -177,7 +174,7 @@ function readCondition(condition: readonly SqlWord[], known: ReadonlyMap<string,
   if (at <= 0) return
   const operator = (condition[at] as string).toLowerCase()
   const [left, right] = [condition.slice(0, at), condition.slice(at + 1)]
-  // `is not` cannot be looked up.
+  // An index cannot look up `is not`.
   if (operator === 'is' && !isWord(right[0], 'null')) return
   for (const side of operator === '=' ? [left, right] : [left]) {
     const found = findIndexPart(side, known)
@@ -209,7 +206,6 @@ function splitAt(tokens: readonly SqlWord[], separator: string): SqlWord[][] {
   return parts.filter(part => part.length > 0)
 }
 
-/** Finds an expression over a single table. */
 function findIndexPart(
   tokens: readonly SqlWord[],
   known: ReadonlyMap<string, UsedTable>,
@@ -240,7 +236,7 @@ function findIndexPart(
     return text
   }
   let text = written(tokens)
-  // In a statement on one table columns need no table name.
+  // With a single table, columns need no table name.
   const [only] = tokens
   const column = tokens.length === 3 && tokens[1] === '.' ? readName(tokens[2]) : tokens.length === 1 ? readName(only) : undefined
   if (used.size === 0 && tokens.length === 1 && column !== undefined && typeof only === 'string' && /^["`]/.test(only)) {
@@ -254,10 +250,7 @@ function findIndexPart(
   return isPure && used.size === 1 ? { used: table!, part: { text, column } } : undefined
 }
 
-/**
- * Lists the column that each parameter is compared with or written to, or `limit` or `offset`; undefined where that is unknown. Also
- * lists all names in the statement.
- */
+/** Lists each parameter's column, or `limit` or `offset`; undefined if unknown. Also lists all names. */
 export function listParameters(sql: string): { columns: (string | undefined)[]; names: Set<string> } {
   const flat = tokenize(sql)
   const names = new Set(flat.filter(token => /^["`]/.test(token)).map(token => readName(token)!))
@@ -274,14 +267,14 @@ export function listParameters(sql: string): { columns: (string | undefined)[]; 
     } else if (token === '+' && isWord(flat[index - 1], 'limit')) {
       // The sign of `Flavour.rowLimit`.
     } else if (!isWord(token, '(', ',', 'not', 'select', 'value', 'from', 'json_each', 'any')) {
-      // `in (select value from json_each(?))` holds the keys of several rows.
+      // `in (select value from json_each(?))` holds keys of several rows.
       column = undefined
     }
   }
   return { columns, names }
 }
 
-/** Reads the column in front of an operator, which may be cast, and have a collation. */
+/** Skips a cast and a collation. */
 function readColumnBefore(flat: readonly string[], operator: number): string | undefined {
   let at = operator - 1
   if (isWord(flat[at - 1], 'collate')) at -= 2
@@ -290,7 +283,7 @@ function readColumnBefore(flat: readonly string[], operator: number): string | u
   return /^["`]/.test(flat[at] ?? '') ? readName(flat[at]) : undefined
 }
 
-/** Reads the columns of an INSERT whose rows consist of parameters only. */
+/** Undefined unless all values are parameters. */
 function readInsertedColumns(tokens: readonly SqlWord[]): string[] | undefined {
   const at = tokens.findIndex(token => isWord(token, 'values'))
   const list = tokens[at - 1]

@@ -1,10 +1,9 @@
-/** SQL: text with the bindings of its `?` in the order of the text, put together by a template tag. */
+/** SQL: text with the bindings of its `?`, made by a template tag. */
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { Binding } from '../../records/database/binding.ts'
 import type { SqlText } from '../../model/model.ts'
 import { splitTable } from '../../model/table-name.ts'
 
-/** A piece of SQL with its bindings. */
 export interface Sql {
   readonly text: string
   readonly bindings: readonly Binding[]
@@ -12,21 +11,20 @@ export interface Sql {
 
 const NO_BINDINGS: readonly Binding[] = Object.freeze([])
 
-/** SQL text without parameters: only what the model or this folder wrote, never what a client sent. */
+/** Written by the model or the engine, never by a client. */
 export function text(sql: string): Sql {
   return { text: sql, bindings: NO_BINDINGS }
 }
 
-/** One parameter. */
 export function bind(binding: Binding): Sql {
   return { text: '?', bindings: [binding] }
 }
 
-/** Puts fragments together; a plain string is taken as SQL text. */
+/** A plain string is SQL text. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | string)[]): Sql {
   let result = strings[0]!
   let bindings: Binding[] | undefined
-  // By index: a request of a new shape puts a hundred fragments together, and entries() makes an array for each part.
+  // By index: entries() would make an array for each of a hundred fragments.
   for (let index = 0; index < parts.length; index++) {
     const part = parts[index]!
     if (typeof part === 'string') {
@@ -40,41 +38,38 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | str
   return { text: result, bindings: bindings ?? NO_BINDINGS }
 }
 
-/** Joins fragments with a separator. */
 export function join(parts: readonly Sql[], separator: string): Sql {
   if (parts.length === 1) return parts[0]!
   return { text: parts.map(part => part.text).join(separator), bindings: parts.flatMap(part => part.bindings) }
 }
 
-/** Joins conditions with `and` or `or`, by halves: a parser nests what stands in a row as deep as it is long, and its depth is limited. */
+/** Joins conditions by halves: a parser nests a row as deep as the row is long. */
 export function joinEvenly(parts: readonly Sql[], separator: ' and ' | ' or '): Sql {
   if (parts.length <= thresholds.joined) return join(parts, separator)
   const middle = Math.ceil(parts.length / 2)
   return sql`(${joinEvenly(parts.slice(0, middle), separator)})${separator}(${joinEvenly(parts.slice(middle), separator)})`
 }
 
-/** A quoted identifier. The only place where names get into SQL; they come from the model. */
+/** Quotes an identifier of the model. Names get into SQL only here. */
 export function name(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`
 }
 
-/** A quoted reference to a table. */
 export function tableName(table: string): string {
   return splitTable(table).map(name).join('.')
 }
 
-/** A row value of SQL: `(a, b)`; a single expression stays as it is. */
+/** `(a, b)`; a single expression stays as it is. */
 export function tuple(expressions: readonly string[]): string {
   return expressions.length === 1 ? expressions[0]! : `(${expressions.join(', ')})`
 }
 
-/** A quoted text literal, for JSON paths of the model. */
 export function literal(value: string): string {
   return `'${value.replaceAll("'", "''")}'`
 }
 
 /**
- * An expression of the model's own, its values as literals: the text stands in places that take no parameters.
+ * Writes values as literals, for places without parameters.
  *
  * @param formatBoolean see `Flavour`
  */

@@ -1,4 +1,4 @@
-/** Build explanation: makes the explanation of a request of what has run, without secrets. It is loaded with the first one. */
+/** Build explanation: explains a request by its statements, without secrets. Loaded with the first explanation. */
 import type { IndexAdvice, IndexColumn, PlanStep, StatementsExplained } from '../../records/database/explained-statements.ts'
 import { tableColumns, type EmbeddedAttribute, type Model, type Resource } from '../../model/model.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -6,18 +6,15 @@ import { SECRET, type Masked, type Secrets } from './redact.ts'
 import { summarizeTimes, type RunStatement, type Trace } from '../../foundation/base/trace.ts'
 import type { Explanation, IndexHint } from './explanation.ts'
 
-/** The parts of an explanation. */
 interface Explained {
   readonly method: string
   readonly path: string
   readonly trace: Trace
-  /** Those that have run. */
   readonly statements: readonly RunStatement[]
   readonly response: RestResponse
   readonly masked: Masked
   readonly secrets: Secrets
   readonly model: Model
-  /** Whether the application has entities in code. */
   readonly hasEntities: boolean
 }
 
@@ -61,7 +58,7 @@ function maskPlan(step: PlanStep): PlanStep {
   return { ...step, detail: maskLiterals(step.detail), children: step.children.map(maskPlan) }
 }
 
-/** Returns the query as the path contains it. A query that was given beside the path, or holds a secret, is formatted from its pairs. */
+/** Returns the query as sent in the path, else formatted from its pairs, as with secrets. */
 function formatPath(path: string, masked: Masked): string {
   if (masked.query.length === 0) return ''
   const isMasked = masked.query.some(([name, value]) => name.includes(SECRET) || value.includes(SECRET))
@@ -83,7 +80,6 @@ function formatParameter(value: unknown, masked: Masked): string | number | null
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
   if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`
   if (Array.isArray(value)) return masked.copy(JSON.stringify(value)) as string
-  // A statement has no other values.
   return null
 }
 
@@ -92,7 +88,7 @@ function buildHint({ table, columns, reason, scanned, rows, sql }: IndexAdvice, 
   const found = columns.map(({ column }) => (column === undefined || resource === undefined ? undefined : findPath(resource, column)))
   const attributes = columns.map(({ text, column }, index) => found[index]?.path ?? column ?? text)
   const properties = found.map(path => path?.property)
-  // The index of a property has no collation of its own, and NULL where the database has it.
+  // The index of a property has the database's own collation and place of NULL.
   const isPlain = columns.every(isBare) && properties.every(property => property !== undefined)
   const entity =
     !hasEntities || resource === undefined || !isPlain
@@ -114,7 +110,7 @@ function isBare({ text, column, descending }: IndexColumn): boolean {
   return !descending && text.replaceAll('""', '"') === `"${column}"`
 }
 
-/** Finds the public path of a column, and the entity's property where one stands for the column alone. */
+/** Finds a column's public path; the property, if the property has no other column. */
 function findPath(resource: Resource, column: string): { path: string; property: string | undefined } | undefined {
   for (const attribute of resource.attributes) {
     const columns = tableColumns(attribute)

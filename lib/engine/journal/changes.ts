@@ -1,7 +1,4 @@
-/**
- * Computes the rows that a request has changed. The database reports each row as it changes (`RowChange`, `ListChange`).
- * `computeNetChanges` merges the reports into one change for each record.
- */
+/** Merges the reports of changed rows into one change for each record. */
 import { shownName } from '../../model/ids-name.ts'
 import type { RawChange, RowImage, Watched, WatchedList, WatchedTable } from '../../records/database/changes.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
@@ -9,28 +6,28 @@ import { findHierarchyRoot, type Model, type Resource } from '../../model/model.
 import { planStored } from '../../records/plan/plan.ts'
 import type { Field } from '../../records/plan/read-plan.ts'
 
-/** One record that a request has inserted, updated or deleted. */
+/** A record that a request has inserted, updated or deleted. */
 export interface Change {
   readonly type: 'insert' | 'update' | 'delete'
   /** Plural name of the resource, in the first version that serves it. */
   readonly resource: string
   readonly id: string | number
-  /** The record's own stored attributes as they were, in the form of the API; `null` for an insert. */
+  /** The record's own stored attributes before, as in the API; `null` for an insert. */
   // oxlint-disable-next-line typescript/no-explicit-any -- as in bodies: what they hold follows from the model
   readonly before: any
-  /** The attributes as they are now; `null` for a delete. */
+  /** The attributes after; `null` for a delete. */
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
   readonly after: any
 }
 
-/** Lists what can be watched: every entity, as shown by the first version that serves it. */
+/** Lists all tables of entities, as first served. */
 export function listWatched(models: readonly Model[]): Watched {
   const tables: WatchedTable[] = []
   const own = new Set<string>()
   const names = new Set(models[0]!.resources.flatMap(({ accepted }) => accepted))
   for (const { entity } of models[0]!.entities) {
     const found = findResource(entity, models)
-    // Classes that share a table are reported as their root, so that each row is reported once.
+    // Classes that share a table are reported as their root, each row once.
     const resource = found.source.kind === 'table' ? findHierarchyRoot(found) : findTableResource(found)
     if (resource.readOnly || resource.key.length === 0 || own.has(resource.table)) continue
     const isFirst = models[0]!.byEntity.has(entity)
@@ -49,7 +46,7 @@ export function listWatched(models: readonly Model[]): Watched {
   const lists = tables.flatMap(table =>
     table.resource.attributes.flatMap((attribute): WatchedList[] => {
       if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot' || attribute.hidden) return []
-      // The rows of a pivot table that is an entity are records themselves.
+      // A pivot table that is an entity has records of its own.
       return attribute.via.owner && !own.has(attribute.via.table)
         ? [{ table, attribute: { ...attribute, name: shownName(attribute), via: attribute.via } }]
         : []
@@ -58,15 +55,11 @@ export function listWatched(models: readonly Model[]): Watched {
   return { tables, lists }
 }
 
-/**
- * Returns a resource with only the columns of its own table, where its rows are spread over several tables. Each table reports its own
- * columns.
- */
+/** If a record has rows in several tables, each reports its own columns. */
 function findTableResource(resource: Resource): Resource {
   return { ...resource, source: { kind: 'table' }, hierarchy: undefined }
 }
 
-/** Leaves out the fields of another table of the hierarchy. */
 function listTableFields(field: Field, { source, table }: Resource): Field[] {
   const columns = source.kind === 'joined' ? source.tables.find(part => part.table === table)!.columns : []
   const isOwn = listColumns(field).every(column => columns.includes(column))
@@ -85,12 +78,12 @@ function findResource(entity: object, models: readonly Model[]): Resource {
   return serving?.byEntity.get(entity) ?? models[0]!.entities.find(resource => resource.entity === entity)!
 }
 
-/** The field of what an open resource keeps beside its model. */
+/** What an open resource has learned. */
 function listHolder({ open }: Resource): Field[] {
   return open === undefined ? [] : [{ kind: 'scalar', attribute: open.holder }]
 }
 
-/** Leaves out fields that are not in the row: computed attributes, and relations whose key is in the other table. */
+/** Leaves out computed attributes, and relations whose key is in the other table. */
 function listRowFields(field: Field): Field[] {
   switch (field.kind) {
     case 'scalar': {
@@ -113,13 +106,12 @@ function listRowFields(field: Field): Field[] {
   }
 }
 
-/** The changes of one record so far. */
 interface RowState {
   readonly resource: string
   readonly id: string | number
-  /** The ID by which clients know it, where that is another one. */
+  /** The ID that clients know, if another. */
   shown: string | number | undefined
-  /** Whether its own row has changed, and not only one of its lists. */
+  /** Whether the row has changed, not only lists of the record. */
   row: boolean
   before: JsonRecord | null
   after: JsonRecord | null
@@ -127,8 +119,8 @@ interface RowState {
 }
 
 /**
- * Merges changes in the order in which the records were first touched. An insert and an update make an insert, an insert and a delete
- * make nothing, a delete and an insert make an update.
+ * In the order of the first change of each record. Insert and update make an insert, insert and delete nothing, delete and insert an
+ * update.
  */
 export function computeNetChanges(raw: readonly RawChange[]): Change[] {
   const states = new Map<string, RowState>()
@@ -159,7 +151,7 @@ export function computeNetChanges(raw: readonly RawChange[]): Change[] {
       continue
     }
     const [before, after] = [change.before(), change.after()]
-    // A row with another ID is another record.
+    // Another ID, another record.
     if (before !== undefined && after !== undefined && before.id !== after.id) {
       moved(change.table, before, undefined)
       moved(change.table, undefined, after)

@@ -1,4 +1,4 @@
-/** Create entry: masks its secrets, and computes the net changes of its rows. */
+/** Create entry: masks secrets and computes net changes. */
 import { computeNetChanges, type Change } from './changes.ts'
 import type { RawChange } from '../../records/database/changes.ts'
 import type { Model } from '../../model/model.ts'
@@ -7,21 +7,18 @@ import { BodyText, type JournalRecord } from './journal-record.ts'
 import type { Masked, Secrets } from './redact.ts'
 import type { JournalEntry, RequestSummary } from './journal-entry.ts'
 
-/** Changes that a summary names. */
 const NAMED_CHANGES = 50
 
 const NO_CHANGES: readonly RawChange[] = Object.freeze([])
 
-/** What entries are made by. */
 export interface EntryParts {
   readonly secrets: Secrets
-  /** The model of requests that have no target. */
+  /** The model for requests without a target. */
   readonly first: Model
-  /** Whether the database reports the rows that change. */
+  /** Whether the database reports changed rows. */
   readonly isRecording: boolean
 }
 
-/** Makes the entry of a request that has been answered. */
 export function createEntry(record: JournalRecord, { secrets, first, isRecording }: EntryParts): JournalEntry {
   const masked = maskRecord(record, secrets, first)
   const { id, at, method, path, query, status, duration, ...others } = listFacts(record, masked)
@@ -72,7 +69,6 @@ function listChanges({ changes }: JournalRecord, masked: Masked): readonly Chang
   return Object.freeze(computeNetChanges(changes ?? NO_CHANGES).map(change => masked.copy(change) as Change))
 }
 
-/** Returns the parts of a request without its secrets. */
 export function maskRecord(record: JournalRecord, secrets: Secrets, first: Model): Masked {
   const { method, depth, pairs, body, resource, attribute, model = first, response, failure } = record
   return secrets.mask({
@@ -89,7 +85,6 @@ export function maskRecord(record: JournalRecord, secrets: Secrets, first: Model
   })
 }
 
-/** Formats an error for the journal. */
 function formatError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return 'code' in error && typeof error.code === 'string' ? error.code : `${error.name}: ${error.message}`

@@ -1,7 +1,4 @@
-/**
- * Difference: which records two states of a world differ in, in the form of the journal. Reads all rows of both, whatever has happened in
- * between.
- */
+/** Difference: compares all rows of two states of a world. */
 import type { Connection } from '../../records/database/connection.ts'
 import type { Resource, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { Watched, WatchedTable } from '../../records/database/changes.ts'
@@ -13,13 +10,12 @@ import { readRecords, type JsonRecord } from '../../records/read/run-read.ts'
 import type { Change } from './changes.ts'
 import { idNames } from '../../model/key.ts'
 
-/** Rows of both states together that are compared at most. */
 const MAX_ROWS = 400_000
 
-/** Begins the names of the parts of a key, as no attribute does. */
+/** Begins the names of key parts, as no attribute does. */
 const KEY = '\0'
 
-/** @throws Error where there are too many rows to compare. */
+/** @throws Error for too many rows */
 export async function findDifference(watched: Watched, before: Connection, after: Connection): Promise<Change[]> {
   const tables = watched.tables.map(({ resource }) => resource.table)
   const counts = [...(await before.countRows(tables)), ...(await after.countRows(tables))]
@@ -41,7 +37,7 @@ export async function findDifference(watched: Watched, before: Connection, after
   return changes
 }
 
-/** All records of a table, with what the rows themselves hold, and the IDs of many-to-many lists. */
+/** Reads all records of a table, with the IDs of many-to-many lists. */
 function planAll({ resource, fields }: WatchedTable, { lists }: Watched): ReadPlan {
   const links = lists
     .filter(list => list.table.resource === resource)
@@ -58,7 +54,6 @@ function planAll({ resource, fields }: WatchedTable, { lists }: Watched): ReadPl
   }
 }
 
-/** Reads all records of a table, by their IDs. */
 export async function readTable(table: WatchedTable, watched: Watched, connection: Connection): Promise<Map<string | number, JsonRecord>> {
   const { dialect } = connection
   const compiled = dialect.compile(planAll(table, watched))
@@ -67,7 +62,7 @@ export async function readTable(table: WatchedTable, watched: Watched, connectio
   return new Map(records.map(record => takeKey(table, record)))
 }
 
-/** A part of the key under a name of its own: clients may not see it, or see it under another one. */
+/** Clients may not see a key part, or see it renamed. */
 function keyField({ byName }: Resource, name: string): Field {
   const attribute = byName.get(name) as ScalarAttribute | ToOneAttribute
   return attribute.kind === 'scalar'
@@ -75,7 +70,6 @@ function keyField({ byName }: Resource, name: string): Field {
     : { kind: 'reference', attribute: { ...attribute, name: KEY + name, render: undefined } }
 }
 
-/** Takes the parts of the key out of a record. */
 function takeKey({ resource }: WatchedTable, record: JsonRecord): [string | number, JsonRecord] {
   const names = idNames(resource)
   const parts = names.map(name => record[KEY + name])
@@ -85,7 +79,6 @@ function takeKey({ resource }: WatchedTable, record: JsonRecord): [string | numb
   return [id, shown]
 }
 
-/** A part of an ID, as it stands in a path. */
 function formatPart(part: unknown): string {
   return encodeURIComponent(String(part)).replaceAll('~', '%7E')
 }

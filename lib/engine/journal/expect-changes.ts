@@ -1,7 +1,4 @@
-/**
- * Asserts which rows some work changes. Expected numbers are compared with the row counts before and after the work; expected inserts,
- * updates and deletes with the changes that the database reports.
- */
+/** Asserts which rows some work changes, by row counts before and after or by the database's reports. */
 import type { AssertionError } from 'node:assert'
 import { builtin } from '../../foundation/base/builtins.ts'
 import { computeNetChanges, type Change } from './changes.ts'
@@ -13,24 +10,18 @@ import type { Journal } from './journal.ts'
 import { checkNames, formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { ExpectedChange, ExpectedChanges } from './expected-changes.ts'
 
-/** The parts of the engine that an assertion needs. */
 interface ExpectServices {
   readonly tables: readonly WatchedTable[]
   readonly connection: Pick<Connection, 'countRows'>
   readonly recorder: ChangeRecorder
-  /** Undefined when no journal is kept. */
+  /** Undefined without a journal. */
   readonly journal: Journal | undefined
 }
 
 const COUNTS = ['inserted', 'updated', 'deleted'] as const
 const REST = '*'
 
-/**
- * Runs the work and checks the changed rows.
- *
- * @throws TypeError for a malformed expectation or an unknown resource; AssertionError when other rows have changed; any error of the
- * work.
- */
+/** @throws TypeError for a malformed expectation or an unknown resource; AssertionError when other rows have changed; errors of the work */
 export async function expectChanges<T>(expected: ExpectedChanges, work: () => T | Promise<T>, services: ExpectServices): Promise<T> {
   if (!services.recorder.isRecording)
     throw new Error(
@@ -79,7 +70,6 @@ function check(expected: ExpectedChanges, { tables }: ExpectServices): Map<strin
   return checked
 }
 
-/** Finds the table of a resource by any name that the resource has. */
 function findTable(name: string, tables: readonly WatchedTable[]): WatchedTable | undefined {
   return tables.find(({ resource, name: own }) => own === name || (resource.served && resource.accepted.includes(name)))
 }
@@ -103,7 +93,6 @@ function countChanges(changes: readonly Change[], name: string): Counts {
   return counts
 }
 
-/** The expectation for a resource and its outcome. */
 interface ExpectationLine {
   readonly name: string
   readonly met: boolean
@@ -123,7 +112,7 @@ function judge(name: string, checked: ReadonlyMap<string, ExpectedChange>, diffe
 }
 
 function failure(lines: readonly ExpectationLine[], requests: readonly JournalEntry[], changes: readonly Change[]): AssertionError {
-  // Unnamed resources that met their expectation are left out.
+  // Unnamed resources are listed only if unmet.
   const listed = lines.filter(({ met, rest }) => !met || !rest)
   const rows = listed.map(({ name, expected, actual, met, rest }) => [
     met ? ' ' : '!',
@@ -153,10 +142,9 @@ function describe(value: number | Counts | 'any'): string {
   return parts.length === 0 ? 'nothing' : parts.join(', ')
 }
 
-/** Limit of the requests that a message lists. */
+/** Limit of listed requests. */
 const MAX_REQUESTS = 20
 
-/** Lists the requests with their changes. */
 function findCauses(requests: readonly JournalEntry[], changes: readonly Change[]): string[] {
   const shown = requests.slice(-MAX_REQUESTS)
   const lines = shown.map(

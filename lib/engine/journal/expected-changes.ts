@@ -1,14 +1,14 @@
-/** Expected changes: which rows some work is expected to change. */
+/** Expected changes: the rows that some work should change. */
 
-/** The expected inserts, updates and deletes of a resource. Default: 0 each. */
+/** Default: 0 each. */
 export interface RowCounts {
   readonly inserted?: number
   readonly updated?: number
   readonly deleted?: number
 }
 
-/** The expectation for a resource: the difference of its row count, its changes by kind, or anything. */
+/** The difference of a resource's row count, its changes by kind, or anything. */
 export type ExpectedChange = number | RowCounts | 'any'
 
-/** The expectations by resource. `*` stands for all resources that are not named (default: 0, their row count stays the same). */
+/** Expectations by resource. `*` stands for all other resources (default: 0, an unchanged row count). */
 export type ExpectedChanges = Readonly<Record<string, ExpectedChange>>

@@ -1,18 +1,16 @@
 /**
- * HAR: the journal as an HTTP Archive 1.2, which network panels of browsers and tools for HTTP open. Headers and cookies are empty, since
- * the journal has none; what HAR has no member for stands in members that begin with "_".
+ * HAR: writes the journal as an HTTP Archive 1.2, for network panels of browsers. The journal has no headers and cookies. Members that HAR
+ * lacks begin with "_".
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { JournalEntry } from './journal-entry.ts'
 
-/** A name and a value. */
 export interface HarPair {
   readonly name: string
   readonly value: string
 }
 
-/** One request and its answer. */
 export interface HarEntry {
   readonly startedDateTime: string
   /** Milliseconds. */
@@ -29,7 +27,7 @@ export interface HarEntry {
     readonly bodySize: number
   }
   readonly response: {
-    /** 0 where there was no answer. */
+    /** 0 without an answer. */
     readonly status: number
     readonly statusText: string
     readonly httpVersion: string
@@ -43,14 +41,13 @@ export interface HarEntry {
   }
   readonly cache: object
   readonly timings: { readonly send: number; readonly wait: number; readonly receive: number }
-  /** The ID of the request in the journal. */
+  /** The ID in the journal. */
   readonly _id: number
   readonly _test?: string
   readonly _fault?: string
   readonly _changes?: JournalEntry['changes']
 }
 
-/** An HTTP Archive. */
 export interface Har {
   readonly log: {
     readonly version: '1.2'
@@ -59,13 +56,12 @@ export interface Har {
   }
 }
 
-/** Options of `engine.har`. */
 export interface HarOptions {
   /** Scheme and host of the URLs. Default: `http://localhost`. */
   readonly origin?: string
 }
 
-/** @throws TypeError for an unknown option, and for an origin that is none. */
+/** @throws TypeError for an unknown option or an invalid origin */
 export function readHarOrigin(options: HarOptions): string {
   checkNames(options, ['origin'], 'engine.har')
   const { origin = 'http://localhost' } = options
@@ -76,7 +72,6 @@ export function readHarOrigin(options: HarOptions): string {
 
 const JSON_TYPE = 'application/json'
 
-/** The version of what this file writes, for those who read it. */
 const FORM = '1'
 
 /** @param origin scheme and host of the URLs: `http://localhost` */
@@ -119,14 +114,14 @@ function writeRequest({ method, path, query, body }: JournalEntry, origin: strin
   }
 }
 
-/** Returns a pair as it stands in a URL: `['age>=', '18']` is `age>=18`, and `['age>', '18']` a name without a value, `age>18`. */
+/** In a URL, `['age>=', '18']` is `age>=18`, and `['age>', '18']` a name without a value, `age>18`. */
 function splitPair(name: string, value: string): HarPair & { readonly bare: boolean } {
   if (/[<>]$/.test(name)) return { name: name + value, value: '', bare: true }
   return { name: name.replace(/=$/, ''), value, bare: false }
 }
 
 function encode(text: string): string {
-  // A lone surrogate has no form in a URL.
+  // A lone surrogate cannot be encoded.
   return encodeURIComponent(text.toWellFormed()).replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%20', '+')
 }
 

@@ -1,7 +1,4 @@
-/**
- * Journal record: what a request leaves of itself while it runs, and what that weighs: references, of which an entry is made when the
- * journal is read, and a copy of its body.
- */
+/** Journal record: references to the parts of a request, and a copy of its body. Entries are made later, when the journal is read. */
 import type { ChangeSink, RawChange } from '../../records/database/changes.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { Request } from '../../records/request/parse-request.ts'
@@ -11,16 +8,15 @@ import { findText } from '../../foundation/base/json.ts'
 import type { RunStatement, Trace } from '../../foundation/base/trace.ts'
 import type { JournalEntry } from './journal-entry.ts'
 
-/** Bytes of the bodies and changed rows that are kept, of all requests together. */
+/** Bytes of all kept bodies and changed rows. */
 export const MAX_BYTES = 32 << 20
 
-/** How many objects something holds, and about how many bytes. */
 interface Weight {
   objects: number
   bytes: number
 }
 
-/** The body of a request as its text, which takes less memory and time than a copy where it is long. */
+/** A long body as text, which takes less memory and time than a copy. */
 export class BodyText {
   readonly text: string
 
@@ -29,58 +25,53 @@ export class BodyText {
   }
 }
 
-/** A request in the journal. */
 export class JournalRecord implements ChangeSink {
   readonly nested: boolean
-  /** The generation of the journal in which it began. */
+  /** The journal's generation at the start. */
   readonly life: number
-  /** Its number in the journal; 0 until it has been answered. */
+  /** 0 until the request is answered. */
   id = 0
-  /** When it came, by the clock of the engine: milliseconds since 1970. */
+  /** By the engine's clock: milliseconds since 1970. */
   readonly at: number
-  /** The test that has sent it, as its header `X-Test` says. */
   test: string | undefined = undefined
-  /** The ID of the fault that it has met. */
   fault: string | undefined = undefined
-  /** Whose token it has. */
   user: string | undefined = undefined
-  /** When it began. After its end, how long it took. */
+  /** The start; after the end, the duration. */
   time = performance.now()
   ended = false
-  /** Method and path as they were sent. After parsing: upper case, and without the query. */
+  /** As sent. After parsing: upper case, and without the query. */
   method: string
   path: string
-  /** The number of segments after the version. Undefined when the path could not be read. */
+  /** Segments after the version. Undefined for an unreadable path. */
   depth: number | undefined = undefined
-  /** Undefined when path or query could not be read. */
+  /** Undefined if unreadable. */
   pairs: readonly Pair[] | undefined = undefined
   model: Model | undefined = undefined
-  /** The resource of the body and the query, and the attribute whose value the body is. */
+  /** The resource of body and query; the attribute whose value the body is. */
   resource: Resource | undefined = undefined
   attribute: string | undefined = undefined
   body: unknown = undefined
   status: number | undefined = undefined
   response: unknown = undefined
-  /** The approximate size of the answer. */
+  /** An estimate. */
   bytes = 0
   records = 0
   failure: unknown = undefined
   changes: RawChange[] | undefined = undefined
-  /** About how many bytes they hold. */
+  /** An estimate. */
   changedBytes = 0
-  /** The changes were too many to be kept, with those of others. */
+  /** Whether changes were dropped, since too many. */
   isForgotten = false
-  /** Milliseconds at each stage, where they are measured. */
+  /** Milliseconds by stage, if measured. */
   timing: Readonly<Record<string, number>> | undefined = undefined
-  /** What it has run, where that is kept. */
   trace: Trace | undefined = undefined
-  /** The same as it is shown, where it comes from a recording. */
+  /** From a recording. */
   ran: object | undefined = undefined
-  /** Its entry, once it has been read. */
+  /** Made on first reading. */
   shown: JournalEntry | undefined = undefined
 
   /**
-   * @param life the generation of the journal in which it begins
+   * @param life the generation of the journal
    * @param at milliseconds since 1970
    */
   constructor(method: string, target: string, nested: boolean, life: number, at: number) {
@@ -91,13 +82,12 @@ export class JournalRecord implements ChangeSink {
     this.nested = nested
   }
 
-  /** Records the body: as the text that it has just been parsed from, or else a copy. */
+  /** Keeps the text of a body that was just parsed, else a copy. */
   keep(body: unknown): void {
     const text = findText(body)
     this.body = text === undefined ? copyBody(body) : new BodyText(text)
   }
 
-  /** Records the parsed path and query. */
   parsed({ method, path, segments, query }: Request): void {
     this.method = method
     this.path = path
@@ -105,14 +95,13 @@ export class JournalRecord implements ChangeSink {
     this.pairs = query.pairs
   }
 
-  /** The characters of the names and values of the query. */
+  /** In characters. */
   get queryLength(): number {
     let length = 0
     for (const { name, value } of this.pairs ?? []) length += name.length + value.length
     return length
   }
 
-  /** Measures what is kept: objects and records, and about how many bytes what was sent takes. */
   measure(): Weight {
     const { body, response, trace } = this
     const weight = { objects: 0, bytes: 0 }
@@ -120,14 +109,14 @@ export class JournalRecord implements ChangeSink {
     if (body !== undefined) weighBody(body, weight)
     if (trace?.statements !== undefined) weight.bytes += weighStatements(trace.statements)
     if (typeof response !== 'object' || response === null) return weight
-    // The records that the database gave, or those of a list, which has a count; else one.
+    // A list counts its records, any other answer at least one.
     const { count, resource } = response as { readonly count?: unknown; readonly resource?: string }
     const listed = count === undefined ? undefined : (response as Readonly<Record<string, unknown>>)[String(resource)]
     weight.objects += Math.max(Array.isArray(listed) ? listed.length : 1, this.records)
     return weight
   }
 
-  /** Records the target of the request. It refers to the model only, so that the other parts of the request can be freed. */
+  /** Refers only to the model, so that the rest of the request can be freed. */
   resolved(target: Target, model: Model): void {
     this.model = model
     if (target.kind === 'index' || target.kind === 'own') return
@@ -153,7 +142,7 @@ export class JournalRecord implements ChangeSink {
   }
 }
 
-/** Copies a body that is known to be JSON, so that later changes of the body do not reach the journal. */
+/** Later changes of the body must not reach the journal. */
 function copyBody(body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body
   if (Array.isArray(body)) return body.map(copyBody)
@@ -167,7 +156,6 @@ function copyBody(body: unknown): unknown {
   return copy
 }
 
-/** Adds what a kept body weighs. */
 function weighBody(body: unknown, sent: Weight): void {
   if (body instanceof BodyText) {
     sent.objects++
@@ -182,14 +170,14 @@ function weighBody(body: unknown, sent: Weight): void {
     return
   }
   sent.objects++
-  // `for in` spares the array of all values, which costs more than the loop. The body is a plain copy, which inherits nothing.
+  // Without an array of values, which costs more than the loop. The body inherits nothing.
   for (const name in body) {
     sent.bytes += 16
     weighBody((body as Record<string, unknown>)[name], sent)
   }
 }
 
-/** Texts of statements are shared by the requests of one shape: what counts are the values. */
+/** Only parameters count: requests of one shape share the texts of statements. */
 function weighStatements(statements: readonly RunStatement[]): number {
   let bytes = 0
   for (const { parameters } of statements) {

@@ -1,7 +1,4 @@
-/**
- * Keeps the requests that the engine has answered, the newest last, with the rows that each has changed. A request only leaves references
- * here. Entries are made, without secrets, when they are read.
- */
+/** Keeps references to answered requests, the newest last. Entries without secrets are made on reading. */
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import type { Surroundings } from '../../foundation/base/surroundings.ts'
@@ -10,39 +7,33 @@ import { createEntry, type EntryParts } from './create-entry.ts'
 import type { JournalEntry } from './journal-entry.ts'
 import { JournalRecord, MAX_BYTES } from './journal-record.ts'
 
-/**
- * Limit of the bodies that are kept: records of all levels. Bodies that outlive a collection make the heap grow: 10,000 records double it.
- */
+/** Of all levels. Bodies that outlive garbage collections make the heap grow: 10,000 records double it. */
 const MAX_RECORDS = 3000
-/** Characters of a query above which it is dropped together with the bodies. */
+/** In characters: longer queries are dropped with the bodies. */
 const LONG_QUERY = 1000
 
-/** What a journal is made of. */
 interface JournalParts extends EntryParts {
   /** Number of requests to keep; at least 1. */
   readonly capacity: number
   readonly clock: Pick<Clock, 'time'>
-  /** The request that code runs in, so that changed rows are attributed to it. */
+  /** The request to which changed rows belong. */
   readonly running: Surroundings<JournalRecord>
 }
 
 export class Journal {
   readonly #parts: JournalParts
   readonly #running: Surroundings<JournalRecord>
-  /** A ring: when it is full, the oldest record is at `#start`. */
+  /** A ring: when full, the oldest record is at `#start`. */
   #records: JournalRecord[] = []
-  /** The weights of the records, in arrays of their own: so a record that leaves is not read again, which would cost a cache miss. */
+  /** Weights in arrays of their own: reading a record that leaves would cost a cache miss. */
   #weights: number[] = []
   #sizes: number[] = []
   #start = 0
-  /** Number of all requests so far. */
   #count = 0
   #weight = 0
   #size = 0
   #life = 0
-  /** The number of the oldest request whose bodies are kept. */
   #oldestKept = 0
-  /** Whether requests keep what they have run. */
   keepsStatements = false
   #answered: ((record: JournalRecord) => void) | undefined
 
@@ -55,19 +46,17 @@ export class Journal {
     return new JournalRecord(method, target, this.#running.current !== undefined, this.#life, this.#parts.clock.time())
   }
 
-  /** Records the answer of a request. */
   end(record: JournalRecord, response: RestResponse): void {
     if (record.ended || record.life !== this.#life) return
     record.ended = true
     record.time = performance.now() - record.time
     record.status = response.status
-    // A body that is made while it is sent is not kept.
+    // A streamed body is not kept.
     record.response = response.body instanceof TextStream ? undefined : response.body
     const { objects, bytes } = record.measure()
     this.#push(record, objects, record.bytes + bytes + record.changedBytes)
   }
 
-  /** Records that `handle` rejects. */
   fail(record: JournalRecord, error: unknown): void {
     if (record.ended || record.life !== this.#life) return
     record.ended = true
@@ -103,7 +92,6 @@ export class Journal {
     this.#answered?.(record)
   }
 
-  /** From now on this function hears of each request that has been answered. */
   tell(answered: ((record: JournalRecord) => void) | undefined): void {
     this.#answered = answered
   }
@@ -122,22 +110,21 @@ export class Journal {
     record.shown = undefined
   }
 
-  /** Finds the index of a record by its age, where the oldest is 0. */
+  /** @param age 0 for the oldest */
   #findIndex(age: number): number {
     return (this.#start + age) % this.#records.length
   }
 
-  /** The number of requests so far, as a starting point for `since`: the ID of the last one. */
+  /** The ID of the last request, for `since`. */
   get position(): number {
     return this.#count
   }
 
-  /** Returns the requests since a position, as far as they are still kept: with an ID above it. */
+  /** Returns kept requests with a higher ID. */
   since(position: number): JournalEntry[] {
     return this.recordsSince(position).map(record => this.show(record))
   }
 
-  /** Returns the same, without entries being made of them. */
   recordsSince(position: number): JournalRecord[] {
     const oldest = this.#count - this.#records.length
     const records: JournalRecord[] = []
@@ -146,21 +133,19 @@ export class Journal {
     return records
   }
 
-  /** Finds a request by its ID, as long as it is kept. */
   find(id: number): JournalRecord | undefined {
     const oldest = this.#count - this.#records.length
     return id > oldest && id <= this.#count ? this.#records[this.#findIndex(id - oldest - 1)] : undefined
   }
 
-  /** Returns the entry of a request, which is made when it is first asked for. */
   show(record: JournalRecord): JournalEntry {
     return (record.shown ??= createEntry(record, this.#parts))
   }
 
   /**
-   * Begins with requests of a recording, whose IDs follow each other.
+   * Begins with a recording, whose IDs are consecutive.
    *
-   * @param requests the entries, each with what the request has run
+   * @param requests the entries, each with its statements
    */
   adopt(requests: readonly { readonly entry: JournalEntry; readonly ran: object }[]): void {
     const { capacity } = this.#parts
@@ -179,7 +164,7 @@ export class Journal {
     this.#oldestKept = this.#count
   }
 
-  /** Begins a new generation. Requests that still run belong to the one before, and are not recorded. */
+  /** Begins a new generation, without the requests that are running. */
   reset(): void {
     this.#life++
     this.clear()

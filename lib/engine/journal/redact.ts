@@ -1,6 +1,5 @@
 /**
- * Removes secrets from copies of requests and answers: values of hidden and private attributes, passwords, tokens and log-in data, also
- * where an error text repeats them.
+ * Removes secrets from copies of requests and answers: hidden and private attributes, passwords, tokens, log-in data, also in error texts.
  */
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
@@ -8,34 +7,32 @@ import { isValue, tableColumns, type EmbeddedAttribute, type Model, type Resourc
 import { textOfPair, type Pair } from '../../records/request/query-string.ts'
 import { findSession, type SessionPaths } from '../../records/request/session-paths.ts'
 
-/** The replacement of a secret. */
 export const SECRET = '[secret]'
 
-/** Names of secrets in any API, in the model or not. */
+/** Secret in any API, in the model or not. */
 const SECRET_NAME =
   /^authorization$|(?:^|[_-])(?:auth|access|refresh|id|bearer|session|csrf)[_-]?token$|pass(?:word|wd|phrase)(?:[_-]?(?:hash|confirmation|confirm|repeat|again))?$/i
 
-/** A JSON Web Token, or the beginning of one: a header that is a JSON object, a dot, and any following parts. */
+/** A JSON Web Token, or its beginning: the header, a dot, further parts. */
 const TOKEN = /eyJ[\w-]{6,}(?:\.[\w-]*)+/g
 
-/** Length below which a secret is not searched for in other texts, where it would occur by chance. */
+/** Shorter secrets would occur in other texts by chance. */
 const MIN_ECHO = 4
 
 /** Characters of a value that error texts repeat. */
 const REPEATED = 100
 
-/** The attributes of an object; undefined where the model does not know the object. */
+/** Undefined if the model does not know the object. */
 type Shape = Pick<Resource | EmbeddedAttribute, 'byName'> | undefined
 
-/** The parts of a request and its answer that may hold secrets. */
 interface RedactedExchange {
   readonly method: string
   readonly path: string
-  /** The number of segments after the version; undefined where the path could not be read. */
+  /** Segments after the version; undefined for an unreadable path. */
   readonly depth: number | undefined
   readonly pairs: readonly Pair[]
   readonly body: unknown
-  /** The resource of the body and the query, and the attribute whose value the body is. */
+  /** The resource of body and query; the attribute whose value the body is. */
   readonly resource: Resource | undefined
   readonly attribute: string | undefined
   readonly model: Model
@@ -43,20 +40,18 @@ interface RedactedExchange {
   readonly error: string | undefined
 }
 
-/** The parts without secrets. */
 export interface Masked {
   readonly path: string
   readonly query: readonly (readonly [string, string])[]
   readonly body: unknown
   readonly response: unknown
   readonly error: string | undefined
-  /** Copies another value of the same request, such as a row that it has changed. */
+  /** Copies another value of the request, such as a changed row. */
   readonly copy: (value: unknown) => unknown
 }
 
-/** What of the log-in decides about secrets. */
 interface LogInFacts {
-  /** The member of the log-in's body that identifies the user, which is not secret. */
+  /** The member of a log-in's body that names the user; not secret. */
   readonly identifier: string
   readonly password: string
   readonly paths: SessionPaths
@@ -80,12 +75,11 @@ export class Secrets {
     this.#columns = new Set(models.flatMap(({ entities }) => entities.flatMap(listHiddenColumns)))
   }
 
-  /** Whether a column of that name, in any table, is secret. */
   isSecretColumn(column: string): boolean {
     return this.#columns.has(column) || SECRET_NAME.test(column)
   }
 
-  /** Returns a text that a row holds without the secrets in it: tokens, and members of JSON by their names. */
+  /** Removes tokens, and members of JSON with secret names. */
   maskStored(text: string): string {
     const masked = maskTokens(text)
     if (!/^\s*[[{]/.test(masked)) return masked
@@ -93,7 +87,7 @@ export class Secrets {
     try {
       value = JSON.parse(masked)
     } catch {
-      // A text that only looks like JSON.
+      // Only looks like JSON.
       return masked
     }
     const copy = JSON.stringify(new Mask(this.#names, undefined).copy(value, undefined))
@@ -115,7 +109,7 @@ export class Secrets {
     const bodyShape = attribute === undefined ? resource : undefined
     const wrapped = attribute === undefined ? body : { [attribute]: body }
     const wrappedShape = attribute === undefined ? bodyShape : resource
-    // All secrets are collected first, so that their repetitions are found in the other parts.
+    // First collects all secrets, to find their repetitions.
     if (identifier !== undefined) mask.gatherLogIn(body, identifier)
     else if (isSecretBody) mask.gather(body)
     else mask.gatherIn(wrapped, wrappedShape)
@@ -152,7 +146,7 @@ function listHiddenNames({ attributes }: Pick<Resource | EmbeddedAttribute, 'att
   })
 }
 
-/** Lists the columns that hold hidden values, alone or inside a document. */
+/** Also columns of documents with hidden values. */
 function listHiddenColumns({ attributes }: Pick<Resource | EmbeddedAttribute, 'attributes'>): string[] {
   return attributes.flatMap(attribute => {
     if (attribute.kind === 'toOne' || attribute.kind === 'toMany') return []
@@ -167,12 +161,11 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    // A path that cannot be decoded is refused. The journal shows it as it was sent.
+    // Such a path is refused, and shown as sent.
     return segment
   }
 }
 
-/** Returns the value if it is an object. */
 function asObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
 }
@@ -184,20 +177,20 @@ class Mask {
   readonly #echoes = new Set<string>()
   #pattern: RegExp | undefined
 
-  /** @param resource the resource of the request, whose attributes the errors name */
+  /** @param resource whose attributes errors name */
   constructor(names: ReadonlySet<string>, resource: Shape) {
     this.#names = names
     this.#resource = resource
   }
 
-  /** Whether the value under a name is secret, by the model or else by the name. */
+  /** The model decides, else the name. */
   isSecret(name: string, shape: Shape): boolean {
     if (SECRET_NAME.test(name)) return true
     const attribute = shape?.byName.get(name)
     return attribute === undefined ? this.#names.has(name) : attribute.hidden
   }
 
-  /** Whether the name of a query parameter is secret: alternatives of dotted paths. */
+  /** Takes dotted paths, separated by `|`. */
   isSecretPath(name: string, resource: Shape): boolean {
     return name
       .replace(/^!+/, '')
@@ -205,7 +198,7 @@ class Mask {
       .some(path => {
         let shape = resource
         for (const part of path.split('.')) {
-          // The position in a list.
+          // A position in a list.
           if (/^\d+$/.test(part)) continue
           if (this.isSecret(part, shape)) return true
           shape = findShape(shape, part)
@@ -214,16 +207,16 @@ class Mask {
       })
   }
 
-  /** Collects all texts and numbers of a secret value. */
+  /** Collects all texts and numbers of a secret. */
   gather(value: unknown): void {
     if (typeof value === 'string' || typeof value === 'number') {
       const text = String(value)
       if (text.length < MIN_ECHO) return
-      // The plain text, and its spellings in JSON, in a path and in the link to another page.
+      // Plain, and as spelled in JSON, in paths and in links to pages.
       const spellings = [text, JSON.stringify(text).slice(1, -1)]
       if (text.isWellFormed())
         spellings.push(encodeURIComponent(text), textOfPair({ name: '', operator: '', value: text, bare: false }).slice(1))
-      // An error text repeats only the beginning of a long value.
+      // Error texts repeat only the beginning of a long value.
       for (const spelling of spellings) this.#echoes.add(spelling).add(spelling.slice(0, REPEATED))
     } else if (Array.isArray(value)) {
       for (const item of value) this.gather(item)
@@ -232,7 +225,7 @@ class Mask {
     }
   }
 
-  /** Collects a token in a path, which may be percent-encoded. Error texts repeat the beginning of a segment as it was sent. */
+  /** Collects an encoded token: error texts repeat segments as sent. */
   gatherSegment(segment: string): void {
     const plain = decodeSegment(segment)
     if (plain !== segment && maskTokens(plain) !== plain) this.#echoes.add(segment).add(segment.slice(0, REPEATED))
@@ -253,14 +246,14 @@ class Mask {
     const credentials = asObject(body)
     if (credentials === undefined) this.gather(body)
     for (const [name, item] of Object.entries(credentials ?? {})) if (name !== identifier || typeof item === 'object') this.gather(item)
-    // A user whose password equals their name has revealed it already.
+    // A password equal to the user's name is revealed already.
     const own = credentials?.[identifier]
     if (typeof own === 'string') this.#echoes.delete(own)
   }
 
   text(text: string): string {
     if (this.#echoes.size > 0) {
-      // The longest first, because a secret may contain another one.
+      // Longest first: a secret may contain another.
       this.#pattern ??= new RegExp(
         [...this.#echoes]
           .toSorted((a, b) => b.length - a.length)
@@ -273,7 +266,6 @@ class Mask {
     return maskTokens(text)
   }
 
-  /** Masks a segment of a path, which may be percent-encoded. */
   segment(segment: string): string {
     const plain = decodeSegment(segment)
     const masked = this.text(plain)
@@ -286,7 +278,7 @@ class Mask {
     if (Array.isArray(value)) return Object.freeze(value.map(item => this.copy(item, shape, byName)))
     const object = value as Record<string, unknown>
     const copy: Record<string, unknown> = {}
-    // An error names its attribute, and may repeat the value of it.
+    // An error names an attribute, and may repeat its value.
     const about = shape === undefined && typeof object['attribute'] === 'string' && this.isSecretPath(object['attribute'], this.#resource)
     for (const [name, item] of Object.entries(object)) {
       if (item === undefined) continue
@@ -307,7 +299,7 @@ class Mask {
     return Object.freeze(copy)
   }
 
-  /** Copies an answer. Its records have the attributes of the resource that it names; other members of the envelope are not attributes. */
+  /** Records have attributes of the named resource; other members of the envelope are no attributes. */
   copyAnswer(body: unknown, model: Model): unknown {
     const envelope = asObject(body)
     if (envelope === undefined) return this.copy(body, undefined)
@@ -324,13 +316,12 @@ class Mask {
   }
 }
 
-/** Sets a member by a name of the client, including `__proto__`. */
+/** Sets a member, even `__proto__`. */
 function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
   else object[name] = value
 }
 
-/** Finds the shape of the value under a name. */
 function findShape(shape: Shape, name: string): Shape {
   const attribute = shape?.byName.get(name)
   if (attribute === undefined || attribute.kind === 'scalar') return undefined
@@ -338,7 +329,7 @@ function findShape(shape: Shape, name: string): Shape {
   return attribute.kind === 'toOneOf' ? mergeShapes(attribute.branches.map(({ target }) => target)) : attribute.target
 }
 
-/** Merges several shapes: an attribute that is secret in one of them is secret. */
+/** Secret in one shape is secret in all. */
 function mergeShapes(shapes: readonly Resource[]): Shape {
   const attributes = shapes.flatMap(shape => shape.attributes).toSorted((a, b) => Number(a.hidden) - Number(b.hidden))
   return { byName: new Map(attributes.map(each => [each.name, each])) }
@@ -348,7 +339,7 @@ function maskTokens(text: string): string {
   return text.includes('eyJ') ? text.replace(TOKEN, found => (isToken(found) ? SECRET : found)) : text
 }
 
-/** Whether the first part is the header of a token (RFC 7515 section 4). */
+/** Whether the first part is a token's header (RFC 7515 section 4). */
 function isToken(text: string): boolean {
   const header = Buffer.from(text.slice(0, text.indexOf('.')), 'base64url').toString('utf8')
   return /^\{"[\x20-\x7e]*"\s*:/.test(header)

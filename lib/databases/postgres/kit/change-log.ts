@@ -1,7 +1,6 @@
 /**
- * Change log: a table of changed rows. Triggers fill it, also for changes that other programs make. Snapshots are positions in it, `reset`
- * undoes what stands behind one, and the journal reads from it. Only a schema that was empty when an engine first opened it gets the table
- * and the triggers.
+ * Change log: a table of changed rows, filled by triggers, also for changes by other programs. Snapshots are positions in the log, and
+ * `reset` undoes all entries behind a position. Only a schema that an engine found empty gets table and triggers.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
@@ -12,50 +11,44 @@ import { ask, command } from '../server/sessions.ts'
 import { LOG_TABLE, UNDONE_TABLES } from './own-tables.ts'
 import { checkLogRights, checkOwner, describeLacking } from './rights.ts'
 
-/** The function of the triggers, and they themselves. */
+/** The triggers and their function. */
 const TRIGGER = 'mikro_changed'
 
-/** The setting that keeps the triggers silent, in a transaction of the engine's own. */
 export const SILENT = "select set_config('mikro_rest.log', 'off', true)"
 
-/** The setting that lets them write again. */
 export const LOGGED = "select set_config('mikro_rest.log', 'on', true)"
 
-/** Entries that are kept at most, about; those before are forgotten, and what had to go back behind them is refused. */
+/** Approximate number of kept entries. Nothing can go back behind the oldest. */
 const MOST_ENTRIES = 500_000
 
-/** A table whose changed rows are written down. */
 export interface LoggedTable {
   readonly oid: number
   readonly schema: string
   readonly table: string
   /** With its schema, quoted. */
   readonly quoted: string
-  /** The columns that can be written. */
+  /** Columns that can be written. */
   readonly columns: readonly string[]
-  /** The columns of the primary key. */
+  /** The primary key. */
   readonly key: readonly string[]
 }
 
-/** The log of a database. */
 export interface ChangeLog {
-  /** The table of the log, with its schema, quoted. */
+  /** The log's table, with its schema, quoted. */
   readonly quoted: string
   readonly tables: readonly LoggedTable[]
-  /** The schemas whose sequences count keys. */
   readonly schemas: readonly string[]
-  /** Why changes cannot be undone; undefined where they can. */
+  /** Why changes cannot be undone. */
   readonly keepsFrom: string | undefined
 }
 
-/** Finds a table by what the model refers to it by. */
 export function findLogged({ tables, schemas }: ChangeLog, table: string): LoggedTable | undefined {
   const [first, second] = splitTable(table)
   const [schema, own] = second === undefined ? [schemas[0], first] : [first, second]
   return tables.find(each => each.table === own && each.schema === schema)
 }
 
-/** Whether the schemas of the entities hold nothing, extensions aside, so that what is created in them is the engine's own. */
+/** Whether the schemas are empty, except for extensions. */
 export async function isVacant(session: PoolClient, schemas: readonly string[]): Promise<boolean> {
   const found = await ask(
     session,
@@ -66,20 +59,16 @@ export async function isVacant(session: PoolClient, schemas: readonly string[]):
   return found.length === 0
 }
 
-/** Returns the schemas of the entities, the first of which holds the log. */
+/** The first schema holds the log. */
 export async function listSchemas(session: PoolClient, orm: MikroORM): Promise<string[]> {
   const [[current] = []] = await ask(session, 'select current_schema()')
-  // A search path whose schemas are missing has none.
+  // Null if all schemas of the search path are missing.
   const first = givenSchema(orm) ?? (current as string | null) ?? standardSchema(orm)
   const others = [...orm.getMetadata()].flatMap(({ schema }) => (schema === undefined || schema === '*' ? [] : [schema]))
   return [...new Set([first, ...others])]
 }
 
-/**
- * Creates the log in a schema, and the function of the triggers.
- *
- * @param survives whether it must be there after a failure, as which PGlite takes a copy of itself
- */
+/** @param survives whether the log must survive a failure of the server; PGlite copies itself as after a failure */
 export async function createLog(session: PoolClient, schema: string, survives: boolean): Promise<void> {
   const log = `${name(schema)}.${name(LOG_TABLE)}`
   await command(
@@ -102,7 +91,6 @@ export async function createLog(session: PoolClient, schema: string, survives: b
   )
 }
 
-/** Gives the tables of the entities, and those of log-ins, triggers, as far as they lack them. */
 async function addTriggers(session: PoolClient, orm: MikroORM, [first]: readonly string[]): Promise<void> {
   const tables = new Set<string>()
   for (const own of UNDONE_TABLES) tables.add(JSON.stringify([first, own]))
@@ -135,11 +123,7 @@ export async function hasLog(session: PoolClient, schema: string): Promise<boole
   return found === 't'
 }
 
-/**
- * Opens the log of a database that has one.
- *
- * @param readOnly whether nothing may be created; so it is where the server takes no writes
- */
+/** @param readOnly whether nothing may be created, as on a read-only server */
 export async function openLog(session: PoolClient, orm: MikroORM, schemas: readonly string[], readOnly: boolean): Promise<ChangeLog> {
   const quoted = `${name(schemas[0]!)}.${name(LOG_TABLE)}`
   const [[refusesWrites] = []] = await ask(session, 'show transaction_read_only')
@@ -147,7 +131,7 @@ export async function openLog(session: PoolClient, orm: MikroORM, schemas: reado
   if (isKept) {
     await checkLogRights(session, quoted)
     await addTriggers(session, orm, schemas)
-    // Of what went before nothing is known: a server that has failed empties a table that it does not log.
+    // Marks the beginning. After a failure, the server empties the unlogged table, with the mark.
     await command(
       session,
       `insert into ${quoted} (n, tx, tbl, op, old) overriding system value values (0, pg_current_xact_id(), 0, 'W', '0') ` +
@@ -194,13 +178,12 @@ async function findHindrance(session: PoolClient, tables: readonly LoggedTable[]
     : 'the user may not undo changes: that takes a superuser, or "grant set on parameter session_replication_role to" the user'
 }
 
-/** Returns the position of the end of the log. */
 export async function readEnd(session: PoolClient, { quoted }: ChangeLog): Promise<number> {
   const [[end] = []] = await ask(session, `select max(n) from ${quoted}`)
   return Number(end ?? 0)
 }
 
-/** Forgets the oldest entries of a log that has become too long. */
+/** Forgets the oldest entries of a long log. */
 export async function trimLog(session: PoolClient, { quoted }: ChangeLog): Promise<void> {
   await ask(
     session,
@@ -209,19 +192,12 @@ export async function trimLog(session: PoolClient, { quoted }: ChangeLog): Promi
   )
 }
 
-/**
- * Has the server count the entries, after which it plans the statements that read them anew. A role that does not own the log leaves that
- * to the server.
- */
+/** Lets the server count entries and plan statements anew. Without effect if the role does not own the log. */
 export async function measureLog(session: PoolClient, { quoted }: ChangeLog): Promise<void> {
   await command(session, `analyze ${quoted}`)
 }
 
-/**
- * Tells whether entries stand behind a position.
- *
- * @throws Error in one line when some of them have been forgotten.
- */
+/** @throws Error in one line if some entries behind the position have been forgotten */
 export async function findBehind(session: PoolClient, { quoted }: ChangeLog, position: number, what: string): Promise<boolean> {
   const [[forgotten, isBehind] = []] = await ask(
     session,

@@ -1,22 +1,19 @@
-/**
- * Fork databases: creates databases of its own on the server, by copying another one, and drops them. An engine shares them with its forks.
- * Those that a process has left behind, since it was killed, are dropped by the next one that comes by.
- */
+/** Fork databases: copies databases for an engine and its forks, and drops the copies, also copies of killed processes. */
 import { Client } from 'pg'
 import { builtin } from '../../../foundation/base/builtins.ts'
 import { literal, name } from '../../sql/sql.ts'
 import { isLost, unreachable } from '../server/errors.ts'
 
-/** The names of all such databases begin with it; the token of the process and a number follow. */
+/** Followed by the token of the process and a number. */
 const PREFIX = 'mikro_fork_'
 
-/** The class of the advisory locks that say which tokens live. */
+/** The class of advisory locks on the tokens of running processes. */
 const LOCK_CLASS = 731_024_190
 
-/** Milliseconds that connections which have just been closed may need to end. */
+/** In which closed connections should end. */
 const ENDING_MS = 2_000
 
-/** Where databases are created from. */
+/** The database from which databases are created. */
 const MAINTENANCE = 'postgres'
 
 export class ForkDatabases {
@@ -29,22 +26,18 @@ export class ForkDatabases {
   /** Statements run one after another. */
   #last: Promise<unknown> = Promise.resolve()
 
-  /** @param url that of the database of the engine */
+  /** @param url of the engine's database */
   constructor(url: string) {
     this.#url = new URL(url)
   }
 
-  /** An engine uses it until it says `leave`. */
+  /** Counts an engine as a user until `leave`. */
   join(): this {
     this.#users++
     return this
   }
 
-  /**
-   * Closes the connection when nobody uses it any more, after all that is under way.
-   *
-   * @throws what has failed of it.
-   */
+  /** @throws the first error of `drop` */
   async leave(): Promise<void> {
     if (--this.#users > 0) return
     await this.#last
@@ -52,7 +45,7 @@ export class ForkDatabases {
     this.#keeper = undefined
     const client = await keeper
     if (client !== undefined) {
-      // A script that has nothing else to do waits for its end.
+      // Keeps a script alive until the connection has ended.
       keepProcess(client, true)
       await client.end()
     }
@@ -60,7 +53,6 @@ export class ForkDatabases {
     if (failure !== undefined) throw failure
   }
 
-  /** Returns the URL of a database of that name. */
   urlOf(database: string): string {
     const url = new URL(this.#url)
     url.pathname = `/${encodeURIComponent(database)}`
@@ -68,10 +60,10 @@ export class ForkDatabases {
   }
 
   /**
-   * Creates a copy of a database to which nobody is connected.
+   * Copies a database without connections.
    *
    * @returns the name of the copy
-   * @throws Error in one line when somebody is, and when the user may not create databases.
+   * @throws Error in one line if there are connections, or if the user may not create databases
    */
   copy(database: string): Promise<string> {
     return this.#run(async keeper => {
@@ -92,7 +84,7 @@ export class ForkDatabases {
     })
   }
 
-  /** Drops a database, with the connections to it. Nobody need wait for that; `leave` does. */
+  /** Does not wait; `leave` does. */
   drop(database: string): void {
     this.#run(async keeper => {
       await keeper.query(`drop database if exists ${name(database)} with (force)`)
@@ -105,7 +97,7 @@ export class ForkDatabases {
         return await this.#attempt(work)
       } catch (error) {
         if (!isLost(error)) throw error
-        // The connection may have been lost long ago. The server undoes what it had begun.
+        // The connection may have been lost long ago; the server has undone unfinished work.
         this.#keeper = undefined
         return this.#attempt(work)
       }
@@ -139,7 +131,7 @@ export class ForkDatabases {
     try {
       await keeper.connect()
       await keeper.query('set statement_timeout = 0')
-      // A new connection goes on with the token of the last one, by which the databases that there are go.
+      // A new connection keeps the token in the names of existing databases.
       while (this.#token === 0 || !(await lock(keeper, this.#token))) this.#token = builtin.crypto.randomInt(1, 2 ** 31 - 1)
       await dropLeftOvers(keeper, this.#token)
     } catch (error) {
@@ -153,9 +145,9 @@ export class ForkDatabases {
   }
 }
 
-/** Keeps the process running while the connection is busy, and lets it end otherwise. */
+/** Lets the process end while the connection is idle. */
 function keepProcess(keeper: Client, isBusy: boolean): void {
-  // The types of pg leave out both methods.
+  // The types of pg lack both methods.
   const client = keeper as unknown as { ref(): void; unref(): void }
   if (isBusy) client.ref()
   else client.unref()
@@ -166,7 +158,7 @@ async function lock(keeper: Client, token: number): Promise<boolean> {
   return (rows as [{ locked: boolean }])[0].locked
 }
 
-/** Whoever copies databases holds a lock on their token as long as it lives. */
+/** A running process holds a lock on its token. */
 async function dropLeftOvers(keeper: Client, own: number): Promise<void> {
   const { rows } = await keeper.query("select datname from pg_database where datname like $1 || '%'", [
     PREFIX.replaceAll('_', String.raw`\_`),
@@ -174,13 +166,12 @@ async function dropLeftOvers(keeper: Client, own: number): Promise<void> {
   for (const { datname } of rows as { datname: string }[]) {
     const token = Number(/^mikro_fork_(\d+)_\d+$/.exec(datname)?.[1] ?? own)
     if (token === own || !(await lock(keeper, token))) continue
-    // Another process may be doing the same.
     await keeper.query(`drop database if exists ${name(datname)}`).catch(() => {})
     await keeper.query('select pg_advisory_unlock($1, $2)', [LOCK_CLASS, token])
   }
 }
 
-/** The server ends a connection a moment after it was closed. */
+/** The server ends a closed connection a moment later. */
 async function waitUntilAlone(keeper: Client, database: string): Promise<void> {
   const until = performance.now() + ENDING_MS
   for (;;) {

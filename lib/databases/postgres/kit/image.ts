@@ -1,22 +1,16 @@
-/** Image: the content of a database at one moment: a position in its change log, or what differs there from another image. */
+/** Image: a database's content at one moment: a position in its log, or changes to another image. */
 import type { WorldImage } from '../../../records/database/world-store.ts'
 import type { SequenceValues, TableChanges } from './row-changes.ts'
 
-/** A database whose log positions count in: the one of an engine, or of a fork. Its identity is what counts. */
+/** A database with a log, compared by identity. */
 export interface LogPlace {
-  /** Where this database was copied from, and the position up to which both logs are the same; undefined for one that is not a fork. */
+  /** The origin of a fork, and the position up to which both logs agree. */
   readonly origin: { readonly place: LogPlace; sameUpTo: number } | undefined
-  /**
-   * Reads what has changed in it from one position to a later one.
-   *
-   * @throws Error in one line when it is closed.
-   */
+  /** @throws Error in one line when the database is closed */
   changes(from: () => number, to: number): Promise<TableChanges[]>
-  /** Takes an image at a position. */
   imageAt(position: number): PostgresImage
 }
 
-/** What an image consists of. */
 type ImageContent =
   | { readonly kind: 'position'; readonly place: LogPlace; readonly position: number }
   | { readonly kind: 'changes'; readonly base: PostgresImage; readonly changes: readonly TableChanges[] }
@@ -24,7 +18,7 @@ type ImageContent =
 export class PostgresImage implements WorldImage {
   readonly size: number
   readonly sequences: SequenceValues
-  /** Another form of the same once the position is not in the log any more. */
+  /** Replaced by changes before the position leaves the log. */
   content: ImageContent
 
   constructor(content: ImageContent, sequences: SequenceValues, size: number) {
@@ -34,17 +28,13 @@ export class PostgresImage implements WorldImage {
   }
 }
 
-/** How a database gets to an image: back to a position of its own log, and then these changes. */
+/** Goes back to a position of the own log, then applies changes. */
 export interface LogRoute {
   readonly position: number
   readonly changes: readonly (readonly TableChanges[])[]
 }
 
-/**
- * Finds the way to an image.
- *
- * @throws TypeError for an image of a database that has nothing in common with this one.
- */
+/** @throws TypeError for an image of a database without common origin */
 export async function findRoute(image: PostgresImage, place: LogPlace): Promise<LogRoute> {
   const { content } = image
   if (content.kind === 'changes') {
@@ -53,23 +43,23 @@ export async function findRoute(image: PostgresImage, place: LogPlace): Promise<
   }
   const { position } = content
   if (content.place === place) return { position, changes: [] }
-  // One of those that this database was copied from.
+  // A database of which this database is a copy.
   let sameUpTo = Infinity
   for (let { origin } = place; origin !== undefined; { origin } = origin.place) {
     const { place: from } = origin
     sameUpTo = Math.min(sameUpTo, origin.sameUpTo)
     if (content.place !== from) continue
     if (position <= sameUpTo) return { position, changes: [] }
-    // The other log may lose entries meanwhile, and both are the same up to less then.
+    // Meanwhile the other log may lose entries, so both agree for a shorter part.
     const least = (): number => (sameUpTo = Math.min(sameUpTo, origin.sameUpTo))
     const changes = await from.changes(least, position)
     return { position: sameUpTo, changes: [changes] }
   }
-  // A fork, of this database or of one that both have in common.
+  // A fork, of this database or of a common origin.
   return findRoute(await relateToOrigin(content.place, position, image), place)
 }
 
-/** Describes an image of a fork by what differs there from the database that it is a fork of. */
+/** Describes a fork's image by its differences from the origin. */
 export async function relateToOrigin(fork: LogPlace, position: number, { sequences, size }: PostgresImage): Promise<PostgresImage> {
   const { origin } = fork
   if (origin === undefined)
@@ -77,7 +67,7 @@ export async function relateToOrigin(fork: LogPlace, position: number, { sequenc
       'The snapshot is of another database. On PostgreSQL a snapshot can be restored by its engine, and by forks of that.',
     )
   if (position <= origin.sameUpTo) {
-    // The other database keeps an eye on images of its own alone.
+    // The origin keeps only its own images up to date.
     const base = origin.place.imageAt(position)
     return new PostgresImage({ kind: 'changes', base, changes: [] }, sequences, size)
   }

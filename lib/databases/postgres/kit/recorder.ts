@@ -1,7 +1,6 @@
 /**
- * Recorder: reports every row that changes, whoever changes it in a transaction of this process: the unit of work, a native query, SQL of a
- * hook, or the server itself (on delete cascade, triggers). It reads the change log before the transaction commits, and reports when it
- * has.
+ * Recorder: reads changed rows from the log before a commit, and reports the rows after the commit: changes by the unit of work, native
+ * queries, SQL of hooks, or the server itself (on delete cascade, triggers).
  */
 import type { PoolClient } from 'pg'
 import type { ChangeOwner, ChangeRecorder, ChangeSink, RowChange, RowImage, WatchedTable } from '../../../records/database/changes.ts'
@@ -14,16 +13,16 @@ import type { WriteObserver } from '../server/write-observer.ts'
 import { measureLog, trimLog, type ChangeLog } from './change-log.ts'
 import type { CompiledWatch, WatchedRows } from './watch.ts'
 
-/** Transactions after which the log is made shorter, where it has become too long. */
+/** Transactions between two trims. */
 const TRIM_EVERY = 1_000
 
-/** Entries from which on the server is to find those of a transaction by the index. */
+/** From so many entries on, the server should use the index. */
 const MANY_ENTRIES = 1_000
 
-/** How rows change. Other entries of `WatchedRows.withOthers` bear their table. */
+/** Kinds of changes. Entries of other tables have the OID of their table instead. */
 const KINDS: ReadonlySet<unknown> = new Set(['I', 'U', 'D'])
 
-/** The bytes of a change beside the texts of its row. */
+/** Estimated bytes of a change, without texts. */
 const ROW_BYTES = 100
 const VALUE_BYTES = 16
 
@@ -31,51 +30,41 @@ interface LogRecorderParts {
   readonly log: ChangeLog
   readonly compiled: CompiledWatch
   readonly sessions: Sessions
-  /** Reads what has become of a list of a record, in the transaction of a session. */
   readonly readList: (session: PoolClient, list: TouchedList) => Promise<ListNow>
-  /** Who hears of a row that changes now, beside the watchers. */
   readonly owner: ChangeOwner
 }
 
-/** The changes of an open transaction. */
 interface OpenChanges {
-  /** The position in the log behind which all entries of the transaction stand. */
+  /** The position before the transaction's first entry. */
   readonly start: number
-  /** The position up to which they have been read. */
+  /** The position up to which entries have been read. */
   read: number
   pending: PendingChange[]
-  /** What has been asked for behind the last statement that writes. */
+  /** The reading that was sent behind the last write. */
   asked: AskedEntries | undefined
-  /** Whom the changes of the transaction, and of each savepoint in it, belong to. */
+  /** The owners of the changes of the transaction and of each savepoint. */
   readonly owners: { readonly savepoint: string | undefined; readonly sink: ChangeSink | undefined; readonly from: number }[]
 }
 
-/** New entries of a transaction that have been asked for. */
 interface AskedEntries {
-  /** The positions behind which they stand. */
+  /** Entries are read behind these positions. */
   readonly limits: readonly number[]
-  /** What is read together with the tables that have changed, since these have changed lately. */
+  /** Recently changed tables, read at once. */
   readonly guessed: readonly WatchedRows[]
   readonly answer: Promise<FoundEntries>
 }
 
-/** What has been found in the log. */
 interface FoundEntries {
-  /** The OIDs of the tables that have changed. */
   readonly tables: ReadonlySet<number>
-  /** The last position. */
   readonly last: number
-  /** The entries of what was guessed. */
   readonly entries: Answered['rows']
 }
 
-/** An entry of the log, by its position. */
 interface LogEntry {
   readonly at: number
   readonly change: PendingChange['change']
 }
 
-/** A changed row, as the log has it. */
 class LoggedRow implements RowChange {
   readonly kind = 'row'
   readonly table: WatchedTable
@@ -117,12 +106,12 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   readonly isRecording = true
   readonly #parts: LogRecorderParts
   readonly #open = new WeakMap<PoolClient, OpenChanges>()
-  /** The highest position that has been read: entries that are made from now on stand behind it. */
+  /** New entries stand behind this position. */
   #highest = 0
   #committed = 0
-  /** The position at which the server is told how long the log has become. */
+  /** The position at which `measureLog` runs next. */
   #measureAt = MANY_ENTRIES
-  /** What is read of the tables that the last transaction has changed: the next one often changes them, too. */
+  /** The tables of the last transaction: the next often changes the same. */
   #lately: readonly WatchedRows[] = []
 
   constructor(parts: LogRecorderParts) {
@@ -142,7 +131,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     const open = this.#open.get(session)
     if (open === undefined) return
     open.asked = isLast && this.#isHeard(open) ? this.#askEntries(session, open) : undefined
-    // It fails where the statement before it does, which is reported then.
+    // Fails only after the previous statement, whose error is reported.
     open.asked?.answer.catch(() => {})
   }
 
@@ -163,7 +152,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     if (from !== undefined) this.#open.get(session)!.pending.length = from
   }
 
-  /** A savepoint is over, and those in it. Returns the number of changes before it. */
+  /** Ends a savepoint with all savepoints inside. Returns the number of earlier changes. */
   #end(session: PoolClient, name: string): number | undefined {
     const owners = this.#open.get(session)?.owners ?? []
     const at = owners.findLastIndex(({ savepoint }) => savepoint === name)
@@ -174,7 +163,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.#open.delete(session)
   }
 
-  /** Reads what has been logged since the last time. */
+  /** Reads new entries. */
   async collect(session: PoolClient): Promise<void> {
     const open = this.#open.get(session)
     if (open === undefined || !this.#isHeard(open)) return
@@ -212,13 +201,12 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     }
   }
 
-  /** Asks which tables have changed, and for the entries of some. */
   async #askAll(session: PoolClient, guessed: readonly WatchedRows[], limits: readonly number[]): Promise<FoundEntries> {
     const [touched = [], ...entries] = await this.#ask(session, [{ sql: this.#parts.compiled.touched }, ...guessed], limits)
     return { tables: new Set(touched.map(([oid]) => Number(oid))), last: lastOf(touched, 1), entries }
   }
 
-  /** Asks the same by one statement, where the entries of one table are wanted: most requests change one. */
+  /** A single statement for one guessed table: most requests change one table. */
   async #askOne(session: PoolClient, { oid, withOthers }: WatchedRows, limits: readonly number[]): Promise<FoundEntries> {
     const [rows = []] = await this.#ask(session, [{ sql: withOthers }], limits)
     const tables = new Set<number>()
@@ -235,7 +223,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
       const asked = statements.map(({ sql }) => ({ sql, parameters: limits }))
       return (await this.#parts.sessions.readAll(session, asked)).rows.slice(0, asked.length)
     } catch (error) {
-      // A table that was guessed may have gone meanwhile.
+      // A guessed table may be gone.
       this.#lately = []
       throw error
     }
@@ -266,19 +254,17 @@ export class Recorder implements ChangeRecorder, WriteObserver {
       for (const watcher of this.watchers) watcher.add(change)
     }
     if (++this.#committed % TRIM_EVERY === 0) await trimLog(session, this.#parts.log)
-    // A session that has prepared its statements for a short log would go on to read all of it.
+    // With statements planned for a short log, a session would read the whole log.
     if (this.#highest < this.#measureAt) return
     this.#measureAt = this.#highest * 2
     await measureLog(session, this.#parts.log)
   }
 }
 
-/** Returns the greatest number in a column. */
 function lastOf(rows: readonly Row[], column: number): number {
   return rows.reduce((last, row) => Math.max(last, Number(row[column])), 0)
 }
 
-/** Makes changes of an entry of the log. */
 function readEntry(watched: WatchedRows, row: Row): LogEntry[] {
   const at = Number(row[0])
   if (watched.kind === 'table') return [{ at, change: new LoggedRow(watched.watched, watched.image, row) }]

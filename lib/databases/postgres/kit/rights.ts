@@ -1,19 +1,12 @@
-/**
- * Rights: refuses, in one line that says what to grant, a role that may not use the change log of a database, or may not complete its
- * triggers.
- */
+/** Rights: refuses a role without rights to the change log or its triggers, and says what to grant. */
 import type { PoolClient } from 'pg'
 import { name } from '../../sql/sql.ts'
 import { ask } from '../server/sessions.ts'
 
-/** What an engine that writes does with the log. */
+/** A writing engine's rights on the log. */
 const RIGHTS = ['select', 'insert', 'update', 'delete']
 
-/**
- * Returns what the role lacks on a table, of the rights that are needed.
- *
- * @param table with its schema, quoted
- */
+/** @param table with its schema, quoted */
 export async function describeLacking(session: PoolClient, table: string, rights: readonly string[] = RIGHTS): Promise<string | undefined> {
   const rows = await ask(session, 'select r, current_user from unnest($2::text[]) as r where not has_table_privilege($1, r)', [
     table,
@@ -26,15 +19,15 @@ export async function describeLacking(session: PoolClient, table: string, rights
   return `the role "${role}" lacks the rights to ${lacking} on the table ${table}: "grant ${lacking} on ${table} to ${name(role)}"`
 }
 
-/** @throws Error in one line where the role may not use the log. */
+/** @throws Error in one line if the role may not use the log */
 export async function checkLogRights(session: PoolClient, log: string): Promise<void> {
   const lacking = await describeLacking(session, log)
   if (lacking !== undefined) throw new Error(`RestEngine.create: an engine that writes uses the log of changed rows, and ${lacking}.`)
 }
 
 /**
- * @param tables with their schemas, quoted: those that lack a trigger
- * @throws Error in one line where one of them is not the role's.
+ * @param tables tables without a trigger, with their schemas, quoted
+ * @throws Error in one line if the role does not own a table
  */
 export async function checkOwner(session: PoolClient, tables: readonly string[]): Promise<void> {
   const [found] = await ask(

@@ -1,26 +1,25 @@
 /**
- * Row changes: undoes all that stands behind a position of the change log, and carries the rows that changed between two positions over to
- * another database of the same tables. References are not checked meanwhile, and nothing of the application's is triggered: the whole state
- * is one that was there.
+ * Row changes: undoes entries of the change log, and copies changes to another database. Without checks of references and triggers of the
+ * application: the resulting state existed before.
  */
 import type { PoolClient } from 'pg'
 import { name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
 import { LOGGED, SILENT, type ChangeLog, type LoggedTable } from './change-log.ts'
 
-/** What has become of rows of a table, each row as the text that PostgreSQL writes of it. */
+/** Rows as PostgreSQL's texts. */
 export interface TableChanges {
   readonly oid: number
-  /** Rows with the keys of all that changed. */
+  /** Rows with the keys of all changes. */
   readonly touched: readonly string[]
-  /** The rows with such keys in the end. */
+  /** Rows of the same keys at the end. */
   readonly rows: readonly string[]
 }
 
-/** The values of the sequences of a database, and whether each has been given: else it is the next one. */
+/** `isGiven`: the value was used; else the value comes next. */
 export type SequenceValues = readonly (readonly [oid: string, value: string, isGiven: boolean])[]
 
-/** Begins a transaction that writes rows as they were, which the log does not note. */
+/** Begins a transaction that restores rows, unnoticed by the log. */
 export async function beginReplay(session: PoolClient): Promise<void> {
   await command(session, 'begin')
   await command(session, `set local session_replication_role = replica; set local statement_timeout = 0; ${SILENT}`)
@@ -32,7 +31,7 @@ function findTable({ tables }: ChangeLog, oid: number): LoggedTable {
   return found
 }
 
-/** Undoes all that stands behind a position, in the transaction that `beginReplay` has begun. */
+/** Undoes all entries behind a position, after `beginReplay`. */
 export async function rewind(session: PoolClient, log: ChangeLog, position: number): Promise<void> {
   const touched = await ask(session, `select distinct tbl from ${log.quoted} where n > $1`, [position])
   for (const [oid] of touched) {
@@ -46,7 +45,7 @@ export async function rewind(session: PoolClient, log: ChangeLog, position: numb
       `delete from ${quoted} as x using (select distinct ${listKey(table, '(r)')} from (${rows}) as l) as k where ${isOfKey(table)}`,
       [position],
     )
-    // What a key was first seen with is the row before: the old one, or none where it was new.
+    // The first entry of a key has the row before: its old row, or none for an insert.
     await ask(
       session,
       `insert into ${quoted} (${columns.map(name).join(', ')}) overriding system value
@@ -59,7 +58,6 @@ export async function rewind(session: PoolClient, log: ChangeLog, position: numb
   await ask(session, `delete from ${log.quoted} where n > $1`, [position])
 }
 
-/** Returns what has changed from one position to a later one. */
 export async function readChanges(session: PoolClient, log: ChangeLog, from: number, to: number): Promise<TableChanges[]> {
   const touched = await ask(session, `select distinct tbl from ${log.quoted} where n > $1 and n <= $2`, [from, to])
   const changes: TableChanges[] = []
@@ -67,7 +65,7 @@ export async function readChanges(session: PoolClient, log: ChangeLog, from: num
     const table = findTable(log, Number(oid))
     const { quoted } = table
     const where = `n > $1 and n <= $2 and tbl = ${table.oid}`
-    // What a key was last seen with is the row after: the new one, or none where it has gone.
+    // The last entry of a key has the row after: its new row, or none for a delete.
     const last = await ask(
       session,
       `select distinct on (${listKey(table, '(r)')}) side, t from (
@@ -85,7 +83,7 @@ export async function readChanges(session: PoolClient, log: ChangeLog, from: num
   return changes
 }
 
-/** Writes such changes, in the open transaction. The log notes them. */
+/** Applies changes in the open transaction. The log records them. */
 export async function writeChanges(session: PoolClient, log: ChangeLog, changes: readonly TableChanges[]): Promise<void> {
   await command(session, LOGGED)
   for (const { oid, touched, rows } of changes) {
@@ -114,7 +112,6 @@ function isOfKey({ key }: LoggedTable): string {
   return key.map(column => `x.${name(column)} = k.${name(column)}`).join(' and ')
 }
 
-/** Reads what the sequences of the tables have counted to. */
 export async function readSequences(session: PoolClient, { schemas }: ChangeLog): Promise<SequenceValues> {
   const found = await ask(
     session,
@@ -125,7 +122,7 @@ export async function readSequences(session: PoolClient, { schemas }: ChangeLog)
     [schemas],
   )
   if (found.length === 0) return []
-  // No function says what comes next where no value has been given: others may have restarted it with another one than it began with.
+  // No function returns the next value of an unused sequence, maybe restarted.
   const rows = await ask(
     session,
     found.map(([oid, quoted]) => `select ${String(oid)}, last_value, is_called from ${String(quoted)}`).join(' union all '),
@@ -133,7 +130,6 @@ export async function readSequences(session: PoolClient, { schemas }: ChangeLog)
   return rows.map(([oid, value, isGiven]) => [oid as string, value as string, isGiven === 't'] as const)
 }
 
-/** Lets sequences go on from such values. */
 export async function writeSequences(session: PoolClient, values: SequenceValues): Promise<void> {
   if (values.length === 0) return
   await ask(

@@ -1,7 +1,4 @@
-/**
- * Watch: the statements that read the changed rows of a transaction from the change log, as the reading stages select them, and what makes
- * records of them.
- */
+/** Watch: statements that read a transaction's changed rows from the log. */
 import type { Watched, WatchedList, WatchedTable } from '../../../records/database/changes.ts'
 import { discriminatorCondition, type Recall } from '../../sql/from-clause.ts'
 import type { Flavour } from '../../sql/flavour.ts'
@@ -13,28 +10,26 @@ import { findLogged, type ChangeLog, type LoggedTable } from './change-log.ts'
 const OLD = '"old"'
 const NEW = '"new"'
 
-/** The end of the type `bigint`. */
+/** The largest `bigint`. */
 const MAX_POSITION = 2n ** 63n - 1n
 
 /**
- * The entries of the transaction behind a position. The server does not look into the position when it plans, and takes a range with two
- * ends for a small part of the table: so it finds the entries by the index, and keeps the plan. One that it made for the value alone would
- * be cheaper by far than for any, so that it would plan the statement anew each time, which costs more than to run it.
+ * The transaction's entries behind a position. With the position in a subquery and a range with two ends, PostgreSQL expects few rows, uses
+ * the index and keeps the plan. With a bare parameter, plans for the value would look far cheaper than a generic plan, and PostgreSQL would
+ * plan each time, which takes longer than to run the statement.
  */
 const behind = (position: string): string => `n > (select ${position}) and n < ${MAX_POSITION} and tx = pg_current_xact_id_if_assigned()`
 
-/** Parameters are the position behind which entries are read, and one behind which all of the transaction stand. */
+/** Parameters: the position behind which to read, and the start of the transaction. */
 const MINE = behind('greatest($1::bigint, $2::bigint)')
 
-/** What is read of a table when rows of it have changed. */
 export type WatchedRows = {
-  /** The table that watchers of one alone ask for; undefined: that of a list. */
+  /** Undefined for a pivot table. */
   readonly table: string | undefined
-  /** Reads position, kind, and the columns of the old and of the new row. */
+  /** Reads position, kind, and columns of the old and the new row. */
   readonly sql: string
-  /** The same, with the entries of all other tables, which have the OID of their table in the place of the kind, and no columns. */
+  /** As `sql`, with entries of all other tables, which have an OID instead of a kind, and no columns. */
   readonly withOthers: string
-  /** The OID of the table. */
   readonly oid: number
 } & (
   | { readonly kind: 'table'; readonly watched: WatchedTable; readonly image: CompiledImage }
@@ -42,14 +37,14 @@ export type WatchedRows = {
 )
 
 export interface CompiledWatch {
-  /** Reads the tables whose rows have changed, with the last position of each. */
+  /** Reads the changed tables, each with its last position. */
   readonly touched: string
   readonly byTable: ReadonlyMap<number, readonly WatchedRows[]>
 }
 
 const compiledWatches = new WeakMap<Watched, CompiledWatch>()
 
-/** Compiles what is watched, once for an engine and its forks. */
+/** Compiled once for an engine and its forks. */
 export function compileWatch(watched: Watched, log: ChangeLog, flavour: Flavour): CompiledWatch {
   let compiled = compiledWatches.get(watched)
   if (compiled !== undefined) return compiled
@@ -100,7 +95,7 @@ function selectEntries(
   columns: readonly string[],
   isMeant?: string,
 ): Pick<WatchedRows, 'oid' | 'sql' | 'withOthers'> {
-  // `offset 0` has each text parsed once, not once for each column.
+  // `offset 0` parses each text once, instead of once for each column.
   const select = (entries: string, where: string): string =>
     `select l.n, l.op, ${columns.join(', ')} from (select ${entries} offset 0) as l, ` +
     `lateral (select (l.o).*) as ${OLD}, lateral (select (l.w).*) as ${NEW}${where}`
@@ -120,7 +115,7 @@ function selectEntries(
   }
 }
 
-/** The key of a record that has gone in the transaction, or is linked by another value since: the log has its old row. */
+/** Finds the old key of a record that was deleted or relinked in the transaction. */
 function createRecall(keys: readonly RecalledKey[], log: ChangeLog): Recall {
   const recalled = new Map(keys.map(key => [key.name, key]))
   return (found, referred, part, column) => {

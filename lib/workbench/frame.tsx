@@ -1,4 +1,4 @@
-/** Frame: what stands around every screen: the head, the navigation, and the palette. */
+/** Frame: surrounds each screen. */
 import { useEffect } from 'preact/hooks'
 import { Head } from './head.tsx'
 import { Navigation } from './navigation.tsx'
@@ -43,7 +43,7 @@ function Content() {
   return screen === '' ? null : <Empty title={`There is no screen “${screen}”`}>Choose one of the navigation.</Empty>
 }
 
-/** The fragment of the URL is the place, so a link cannot lead to an element. */
+/** The fragment of the URL is the place, so an anchor link would change the screen. */
 function skip(event: Event): void {
   event.preventDefault()
   document.getElementById('main')?.focus()

@@ -1,4 +1,4 @@
-/** Head: what is served, in which world, as whom; the clock and the faults, where they are not as usual; and whether the page is live. */
+/** Head: shows model, world, user, clock, faults and connection. */
 import { useEffect, useId, useState } from 'preact/hooks'
 import { isPaletteOpen } from './palette.tsx'
 import { WorldChoice } from './world-choice.tsx'
@@ -8,7 +8,7 @@ import { clock, faults } from './state/live.ts'
 import { outline } from './state/outline.ts'
 import { setOfPage, version } from './state/place.ts'
 
-/** Milliseconds by which the clocks of two machines may differ. */
+/** Milliseconds by which two clocks may differ. */
 const SAME_TIME = 2000
 
 export function Head() {
@@ -50,7 +50,7 @@ export function Head() {
   )
 }
 
-/** Milliseconds after which the head says that something is being read. */
+/** Milliseconds before the head shows `Reading …`. */
 const SLOW = 400
 
 function LiveSign() {
@@ -69,7 +69,7 @@ function LiveSign() {
   )
 }
 
-/** The time of the world, where it is not the real one. */
+/** Unless equal to the real time. */
 function ClockChip() {
   const { offset, frozen } = clock.value
   if (frozen !== undefined) return <span class="chip warn">Clock stands: {showTime(frozen)}</span>

@@ -1,4 +1,4 @@
-/** Main: starts the workbench: reads where the reader is and what is served, and draws the frame. */
+/** Main: starts the workbench. */
 import { render } from 'preact'
 import { effect, untracked } from '@preact/signals'
 import { Frame } from './frame.tsx'
@@ -12,7 +12,7 @@ render(<Frame />, document.body)
 watchServer()
 
 effect(() => {
-  // Each version and each world has an outline of its own: a world may have learned attributes.
+  // Reloads for each version and world: a world may have learned attributes.
   void [version.value, world.value]
   untracked(() => void tell(loadOutline))
 })
@@ -22,7 +22,7 @@ effect(() => {
   if (outline.peek() !== undefined) untracked(() => void tell(loadCounts))
 })
 
-/** Loads what every screen needs; the frame says what has failed. */
+/** The frame shows an error. */
 async function tell(load: () => Promise<void>): Promise<void> {
   try {
     await load()

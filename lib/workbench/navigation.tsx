@@ -1,11 +1,11 @@
-/** Navigation: the resources, and the other screens. A long list of resources can be narrowed. */
+/** Navigation: links to resources and screens. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { SCREENS } from './screens.tsx'
 import { base } from './state/ask.ts'
 import { counts, outline } from './state/outline.ts'
 import { hrefOf, place } from './state/place.ts'
 
-/** Resources from which the list has a field that narrows it. */
+/** More resources get a search field. */
 const MANY = 16
 
 export function Navigation() {
@@ -54,7 +54,7 @@ export function Navigation() {
   )
 }
 
-/** Pages beside the workbench. */
+/** Outside the workbench. */
 function Elsewhere() {
   const { home, docs } = outline.value ?? {}
   return (
@@ -73,7 +73,7 @@ function Elsewhere() {
   )
 }
 
-/** Where the lists are lines, the current place may be out of sight. */
+/** On narrow screens lists scroll sideways. */
 function showCurrent(nav: HTMLElement): void {
   for (const item of nav.querySelectorAll<HTMLElement>('[aria-current]')) {
     const list = item.closest('ul')!

@@ -17,12 +17,12 @@ const SHOWN = 10
 export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null)
   const isOpen = isPaletteOpen.value
-  // Before the next key is pressed: the field has the focus then.
+  // Focuses the field before the reader presses another key.
   useLayoutEffect(() => {
     if (isOpen) dialog.current?.showModal()
     else dialog.current?.close()
   }, [isOpen])
-  // Closing is told later: it may be open again by then.
+  // The `close` event comes late, and the palette may be open again.
   const close = (): void => {
     if (dialog.current?.open !== true) isPaletteOpen.value = false
   }
@@ -57,7 +57,7 @@ function Search() {
   )
 }
 
-/** Screens and resources that hold the words, and a record: `sites 2`. */
+/** A record is a resource and an ID: `sites 2`. */
 function findDestinations(text: string): Destination[] {
   const [first = '', ...others] = text
     .trim()

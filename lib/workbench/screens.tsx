@@ -1,13 +1,12 @@
-/** Screens: the parts of the workbench, each in a file of its own that is loaded when it is first opened. */
+/** Screens: loads each screen when first opened. */
 import type { ComponentType } from 'preact'
 import { useLoad } from './parts/use-load.ts'
 import { ErrorNotice } from './parts/notice.tsx'
 
 export interface Screen {
-  /** The first segment of its places. */
+  /** First segment of places. */
   readonly name: string
   readonly title: string
-  /** What it is for, for the palette. */
   readonly about: string
   readonly load: () => Promise<{ readonly default: ComponentType }>
 }
@@ -34,7 +33,6 @@ export function findScreen(name: string): Screen | undefined {
   return SCREENS.find(screen => screen.name === name)
 }
 
-/** Shows a screen, once its file is there. */
 export function ScreenView({ screen }: { readonly screen: Screen }) {
   const { data, error } = useLoad(async () => ({ screen, module: await screen.load() }), [screen])
   if (error !== undefined) return <ErrorNotice error={error} />

@@ -1,4 +1,4 @@
-/** User choice: as whom the page asks. A token of the user is minted; the URL has the ID of the user alone. */
+/** User choice: chooses who sends requests. The URL has the ID, not the token. */
 import { useId } from 'preact/hooks'
 import { useLoad } from './parts/use-load.ts'
 import { look, mint } from './state/ask.ts'
@@ -39,7 +39,7 @@ export function UserChoice() {
   )
 }
 
-/** The users that the caller may see; none where it may see none. */
+/** Empty if the caller may not read users. */
 async function readUsers(): Promise<{ readonly id: string; readonly label: string }[]> {
   const users = findResource(outline.value?.users ?? '')
   if (users === undefined) return []

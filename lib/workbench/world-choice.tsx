@@ -1,4 +1,4 @@
-/** World choice: which world the page looks at. A world of a new name begins when it is first asked for something. */
+/** World choice: the first request creates a world with a new name. */
 import { useId, useState } from 'preact/hooks'
 import { dataChanged, worlds } from './state/live.ts'
 import { setOfPage, world } from './state/place.ts'

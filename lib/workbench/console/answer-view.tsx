@@ -1,4 +1,4 @@
-/** Answer view: status, time, conformity, body as a tree, headers, and what the request runs. */
+/** Answer view: shows an answer, its conformity and its statements. */
 import { useEffect, useState } from 'preact/hooks'
 import { JsonView } from '../parts/json-view.tsx'
 import { ErrorNotice } from '../parts/notice.tsx'
@@ -36,7 +36,7 @@ export function AnswerView({ outcome }: { readonly outcome: RequestOutcome }) {
   )
 }
 
-/** It comes after the answer: a large model takes seconds to describe. */
+/** Loads after the answer, because describing a large model takes seconds. */
 function Verdict({ outcome }: { readonly outcome: RequestOutcome }) {
   const { data: conformity, error, isLoading } = useLoad(() => judge(outcome), [outcome])
   if (error !== undefined) return <ErrorNotice error={error} />

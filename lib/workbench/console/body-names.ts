@@ -1,4 +1,4 @@
-/** Body names: the attributes that a body may have where its caret is, and an example to begin with. Knows the outline alone. */
+/** Body names: suggests attributes for a body, from the outline. */
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
 interface NamedValue {
@@ -6,7 +6,7 @@ interface NamedValue {
   readonly hint: string
 }
 
-/** The resource that a path writes, by the names of its segments. */
+/** Finds the resource that the path writes. */
 export function resourceOfPath(target: string, root: string, resources: readonly OutlinedResource[]): OutlinedResource | undefined {
   const [path = ''] = target.split('?', 1)
   if (!path.startsWith(`${root}/`)) return undefined
@@ -17,7 +17,7 @@ export function resourceOfPath(target: string, root: string, resources: readonly
   return resources.find(each => each.name === linked)
 }
 
-/** Attributes that are not in the body yet, those that must be given first. */
+/** Required attributes come first. */
 export function missingNames(body: string, resource: OutlinedResource): readonly NamedValue[] {
   const given = namesIn(body)
   const all = [...resource.attributes, ...(resource.writeOnly ?? [])].filter(({ readOnly, kind, name, ids, flag, required }) => {
@@ -30,14 +30,13 @@ export function missingNames(body: string, resource: OutlinedResource): readonly
   }))
 }
 
-/** Returns the body with an attribute more; one that is not an object begins anew. */
+/** Replaces a body that is not a JSON object. */
 export function withName(body: string, name: string, resource: OutlinedResource): string {
   const attribute = [...resource.attributes, ...(resource.writeOnly ?? [])].find(each => each.name === name || each.ids === name)
   const value = attribute === undefined ? null : exampleOf(attribute)
   return JSON.stringify({ ...readObject(body), [name]: value }, null, 2)
 }
 
-/** A body with all that a new record needs. */
 export function exampleBody(resource: OutlinedResource): string {
   const needed = [...resource.attributes, ...(resource.writeOnly ?? [])].filter(
     ({ required, readOnly, kind }) => required && !readOnly && kind !== 'toMany',
@@ -66,7 +65,7 @@ function exampleOf({ type, items, kind }: OutlinedAttribute): unknown {
   return items?.[0] ?? EXAMPLES[type] ?? (kind === 'embedded' ? {} : '')
 }
 
-/** The names that a body has, whatever else is wrong with it. */
+/** Finds names even in invalid JSON. */
 function namesIn(body: string): ReadonlySet<string> {
   return new Set([...body.matchAll(/"((?:[^"\\]|\\.)*)"\s*:/g)].map(([, name = '']) => name))
 }

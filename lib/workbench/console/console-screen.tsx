@@ -1,4 +1,4 @@
-/** Console screen: a request of any method, with completion; its answer, whether that is as the document says, and what it runs. */
+/** Console screen: sends any request, and shows the answer. */
 import { useEffect, useState } from 'preact/hooks'
 import { CopyMenu } from '../parts/copy-menu.tsx'
 import { ErrorNotice } from '../parts/notice.tsx'
@@ -20,7 +20,7 @@ export default function ConsoleScreen() {
   const [isSending, setSending] = useState(false)
   const href = hrefOfRequest(request)
   useEffect(() => {
-    // A link, or the browser's way back.
+    // A link or the back button has changed the place.
     const there = readRequest(place.value, root)
     if (hrefOfRequest(there) !== href) setRequest(there)
   }, [place.value])
@@ -76,7 +76,6 @@ function Copies({ request }: { readonly request: WrittenRequest }) {
   )
 }
 
-/** The requests that have been sent, to send one again. */
 function HistoryList({ onChoose }: { readonly onChoose: (request: PastRequest) => void }) {
   if (history.value.length === 0) return null
   return (

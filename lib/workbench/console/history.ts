@@ -1,4 +1,4 @@
-/** History: the last requests of the console, while the tab of the browser is open. */
+/** History: keeps requests of the console until the tab is closed. */
 import { signal } from '@preact/signals'
 import type { WrittenRequest } from './sent-request.ts'
 
@@ -11,7 +11,7 @@ const KEPT = 30
 
 export const history = signal<readonly PastRequest[]>(read())
 
-/** The newest is the first; the same request is there once. */
+/** Removes an earlier equal request. */
 export function remember(request: PastRequest): void {
   const isSame = (other: PastRequest): boolean =>
     other.method === request.method && other.target === request.target && other.body === request.body && other.headers === request.headers
@@ -19,7 +19,7 @@ export function remember(request: PastRequest): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(history.value))
   } catch {
-    // It is full, or the browser keeps nothing: the history lasts until the page is read again.
+    // Storage is full or forbidden: the history lasts until the page reloads.
   }
 }
 
@@ -28,7 +28,7 @@ function read(): readonly PastRequest[] {
     const kept: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? '[]')
     return Array.isArray(kept) ? (kept as PastRequest[]) : []
   } catch {
-    // What somebody else has stored under the name.
+    // Another program has stored a value under the key.
     return []
   }
 }

@@ -1,4 +1,4 @@
-/** Request form: method, path and query with completion by the grammar of the API, headers, and a body with the attributes of the model. */
+/** Request form: edits method, path and query (with completion), headers and body. */
 import { useId, useMemo, useRef, useState } from 'preact/hooks'
 import { complete } from '../data/complete.ts'
 import { parameterNames } from '../data/parameter-names.ts'
@@ -89,7 +89,6 @@ function TargetField({ request, onChange, onSend }: Pick<RequestFormProps, 'requ
   )
 }
 
-/** Names that are offered at a time. */
 const OFFERED = 12
 
 function BodyField({ request, onChange }: Pick<RequestFormProps, 'request' | 'onChange'>) {

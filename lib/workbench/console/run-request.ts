@@ -1,6 +1,4 @@
-/**
- * Run request: sends a request of the console as an app would, asks whether the answer is as the document says, and what the request runs.
- */
+/** Run request: sends, judges and explains a request of the console. */
 import { control, sendAsUser, type Answer } from '../state/ask.ts'
 import { dataChanged } from '../state/live.ts'
 import { outline } from '../state/outline.ts'
@@ -18,7 +16,7 @@ export interface RequestOutcome {
   readonly answer: Answer
 }
 
-/** A body that is no JSON is sent as it is: the API says where. */
+/** Sends even invalid JSON, so that the API reports the mistake. */
 export async function runRequest(request: WrittenRequest): Promise<RequestOutcome> {
   const { method, target, headers, body } = request
   const options = { headers: readHeaders(headers), ...(takesBody(method) && body.trim() !== '' ? { body } : {}) }
@@ -27,10 +25,7 @@ export async function runRequest(request: WrittenRequest): Promise<RequestOutcom
   return { request, answer }
 }
 
-/**
- * Asks whether the answer is as the document says; undefined for what a server that is read-only refuses, which is not in the document of
- * its engine.
- */
+/** Returns undefined for a write on a read-only server, which the engine's document does not describe. */
 export async function judge({
   request: { method, target },
   answer: { status, headers, body },
@@ -46,7 +41,7 @@ export async function judge({
   return (await control('POST', '/conformity', sent)).body as ConformityReport
 }
 
-/** What the request would run; one that writes is tried in a world of its own. */
+/** A write is tried in a separate world. */
 export async function explainRequest({ method, target, headers, body }: WrittenRequest): Promise<Explanation> {
   const [path = '', query = ''] = target.split(/\?(.*)/s, 2)
   const sent = takesBody(method) && body.trim() !== '' ? { body: JSON.parse(body) as unknown } : {}

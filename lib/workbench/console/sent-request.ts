@@ -1,4 +1,4 @@
-/** Sent request: a request of the console as the reader has written it, as the place of the page, and as it is copied. */
+/** Sent request: a request of the console as a place in the workbench. */
 import type { CopiedRequest } from '../requests/copies.ts'
 import { formatPlace, type Place } from '../state/place-text.ts'
 
@@ -8,22 +8,22 @@ export interface WrittenRequest {
   readonly method: string
   /** Path and query. */
   readonly target: string
-  /** Lines of a name and a value: `Accept: text/csv`. */
+  /** Lines such as `Accept: text/csv`. */
   readonly headers: string
   /** JSON; empty: no body. */
   readonly body: string
 }
 
-/** Characters of headers and body from which they are not part of the URL. */
+/** Maximum characters of headers and body in the URL. */
 const LONG = 2000
 
-/** The place of a request: the method, headers and body where there are some, and the request as the query. */
+/** Such as `#/console/GET?/v1/users`. */
 export function hrefOfRequest({ method, target, headers, body }: WrittenRequest): string {
   const more = headers === '' && body === '' ? [] : [headers === '' ? '-' : headers, ...(body === '' ? [] : [body])]
   return formatPlace('console', [method, ...(more.join('').length > LONG ? [] : more)], target.replaceAll('#', '%23'))
 }
 
-/** @param root the path before resources, with which an empty console begins */
+/** @param root the path in an empty console */
 export function readRequest({ path: [method = 'GET', headers = '', body = ''], query }: Place, root: string): WrittenRequest {
   const known = METHODS.find(name => name === method) ?? 'GET'
   return { method: known, target: query === '' ? `${root}/` : query, headers: headers === '-' ? '' : headers, body }
@@ -40,7 +40,7 @@ export function readHeaders(text: string): Record<string, string> {
   return headers
 }
 
-/** Returns what is wrong with a body, as a sentence; undefined: nothing. */
+/** Returns undefined for a valid body. */
 export function findBodyFault(body: string): string | undefined {
   if (body.trim() === '') return undefined
   try {
@@ -51,12 +51,11 @@ export function findBodyFault(body: string): string | undefined {
   }
 }
 
-/** Whether requests of the method have a body. */
 export function takesBody(method: string): boolean {
   return ['POST', 'PATCH', 'PUT'].includes(method)
 }
 
-/** Returns the path of a request, and its query as pairs of a name with its operator, and a value: as the journal has them. */
+/** Returns pairs as in the journal: `['age>=', '18']`. */
 export function pathAndQuery(target: string): Pick<CopiedRequest, 'path' | 'query'> {
   const [path = '', query = ''] = target.split(/\?(.*)/s, 2)
   const parts = query.split('&').filter(part => part !== '')
@@ -75,7 +74,7 @@ function decodePart(text: string): string {
 
 export function copyOfWritten({ method, target, body }: WrittenRequest, user: string): CopiedRequest {
   const [path = ''] = target.split('?', 1)
-  // The query is copied as it is written.
+  // The path keeps the query as written.
   const isEmpty = !takesBody(method) || body.trim() === '' || findBodyFault(body) !== undefined
   return {
     method,

@@ -1,17 +1,15 @@
-/** Cell: one value of a record, as text: nothing of the data is ever HTML. */
+/** Cell: shows a value as text, never as HTML. */
 import { findResource, type OutlinedAttribute } from '../state/outline.ts'
 import { idOf, labelOf, textOf, type AnyRecord } from '../state/records.ts'
 import { hrefOfRecord } from './links.ts'
 
-/** Characters of a value that a cell shows; the panel of the record shows all. */
+/** Maximum characters in a cell; the record panel shows the whole value. */
 const SHOWN = 80
 
 interface ValueProps {
   readonly value: unknown
   readonly attribute: OutlinedAttribute
-  /** Whether all of it is shown. */
   readonly isWhole?: boolean
-  /** Of a link. */
   readonly tabIndex?: number
 }
 
@@ -41,7 +39,7 @@ interface LinkProps {
   readonly tabIndex: number | undefined
 }
 
-/** A linked record: its ID, and its name where it is known. */
+/** Shows ID and label. */
 function Link({ value, target, tabIndex }: LinkProps) {
   const resource = target === undefined ? undefined : findResource(target)
   const isRecord = typeof value === 'object' && value !== null

@@ -1,4 +1,4 @@
-/** Changed by: which requests of the journal have changed a record, the newest first. */
+/** Changed by: lists requests that changed a record. */
 import { useLoad } from '../parts/use-load.ts'
 import { control } from '../state/ask.ts'
 import { changes, unavailable } from '../state/live.ts'

@@ -1,14 +1,11 @@
-/**
- * Complete: what may stand at the caret of a query: names of attributes along relations, operators, the values of enums, and parameters.
- * Knows the outline alone.
- */
+/** Complete: suggests attributes, operators, values and parameters at the caret of a query, from the outline. */
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import type { ParameterNames } from './list-query.ts'
 
 interface Suggestion {
-  /** What takes the place of the text from `from` to the caret. */
+  /** Replaces the text from `from` to the caret. */
   readonly text: string
-  /** What it is: the type of an attribute, or what an operator means. */
+  /** The type, or the meaning of an operator. */
   readonly hint: string
 }
 
@@ -36,7 +33,7 @@ const OPERATORS: readonly (readonly [operator: string, hint: string, kinds: RegE
   ['<', 'is less than', /integer|bigint|float|decimal|date|time/],
 ]
 
-/** @param caret the place in the text at which something is completed */
+/** @param caret index in the text */
 export function complete(text: string, caret: number, known: CompletionNames): Completion {
   const before = text.slice(0, caret)
   const mark = before.indexOf('?')
@@ -56,7 +53,7 @@ export function complete(text: string, caret: number, known: CompletionNames): C
 }
 
 function completeName(part: string, from: number, resource: OutlinedResource, known: CompletionNames): Completion {
-  // A name may begin with "!", and several may be separated by "|".
+  // A name may begin with `!`, and `|` separates several names.
   const skipped = /^!?(?:[^|]*\|)*/.exec(part)?.[0].length ?? 0
   const path = part.slice(skipped)
   const start = from + skipped
@@ -123,7 +120,6 @@ const HINTS: Readonly<Record<string, string>> = {
   expand: 'relations as objects',
 }
 
-/** The attributes behind the relations of a path that is being written. */
 function listAttributes(path: string, resource: OutlinedResource, known: CompletionNames): Suggestion[] {
   const dot = path.lastIndexOf('.')
   const prefix = path.slice(0, dot + 1)

@@ -1,18 +1,18 @@
-/** CSV: reads a file of records (RFC 4180): columns are matched with attributes by name, and values have the type of their attribute. */
+/** CSV: reads records from a file (RFC 4180), with columns matched to attributes by name. */
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import { readDraft } from './input-text.ts'
 
 export interface CsvFile {
-  /** The names of the first line. */
+  /** From the first line. */
   readonly names: readonly string[]
   readonly rows: readonly (readonly string[])[]
-  /** The line in which each row begins, from 1. */
+  /** Line numbers of rows, from 1. */
   readonly lines: readonly number[]
 }
 
 const SEPARATORS = [',', ';', '\t', '|']
 
-/** @throws SyntaxError for quotes that do not end, and for rows of more values than the first line has names */
+/** @throws SyntaxError for an unclosed quote, or a row with more values than names */
 export function parseCsv(given: string): CsvFile {
   const text = given.replace(/^\uFEFF/, '')
   const separator = findSeparator(text)
@@ -52,7 +52,7 @@ function checkWidth(file: CsvFile): CsvFile {
   return file
 }
 
-/** The sign that stands in the first line most often. */
+/** Chooses the most frequent separator in the first line. */
 function findSeparator(text: string): string {
   const [first = ''] = text.split(/[\r\n]/, 1)
   const bare = first.replaceAll(/"(?:[^"]|"")*"/g, '')
@@ -60,14 +60,13 @@ function findSeparator(text: string): string {
   return SEPARATORS[counts.indexOf(Math.max(...counts))]!
 }
 
-/** The attributes that a file may fill in. */
 export function importable({ attributes, writeOnly = [], version }: OutlinedResource): readonly OutlinedAttribute[] {
   return [...attributes, ...writeOnly].filter(
     ({ kind, readOnly, name, flag }) => kind !== 'toMany' && !readOnly && name !== version && flag === undefined,
   )
 }
 
-/** The name of the attribute of each column: without regard to case, spaces and underscores; undefined where there is none. */
+/** Ignores case, spaces and underscores. Undefined: no attribute matches. */
 export function matchColumns(names: readonly string[], resource: OutlinedResource): (string | undefined)[] {
   const bare = (name: string): string => name.toLowerCase().replaceAll(/[\s_.-]/g, '')
   return names.map(
@@ -82,11 +81,11 @@ export function matchColumns(names: readonly string[], resource: OutlinedResourc
 
 interface CsvRecords {
   readonly records: readonly Readonly<Record<string, unknown>>[]
-  /** What no record can be made of, by its line. */
+  /** Unreadable values, by line. */
   readonly faults: readonly string[]
 }
 
-/** @param columns the attribute of each column; undefined leaves it out */
+/** @param columns the attribute of each column; undefined skips the column */
 export function readCsvRecords(
   file: CsvFile,
   columns: readonly (string | undefined)[],
@@ -111,7 +110,7 @@ export function readCsvRecords(
   return { records, faults }
 }
 
-/** An empty value is null where that is allowed, else as if it were not there, but for texts that must be given. */
+/** Reads an empty value as null if allowed, as `''` for a required text, else as missing. */
 function readCell(text: string, attribute: OutlinedAttribute, find: (name: string) => OutlinedResource | undefined): unknown {
   const { kind, type, nullable, required, target } = attribute
   if (text === '') return nullable ? null : required && type === 'text' ? '' : undefined

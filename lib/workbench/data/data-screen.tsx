@@ -1,4 +1,4 @@
-/** Data screen: the resources, and the records of one of them: a page at a time, sorted and filtered by the API's own grammar. */
+/** Data screen: lists resources, or the records of a resource. */
 import { Empty } from '../parts/notice.tsx'
 import { counts, findResource, outline, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
 import { place } from '../state/place.ts'
@@ -22,7 +22,6 @@ function Unknown({ name }: { readonly name: string }) {
   return <Empty title={`There is no resource “${name}”`}>The list of resources shows what this version serves.</Empty>
 }
 
-/** All resources, with what they hold. */
 function Overview() {
   const resources = outline.value?.resources ?? []
   if (resources.length === 0) return <Empty title="Nothing is served">The model has no resources.</Empty>

@@ -1,4 +1,4 @@
-/** Delete dialog: asks before a record is deleted, and says what goes with it. */
+/** Delete dialog: asks before deleting a record, and lists the effects on other records. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'
@@ -51,7 +51,7 @@ export function DeleteDialog({ resource, id, onDeleted, onClose }: DeleteDialogP
   )
 }
 
-/** What becomes of other records, in sentences; of those that there are none of, nothing is said. */
+/** Omits resources without affected records. */
 async function readEffects(resource: OutlinedResource, id: string): Promise<string[]> {
   const { whenDeleted = [] } = resource
   const paths = whenDeleted.map(({ resource: other, by, attribute }) =>

@@ -1,4 +1,4 @@
-/** Describe type: what an attribute is, in a word or two, as it stands below its name. */
+/** Describe type: names a type in a few words. */
 import type { OutlinedAttribute } from '../state/outline.ts'
 
 export function describeType({ kind, type, unique, readOnly }: OutlinedAttribute, isKey: boolean): string {
@@ -6,7 +6,7 @@ export function describeType({ kind, type, unique, readOnly }: OutlinedAttribute
   return [isKey ? 'key' : what, unique && !isKey ? 'unique' : '', readOnly && !isKey ? 'computed' : ''].filter(Boolean).join(', ')
 }
 
-/** Whether values of the attribute stand at the right of their column. */
+/** Whether to align values right. */
 export function isNumber({ kind, type }: OutlinedAttribute): boolean {
   return kind === 'toMany' || (kind === 'scalar' && ['integer', 'bigint', 'float', 'decimal'].includes(type))
 }

@@ -1,7 +1,4 @@
-/**
- * Edit cell: a cell whose value is being written. Enter and leaving it save, Tab saves and goes on, Escape restores it. What the API
- * refuses stands below the field.
- */
+/** Edit cell: edits a value in its cell. Enter, Tab and leaving the cell save, Escape cancels; a refusal appears below the field. */
 import type { RefObject } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Refusal } from '../state/ask.ts'
@@ -13,7 +10,7 @@ import { Field } from './field.tsx'
 import { readDraft, writeDraft, type FieldDraft } from './input-text.ts'
 import { changeRecord } from './save.ts'
 
-/** What follows when a cell is left: it stays chosen, the next or the one before is edited; `nowhere`: the reader is elsewhere already. */
+/** Where the focus goes afterwards: this cell, the next or previous editable cell, or `nowhere` if the focus is already elsewhere. */
 export type Leaving = 'stay' | 'next' | 'before' | 'nowhere'
 
 interface EditCellProps {
@@ -25,7 +22,7 @@ interface EditCellProps {
 }
 
 export function EditCell({ resource, record: given, id, column, onLeave: leave }: EditCellProps) {
-  // As it was when the reader began: what others change meanwhile has another version.
+  // The version from the start of editing reveals changes by others.
   const [record] = useState(given)
   const before = valueOf(record, column)
   const link = describeLink(before, column)
@@ -48,7 +45,7 @@ export function EditCell({ resource, record: given, id, column, onLeave: leave }
       }}
       onFocusOut={event => {
         const isInside = event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget)
-        // Who looks at another window comes back.
+        // Another window has the focus, so the reader may return.
         if (!isInside && !isSaving && !hasLeft.current && document.hasFocus()) commit('nowhere')
       }}
     >
@@ -74,7 +71,7 @@ export function EditCell({ resource, record: given, id, column, onLeave: leave }
   )
 }
 
-/** Leaves once: a browser says that a field has lost the focus when it is taken away, too. */
+/** Browsers also fire `focusout` when a field is removed, so leave only once. */
 function useLeaving(leave: EditCellProps['onLeave']) {
   const hasLeft = useRef(false)
   const onLeave = (where: Leaving): void => {
@@ -84,7 +81,6 @@ function useLeaving(leave: EditCellProps['onLeave']) {
   return { hasLeft, onLeave }
 }
 
-/** Puts the focus into the field of a cell before the next key is pressed. */
 function useFocus(cell: RefObject<HTMLDivElement | null>): void {
   useLayoutEffect(() => {
     const field = cell.current?.querySelector<HTMLInputElement>('input, select')
@@ -94,7 +90,7 @@ function useFocus(cell: RefObject<HTMLDivElement | null>): void {
 }
 
 function listen(event: KeyboardEvent, commit: (where: Leaving) => void, onLeave: (where: Leaving) => void): void {
-  // What stands around the cell moves by the same keys.
+  // The grid around the cell listens to the same keys.
   event.stopPropagation()
   if (event.key === 'Escape') onLeave('stay')
   else if (event.key === 'Enter') commit('stay')
@@ -108,7 +104,7 @@ interface Saving {
   readonly record: AnyRecord
   readonly id: string
   readonly column: OutlinedAttribute
-  /** Of a link the ID. */
+  /** For a link, the ID. */
   readonly before: unknown
   readonly onLeave: (where: Leaving) => void
 }
@@ -118,12 +114,12 @@ function useSave({ resource, record, id, column, before, onLeave }: Saving) {
   const [isSaving, setSaving] = useState(false)
   const target = column.target === undefined ? undefined : findResource(column.target)
   const save = async (draft: FieldDraft, where: Leaving): Promise<void> => {
-    // It is being saved already: leaving the field while the answer is on its way.
+    // Already saving: the reader has left the field meanwhile.
     if (isSaving) return
     setSaving(true)
     try {
       const value = readDraft(draft ?? null, column, target)
-      // IDs are numbers in some answers and texts in paths.
+      // IDs are numbers in some answers, texts in paths.
       const isSame =
         column.kind === 'toOne' ? textOf(value ?? '') === textOf(before ?? '') : JSON.stringify(value) === JSON.stringify(before)
       if (!isSame) await changeRecord(resource, id, record, { [column.ids ?? column.name]: value })
@@ -136,7 +132,7 @@ function useSave({ resource, record, id, column, before, onLeave }: Saving) {
   return { fault, isSaving, save }
 }
 
-/** What is wrong with the value of a cell; what the API says of others stands there, too. */
+/** Shows errors about other attributes too. */
 function describeFault(error: Error, resource: OutlinedResource, { name }: OutlinedAttribute): string {
   if (!(error instanceof Refusal)) return error.message
   if (error.answer.status === 412 || error.answer.status === 409) return `${error.message} Escape shows it is now.`

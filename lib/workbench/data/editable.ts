@@ -1,8 +1,7 @@
-/** Editable: which values of a record a reader may write. */
+/** Editable: decides whether a value can be edited. */
 import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
 import { valueOf, type AnyRecord } from '../state/records.ts'
 
-/** Not a key, which names the record, nor what the engine gives. */
 export function isEditable(resource: OutlinedResource, column: OutlinedAttribute, record: AnyRecord): boolean {
   const { name, kind, readOnly } = column
   const isWritable = resource.updates && !readOnly && kind !== 'toMany' && name !== resource.version

@@ -1,10 +1,10 @@
-/** Field faults: the errors of a refused body, each by the attribute that it is about. */
+/** Field faults: groups errors of a refusal by attribute. */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 
 interface FieldFaults {
-  /** Sentences by the name of the attribute. */
+  /** Error texts by attribute name. */
   readonly byName: ReadonlyMap<string, string>
-  /** What is about none of the attributes. */
+  /** About no attribute of the resource. */
   readonly others: readonly string[]
 }
 
@@ -13,7 +13,6 @@ interface SentFault {
   readonly detail?: unknown
 }
 
-/** @param body the body of the answer */
 export function readFaults(body: unknown, { attributes }: OutlinedResource): FieldFaults {
   const byName = new Map<string, string>()
   const others: string[] = []
@@ -28,16 +27,12 @@ export function readFaults(body: unknown, { attributes }: OutlinedResource): Fie
   return { byName, others }
 }
 
-/**
- * The errors of a refused array as sentences with the line that each record came from.
- *
- * @param lines the line of each record
- */
+/** @param lines the line number of each record */
 export function readLineFaults(body: unknown, lines: readonly number[]): string[] {
   return faultsOf(body).flatMap(({ attribute, detail }) => {
     const [, place] = typeof attribute === 'string' ? (/^(\d+)(?:\.|$)/.exec(attribute) ?? []) : []
     const line = place === undefined ? undefined : lines[Number(place)]
-    // The API names the place in the array before its sentence.
+    // The line number replaces the API's index.
     return line === undefined || typeof detail !== 'string' ? [] : [`Line ${line}: ${detail.replace(/^\[\d+\]: /, '')}`]
   })
 }

@@ -1,7 +1,4 @@
-/**
- * Field: where a value of an attribute is written: a choice where there are a few values, a search for links, else a text. Null is a choice
- * of its own.
- */
+/** Field: edits a value with a select, a search for records, or a text field. Null is a separate choice. */
 import { useRef } from 'preact/hooks'
 import { findResource, type OutlinedAttribute } from '../state/outline.ts'
 import { choicesOf, isJson, isLarge, type FieldDraft } from './input-text.ts'
@@ -11,18 +8,18 @@ interface FieldProps {
   readonly attribute: OutlinedAttribute
   readonly label: string
   readonly draft: FieldDraft
-  /** The value as it is stored; undefined for a new record. */
+  /** Undefined for a new record. */
   readonly before: unknown
-  /** What a link shows at first. */
+  /** Initial text of a link. */
   readonly linkText: string
-  /** The ID of the sentence that says what is wrong. */
+  /** ID of the error text. */
   readonly faultId: string | undefined
-  /** Whether it may have several lines: in the panel of a record. */
+  /** Whether to allow several lines. */
   readonly mayGrow: boolean
   readonly onChange: (draft: FieldDraft) => void
 }
 
-/** What a choice of null, and of nothing, is called in a list of choices: no text of data begins so. */
+/** Select values for null and for no value; data never begin with `\u0000`. */
 const NULL = '\u0000null'
 const NOTHING = '\u0000'
 
@@ -86,7 +83,7 @@ function Choice({ attribute, label, draft, before, faultId, onChange }: FieldPro
 interface NullButtonProps {
   readonly label: string
   readonly isNull: boolean
-  /** Whether Tab leads to it: in a cell, Tab goes on to the next one, and Alt 0 chooses null. */
+  /** In a cell Tab moves to the next cell, and Alt 0 sets null. */
   readonly isReached: boolean
   readonly onChange: (draft: FieldDraft) => void
 }
@@ -125,7 +122,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   blob: 'base64',
 }
 
-/** What an empty field says. */
+/** The placeholder. */
 function describeEmpty({ attribute: { required, type, nullable }, draft, before }: FieldProps): string {
   if (draft === null) return 'null'
   if (draft === '') return type === 'text' ? 'empty text' : (EXAMPLES[type] ?? '')

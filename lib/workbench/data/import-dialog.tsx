@@ -1,7 +1,4 @@
-/**
- * Import dialog: records of a CSV file: which column is which attribute, a try in a world of its own with the faults by line, then one
- * request for all, which is one transaction.
- */
+/** Import dialog: matches columns to attributes, tries the import in a separate world, then imports all records in a single transaction. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { Refusal } from '../state/ask.ts'
@@ -17,7 +14,7 @@ interface ImportDialogProps {
   readonly onClose: () => void
 }
 
-/** Faults that are shown. */
+/** Maximum errors to show. */
 const SHOWN = 20
 
 interface Tried {
@@ -89,7 +86,7 @@ function Columns({ resource, file, columns, onChange }: ColumnsProps) {
         </thead>
         <tbody>
           {file.names.map((name, index) => (
-            // Two columns may have one name.
+            // Two columns may have the same name.
             // oxlint-disable-next-line react/no-array-index-key -- the place of a column is what it is
             <tr key={index}>
               <th scope="row">{name}</th>
@@ -153,7 +150,7 @@ function Actions({ onCancel, ...given }: ActionsProps) {
   )
 }
 
-/** What is tried and written; what has been tried with other columns says nothing. */
+/** A trial with other columns does not count. */
 function useImport({ resource, file, columns, onImported }: Omit<ActionsProps, 'onCancel'>) {
   const [tried, setTried] = useState<Tried>()
   const [error, setError] = useState<Error>()

@@ -1,4 +1,4 @@
-/** Link field: which record a link leads to: what is typed searches by name and by ID. */
+/** Link field: searches for a record to link, by name or ID. */
 import type { RefObject } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { Combobox, type Choice } from '../parts/combobox.tsx'
@@ -11,7 +11,7 @@ import type { FieldDraft } from './input-text.ts'
 interface LinkFieldProps {
   readonly label: string
   readonly target: OutlinedResource
-  /** What the field shows at first: the ID and the name of the linked record. */
+  /** ID and name of the linked record. */
   readonly shown: string
   readonly nullable: boolean
   readonly placeholder: string
@@ -30,10 +30,10 @@ const NONE: readonly FoundRecord[] = []
 export function LinkField({ target, shown, nullable, onChange, ...others }: LinkFieldProps) {
   const [text, setText] = useState(shown)
   const [taken, setTaken] = useState(shown)
-  // What has been taken, or stood there from the start, is no search.
+  // A chosen or initial text is no search.
   const typed = text === taken ? '' : text
   const { data } = useLoad(async signal => ({ typed, records: await searchRecords(target, typed, signal) }), [target, typed])
-  // What was found for another text is not offered: Enter would take it.
+  // Hides results for an earlier text: Enter would take a wrong record.
   const found = data?.typed === typed ? data.records : NONE
   const options = useMemo((): readonly RecordOption[] => {
     const records = found.map(({ id, label }) => ({ text: nameRecord(id, label), hint: '', id }))
@@ -48,7 +48,7 @@ export function LinkField({ target, shown, nullable, onChange, ...others }: Link
       options={options}
       onInput={value => {
         setText(value)
-        // An ID may be typed, too.
+        // The text may be an ID.
         onChange(value.trim() === '' && nullable ? null : value.trim())
       }}
       onTake={option => {

@@ -1,4 +1,4 @@
-/** List links: the records of a list, which can be taken out of it, and a search for those to add. The records themselves stay. */
+/** List links: links and unlinks records of a list. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'
@@ -106,7 +106,6 @@ function AddLink({ target, list, onAdd }: AddLinkProps) {
   )
 }
 
-/** The first records of the list, with their names. */
 async function readLinked(
   path: string,
   target: OutlinedResource,

@@ -1,27 +1,24 @@
-/**
- * List query: makes the request for a page of a list of what the reader has written: at most 50 records, relations with the names of what
- * they link, and no lists of IDs.
- */
+/** List query: turns the reader's query into a request for a page, with names of linked records and without lists of IDs. */
 import { encodeSoftly } from '../state/place-text.ts'
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
-/** Records on a page. */
+/** Records per page. */
 export const PAGE = 50
-/** Relations whose records are named: more than the engine takes in one request. */
+/** The engine refuses more in a request. */
 const MAX_NAMED = 40
 
-/** The parameters of a query, by the names that they have in the API itself. */
+/** The application's names of parameters. */
 export type ParameterNames = Readonly<Record<'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand', string>>
 
 export interface ShownQuery {
-  /** The query that is asked, without `?`. */
+  /** Without `?`. */
   readonly asked: string
-  /** The same without what the workbench adds to show names, for callers who may not see these. */
+  /** Without names of linked records, for callers who may not read linked records. */
   readonly plain: string
   readonly limit: number
   readonly offset: number
   readonly sort: readonly ShownSort[]
-  /** Whether the reader has chosen what is shown. */
+  /** Whether the query chooses attributes or depth. */
   readonly isOwnChoice: boolean
 }
 
@@ -59,7 +56,7 @@ export function readListQuery(
   }
 }
 
-/** Returns a query with a parameter of another value; undefined takes it out. */
+/** Undefined removes the parameter. */
 export function withParameter(query: string, name: string, value: string | undefined): string {
   const kept = readPairs(query)
     .filter(pair => pair.name !== name)
@@ -67,21 +64,18 @@ export function withParameter(query: string, name: string, value: string | undef
   return [...kept, ...(value === undefined ? [] : [`${name}=${encodeSoftly(value)}`])].join('&')
 }
 
-/** The query of the page before or behind, or from the start. */
 export function withOffset(query: string, name: string, offset: number): string {
   return withParameter(query, name, offset <= 0 ? undefined : String(offset))
 }
 
-/** What a click on the head of a column makes of the order: upwards, downwards, the order of the API. */
+/** A click on a head sorts ascending, then descending, then in the API's order. */
 export function nextSort(sort: readonly ShownSort[], path: string): string | undefined {
   const own = sort[0]?.path === path ? sort[0] : undefined
   if (own === undefined) return path
   return own.descending ? undefined : `${path}.desc`
 }
 
-/**
- * The values that filters of a list ask for by `=`, by the name of the attribute: with them a new record begins, so that the list has it.
- */
+/** Values of `=` filters prefill a new record, so that the list includes the record. */
 export function readPrefilled(query: string, { attributes }: OutlinedResource, names: ParameterNames): Record<string, string> {
   const reserved = new Set<string>(Object.values(names))
   const values: Record<string, string> = {}
@@ -116,7 +110,7 @@ function readSort(text: string | undefined): ShownSort[] {
     .map(key => ({ path: key.replace(/\.(?:asc|desc)$/, ''), descending: key.endsWith('.desc') }))
 }
 
-/** All but lists, and of records that are linked the ID and the name. */
+/** All attributes except lists; of linked records ID and name. */
 function chooseShown(resource: OutlinedResource, names: ParameterNames, find: (name: string) => OutlinedResource | undefined): string[] {
   const named = new Set(
     resource.attributes
@@ -141,7 +135,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    // The API says what is wrong with it.
+    // The API reports the error.
     return text
   }
 }

@@ -1,4 +1,4 @@
-/** List tools: what can be done with a list as a whole: a new record, and records that are made up. */
+/** List tools: creates, generates and imports records. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
@@ -8,17 +8,15 @@ import { ImportDialog } from './import-dialog.tsx'
 import { readDraft } from './input-text.ts'
 import { makeUp } from './save.ts'
 
-/** How many records are made up at once. */
 const MADE_UP = 10
 
 interface ListToolsProps {
   readonly resource: OutlinedResource
-  /** What the filters of the list ask for. */
+  /** Values of filters. */
   readonly prefilled: Readonly<Record<string, string>>
   readonly onCreate: () => void
-  /** Records have been made, with these IDs. */
+  /** Receives IDs of new records. */
   readonly onMade: (ids: readonly string[]) => void
-  /** What stands at the end of the line. */
   readonly children: ComponentChildren
 }
 

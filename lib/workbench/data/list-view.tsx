@@ -1,4 +1,4 @@
-/** List view: a page of a list: the request, the table, and the record that is chosen. */
+/** List view: shows a request, its records, and a chosen record. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Empty, ErrorNotice } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'
@@ -22,10 +22,9 @@ import { control, mint } from '../state/ask.ts'
 
 interface ListViewProps {
   readonly resource: OutlinedResource
-  /** The segments of the list. */
   readonly path: readonly string[]
   readonly query: string
-  /** The ID of the record that is shown beside the list. */
+  /** The record beside the list. */
   readonly chosen: string | undefined
 }
 
@@ -73,7 +72,6 @@ interface RequestProps {
   readonly names: ReturnType<typeof parameterNames>
 }
 
-/** The request of the list, and what it runs, where that is asked for. */
 function Request({ path, query, names }: RequestProps) {
   const [isExplained, setExplained] = useState(false)
   const request = requestOf(path, query)
@@ -100,7 +98,6 @@ interface SideProps {
   readonly making: ReturnType<typeof useMaking>
 }
 
-/** What stands beside the list: a new record, or the one that is chosen. */
 function Side({ resource, chosen, prefilled, hrefOf, closeHref, making }: SideProps) {
   const { isCreating, setCreating, edit, setEdit, markFresh } = making
   if (isCreating)
@@ -127,7 +124,7 @@ function Side({ resource, chosen, prefilled, hrefOf, closeHref, making }: SidePr
   )
 }
 
-/** What the reader makes: a new record, a change in the panel, and the records that are new. */
+/** State of editing, and of records just created. */
 function useMaking(resource: OutlinedResource, page: ShownPage | undefined) {
   const [isCreating, setCreating] = useState(false)
   const [edit, setEdit] = useState<{ readonly id: string; readonly focus: string | undefined }>()
@@ -150,7 +147,7 @@ interface RecordsProps {
   readonly chosen: string | undefined
   readonly isStale: boolean
   readonly fresh: ReadonlySet<string>
-  /** New records that are not on the page. */
+  /** Records outside the page. */
   readonly freshRecords: readonly AnyRecord[]
   readonly hrefOf: (id: string) => string
   readonly onSort: (path: string) => void
@@ -170,7 +167,7 @@ function Records({ resource, page, asked, freshRecords, ...others }: RecordsProp
   return <RecordsTable resource={resource} records={records} columns={columns} sort={asked.sort} {...others} />
 }
 
-/** The columns of what the reader has chosen. */
+/** The columns if the query chooses attributes. */
 function columnsIn(records: readonly AnyRecord[], { attributes }: OutlinedResource): readonly OutlinedAttribute[] {
   return Object.keys(records[0] ?? {}).map(
     name => attributes.find(attribute => attribute.name === name || attribute.ids === name) ?? { ...UNKNOWN, name },
@@ -188,7 +185,7 @@ const UNKNOWN = {
   sortable: false,
 } as const
 
-/** The place that shows a request. One that is not of a list of this version stays where it is, and the API says what is wrong. */
+/** An unknown path stays, and the API reports the error. */
 function placeOfRequest(request: string, path: readonly string[]): string {
   const [given = '', query = ''] = request.trim().split(/\?(.*)/s, 2)
   const root = outline.value?.root ?? ''
@@ -202,7 +199,6 @@ function placeOfRequest(request: string, path: readonly string[]): string {
   return formatPlace('data', segments, query)
 }
 
-/** @param request path and query, as an app would send them */
 function ExplanationOf({ request }: { readonly request: string }) {
   const { data, error } = useLoad(() => explain(request), [request, changes.value, world.value, userId.value])
   if (error !== undefined) return <ErrorNotice error={error} />

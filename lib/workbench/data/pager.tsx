@@ -1,4 +1,4 @@
-/** Pager: where the page is in the list, and the ways to the others. */
+/** Pager: links to other pages. */
 import { withOffset, type ShownQuery, type ParameterNames } from './list-query.ts'
 import type { ShownPage } from './read-page.ts'
 

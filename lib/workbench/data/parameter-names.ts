@@ -1,4 +1,4 @@
-/** Parameter names: how the API calls the parameters that lists take. */
+/** Parameter names: the application's names. */
 import { parameterOf } from '../state/outline.ts'
 import type { ParameterNames } from './list-query.ts'
 

@@ -1,4 +1,4 @@
-/** Query bar: the request of the list, as an app would send it, with completion. */
+/** Query bar: edits the request of a list, with completion. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Combobox, type Choice } from '../parts/combobox.tsx'
 import { putText } from '../parts/put-text.ts'

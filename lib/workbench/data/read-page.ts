@@ -1,4 +1,4 @@
-/** Read page: asks for a page of a list, and for records that are not on it. */
+/** Read page: reads a page, and new records outside the page. */
 import { look, Refusal } from '../state/ask.ts'
 import { findResource, pathOf, type OutlinedResource } from '../state/outline.ts'
 import type { AnyRecord } from '../state/records.ts'
@@ -9,11 +9,11 @@ import { filterName, literal } from './search-records.ts'
 export interface ShownPage {
   readonly records: readonly AnyRecord[]
   readonly count: number
-  /** Records on a page: the server may allow fewer than have been asked for. */
+  /** The server may allow fewer records than requested. */
   readonly limit: number
 }
 
-/** Reads a page; a caller who may not see the names of linked records gets their IDs. */
+/** If the caller may not read linked records (403), reads IDs. */
 export async function readPage(path: string, { asked, plain }: ShownQuery, signal: AbortSignal): Promise<ShownPage> {
   try {
     return await read(`${path}?${asked}`, signal)
@@ -23,7 +23,7 @@ export async function readPage(path: string, { asked, plain }: ShownQuery, signa
   }
 }
 
-/** Reads records by their IDs; none of a resource whose key has several parts, which no filter names. */
+/** Returns nothing for a composite key, because no filter can name the key. */
 export async function readFresh(resource: OutlinedResource, ids: readonly string[], signal: AbortSignal): Promise<readonly AnyRecord[]> {
   const [key, ...others] = resource.key
   const isFilterable = resource.attributes.some(({ name, filterable }) => name === key && filterable)

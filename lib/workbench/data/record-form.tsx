@@ -1,7 +1,4 @@
-/**
- * Record form: the attributes of a record as fields, to change it or to make a new one. One request has all that is different; what is
- * refused stands below its field.
- */
+/** Record form: edits a whole record, and sends all changes in a single request. Errors appear below the fields. */
 import type { RefObject } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
@@ -18,13 +15,13 @@ import { changeRecord, createRecord } from './save.ts'
 
 interface RecordFormProps {
   readonly resource: OutlinedResource
-  /** The record that is changed; undefined: a new one. */
+  /** Undefined: a new record. */
   readonly existing: { readonly id: string; readonly record: AnyRecord } | undefined
-  /** The values with which a new record begins. */
+  /** Initial values of a new record. */
   readonly prefilled?: Readonly<Record<string, string>>
-  /** The name of the attribute whose field has the focus first. */
+  /** Attribute with the initial focus. */
   readonly focus: string | undefined
-  /** It is saved; the ID is that of the record, where it is known. */
+  /** Receives the ID, if known. */
   readonly onSaved: (id: string | undefined) => void
   readonly onCancel: () => void
 }
@@ -32,7 +29,7 @@ interface RecordFormProps {
 type FormDrafts = Readonly<Record<string, FieldDraft>>
 
 export function RecordForm({ resource, existing: given, prefilled = {}, focus, onSaved, onCancel }: RecordFormProps) {
-  // As it was when the reader began: what others change meanwhile has another version.
+  // The version from the start of editing reveals changes by others.
   const [existing] = useState(given)
   const attributes = listFields(resource, existing?.record)
   const [drafts, setDrafts] = useState<FormDrafts>(prefilled)
@@ -77,7 +74,7 @@ function findField(form: HTMLFormElement | null, name: string | undefined): HTML
   return form?.querySelector<HTMLElement>(`[data-field="${CSS.escape(name ?? '')}"] :is(input, select, textarea)`) ?? null
 }
 
-/** Saves once at a time; the first field that is refused gets the focus. */
+/** Saves once at a time, and focuses the first refused field. */
 function useSaving(form: RefObject<HTMLFormElement | null>, write: () => Promise<string | undefined>) {
   const [error, setError] = useState<Error>()
   const [isSaving, setSaving] = useState(false)
@@ -168,7 +165,7 @@ function Row({ attribute, before, draft, isTouched, fault, onChange }: FormRowPr
   )
 }
 
-/** The attributes that the reader may write: of a new record those that must be given come first. */
+/** In a new record, required attributes come first. */
 function listFields(resource: OutlinedResource, record: AnyRecord | undefined): readonly OutlinedAttribute[] {
   const { attributes, writeOnly = [], version } = resource
   if (record !== undefined) return [...attributes.filter(attribute => isEditable(resource, attribute, record)), ...writeOnly]
@@ -178,7 +175,6 @@ function listFields(resource: OutlinedResource, record: AnyRecord | undefined): 
   return [...writable.filter(({ required }) => required), ...writable.filter(({ required }) => !required)]
 }
 
-/** A field that holds JSON which is none. */
 class UnreadableField extends Error {
   readonly attribute: string
 
@@ -188,7 +184,7 @@ class UnreadableField extends Error {
   }
 }
 
-/** What is different from the record, and all that has been filled in of a new one. */
+/** Returns changed values, or all values of a new record. */
 function readBody(attributes: readonly OutlinedAttribute[], drafts: FormDrafts, record: AnyRecord | undefined): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   for (const attribute of attributes) {

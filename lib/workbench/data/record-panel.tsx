@@ -1,4 +1,4 @@
-/** Record panel: all of one record, beside the list that it is chosen from: to read, to change, to delete. */
+/** Record panel: shows, edits and deletes a record. */
 import { useState } from 'preact/hooks'
 import { CopyMenu } from '../parts/copy-menu.tsx'
 import { useLoad } from '../parts/use-load.ts'
@@ -19,7 +19,7 @@ import { parameterNames } from './parameter-names.ts'
 import { seedText } from './seed-text.ts'
 import { RecordForm } from './record-form.tsx'
 
-/** What the panel is edited for: an attribute, by its name, or none in particular. */
+/** The attribute to edit first. */
 export interface PanelEdit {
   readonly focus: string | undefined
 }
@@ -28,7 +28,7 @@ interface RecordPanelProps {
   readonly resource: OutlinedResource
   readonly id: string
   readonly closeHref: string
-  /** Undefined: the record is shown. */
+  /** Undefined: shows the record. */
   readonly edit: PanelEdit | undefined
   readonly onEdit: (edit: PanelEdit | undefined) => void
 }
@@ -148,7 +148,7 @@ function writeSeed(resource: OutlinedResource, record: AnyRecord): string {
   return seedText(resource, record, idOfLink, findResource)
 }
 
-/** The lists of a record, as numbers that open them. */
+/** Shows the number of records in each list, as a link. */
 function Lists({ resource, id }: Pick<ShownProps, 'resource' | 'id'>) {
   const lists = resource.attributes.filter(({ kind, flag }) => kind === 'toMany' && flag === undefined)
   const paths = lists.map(list => requestOfList(resource, id, list))

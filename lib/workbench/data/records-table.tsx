@@ -1,4 +1,4 @@
-/** Records table: a page of a list. A head sorts, the ID opens the record beside the table, and a list is a number that opens it. */
+/** Records table: shows a page. A head sorts, an ID opens its record, a number opens its list. */
 import { useMemo } from 'preact/hooks'
 import { useLoad } from '../parts/use-load.ts'
 import { changes } from '../state/live.ts'
@@ -19,20 +19,20 @@ interface RecordsTableProps {
   readonly columns: readonly OutlinedAttribute[]
   readonly sort: readonly ShownSort[]
   readonly isStale: boolean
-  /** The ID of the record that is shown beside the table. */
+  /** The record beside the table. */
   readonly chosen: string | undefined
-  /** The IDs of records that the reader has just made. */
+  /** Records just created. */
   readonly fresh: ReadonlySet<string>
   readonly hrefOf: (id: string) => string
   readonly onSort: (path: string) => void
-  /** A value needs a larger field than its cell. */
+  /** The value is too large for its cell. */
   readonly onLarge: (id: string, name: string) => void
 }
 
 interface TableRecord {
   readonly record: AnyRecord
   readonly id: string | undefined
-  /** What tells the row from others. */
+  /** Unique among rows. */
   readonly name: string
 }
 
@@ -100,7 +100,6 @@ function Rows({ resource, columns, rows, grid, chosen, fresh, hrefOf }: RowsProp
   )
 }
 
-/** The cells as a grid; which of them may be edited says the model. */
 function useRecordsGrid({ resource, columns, onLarge }: RecordsTableProps, rows: readonly TableRecord[]): Grid {
   const find = (place: CellPlace) => ({
     row: rows.find(({ name }) => name === place.row),
@@ -198,7 +197,7 @@ function Cell(props: CellProps) {
   )
 }
 
-/** Links in cells are followed from the cell: Tab leads out of the table. */
+/** Tab skips links, and leaves the table. */
 function CellContent({ resource, row: { record, id }, column, size, href }: CellProps) {
   const value = valueOf(record, column)
   if (column.kind === 'toMany')
@@ -216,7 +215,7 @@ function CellContent({ resource, row: { record, id }, column, size, href }: Cell
   return <Value value={value} attribute={column} tabIndex={-1} />
 }
 
-/** Counts the lists of the records on the page, by one request. */
+/** A single request counts all lists. */
 function useSizes(
   resource: OutlinedResource,
   rows: readonly { readonly id: string | undefined }[],

@@ -1,4 +1,4 @@
-/** Save: writes records as an app would: a change by PATCH, with the version of the record where it has one. Each throws a Refusal. */
+/** Save: writes records as an app would. All functions throw a Refusal. */
 import { control, sendAsUser, succeed } from '../state/ask.ts'
 import { dataChanged } from '../state/live.ts'
 import { parameterOf, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
@@ -11,21 +11,21 @@ export async function changeRecord(resource: OutlinedResource, id: string, recor
   await write('PATCH', [resource.name, id], { body, headers })
 }
 
-/** Returns the ID of the record. */
+/** Returns the ID, if known. */
 export async function createRecord(resource: OutlinedResource, body: object): Promise<string | undefined> {
   const { headers } = await write('POST', [resource.name], { body })
   const last = headers.get('location')?.split('?', 1)[0]?.split('/').at(-1)
   return last === undefined ? undefined : decodeURIComponent(last)
 }
 
-/** Creates records by one request, which is one transaction. Returns their IDs. */
+/** Uses a single transaction. Returns the IDs. */
 export async function createRecords(resource: OutlinedResource, records: readonly object[]): Promise<string[]> {
   const { body } = await write('POST', [resource.name], { body: records })
   const made = (body as Readonly<Record<string, unknown>>)[resource.name]
   return Array.isArray(made) ? made.flatMap(record => idOf(record as AnyRecord, resource) ?? []) : []
 }
 
-/** Tries whether records can be created, in a world of its own that is closed again. */
+/** Creates records in a separate world, and closes the world afterwards. */
 export async function tryRecords(resource: OutlinedResource, records: readonly object[]): Promise<void> {
   const name = `import-${crypto.randomUUID().slice(0, 8)}`
   await control('POST', '/worlds', { name })
@@ -42,17 +42,16 @@ export async function deleteRecord(resource: OutlinedResource, id: string): Prom
   await write('DELETE', [resource.name, id])
 }
 
-/** Adds a record to a list of another one. */
 export async function addLink(resource: OutlinedResource, id: string, list: OutlinedAttribute, linked: string | number): Promise<void> {
   await write('POST', [resource.name, id, list.name], { body: linked })
 }
 
-/** Takes a record out of a list of another one; the record itself stays. */
+/** Removes a record from a list without deleting the record. */
 export async function removeLink(resource: OutlinedResource, id: string, list: OutlinedAttribute, linked: string | number): Promise<void> {
   await write('PATCH', [resource.name, id], { body: { [list.name]: { disconnect: [linked] } } })
 }
 
-/** Makes up records; what `overrides` gives they have. Returns them. */
+/** Generates valid records. */
 export async function makeUp(resource: OutlinedResource, count: number, overrides: object): Promise<readonly AnyRecord[]> {
   const { body } = await control('POST', '/given', { resource: resource.name, count, overrides })
   dataChanged()

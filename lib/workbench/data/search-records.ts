@@ -1,4 +1,4 @@
-/** Search records: finds the records that a link may lead to, by their name or their ID, in the grammar of the API. */
+/** Search records: finds records to link. */
 import { look } from '../state/ask.ts'
 import { parameterOf, pathOf, type OutlinedResource } from '../state/outline.ts'
 import { idOf, labelOf, type AnyRecord } from '../state/records.ts'
@@ -12,7 +12,7 @@ export interface FoundRecord {
 
 const SHOWN = 10
 
-/** Returns at most ten records: those whose name holds the text, and the one whose ID it is. */
+/** Returns at most ten records, with the text in the name or as the ID. */
 export async function searchRecords(target: OutlinedResource, text: string, signal: AbortSignal): Promise<readonly FoundRecord[]> {
   const label = target.attributes.find(({ name, filterable }) => name === target.label && filterable)
   const [key] = target.key
@@ -42,12 +42,12 @@ async function read(target: OutlinedResource, filter: string, signal: AbortSigna
   })
 }
 
-/** An attribute that bears the name of a parameter is filtered with an underscore behind it. */
+/** An attribute `limit` is filtered by `limit_`. */
 export function filterName(name: string): string {
   return Object.values(parameterNames()).includes(name) ? `${encodeSoftly(name)}_` : encodeSoftly(name)
 }
 
-/** A text in a filter, in which no sign has a meaning. */
+/** Escapes characters with a meaning in filters. */
 export function literal(text: string): string {
   const escaped = text.replaceAll(/[\\*,]/g, String.raw`\$&`)
   return encodeSoftly(escaped === 'null' ? String.raw`\null` : escaped)

@@ -1,15 +1,12 @@
-/**
- * Seed text: a record as the call of `engine.seed` that makes it again. It has what bodies may have: no lists, nothing computed, nothing
- * hidden.
- */
+/** Seed text: writes an `engine.seed` call that creates a record again, without lists, computed or hidden attributes. */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 import { code } from '../state/code.ts'
 import { valueOf, type AnyRecord } from '../state/records.ts'
 import { readId } from './input-text.ts'
 
 /**
- * @param idOfLink the ID of a linked record, which the record may show as an object
- * @param find a resource by its plural name
+ * @param idOfLink returns the ID of a linked record, which may be expanded
+ * @param find returns a resource by plural name
  */
 export function seedText(
   resource: OutlinedResource,

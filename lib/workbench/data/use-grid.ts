@@ -1,11 +1,7 @@
-/**
- * Use grid: which cell of a table the reader is at, and which is edited. Arrows move, Enter and F2 edit a cell or follow what it links; Tab
- * leads to one cell of the table alone.
- */
+/** Use grid: arrow keys move through cells, Enter and F2 edit a cell or follow its link, Tab leaves the table. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Leaving } from './edit-cell.tsx'
 
-/** A cell, by its row and its column. */
 export interface CellPlace {
   readonly row: string
   readonly column: string
@@ -15,7 +11,7 @@ interface GridState {
   readonly rows: readonly string[]
   readonly columns: readonly string[]
   readonly mayEdit: (cell: CellPlace) => boolean
-  /** Edits a cell whose value needs a larger field, elsewhere; false where the cell has room for it. */
+  /** Edits a large value outside the cell. Returns false if the value fits into the cell. */
   readonly editElsewhere: (cell: CellPlace) => boolean
 }
 
@@ -34,7 +30,7 @@ export function useGrid(state: GridState) {
         : { row: rows[0] ?? '', column: columns[0] ?? '' },
     [chosen, rows, columns],
   )
-  // Before the next key is pressed.
+  // Runs before the reader presses another key.
   useLayoutEffect(() => {
     if (!wantsFocus.current || edited !== undefined) return
     wantsFocus.current = false
@@ -68,7 +64,7 @@ export function useGrid(state: GridState) {
   return { at, edited, table, choose: setChosen, edit, leave, onKeyDown }
 }
 
-/** Where a key leads; undefined for other keys. */
+/** Returns undefined for other keys. */
 function step({ key, ctrlKey }: KeyboardEvent, { row, column }: CellPlace, { rows, columns }: GridState): CellPlace | undefined {
   const [line, place] = [rows.indexOf(row), columns.indexOf(column)]
   const clamp = (index: number, all: readonly string[]): string => all[Math.min(Math.max(index, 0), all.length - 1)]!
@@ -90,7 +86,7 @@ function step({ key, ctrlKey }: KeyboardEvent, { row, column }: CellPlace, { row
   }
 }
 
-/** The next cell that may be edited, over the ends of rows. */
+/** Continues at the next row. */
 function findNext(from: CellPlace, way: 1 | -1, { rows, columns, mayEdit }: GridState): CellPlace | undefined {
   const all = rows.flatMap(row => columns.map(column => ({ row, column })))
   const here = all.findIndex(({ row, column }) => row === from.row && column === from.column)

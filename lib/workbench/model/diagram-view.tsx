@@ -1,4 +1,4 @@
-/** Diagram view: the model as the server draws it; a box opens the records of its resource. */
+/** Diagram view: the server's diagram, with links. */
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { hrefOfResource } from '../data/links.ts'
 import { ErrorNotice } from '../parts/notice.tsx'
@@ -28,10 +28,9 @@ async function readDiagram(): Promise<string> {
   return (await askWorkbench('GET', `/diagram.svg${query}`)).text
 }
 
-/** The picture of the server, whose boxes are links. */
 function makeFollowable(text: string): Element {
   const svg = document.importNode(new DOMParser().parseFromString(text, 'image/svg+xml').documentElement, true)
-  // A picture has no links in it.
+  // The role `img` would hide links.
   svg.setAttribute('role', 'group')
   for (const part of svg.querySelectorAll('[data-resource]')) {
     const name = part.getAttribute('data-resource') ?? ''
@@ -42,7 +41,7 @@ function makeFollowable(text: string): Element {
     const head = [...part.querySelectorAll('.head, .title')]
     head[0]?.before(link)
     link.append(...head)
-    // The name of the link is that of the box; the rest of it is followed by a click.
+    // A click outside the link follows the link too.
     part.addEventListener('click', ({ target }) => {
       if (!link.contains(target as Node)) go(hrefOfResource(name))
     })

@@ -1,4 +1,4 @@
-/** Match resource: whether a resource, or one of its attributes, has all the words of a search in its name. */
+/** Match resource: tests names for all words of a search. */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 
 export function matches({ name, singular, attributes }: OutlinedResource, words: string): boolean {

@@ -1,4 +1,4 @@
-/** Model screen: the diagram, a search over resources and attributes, and what each resource takes. */
+/** Model screen: diagram, search and documentation. */
 import { useId, useState } from 'preact/hooks'
 import { hrefOfResource } from '../data/links.ts'
 import { Empty } from '../parts/notice.tsx'
@@ -9,7 +9,7 @@ import { DiagramView } from './diagram-view.tsx'
 import { matches } from './match-resource.ts'
 import { ResourceDocs } from './resource-docs.tsx'
 
-/** Resources from which the diagram is drawn when it is asked for. */
+/** With more resources, the diagram waits for a click. */
 const MANY = 60
 
 export default function ModelScreen() {

@@ -1,4 +1,4 @@
-/** Resource docs: what the docs page says of a resource, as the server writes it; its requests lead to the console. */
+/** Resource docs: the server's documentation of a resource. */
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { hrefOfResource } from '../data/links.ts'
 import { ErrorNotice } from '../parts/notice.tsx'
@@ -13,7 +13,7 @@ export function ResourceDocs({ resource }: { readonly resource: OutlinedResource
   const box = useRef<HTMLDivElement>(null)
   const { data: html, error } = useLoad(() => readDocs(name), [resource])
   useLayoutEffect(() => {
-    // No script and no style in it runs, by the policy of the page.
+    // The content security policy stops scripts and styles.
     if (html !== undefined) box.current?.replaceChildren(...new DOMParser().parseFromString(html, 'text/html').body.childNodes)
   }, [html])
   return (

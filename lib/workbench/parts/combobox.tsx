@@ -1,4 +1,4 @@
-/** Combobox: a field with a list of suggestions below it, by the pattern of ARIA: arrows choose, Enter and Tab take, Escape closes. */
+/** Combobox: a field with suggestions, by the ARIA pattern: arrows choose, Enter and Tab take, Escape closes. */
 import type { RefObject } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
@@ -13,17 +13,16 @@ interface ComboboxProps {
   readonly options: readonly Choice[]
   readonly placeholder?: string
   readonly field?: RefObject<HTMLInputElement | null>
-  /** Whether the list stands there from the start, and the first option is chosen. */
+  /** Whether the list is always open, with the first option chosen. */
   readonly isOpen?: boolean
-  /** Whether the first option is chosen once something is typed. */
+  /** Whether typing chooses the first option. */
   readonly isEager?: boolean
-  /** The IDs of what is said about the field, such as an error. */
+  /** IDs of elements such as an error text. */
   readonly describedBy?: string | undefined
   readonly isInvalid?: boolean
   readonly onInput: (value: string, caret: number) => void
-  /** An option is taken. */
   readonly onTake: (option: Choice) => void
-  /** Enter, where no option is chosen. */
+  /** Enter without a chosen option. */
   readonly onSubmit: () => void
 }
 
@@ -40,7 +39,7 @@ export function Combobox({ isOpen = false, ...given }: ComboboxProps) {
   useEffect(() => document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: 'nearest' }), [active, id])
   const tell = (): void => onInput(input.current?.value ?? '', input.current?.selectionStart ?? 0)
   const take = (option: Choice): void => {
-    // Who writes on after an option is offered more, in a field that holds more than one.
+    // Other fields stay open for a further value.
     if (isEager) setShown(false)
     isTyped.current = false
     onTake(option)
@@ -91,7 +90,7 @@ function Options({ id, label, options, active, isListed, onTake }: OptionsProps)
           role="option"
           aria-selected={index === active}
           onMouseDown={event => {
-            // The field keeps the focus.
+            // Keeps the focus in the field.
             event.preventDefault()
             onTake(option)
           }}

@@ -1,14 +1,13 @@
-/** Copy menu: texts to copy, by name. A text is made when it is asked for, and shown, so that it can be read and copied by hand, too. */
+/** Copy menu: copies a text, and shows the text for copying by hand. */
 import { useEffect, useId, useState } from 'preact/hooks'
 
 export interface CopyItem {
   readonly name: string
-  /** Undefined: why there is none. */
+  /** Undefined: `why` states the reason. */
   readonly write: (() => string | Promise<string>) | undefined
   readonly why?: string
 }
 
-/** Buttons for the texts; the one that is chosen is copied, and shown below. */
 export function CopyMenu({ copies, about }: { readonly copies: readonly CopyItem[]; readonly about: string }) {
   const id = useId()
   const [chosen, setChosen] = useState<{ readonly name: string; readonly text: string } | undefined>(undefined)
@@ -55,13 +54,13 @@ export function CopyMenu({ copies, about }: { readonly copies: readonly CopyItem
   )
 }
 
-/** Copies a text; false where the browser refuses. */
+/** Returns false if the browser refuses. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    // Without the permission, and on an address that is not of this machine and not encrypted.
+    // No permission, or no secure address.
     return false
   }
 }

@@ -1,7 +1,7 @@
-/** JSON view: a value as a tree that folds. What is long is folded at first. */
+/** JSON view: shows a value as a tree with folded long parts. */
 import type { ComponentChildren } from 'preact'
 
-/** Members from which an object or a list is folded, and those that are shown of one. */
+/** Larger objects and arrays are folded. */
 const FOLDED = 12
 const SHOWN = 200
 

@@ -1,7 +1,7 @@
-/** Put text: gives a field a text and the place of its caret at once, so that the next key, however soon it comes, finds them. */
+/** Put text: sets text and caret before the reader presses another key. */
 export function putText(field: HTMLInputElement | null, text: string, caret: number): void {
   if (field === null) return
-  // What is drawn later is the same text, which leaves the caret where it is.
+  // Rendering the same text later keeps the caret.
   field.value = text
   field.setSelectionRange(caret, caret)
 }

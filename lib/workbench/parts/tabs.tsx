@@ -1,4 +1,4 @@
-/** Tabs: parts of something, one at a time, by the pattern of ARIA: arrows go from one to the next. */
+/** Tabs: shows a single part, by the ARIA pattern. */
 import type { ComponentChildren } from 'preact'
 import { useId, useRef } from 'preact/hooks'
 

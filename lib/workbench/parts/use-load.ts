@@ -1,11 +1,8 @@
-/**
- * Use load: reads something when it is first shown and when what it depends on changes. An older answer never takes the place of a newer
- * one.
- */
+/** Use load: reads again when dependencies change. Ignores answers to older reads. */
 import { useEffect, useState } from 'preact/hooks'
 
 interface Loaded<T> {
-  /** What was read last; stays while it is read again. */
+  /** The last data, also during the next read. */
   readonly data: T | undefined
   readonly error: Error | undefined
   readonly isLoading: boolean

@@ -1,11 +1,10 @@
-/** Changes part: the rows that a request has changed, before and after. */
+/** Changes part: rows before and after a request. */
 import { hrefOf } from '../state/place.ts'
 import type { Change } from '../../engine/journal/changes.ts'
 import { findResource } from '../state/outline.ts'
 import { textOf } from '../state/records.ts'
 
 const WORDS = { insert: 'created', update: 'changed', delete: 'deleted' } as const
-/** Rows that are shown. */
 const SHOWN = 100
 
 export function ChangesPart({ changes }: { readonly changes: readonly Change[] | undefined }) {

@@ -1,4 +1,4 @@
-/** Compare part: what a request and its answer have different from another one. */
+/** Compare part: differences between two requests. */
 import { useId } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'
@@ -8,7 +8,6 @@ import { items } from './journal.ts'
 import { readEntry, type FullEntry } from './read-entry.ts'
 import { change } from './view.ts'
 
-/** Differences that are shown. */
 const SHOWN = 200
 
 export function ComparePart({ entry, other }: { readonly entry: FullEntry; readonly other: number | undefined }) {
@@ -70,7 +69,7 @@ function Differences({ entry, other }: { readonly entry: FullEntry; readonly oth
   )
 }
 
-/** What is compared: not the time, which always differs. */
+/** The time always differs. */
 function partsOf({ method, path, query, body, user, status, response, fault, changes }: FullEntry): object {
   const { timestamp: _timestamp, ...answer } = (
     typeof response === 'object' && response !== null ? response : { value: response as unknown }

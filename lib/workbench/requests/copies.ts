@@ -1,62 +1,54 @@
-/**
- * Copies: a request as text to take home: as a command, as code, and as a test that passes where the data are as they were before the
- * request. Each runs as it is pasted: the ways over HTTP by themselves, those of the engine where `engine` is one.
- */
+/** Copies: writes a request as a command, code or test. Copies for HTTP run unchanged; others need a variable `engine`. */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 import type { Change } from '../../engine/journal/changes.ts'
 import type { FaultState } from '../../engine/testing/fault-handle.ts'
 import { encodeSoftly } from '../state/place-text.ts'
 import { code, inlineCode, quote } from '../state/code.ts'
 
-/** A request that is written. */
 export interface CopiedRequest {
   readonly method: string
   /** Without the query. */
   readonly path: string
-  /** Pairs of a name with its operator, and a value. */
+  /** Names with operator, and values. */
   readonly query: readonly (readonly [string, string])[]
   readonly body?: unknown
-  /** The ID of the user that it is sent as. */
+  /** Who sends the request. */
   readonly user?: string | undefined
   readonly status?: number | undefined
   readonly response?: unknown
   readonly changes?: readonly Change[] | undefined
   readonly met?: FaultState | undefined
-  /** The time at which the clock stood still, if it did. */
+  /** The time of a frozen clock. */
   readonly frozen?: string | undefined
 }
 
-/** Where requests are sent to. */
 export interface CopyTarget {
-  /** `http://127.0.0.1:3000` */
+  /** Such as `http://127.0.0.1:3000`. */
   readonly origin: string
-  /** The path before the version. */
+  /** Before the version. */
   readonly base: string
-  /** The path before resources. */
+  /** Before resources. */
   readonly root: string
-  /** The version; an empty text: paths have none. */
+  /** Empty: paths have no version. */
   readonly version: string
   readonly resources: readonly OutlinedResource[]
-  /** The name of the world; an empty text: the engine's own. */
+  /** Empty: the engine's own world. */
   readonly world: string
-  /** A token of the user. */
   readonly token?: string | undefined
 }
 
-/** Path and query, as they are sent. */
 export function writeTarget({ path, query }: Pick<CopiedRequest, 'path' | 'query'>): string {
   return query.length === 0 ? path : `${path}?${query.map(writePair).join('&')}`
 }
 
-/** A name ends with its operator: `age>=`, `age>`, `name~=`; without one, with the name itself: `age`. */
+/** A name ends in its operator (`age>=`), except `=`. */
 function writePair([name, value]: readonly [string, string]): string {
   const [, own = '', operator = '='] = /^(.*?)([<>]=?|[~!]=|=)?$/s.exec(name) ?? []
-  // What begins with "=" would be read as a part of the operator.
+  // After `<` or `>`, a leading `=` of the value would become part of the operator.
   const text = /[<>]$/.test(operator) && value.startsWith('=') ? `\\${value}` : value
   return `${encodeSoftly(own).replaceAll('%7C', '|')}${operator}${encodeSoftly(text)}`
 }
 
-/** A command for a shell. */
 export function asCurl(request: CopiedRequest, target: CopyTarget): string {
   const { method, body } = request
   const headers = Object.entries(headersOf(request, target)).map(([name, value]) => `-H ${shell(`${name}: ${value}`)}`)
@@ -73,7 +65,7 @@ function shell(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** Code for a browser, and for Node. */
+/** For browsers and Node. */
 export function asFetch(request: CopiedRequest, target: CopyTarget): string {
   const { method, body } = request
   const headers = headersOf(request, target)
@@ -87,12 +79,12 @@ export function asFetch(request: CopiedRequest, target: CopyTarget): string {
   return `const response = await fetch(${url}${options})\nconsole.log(response.status, await response.json())\n`
 }
 
-/** Code where `engine` is one. */
+/** Needs a variable `engine`. */
 export function asHandle(request: CopiedRequest): string {
   return `const { status, body } = await ${handleCall(request)}\n`
 }
 
-/** Code with the typed client; undefined where it has no call for the path. */
+/** Returns undefined if the typed client has no call for the path. */
 export function asClient(request: CopiedRequest, target: CopyTarget): string | undefined {
   const call = clientCall(request, target)
   if (call === undefined) return undefined
@@ -105,7 +97,7 @@ export function asClient(request: CopiedRequest, target: CopyTarget): string | u
   return `import { client } from 'mikro-rest/client'\n\nconst api = client(${quote(target.origin + target.base)}${more})\n${call}\n`
 }
 
-/** How a test runner spells what a test says. */
+/** The assertions of a test runner. */
 interface Wording {
   readonly head: string
   readonly equal: (what: string, value: string) => string
@@ -113,7 +105,7 @@ interface Wording {
   readonly rejects: (call: string, value: string) => string
 }
 
-/** The wording of runners that have `expect`. */
+/** For runners with `expect`. */
 const expecting = (from: string): Wording => ({
   head: `import { expect, test } from '${from}'\n`,
   equal: (what, value) => `expect(${what}).toBe(${value})`,
@@ -132,10 +124,9 @@ const WORDINGS = {
   Playwright: expecting('@playwright/test'),
 } as const satisfies Record<string, Wording>
 
-/** The runners that a test can be written for. */
 export const RUNNERS = Object.keys(WORDINGS) as (keyof typeof WORDINGS)[]
 
-/** A test, where `engine` is one whose data are as they were before the request. */
+/** Needs an `engine` with the data from before the request. */
 export function asTest(request: CopiedRequest, runner: keyof typeof WORDINGS = 'node:test'): string {
   const { method, path, status, changes, frozen } = request
   const wording: Wording = WORDINGS[runner]
@@ -158,7 +149,7 @@ export function asTest(request: CopiedRequest, runner: keyof typeof WORDINGS = '
   return `${wording.head}\ntest(${quote(name)}, async () => {\n${lines.map(line => `  ${line}\n`).join('')}})\n`
 }
 
-/** The line that makes a fault of this kind again. */
+/** Creates the same fault again. */
 export function writeFault({ kind, match, options }: Pick<FaultState, 'kind' | 'match' | 'options'>): string {
   const { ms, ...others } = options
   const args = [
@@ -230,7 +221,7 @@ function idCode(id: string, { key, attributes }: OutlinedResource): string {
   return type === 'integer' && /^-?\d{1,15}$/.test(id) ? id : quote(id)
 }
 
-/** What is not checked by types stands below `$`, which takes all that the API does. */
+/** Query parameters go into `$`, which takes unchecked names. */
 function queryCode(query: readonly (readonly [string, string])[]): string {
   const free: Record<string, unknown> = {}
   for (const [name, value] of query) {
@@ -240,7 +231,7 @@ function queryCode(query: readonly (readonly [string, string])[]): string {
   return inlineCode({ $: free })
 }
 
-/** What `engine.expect` is told: how many records of each resource have been inserted, updated and deleted. */
+/** Returns the argument of `engine.expect`: numbers of changes by resource. */
 function expectedOf(changes: readonly Change[]): string {
   const numbers: Record<string, Record<string, number>> = {}
   const words = { insert: 'inserted', update: 'updated', delete: 'deleted' } as const
@@ -251,7 +242,7 @@ function expectedOf(changes: readonly Change[]): string {
   return inlineCode({ ...numbers, '*': {} })
 }
 
-/** What of an answer is the same the next time: the code of a refusal, the number of a list, and what the body has asked for. */
+/** Only stable parts: the code of a refusal, the count of a list, and values of the request's body. */
 function bodyChecks({ status = 0, body, response }: CopiedRequest, { equal, partly }: Wording): string[] {
   if (typeof response !== 'object' || response === null) return []
   const { code: refusal, count, resource } = response as Readonly<Record<string, unknown>>

@@ -1,9 +1,8 @@
-/** Difference: what two JSON values differ in, as paths with both values. Items of lists are compared by their place. */
+/** Difference: compares two JSON values by path, and array items by index. */
 
 interface LineDifference {
-  /** Dotted; empty: the whole. */
+  /** Dotted; empty for the whole value. */
   readonly path: string
-  /** Undefined: there is none. */
   readonly before: unknown
   readonly after: unknown
 }

@@ -1,4 +1,4 @@
-/** Edit and send: a request of the journal, with another path, query or body. */
+/** Edit and send: sends a changed request of the journal. */
 import { useId, useState } from 'preact/hooks'
 import { writeTarget, type CopiedRequest } from './copies.ts'
 import type { FullEntry } from './read-entry.ts'
@@ -17,7 +17,7 @@ export function EditAndSend({ entry, onSend }: EditAndSendProps) {
   const submit = (event: Event): void => {
     event.preventDefault()
     const [path = '', query = ''] = target.split(/\?(.*)/s, 2)
-    // The query is sent as it is written.
+    // The path keeps the query as written.
     const sent = { method, path: query === '' ? path : `${path}?${query}`, query: [], user: entry.user }
     void onSend({ ...sent, ...(text.trim() === '' || problem !== undefined ? {} : { body: JSON.parse(text) as unknown }) })
   }

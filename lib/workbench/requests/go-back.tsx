@@ -1,4 +1,4 @@
-/** Go back: a button that restores the data to what they were before a request, where that is known. */
+/** Go back: restores the data from before a request. */
 import { useState } from 'preact/hooks'
 import { control } from '../state/ask.ts'
 import { outline } from '../state/outline.ts'
@@ -6,7 +6,7 @@ import type { FullEntry } from './read-entry.ts'
 
 interface GoBackProps {
   readonly entry: FullEntry
-  /** Takes what has failed, or that nothing has. */
+  /** Called with the error, or undefined after success. */
   readonly onEnd: (error: Error | undefined) => void
 }
 
@@ -14,7 +14,7 @@ export function GoBack({ entry: { id, noWayBack: why }, onEnd }: GoBackProps) {
   const [asked, setAsked] = useState(0)
   const [back, setBack] = useState(0)
   const act = async (): Promise<void> => {
-    // Data in memory are nobody's; those of a file may be somebody's.
+    // Data in a file may be valuable, so ask first.
     if (outline.value?.inMemory !== true && asked !== id) return setAsked(id)
     setAsked(0)
     const failure = await control('POST', '/restore', { before: id }).then(

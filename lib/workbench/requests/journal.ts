@@ -1,28 +1,24 @@
-/**
- * Journal: the requests of the world that the page looks at, and the marks between them, as they come. Collected from when the screen is
- * first opened.
- */
+/** Journal: collects requests and marks while the screen is open. */
 import { signal } from '@preact/signals'
 import { control } from '../state/ask.ts'
 import { onEvent, streams, type EngineEvent, type Mark, type RequestSummary } from '../state/live.ts'
 
-/** Requests and marks in the order in which they happened. */
 export type ListedItem = { readonly kind: 'request'; readonly request: RequestSummary } | { readonly kind: 'mark'; readonly mark: Mark }
 
-/** Items that the page keeps: as many as an engine by default. */
+/** As in an engine by default. */
 const KEPT = 1000
 
 export const items = signal<readonly ListedItem[]>([])
 
-/** Whether the list stands still; what comes meanwhile is shown when it goes on. */
+/** Whether the list is frozen. */
 export const isPaused = signal(false)
 
-/** How many have come while the list stands still. */
+/** Arrived during a pause. */
 export const waiting = signal<readonly ListedItem[]>([])
 
 export const journalError = signal<Error | undefined>(undefined)
 
-/** Reads the journal, and goes on with what happens. */
+/** Reads the journal, then follows events. */
 export function collect(): () => void {
   const stop = onEvent(event => {
     const item = itemOf(event)
@@ -58,7 +54,7 @@ async function load(): Promise<void> {
     const { requests, marks } = (await control('GET', `/requests?bodies=false&limit=${KEPT}`)).body as ListedRequest
     const first = requests[0]?.id ?? 0
     const all: (ListedItem & { readonly place: number })[] = [
-      // A mark stands behind the last request before it.
+      // A mark follows the last earlier request.
       ...marks.filter(({ last }) => last >= first).map(mark => ({ kind: 'mark' as const, mark, place: mark.last + 0.5 })),
       ...requests.map(request => ({ kind: 'request' as const, request, place: request.id })),
     ]
@@ -75,7 +71,7 @@ function add(more: readonly ListedItem[]): void {
   else {
     const last = items.value.findLast(({ kind }) => kind === 'request')
     const known = last?.kind === 'request' ? last.request.id : 0
-    // One may have been read already when its event comes.
+    // The journal may include a request before its event arrives.
     const fresh = more.filter(item => item.kind === 'mark' || item.request.id > known)
     items.value = [...items.value, ...fresh].slice(-KEPT)
   }

@@ -1,14 +1,13 @@
 /**
- * Match entry: which requests the list shows, by words: a method, a status (`404`, `5xx`), a resource or record (`campaigns/7`), a fault, a
- * test, or a part of the path.
+ * Match entry: filters by words: a method, a status (`404`, `5xx`), a resource or record (`campaigns/7`), a fault, a test, or a part of the
+ * path.
  */
 import type { RequestSummary } from '../../engine/journal/journal-entry.ts'
 
 export interface ShownFilter {
   readonly words: string
-  /** Only those that have changed rows, or would by their method. */
+  /** Only requests that changed rows, or have a writing method. */
   readonly writes: boolean
-  /** Only those that were refused, or whose connection was lost. */
   readonly failures: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Read entry: one request with its bodies, the rows that it has changed, and what it has run. */
+/** Read entry: reads a request in full. */
 import type { JournalEntry } from '../../engine/journal/journal-entry.ts'
 import type { ExplainedStatement, IndexHint } from '../../engine/journal/explanation.ts'
 import { control, mint, send, type Answer } from '../state/ask.ts'
@@ -13,7 +13,7 @@ export interface FullEntry extends JournalEntry {
   readonly writes?: readonly string[]
   readonly cached?: boolean
   readonly hints?: readonly IndexHint[]
-  /** Why the data cannot be brought back to before it; undefined: they can. */
+  /** Undefined: restoring is possible. */
   readonly noWayBack: string | undefined
 }
 
@@ -25,13 +25,13 @@ export async function readEntry(id: number): Promise<FullEntry> {
   return { ...request, noWayBack: unavailable.restore }
 }
 
-/** Why a request cannot be sent again or copied; undefined: it can. */
+/** Undefined: sending again is possible. */
 export function whyIncomplete({ method, body, response }: FullEntry): string | undefined {
   const isForgotten = body === undefined && response === undefined && ['POST', 'PUT', 'PATCH'].includes(method)
   return isForgotten ? 'Its body is not kept any more: the journal keeps those of the newest requests.' : undefined
 }
 
-/** A request as it is copied, with the fault that it has met, and the clock where that stands still. */
+/** Adds the fault, and a frozen clock. */
 export function copyOf(entry: FullEntry): CopiedRequest {
   const { frozen } = clock.value
   const fault = entry.fault === undefined ? undefined : (knownFaults.get(entry.fault) ?? guessFault(entry))
@@ -43,31 +43,30 @@ export function copyOf(entry: FullEntry): CopiedRequest {
   }
 }
 
-/** A fault that had ended before the page was opened, by what it has done. */
+/** The fault ended before the page opened, so guess its kind from the answer. */
 function guessFault({ fault = '', method, path, status }: FullEntry): NonNullable<CopiedRequest['met']> {
   const facts = { id: fault, match: `${method} ${path}`, met: 1, left: 0 }
   if (status === undefined) return { ...facts, kind: 'drop', options: {} }
   return status >= 400 ? { ...facts, kind: 'fail', options: { status } } : { ...facts, kind: 'delay', options: { ms: 1 } }
 }
 
-/** Where copied requests go, with a token of the user of the request. */
+/** With a token of the user. */
 export async function targetOf(user: string | undefined): Promise<CopyTarget> {
   return { ...targetWithout(), token: user === undefined ? undefined : await mint(user) }
 }
 
-/** The same without a token. */
 export function targetWithout(): CopyTarget {
   const { base = '', root = '', version = '', resources = [] } = outline.value ?? {}
   return { origin: location.origin, base, root, version, resources, world: world.value }
 }
 
-/** Sends a request as its user, past nothing: as the app would. */
+/** Sends a request like an app: the journal records the request, and faults apply. */
 export async function sendAgain(request: CopiedRequest): Promise<Answer> {
   const headers = request.user === undefined ? {} : { authorization: `Bearer ${await mint(request.user)}` }
   return send(request.method, writeTarget(request), { body: request.body, headers })
 }
 
-/** The ID of the newest request of a method and path, after another one: the one that has just been sent. */
+/** Finds the newest such request after `since`. */
 export async function findSent({ method, path }: Pick<CopiedRequest, 'method' | 'path'>, since: number): Promise<number | undefined> {
   const { requests } = (await control('GET', `/requests?since=${since}&bodies=false`)).body as {
     readonly requests: readonly RequestSummary[]

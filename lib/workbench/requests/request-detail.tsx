@@ -1,4 +1,4 @@
-/** Request detail: why a request was answered as it was: the rows before and after, what was sent and answered, what ran, and the time. */
+/** Request detail: explains the answer to a request. */
 import { useState } from 'preact/hooks'
 import { CopyMenu, type CopyItem } from '../parts/copy-menu.tsx'
 import { JsonView } from '../parts/json-view.tsx'
@@ -51,7 +51,7 @@ function Detail({ entry, view }: { readonly entry: FullEntry; readonly view: Req
       await sendAgain(request)
       setError(undefined)
     } catch (failure) {
-      // A lost connection is in the journal, too.
+      // The journal also has lost connections.
       setError(failure as Error)
     }
     const sent = await findSent(request, entry.id)
@@ -82,7 +82,7 @@ function Detail({ entry, view }: { readonly entry: FullEntry; readonly view: Req
   )
 }
 
-/** What is not usual: the user, the test, the fault, an error. */
+/** Shows only unusual facts: user, test, fault, error. */
 function Facts({ entry: { user, test, fault, error, nested } }: { readonly entry: FullEntry }) {
   const known = fault === undefined ? undefined : knownFaults.get(fault)
   return (
@@ -170,7 +170,7 @@ function AnswerPart({ entry: { status, response } }: { readonly entry: FullEntry
   )
 }
 
-/** The words of a refusal, which JSON makes hard to read. */
+/** The text of a refusal is hard to read in JSON. */
 function RefusalNotice({ body }: { readonly body: unknown }) {
   const { title, detail, errors } = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>
   if (typeof title !== 'string' || typeof detail !== 'string') return null

@@ -1,4 +1,4 @@
-/** Requests screen: the requests of the world as they come, and why one was answered as it was. */
+/** Requests screen: lists requests, and explains a chosen request. */
 import { useEffect } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { base } from '../state/ask.ts'
@@ -28,7 +28,7 @@ export default function RequestsScreen() {
   )
 }
 
-/** What has failed, where a recording of it is looked at. */
+/** The error of a recorded test. */
 function Failure() {
   if (recording.value === undefined) return null
   const { test, failure } = recording.value
@@ -40,7 +40,7 @@ function Failure() {
   )
 }
 
-/** Marks stand between all requests: where only some are shown they would say too much. */
+/** Marks make no sense between filtered requests. */
 function isNarrowed({ words, writes, failures }: RequestsView): boolean {
   return words !== '' || writes || failures
 }

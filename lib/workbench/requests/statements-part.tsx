@@ -1,8 +1,7 @@
-/** Statements part: what a request has run, the plan of each statement, the indexes that are missing; and the time of each stage. */
+/** Statements part: statements, plans, missing indexes and times of a request. */
 import type { PlanStep } from '../../records/database/explained-statements.ts'
 import type { FullEntry } from './read-entry.ts'
 
-/** What a request has run, of the journal or of an explanation. */
 type Ran = { readonly [Part in 'statements' | 'ran' | 'writes' | 'cached' | 'hints']?: FullEntry[Part] | undefined }
 
 export function StatementsPart({

@@ -1,4 +1,4 @@
-/** Timeline: the requests in the order in which they came, the newest last. It follows the newest until one is chosen. */
+/** Timeline: lists requests, and scrolls to the newest until the reader chooses a request. */
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Empty } from '../parts/notice.tsx'
 import type { Mark, RequestSummary } from '../state/live.ts'
@@ -8,7 +8,7 @@ import { hrefOfView, type RequestsView } from './view.ts'
 
 interface TimelineProps {
   readonly items: readonly ListedItem[]
-  /** How many there are, shown or not. */
+  /** Includes hidden requests. */
   readonly all: number
   readonly view: RequestsView
 }
@@ -76,7 +76,7 @@ function Line({ request, view }: { readonly request: RequestSummary; readonly vi
   )
 }
 
-/** The rows that a request has changed, in short: `+1 ~2 −1`. */
+/** Such as `+1 ~2 −1`. */
 export function describeChanges({ changed, changes }: RequestSummary): string {
   if (changed === undefined || changed === 0) return ''
   const count = (type: string): number => changes?.filter(change => change.type === type).length ?? 0

@@ -1,14 +1,12 @@
-/** View: what of the requests is shown, as the URL says it. */
+/** View: keeps the requests screen in the URL. */
 import { formatPlace } from '../state/place-text.ts'
 import { go, place } from '../state/place.ts'
 import type { ShownFilter } from './match-entry.ts'
 
 export interface RequestsView extends ShownFilter {
-  /** The ID of the request that is shown. */
   readonly id: number | undefined
-  /** The part of it. */
   readonly tab: string
-  /** The ID of the request that it is compared with. */
+  /** The request to compare with. */
   readonly other: number | undefined
 }
 
@@ -35,7 +33,7 @@ export function hrefOfView({ id, words, writes, failures, tab, other }: Requests
   return formatPlace('requests', id === undefined ? [] : [String(id)], query.toString())
 }
 
-/** Shows something else; `replace` leaves no step to go back to. */
+/** @param replace leaves no step for the back button */
 export function change(part: Partial<RequestsView>, { replace = false }: { readonly replace?: boolean } = {}): void {
   go(hrefOfView({ ...readView(), ...part }), { replace })
 }

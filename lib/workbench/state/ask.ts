@@ -1,16 +1,15 @@
-/** Ask: sends requests to the server that the page is from, in the world and as the user that the reader has chosen. */
+/** Ask: sends requests as the chosen user, in the chosen world. */
 import { signal } from '@preact/signals'
 import { userId, world } from './place.ts'
 
-/** An answer, read to its end. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** Of JSON the value, else the text. */
+  /** A JSON value, or the text of other answers. */
   // oxlint-disable-next-line typescript/no-explicit-any -- bodies of any API
   readonly body: any
   readonly text: string
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly took: number
 }
 
@@ -20,7 +19,7 @@ interface SendOptionsOfPage {
   readonly signal?: AbortSignal
 }
 
-/** A refusal, as the API words it. */
+/** A refusal in the API's words. */
 export class Refusal extends Error {
   readonly answer: Answer
 
@@ -35,15 +34,14 @@ export class Refusal extends Error {
 /** The path before the version. */
 export const base = document.body.dataset['base'] ?? ''
 
-/** Whether the server answers. */
 export const isReachable = signal(true)
 
-/** How many requests have no answer yet. */
+/** Requests without an answer. */
 export const busy = signal(0)
 
 const tokens = new Map<string, Promise<string>>()
 
-/** Sends a request as it stands. */
+/** Sends a text unchanged. */
 export async function send(method: string, path: string, { body, headers = {}, signal: end }: SendOptionsOfPage = {}): Promise<Answer> {
   const isText = typeof body === 'string'
   const all: Record<string, string> = {
@@ -63,27 +61,24 @@ export async function send(method: string, path: string, { body, headers = {}, s
   return { status: response.status, headers: response.headers, body: readBody(response, text), text, took }
 }
 
-/**
- * Sends a request as the user that the reader has chosen. It is answered in the engine's own form, whatever form the application gives
- * answers.
- */
+/** Asks for the engine's form of answers. */
 export async function sendAsUser(method: string, path: string, options: SendOptionsOfPage = {}): Promise<Answer> {
   const id = userId.value
   const authorization: Record<string, string> = id === '' ? {} : { authorization: `Bearer ${await mint(id)}` }
   return send(method, path, { ...options, headers: { 'x-workbench': 'plain', ...authorization, ...options.headers } })
 }
 
-/** Reads a path for the eyes of the reader: no journal has it, and it meets no fault. Throws a Refusal. */
+/** Reads for display: leaves no entry in the journal, and meets no faults. Throws a Refusal. */
 export async function look(path: string, end?: AbortSignal): Promise<Answer> {
   return succeed(await sendAsUser('GET', path, { headers: { 'x-workbench': 'look' }, ...(end === undefined ? {} : { signal: end }) }))
 }
 
-/** Asks a test control, by its path below `/_test`. Throws a Refusal. */
+/** Adds `/_test`. Throws a Refusal. */
 export async function control(method: string, path: string, body?: unknown): Promise<Answer> {
   return succeed(await send(method, `${base}/_test${path}`, { body }))
 }
 
-/** Asks for a part of the workbench itself. Throws a Refusal. */
+/** Adds `/_ui`. Throws a Refusal. */
 export async function askWorkbench(method: string, path: string, body?: unknown): Promise<Answer> {
   return succeed(await sendAsUser(method, `${base}/_ui${path}`, { body }))
 }
@@ -93,7 +88,7 @@ export function succeed(answer: Answer): Answer {
   return answer
 }
 
-/** A token of a user, which is asked for once. */
+/** Keeps a token per world and user. */
 export function mint(id: string): Promise<string> {
   const key = `${world.value} ${id}`
   let token = tokens.get(key)
@@ -106,12 +101,12 @@ export function mint(id: string): Promise<string> {
   return token
 }
 
-/** Forgets the tokens: a reset of the data may have taken them back. */
+/** A reset may have ended tokens. */
 export function forgetTokens(): void {
   tokens.clear()
 }
 
-/** What an answer says of its refusal: the parts of the error body, or the status where it has another form. */
+/** Without the API's error body, the title is the status. */
 function readProblem({ status, body }: Answer): { readonly title: string; readonly detail: string; readonly code: string } {
   const { title, detail, code } = (typeof body === 'object' && body !== null ? body : {}) as Partial<Record<string, unknown>>
   return { title: typeof title === 'string' ? title : `Status ${status}`, detail: text(detail), code: text(code) }
@@ -121,7 +116,7 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 
 async function reach(path: string, init: RequestInit): Promise<Response> {
   try {
-    // Not read: an effect that asks would run again for it.
+    // Reading `busy.value` would make effects depend on `busy`, and run again.
     busy.value = busy.peek() + 1
     const response = await fetch(path, init).finally(() => {
       busy.value = busy.peek() - 1
@@ -139,7 +134,7 @@ function readBody(response: Response, text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
-    // What a front end is given where a test has the answer cut short.
+    // A test may cut answers short.
     return text
   }
 }

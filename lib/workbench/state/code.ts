@@ -1,6 +1,6 @@
-/** Code: JSON values as JavaScript, in the form that a formatter would leave: single quotes, bare names, short objects in one line. */
+/** Code: writes JSON values as JavaScript, as a formatter would: single quotes, bare names, short objects in a single line. */
 
-/** Characters of an object that stands in one line. */
+/** Maximum characters of a line. */
 const WIDTH = 72
 
 export function quote(text: string): string {
@@ -11,7 +11,6 @@ export function quote(text: string): string {
   return `'${escaped}'`
 }
 
-/** A value in one line. */
 export function inlineCode(value: unknown): string {
   if (typeof value === 'string') return quote(value)
   if (Array.isArray(value)) return `[${value.map(inlineCode).join(', ')}]`
@@ -20,7 +19,7 @@ export function inlineCode(value: unknown): string {
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
 }
 
-/** A value over several lines where it is long; `indent` is that of the line in which it begins. */
+/** @param indent indentation of the first line, in spaces */
 export function code(value: unknown, indent = 0): string {
   const line = inlineCode(value)
   if (line.length <= WIDTH || typeof value !== 'object' || value === null) return line
@@ -33,7 +32,7 @@ export function code(value: unknown, indent = 0): string {
 }
 
 function nameCode(name: string): string {
-  // An object that is written has no prototype by this name.
+  // An object literal with `__proto__` would set the prototype.
   if (name === '__proto__') return "['__proto__']"
   return /^[a-zA-Z_$][\w$]*$/.test(name) ? name : quote(name)
 }

@@ -1,7 +1,6 @@
 /**
- * Live: what happens on the server while the page is open: requests, marks, faults, the clock, worlds. It comes as an event stream of the
- * world that the page looks at; the browser opens it again where it breaks, and everything is read anew then, since the server may be
- * another one.
+ * Live: follows the event stream of the world: requests, marks, faults, clock, worlds. After a break the server may be another, so
+ * everything is read again.
  */
 import { signal } from '@preact/signals'
 import type { RequestSummary } from '../../engine/journal/journal-entry.ts'
@@ -14,43 +13,42 @@ export type { EngineEvent, FaultState, Mark, RequestSummary }
 
 export const faults = signal<readonly FaultState[]>([])
 
-/** All faults that the page has heard of, by their ID, those that have ended, too: requests refer to them. */
+/** Also ended faults, since requests refer to them. */
 export const knownFaults = new Map<string, FaultState>()
 
-/** Names of the worlds beside the engine's own. */
+/** Names of worlds, without the engine's own world. */
 export const worlds = signal<readonly string[]>([])
 
 export const scenarios = signal<readonly string[]>([])
 
-/** The test that is looked at, where what is served is a recording. */
+/** The recorded test, if the server shows a recording. */
 export const recording = signal<ShownTest | undefined>(undefined)
 
-/** What is not possible here, and why, by the name of the engine's member. */
+/** Reasons for missing features, by engine member. */
 export const unavailable = signal<Readonly<Record<string, string>>>({})
 
-/** The clock of the world: how far it is from the real one, in milliseconds, or when it stands still, where it does. */
+/** Milliseconds ahead of real time; the time of a frozen clock. */
 export const clock = signal<{ readonly offset: number; readonly frozen: number | undefined }>({ offset: 0, frozen: undefined })
 
-/** Grows when data may have changed, so that what shows data is read again. */
+/** Grows when data may have changed, so that screens read again. */
 export const changes = signal(0)
 
-/** Grows when the stream has begun anew: what was collected of it may be of another server, or another world. */
+/** Grows when a stream begins, perhaps of another server or world. */
 export const streams = signal(0)
 
 const listeners = new Set<(event: EngineEvent) => void>()
 
-/** Hears of what happens in the world, until the returned function is called. */
+/** Returns a function that stops listening. */
 export function onEvent(listener: (event: EngineEvent) => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
-/** Milliseconds in which changes are one. */
+/** Milliseconds in which changes count once. */
 const TOGETHER = 150
 
 let pending: ReturnType<typeof setTimeout> | undefined
 
-/** Data has changed, by the page itself or by others. */
 export function dataChanged(): void {
   pending ??= setTimeout(() => {
     pending = undefined
@@ -58,7 +56,6 @@ export function dataChanged(): void {
   }, TOGETHER)
 }
 
-/** Watches the world that the page looks at, until the page is closed. */
 export function watchServer(): void {
   let end = (): void => {}
   world.subscribe(name => {
@@ -68,17 +65,17 @@ export function watchServer(): void {
 }
 
 const TYPES = ['request', 'reset', 'restore', 'clock', 'faults', 'worlds', 'mark', 'lost'] as const
-/** Milliseconds after which a stream is opened again that the server has refused, which the browser does not do by itself. */
+/** Milliseconds until a refused stream is opened again; browsers reopen only broken streams. */
 const AGAIN = 5000
 
-/** Milliseconds that the page waits for the first stream. */
+/** Milliseconds for the first stream. */
 const PATIENCE = 2000
 
 let settle = (): void => {}
-/** Whether nothing has been read yet, and the first stream may still begin before that. */
+/** Whether the first stream may still begin before any read. */
 let isAwaited = true
 
-/** Settled when the first stream has begun, or does not: what is read from then on need not be read again for what came before. */
+/** Resolves when the first stream begins or fails. Later reads need no repetition. */
 export const begun = new Promise<void>(resolve => {
   settle = () => {
     isAwaited = false
@@ -116,7 +113,7 @@ async function begin(): Promise<void> {
   streams.value++
   if (!isAwaited) dataChanged()
   settle()
-  // The head says when the server does not answer; the stream begins anew then.
+  // The head reports the failure, and the stream begins again.
   await readState().catch(() => {})
 }
 
@@ -124,7 +121,7 @@ async function readState(): Promise<void> {
   const [index, found, time] = await Promise.all([control('GET', ''), control('GET', '/faults'), control('GET', '/clock')])
   const { worlds: names, scenarios: seeds, unavailable: missing, recording: recorded } = index.body as IndexBody
   recording.value = recorded
-  // Those of the test come first: an ID is of a fault of this server, where both have it.
+  // A live fault with the same ID replaces a recorded fault.
   for (const fault of recorded?.faults ?? []) knownFaults.set(fault.id, fault)
   worlds.value = names
   scenarios.value = seeds
@@ -142,7 +139,7 @@ interface IndexBody {
 
 interface ShownTest {
   readonly test?: string
-  /** What went wrong, in the words of the test runner. */
+  /** The error text of the test runner. */
   readonly failure?: string
   readonly faults: readonly FaultState[]
 }

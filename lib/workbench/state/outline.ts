@@ -1,4 +1,4 @@
-/** Outline: what the server serves, and how many records each resource has. */
+/** Outline: the served model, and counts of records. */
 import { computed, signal } from '@preact/signals'
 import type { Outline, OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import { askWorkbench } from './ask.ts'
@@ -11,13 +11,13 @@ export const outline = signal<Outline | undefined>(undefined)
 
 const byName = computed(() => new Map(outline.value?.resources.map(resource => [resource.name, resource])))
 
-/** Numbers of records by the name of the resource; null: the caller may not list them. */
+/** Null: the caller may not list. */
 export const counts = signal<ReadonlyMap<string, number | null>>(new Map())
 
 export async function loadOutline(): Promise<void> {
   const query = version.value === undefined ? '' : `?version=${encodeURIComponent(version.value)}`
   const { body } = await askWorkbench('GET', `/outline.json${query}`)
-  // Screens read when the outline is there.
+  // Screens read once the outline is set.
   await begun
   outline.value = body as Outline
 }
@@ -26,20 +26,19 @@ export function findResource(name: string): OutlinedResource | undefined {
   return byName.value.get(name)
 }
 
-/** The path of a resource: `/v1/sites`. */
+/** Such as `/v1/sites`. */
 export function pathOf(name: string): string {
   return `${outline.value?.root ?? ''}/${encodeURIComponent(name)}`
 }
 
-/** The name that the application has given to a parameter. */
+/** The application's name of a parameter. */
 export function parameterOf(name: keyof Outline['parameters']): string {
   return outline.value?.parameters[name] ?? name
 }
 
-/** How many lists are counted by one request. */
+/** Maximum lists per request. */
 const AT_ONCE = 100
 
-/** Counts the records of lists, by their paths. */
 export async function countLists(paths: readonly string[]): Promise<(number | null)[]> {
   const all: (number | null)[] = []
   const ending = `${parameterOf('limit')}=1&${parameterOf('depth')}=0`

@@ -1,14 +1,10 @@
-/**
- * Place text: where the reader is, as the fragment of the URL: `#/data/sites?publisher.name=A*`. The query of a list is that of the API, as
- * it is.
- */
+/** Place text: places as fragments: `#/data/sites?publisher.name=A*`, with the API's query. */
 
 export interface Place {
-  /** The name of the screen. */
   readonly screen: string
-  /** The segments after it, decoded. */
+  /** Decoded. */
   readonly path: readonly string[]
-  /** Without `?`, encoded. */
+  /** Encoded, without `?`. */
   readonly query: string
 }
 
@@ -30,17 +26,17 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    // A sign of its own, that somebody has typed.
+    // A lone `%`.
     return segment
   }
 }
 
-/** Encodes what may not stand in a URL, and leaves what is encoded as it is: browsers encode other signs of a fragment than of a query. */
+/** Browsers encode fewer characters in fragments than in queries. */
 function writeReadably(query: string): string {
   return query.replaceAll(/[^\w.~!$&'()*+,;=:@/?%<>|\\^[\]{}-]/g, encodeURIComponent)
 }
 
-/** Encodes what has a meaning in a query, and leaves the rest readable. */
+/** Keeps characters without a meaning in queries readable. */
 export function encodeSoftly(text: string): string {
   return encodeURIComponent(text).replaceAll(/%(?:2C|3A|2F|7C|40)/g, decodeURIComponent)
 }

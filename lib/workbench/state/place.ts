@@ -1,4 +1,4 @@
-/** Place: where the reader is. All of it is in the URL, so that a page can be sent to a colleague, and the browser's own way back works. */
+/** Place: keeps all state in the URL, for links and the back button. */
 import { computed, signal } from '@preact/signals'
 import { formatPlace, parsePlace, type Place } from './place-text.ts'
 
@@ -6,13 +6,13 @@ export const place = signal<Place>(parsePlace(location.hash))
 
 const search = signal(location.search)
 
-/** The world that the page looks at, by the query of the page; an empty text: the engine's own. */
+/** Empty: the engine's own world. */
 export const world = computed(() => new URLSearchParams(search.value).get('world') ?? '')
 
-/** The ID of the user as whom requests are sent; an empty text: nobody. */
+/** Empty: nobody. */
 export const userId = computed(() => new URLSearchParams(search.value).get('as') ?? '')
 
-/** The version that is shown; undefined: the first. */
+/** Undefined: the first version. */
 export const version = computed(() => new URLSearchParams(search.value).get('version') ?? undefined)
 
 export function listenToPlace(): void {
@@ -24,7 +24,7 @@ export function listenToPlace(): void {
   addEventListener('popstate', read)
 }
 
-/** Goes to a place; `replace` leaves no step to go back to. */
+/** @param replace leaves no step for the back button */
 export function go(href: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   if (replace) history.replaceState(null, '', href)
   else history.pushState(null, '', href)
@@ -32,7 +32,7 @@ export function go(href: string, { replace = false }: { readonly replace?: boole
   search.value = location.search
 }
 
-/** Sets a name in the query of the page: the world, the user or the version. An empty text takes it out. */
+/** Empty removes the name. */
 export function setOfPage(name: 'world' | 'as' | 'version', value: string): void {
   const query = new URLSearchParams(location.search)
   if (value === '') query.delete(name)

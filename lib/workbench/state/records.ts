@@ -1,10 +1,10 @@
-/** Records: the ID of a record, and how one is named to a reader. */
+/** Records: finds ID, label and values of a record. */
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- records of any API
 export type AnyRecord = Readonly<Record<string, any>>
 
-/** Returns the ID of a record as paths have it: the parts of a composite key are joined by `~`. Undefined for one without its key. */
+/** A composite key is a text: `1~2`. Undefined: the record hides its key. */
 export function idOf(record: AnyRecord, { key, attributes }: OutlinedResource): string | undefined {
   const parts = key.map(name => {
     const value: unknown = record[name] ?? record[attributes.find(attribute => attribute.name === name)?.ids ?? name]
@@ -15,23 +15,22 @@ export function idOf(record: AnyRecord, { key, attributes }: OutlinedResource): 
   return texts.length === 1 ? texts[0] : texts.map(text => encodeURIComponent(text).replaceAll('~', '%7E')).join('~')
 }
 
-/** Returns how a record is named to a reader, beside its ID. */
+/** The name for readers. */
 export function labelOf(record: AnyRecord, { label }: OutlinedResource): string {
   const value: unknown = label === undefined ? undefined : record[label]
   return typeof value === 'string' ? value : ''
 }
 
-/** Returns the attributes that make columns: those which answers have without a flag. */
+/** Omits attributes that need a flag. */
 export function columnsOf({ attributes }: OutlinedResource): readonly OutlinedAttribute[] {
   return attributes.filter(({ flag }) => flag === undefined)
 }
 
-/** The value of an attribute in a record: a relation that is not shown as an object may have its IDs under another name. */
+/** A relation may have its IDs under another name. */
 export function valueOf(record: AnyRecord, { name, ids }: OutlinedAttribute): unknown {
   return record[name] === undefined && ids !== undefined ? record[ids] : record[name]
 }
 
-/** The text of a plain value, or the JSON of any other. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

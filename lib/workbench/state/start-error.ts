@@ -1,4 +1,4 @@
-/** Start error: why the workbench could not read what is served. */
+/** Start error: the reason why the outline could not be read. */
 import { signal } from '@preact/signals'
 
 export const startError = signal<Error | undefined>(undefined)

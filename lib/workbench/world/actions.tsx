@@ -1,7 +1,4 @@
-/**
- * Actions: buttons of a card that do something to the world, and the line of code that does the same, below them: that of the button that
- * was last touched.
- */
+/** Actions: buttons that change the world. The card shows the code for the last touched button. */
 import { createContext, type ComponentChildren } from 'preact'
 import { useContext, useEffect, useId, useState } from 'preact/hooks'
 import { copyText } from '../parts/copy-menu.tsx'
@@ -9,9 +6,9 @@ import { ErrorNotice } from '../parts/notice.tsx'
 import { unavailable } from '../state/live.ts'
 
 interface CardState {
-  /** A button is touched: its line stands below. */
+  /** Shows the line of a button. */
   readonly touch: (line: string) => void
-  /** Does the work; what fails is said in the card. */
+  /** Shows errors in the card. */
   readonly run: (work: () => Promise<unknown>) => Promise<void>
 }
 
@@ -19,7 +16,7 @@ const Card = createContext<CardState>({ touch: () => {}, run: async () => {} })
 
 interface ActionCardProps {
   readonly title: string
-  /** The line that stands there at first. */
+  /** Initial line of code. */
   readonly line: string
   readonly class?: string
   readonly children: ComponentChildren
@@ -29,7 +26,7 @@ export function ActionCard({ title, line: first, class: look = '', children }: A
   const id = useId()
   const [touched, setTouched] = useState<string | undefined>(undefined)
   const [error, setError] = useState<Error | undefined>(undefined)
-  // What is written in a form stands there as soon as it is written.
+  // An edit in the form changes the line.
   useEffect(() => setTouched(undefined), [first])
   const run = async (work: () => Promise<unknown>): Promise<void> => {
     try {
@@ -72,18 +69,18 @@ function CodeLine({ line }: { readonly line: string }) {
 interface ActionProps {
   readonly line: string
   readonly onAct: () => Promise<unknown>
-  /** The member of the engine that must be possible here. */
+  /** The required engine member. */
   readonly needs?: string
   readonly isMain?: boolean
-  /** What it does where the words of the button are repeated. */
+  /** Accessible name, if buttons have the same text. */
   readonly label?: string
-  /** A question that a second click answers: for what cannot be undone. */
+  /** Before an action that cannot be undone; a second click confirms. */
   readonly confirm?: string | undefined
   readonly disabled?: boolean
   readonly children: ComponentChildren
 }
 
-/** A button, off where the engine cannot do it, with the reason. */
+/** Disabled if the engine cannot do the action. */
 export function Action({ line, onAct, needs, isMain = false, label, confirm, disabled = false, children }: ActionProps) {
   const { touch, run } = useContext(Card)
   const [isAsked, setAsked] = useState(false)
@@ -113,7 +110,7 @@ export function Action({ line, onAct, needs, isMain = false, label, confirm, dis
   )
 }
 
-/** Why something is off, where all of a card is. */
+/** The reason for a whole card. */
 export function Why({ needs }: { readonly needs: string }) {
   const why = unavailable.value[needs]
   return why === undefined ? null : <p class="dim">{why}</p>

@@ -1,18 +1,16 @@
-/** Card parts: what several cards of the world are made of: a table that scrolls by itself, and a name to do something with. */
+/** Card parts: a scrolling table, and a field for a name with a button. */
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { Action } from './actions.tsx'
 
 interface CardTableProps {
-  /** The name of the region that scrolls. */
   readonly label: string
-  /** The heads of the columns; `#` in front of one says that it holds numbers. */
+  /** `#` marks a column of numbers. */
   readonly heads: readonly string[]
-  /** Rows. */
   readonly children: ComponentChildren
 }
 
-/** A table whose last column has buttons. */
+/** The last column has buttons. */
 export function CardTable({ label, heads, children }: CardTableProps) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={label}>
@@ -34,16 +32,15 @@ export function CardTable({ label, heads, children }: CardTableProps) {
 }
 
 interface NamedActionProps {
-  /** The name where none is written. */
+  /** Default name. */
   readonly usual: string
   readonly needs: string
   readonly line: (name: string) => string
-  /** @param written what the reader has written; may be empty */
+  /** @param written the typed name; may be empty */
   readonly onAct: (written: string) => Promise<void>
   readonly children: ComponentChildren
 }
 
-/** A field for a name, and the button that takes it. */
 export function NamedAction({ usual, needs, line, onAct, children }: NamedActionProps) {
   const id = useId()
   const [name, setName] = useState('')

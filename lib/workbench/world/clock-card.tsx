@@ -1,4 +1,4 @@
-/** Clock card: the time of the world, which moves by buttons alone where it stands still. */
+/** Clock card: shows and sets the clock of the world. */
 import { useEffect, useId, useState } from 'preact/hooks'
 import { control } from '../state/ask.ts'
 import { clock } from '../state/live.ts'
@@ -73,7 +73,6 @@ function describe(offset: number, isFrozen: boolean, now: number): string {
   return Math.abs(offset) <= SAME ? 'It runs, and shows the real time.' : 'It runs, ahead of the real time.'
 }
 
-/** The real time, once a second. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {

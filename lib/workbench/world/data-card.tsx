@@ -1,4 +1,4 @@
-/** Data card: the data of the world: kept as snapshots, gone back to, begun anew. */
+/** Data card: takes and restores snapshots, and resets the data. */
 import { useEffect, useState } from 'preact/hooks'
 import { useLoad } from '../parts/use-load.ts'
 import { control } from '../state/ask.ts'
@@ -31,7 +31,7 @@ export function DataCard() {
     await work()
     setTick(value => value + 1)
   }
-  // Data in memory are begun anew as often as one likes; those of a file may be somebody's.
+  // Data in a file may be valuable, so ask first.
   const confirm = outline.value?.inMemory === true ? undefined : 'Really? All since is lost'
   return (
     <ActionCard title={`Data of ${world.value === '' ? 'main' : world.value}`} line={LINES.reset()}>
@@ -127,11 +127,9 @@ function Row({ snapshot: { id, at, last, size }, confirm, after, onCompare }: Ca
 }
 
 interface SnapshotDifference {
-  /** The snapshot. */
   readonly id: string
-  /** How many records are others. */
   readonly count: number
-  /** The first 1,000 of them. */
+  /** The first 1,000 differences. */
   readonly changes: readonly Change[]
 }
 

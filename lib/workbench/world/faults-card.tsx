@@ -1,4 +1,4 @@
-/** Faults card: the faults in effect, and a form for new ones. */
+/** Faults card: lists faults, and creates faults. */
 import { useId, useState } from 'preact/hooks'
 import { control } from '../state/ask.ts'
 import { faults, type FaultState } from '../state/live.ts'
@@ -44,7 +44,7 @@ function FaultTable({ shown }: { readonly shown: readonly FaultState[] }) {
   )
 }
 
-/** A draft for its line of code: with requests, where none are written yet. */
+/** Shows a pattern in the code. */
 function named(draft: FaultDraft): FaultDraft {
   return draft.match.trim() === '' ? { ...draft, match: `POST ${pathOf('orders')}` } : draft
 }
@@ -123,7 +123,7 @@ function FaultForm({ draft, onChange }: FaultFormProps) {
   )
 }
 
-/** What the fault does, by its kind. */
+/** Depends on the kind. */
 function Options({ draft, onChange }: FaultFormProps) {
   const id = useId()
   return (
@@ -158,7 +158,6 @@ const FIELDS: Readonly<Record<FaultKind, readonly (readonly [name: TextField, la
   ],
 }
 
-/** Patterns of requests that there are. */
 function listPatterns(): string[] {
   const names = outline.value?.resources.map(({ name }) => name) ?? []
   return [

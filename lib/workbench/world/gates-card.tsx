@@ -1,10 +1,9 @@
-/** Gates card: the requests that gates hold, which are let go, refused or lost by buttons. */
+/** Gates card: releases, refuses or drops requests that gates hold. */
 import { control } from '../state/ask.ts'
 import { faults, type FaultState } from '../state/live.ts'
 import { Action, ActionCard } from './actions.tsx'
 import { LINES } from './lines.ts'
 
-/** The gates that hold requests; nothing where none does. */
 export function GatesCard() {
   const gates = faults.value.filter(({ held = [] }) => held.length > 0)
   const count = gates.reduce((sum, { held = [] }) => sum + held.length, 0)

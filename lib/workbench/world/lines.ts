@@ -1,4 +1,4 @@
-/** Lines: the code that does the same as a button, where `engine` is an engine. */
+/** Lines: code that does the same as a button, for a variable `engine`. */
 import { inlineCode, quote } from '../state/code.ts'
 
 export const LINES = {
@@ -18,26 +18,24 @@ export const LINES = {
   dropHeld: (id: string): string => `${nameOf(id)}.drop()`,
 }
 
-/** The kinds of faults, in the order of the form. */
 export const FAULT_KINDS = ['fail', 'delay', 'drop', 'hold', 'rateLimit'] as const
 
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
-/** What the form of a fault holds, as it is typed. */
 export interface FaultDraft {
   readonly kind: FaultKind
   readonly match: string
   readonly times: string
   readonly status: string
   readonly retryAfter: string
-  /** Of `fail` and `drop`: the request is done first. */
+  /** For `fail` and `drop`: do the request first. */
   readonly after: boolean
   readonly ms: string
   readonly requests: string
   readonly per: string
 }
 
-/** What `POST /_test/faults` takes for a draft. What is not a number is left to the server to refuse. */
+/** Invalid numbers are left to the server. */
 export function faultBody(draft: FaultDraft): Record<string, unknown> {
   const { kind, match, after } = draft
   const times = draft.times === '' ? {} : { times: numberOf(draft.times) }
@@ -57,7 +55,6 @@ export function faultBody(draft: FaultDraft): Record<string, unknown> {
   }
 }
 
-/** The line that makes a fault. */
 export function faultLine(draft: FaultDraft): string {
   const { kind, match, ms, ...options } = faultBody(draft)
   const args = [
@@ -72,7 +69,7 @@ function numberOf(text: string): number | string {
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
 }
 
-/** A name of a variable for a name of anything: `worker-0` is `worker0`. */
+/** `worker-0` becomes `worker0`. */
 function nameOf(name: string): string {
   const words = name.replaceAll(/\W+(\w?)/g, (_, next: string) => next.toUpperCase())
   return /^[a-z_$]/i.test(words) ? words : `_${words}`

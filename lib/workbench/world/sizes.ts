@@ -1,4 +1,4 @@
-/** Sizes: bytes and spans of time, for readers. */
+/** Sizes: writes bytes and durations for readers. */
 
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`

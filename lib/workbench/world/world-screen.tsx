@@ -1,4 +1,4 @@
-/** World screen: the clock, the data, the worlds and the faults, each with the code that does the same. */
+/** World screen: shows clock, data, worlds and faults, each with the code for the same action. */
 import { ClockCard } from './clock-card.tsx'
 import { DataCard } from './data-card.tsx'
 import { FaultsCard } from './faults-card.tsx'

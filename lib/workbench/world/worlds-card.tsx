@@ -1,4 +1,4 @@
-/** Worlds card: the worlds of the server: what they have begun with, their size, and when they were last used. */
+/** Worlds card: lists the worlds of the server. */
 import { useLoad } from '../parts/use-load.ts'
 import { control } from '../state/ask.ts'
 import { changes, dataChanged, streams, worlds } from '../state/live.ts'
@@ -9,7 +9,7 @@ import { LINES } from './lines.ts'
 import { formatBytes, formatSpan } from './sizes.ts'
 
 interface ListedWorld {
-  /** Null: the engine's own. */
+  /** Null: the engine's own world. */
   readonly name: string | null
   readonly origin: { readonly from: string; readonly name?: string | null }
   readonly size: number
@@ -17,7 +17,7 @@ interface ListedWorld {
   readonly idle: number
 }
 
-/** The name of a fork where none is written. */
+/** Default name of a fork. */
 const USUAL = 'mine'
 
 export function WorldsCard() {

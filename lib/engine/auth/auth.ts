@@ -17,7 +17,7 @@ import type { AuthModule } from './auth-module.ts'
 import { TokenCookies, requireOwnPage } from './cookies.ts'
 import { Credentials } from './credentials.ts'
 import { missing, refuseUser } from './refusals.ts'
-import { readPathBelow, type Request } from '../../records/request/parse-request.ts'
+import type { Request } from '../../records/request/parse-request.ts'
 import { findSession, type SessionPaths } from '../../records/request/session-paths.ts'
 import type { Principal } from '../../records/request/request-context.ts'
 import type { Route } from '../../records/request/custom-routes.ts'
@@ -30,10 +30,10 @@ import { TokenMarks } from './token-marks.ts'
 import { TokenPairs, isRefresh } from './token-pairs.ts'
 import { SigningKey, Tokens, loadSignatures } from './tokens.ts'
 import { findPasswordKind } from './password-kind.ts'
+import { PublicRequests, type KnownPaths } from './public-requests.ts'
 import { Removals, computeState, isOfState, readIssueTime } from './user-state.ts'
 import { Users, keyToSub, keyToTexts } from './users.ts'
 import type { AuthState, Authentication, LoadedAuthentication, PublicKey } from './authentication.ts'
-import { compilePattern, meetsPattern, type RequestPattern } from '../../records/request/route-pattern.ts'
 
 interface FoundToken {
   readonly token: string
@@ -65,7 +65,8 @@ class TokenAuthentication implements Authentication {
   readonly tokens: Tokens
   readonly #options: AuthModule['options']
   readonly #services: AuthServices
-  readonly #public: PublicRequests
+  /** Set once the paths of the engine are known. */
+  #public: PublicRequests | undefined
   /** Undefined: tokens travel in the header alone. */
   readonly #cookies: TokenCookies | undefined
   /** The header `Authorization`. */
@@ -97,7 +98,6 @@ class TokenAuthentication implements Authentication {
     this.#marks = new TokenMarks(key, this.#written)
     this.tokens = new Tokens(services.clock, key)
     this.#users = new Users(options, services)
-    this.#public = new PublicRequests(options.public)
     this.#cookies = options.cookie && new TokenCookies(options.cookie, options.paths.refresh)
     const schemes = ['Bearer', ...(options.scheme === undefined ? [] : [options.scheme])]
     this.#header = new RegExp(`^(?:${schemes.map(escapeRegExp).join('|')}) +(\\S+) *$`, 'i')
@@ -170,13 +170,18 @@ class TokenAuthentication implements Authentication {
     }).routes
   }
 
+  /** Takes the paths of the engine, which decide what is public. */
+  knowPaths(paths: KnownPaths): void {
+    this.#public = new PublicRequests(this.#options.public, paths)
+  }
+
   /** Describes the log-in for the OpenAPI document. */
   describe(version: string): DescribedLogin {
     const { authenticate, credentials, answer, scheme, identifier, password, paths, cookie, refresh } = this.#options
     return {
       credentials: authenticate === undefined && credentials === undefined ? [identifier, password] : undefined,
       user: this.#users.resourceOf(version),
-      isPublic: (method, path) => this.#public.has(method, path),
+      isPublic: (method, path) => this.#public!.hasPath(method, path),
       answers: answer === undefined,
       scheme,
       paths,
@@ -281,11 +286,8 @@ class TokenAuthentication implements Authentication {
     return action === 'login' || action === 'signUp' || action === 'refresh'
   }
 
-  #isPublic(request: Request): boolean {
-    const { method } = request
-    if (method === 'OPTIONS') return true
-    const path = readPathBelow(request)
-    return this.#public.has(method, path)
+  #isPublic({ method, segments }: Request): boolean {
+    return method === 'OPTIONS' || this.#public!.has(method, segments)
   }
 
   /**
@@ -310,23 +312,5 @@ class TokenAuthentication implements Authentication {
     const state = row.then(found => computeState(columns, found))
     this.#marks.keep(claims, state, this.tokens.now())
     return token
-  }
-}
-
-/** Which requests need no token, by the option `public`. */
-class PublicRequests {
-  readonly #listed: readonly RequestPattern[]
-  readonly #taken: readonly RequestPattern[]
-
-  /** @param patterns of good form; one that begins with `!` takes out again what the others list */
-  constructor(patterns: readonly string[]) {
-    this.#listed = patterns.filter(pattern => !pattern.startsWith('!')).map(compilePattern)
-    this.#taken = patterns.filter(pattern => pattern.startsWith('!')).map(pattern => compilePattern(pattern.slice(1)))
-  }
-
-  /** Whether a request needs no token. The path is below the base, without its query. */
-  has(method: string, path: string): boolean {
-    const meets = (pattern: RequestPattern): boolean => meetsPattern(pattern, method, path)
-    return this.#listed.some(meets) && !this.#taken.some(meets)
   }
 }

@@ -10,6 +10,7 @@ import type { Principal } from '../../records/request/request-context.ts'
 import type { SessionPaths } from '../../records/request/session-paths.ts'
 import type { PasswordKind } from '../../records/write/hash-passwords.ts'
 import type { AuthModule } from './auth-module.ts'
+import type { KnownPaths } from './public-requests.ts'
 import type { AuthServices } from './services.ts'
 
 /** A public key as a JSON Web Key (RFC 8037 section 2). */
@@ -54,6 +55,12 @@ export interface Authentication {
   answersAt(method: string, segments: readonly string[]): boolean
   /** The routes of the module. */
   routes(): Route[]
+  /**
+   * Takes the paths of the engine, which decide what is public.
+   *
+   * @throws TypeError for a pattern of `public` that no request can meet
+   */
+  knowPaths(paths: KnownPaths): void
   /** Describes the log-in for the OpenAPI document. */
   describe(version: string): DescribedLogin
   /** Who sends the request. Without a token nobody, where that is allowed. */

@@ -27,7 +27,8 @@ import type { CheckedOptions } from './options.ts'
 import { RequestRecorder, type RecorderParts } from './record-request.ts'
 import { runsHooks, type SharedState } from './shared-state.ts'
 import type { Snapshot, WorldState } from './snapshot.ts'
-import { checkFaultPath } from './check-fault-path.ts'
+import { checkFaultPath } from './check-pattern-path.ts'
+import { findKnownPaths } from './known-paths.ts'
 import { ServedVersions } from './served-versions.ts'
 import { World } from './world.ts'
 
@@ -73,6 +74,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
   const { clock, given, authentication } = services
   const allRoutes = [...(authentication?.routes() ?? []), ...options.routes]
   const routes = allRoutes.length === 0 ? undefined : new Routes(allRoutes, options.versions)
+  authentication?.knowPaths(findKnownPaths(allRoutes, { ...services, options, routes }))
   const life = new Lifecycle()
   const templates = allRoutes.map(({ path }) => path)
   const { journal, running, recorder, events, faults } = createKit(services, composition, templates)

@@ -107,7 +107,7 @@ function tooLong(excess: string, base: string, version: string) {
 }
 
 /** The path of a resource with a single record may leave out the ID. */
-function listRest(segments: readonly string[], { byName, marks }: Resource, single: string): readonly string[] {
+export function listRest(segments: readonly string[], { byName, marks }: Resource, single: string): readonly string[] {
   const [, , first, ...others] = segments
   if (first === undefined) return [single]
   const name = decodeURIComponent(first)

@@ -73,3 +73,16 @@ export function decodeSegment(segment: string): string {
     return segment
   }
 }
+
+/**
+ * Returns a path as texts of it are compared: its segments decoded, so `/v1/%75sers` is `/v1/users`. A slash inside of a segment becomes a
+ * NUL, which no path has.
+ */
+export function plainPath(path: string): string {
+  return path.includes('%')
+    ? path
+        .split('/')
+        .map(segment => decodeSegment(segment).replaceAll('/', '\0'))
+        .join('/')
+    : path
+}

@@ -4,7 +4,7 @@ import { WRITE_METHODS } from '../../foundation/base/http-methods.ts'
 import { commitUnlessRefused } from '../../foundation/base/refused.ts'
 import type { HandlerResponse, HookContext } from '../../model/hook-context.ts'
 import { restError } from '../../foundation/base/errors.ts'
-import { NO_VERSION } from './address.ts'
+import { NO_VERSION, plainPath } from './address.ts'
 import { TEST_CONTROLS } from './reserved-paths.ts'
 import { checkHeaders } from '../../foundation/base/headers.ts'
 import { toJson } from '../../foundation/base/json.ts'
@@ -77,7 +77,7 @@ export class Routes {
         route.method === method &&
         !passed.includes(route) &&
         pattern.length === segments.length &&
-        pattern.every(({ name, text }, index) => name !== undefined || text === segments[index])
+        pattern.every(({ name, text }, index) => name !== undefined || isSameText(text, segments[index]!, index))
       ) {
         const params: Record<string, string> = {}
         for (const [index, { name }] of pattern.entries()) if (name !== undefined) params[name] = decodeURIComponent(segments[index]!)
@@ -93,6 +93,11 @@ export class Routes {
       .map(({ route }) => route.method)
     return own.includes('GET') && !own.includes('HEAD') ? [...own, 'HEAD'] : own
   }
+}
+
+/** Whether a segment of a request is that of a route. A version, which comes first, has one spelling. */
+function isSameText(text: string, segment: string, at: number): boolean {
+  return text === segment || (at > 0 && segment.includes('%') && text === plainPath(segment))
 }
 
 function formatRoute({ method, path }: Route): string {
@@ -114,7 +119,9 @@ function checked(route: Route, hasVersions: boolean): CheckedRoute {
   if (typeof route.handler !== 'function') throw new TypeError(`routes: ${formatRoute(route)} has no handler function.`)
   const segments = isRoot
     ? []
-    : (hasVersions ? route.path.slice(1) : NO_VERSION + route.path).split('/').map(text => ({ name: /^\{(\w+)\}$/.exec(text)?.[1], text }))
+    : (hasVersions ? route.path.slice(1) : NO_VERSION + route.path)
+        .split('/')
+        .map(text => ({ name: /^\{(\w+)\}$/.exec(text)?.[1], text: plainPath(text) }))
   if (!hasVersions) checkUnversioned(route, segments)
   const names = segments.flatMap(({ name, text }) => {
     if (name === undefined && /[{}]/.test(text))

@@ -137,10 +137,6 @@ export function parse(parts: RequestParts, address: Address, readOnly: boolean, 
   return new ParsedRequest({ method: method.toUpperCase(), path, base: address.base, readOnly, segments, query, body }, context)
 }
 
-export function readPathBelow({ path, base }: Request): string {
-  return findPathBelow(path, base)!
-}
-
 /** Removes query and one trailing slash. */
 export function readPath(target: string): string {
   const mark = target.indexOf('?')

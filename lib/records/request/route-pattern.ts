@@ -1,24 +1,37 @@
-/** Route pattern: a method (`*` or none for any) and a path, where `*` is any text: `POST /v1/orders`, `GET /v1/posts*`. */
-import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
+/**
+ * Route pattern: a method (`*` or none for any) and a path, where `*` is any text: `POST /v1/orders`, `GET /v1/posts*`. Paths are compared in
+ * their plain form, so `/v1/%75sers` is `/v1/users`.
+ */
 import { HTTP_METHODS, READS } from '../../foundation/base/http-methods.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
+import { plainPath } from './address.ts'
 
 /** Custom routes may have further methods. */
 const METHODS: readonly string[] = HTTP_METHODS
 
+/** Stars of one pattern. */
+const MAX_STARS = 20
+
 export interface RequestPattern {
   /** Upper case; `*` for any. */
   readonly method: string
-  readonly path: RegExp
+  /** The plain texts between the stars; one text: there is no star. */
+  readonly texts: readonly string[]
 }
 
-/** Compiles a valid pattern. */
-export function compilePattern(text: string): RequestPattern {
+/**
+ * Compiles a pattern of which the form is known to be good.
+ *
+ * @param where begins the text of the error
+ * @throws TypeError for too many stars
+ */
+export function compilePattern(text: string, where: string): RequestPattern {
   const space = text.indexOf(' ')
   const path = text.slice(space + 1)
-  // As in requests, one slash at the end has no meaning.
-  const source = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('*').map(escapeRegExp).join('.*')
-  return { method: space < 0 ? '*' : text.slice(0, space), path: new RegExp(`^${source}$`, 's') }
+  // As in requests, one slash at the end says nothing.
+  const texts = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split(/\*+/).map(plainPath)
+  if (texts.length - 1 > MAX_STARS) throw new TypeError(`${where}: "${text}" has more than ${MAX_STARS} stars.`)
+  return { method: space < 0 ? '*' : text.slice(0, space), texts }
 }
 
 /**
@@ -50,16 +63,68 @@ export function readPattern(text: string, where: string, further: readonly strin
         'Match the query with a function: ({ path, query }) => ..., of pairs [name, value].',
     )
   }
-  return compilePattern(text)
+  return compilePattern(text, where)
 }
 
 function isMethod(text: string, further: readonly string[]): boolean {
   return METHODS.includes(text.toUpperCase()) || further.includes(text.toUpperCase())
 }
 
-/** Patterns for GET also match HEAD and QUERY. `path` comes from `readPath`. */
+/** Whether requests of a method are meant; HEAD and QUERY go with GET. */
+export function meetsMethod({ method: wanted }: RequestPattern, method: string): boolean {
+  return wanted === '*' || wanted === method || (wanted === 'GET' && READS.has(method))
+}
+
+/**
+ * Whether a path is meant. Each text between stars is looked for once, from where the one before it ended: a regular expression would try
+ * all ways to share the characters among the stars.
+ *
+ * @param path plain, without query and without one slash at its end
+ */
+export function meetsPath({ texts }: RequestPattern, path: string): boolean {
+  const [first = ''] = texts
+  if (texts.length === 1) return path === first
+  const last = texts.at(-1)!
+  const end = path.length - last.length
+  if (end < first.length || !path.startsWith(first) || !path.endsWith(last)) return false
+  let at = first.length
+  for (const text of texts.slice(1, -1)) {
+    const found = path.indexOf(text, at)
+    if (found < 0) return false
+    at = found + text.length
+  }
+  return at <= end
+}
+
+/** Whether a request is meant. `path` is without query and without one slash at its end. */
 export function meetsPattern(pattern: RequestPattern, method: string, path: string): boolean {
-  const { method: wanted } = pattern
-  const isMeant = wanted === '*' || wanted === method || (wanted === 'GET' && READS.has(method))
-  return isMeant && pattern.path.test(path)
+  return meetsMethod(pattern, method) && meetsPath(pattern, plainPath(path))
+}
+
+/** A segment of a template that stands for any text. */
+const HOLE = /(?<=\/)\{[^/]*\}(?=\/|$)/
+
+/** Whether some path meets a pattern and has the form of a template such as `/v1/users/{id}`. */
+export function meetsTemplate({ texts }: RequestPattern, template: string): boolean {
+  const pieces = template.split(HOLE)
+  // What is left to read: undefined stands for a hole.
+  const wanted = pieces.flatMap((piece, at): (string | undefined)[] => (at === 0 ? [...piece] : [undefined, ...piece]))
+  // The places in the template that the pattern may have come to. In a hole one may stay, once it has a character.
+  let places = new Set([0])
+  for (const [at, text] of texts.entries()) {
+    if (at > 0) {
+      const first = Math.min(...places)
+      places = new Set(Array.from({ length: wanted.length + 1 - first }, (_, index) => first + index))
+    }
+    for (const character of text) {
+      const next = new Set<number>()
+      for (const place of places) {
+        if (wanted[place] === character) next.add(place + 1)
+        if (place < wanted.length && wanted[place] === undefined && character !== '/') next.add(place).add(place + 1)
+      }
+      if (next.size === 0) return false
+      places = next
+    }
+  }
+  return places.has(wanted.length)
 }

@@ -1,5 +1,6 @@
 /** Session paths: the paths of the log-in module, below the version. */
 import { checkNames } from '../../foundation/base/suggest.ts'
+import { plainPath } from './address.ts'
 
 export type SessionAction = 'login' | 'logout' | 'refresh' | 'me' | 'signUp'
 
@@ -65,8 +66,10 @@ export function findSession(paths: SessionPaths, method: string, below: readonly
   return ACTIONS.find(action => METHODS[action].includes(method) && isAt(paths[action], below))
 }
 
+/** Compares decoded segments, as custom routes do. */
 function isAt(path: string | undefined, below: readonly string[]): boolean {
-  return path !== undefined && below.length > 0 && path.startsWith(below[0]!) && path === below.join('/')
+  const [first] = below
+  return path !== undefined && first !== undefined && (path.startsWith(first) || first.includes('%')) && path === plainPath(below.join('/'))
 }
 
 /** Names that no resource may have where paths have no version. `me` and `signUp` may share the path of a resource. */

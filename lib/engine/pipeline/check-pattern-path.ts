@@ -1,6 +1,6 @@
 /**
- * Check fault path: refuses a pattern that can match no path of the engine, since its version or its resource is unknown: a test that waits
- * for a failure which never comes would pass for the wrong reason. Whatever a star leaves open is taken.
+ * Check pattern path: refuses a pattern that can match no path of the engine, since its version or its resource is unknown: a test that
+ * waits for a failure which never comes would pass for the wrong reason. Whatever a star leaves open is taken.
  */
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { findPathBelow, NO_VERSION, decodeSegment } from '../../records/request/address.ts'
@@ -13,7 +13,22 @@ type PathParts = Pick<StageParts, 'options' | 'served' | 'authentication'> & {
   readonly templates: readonly string[]
 }
 
-/** @throws TypeError for a pattern that no request can meet */
+/** @throws TypeError for a pattern of `public` that no request can meet: its path is below the base */
+export function checkPublicPath(match: string, where: string, parts: PathParts): void {
+  const segments = match
+    .slice(match.indexOf(' ') + 1)
+    .split('/')
+    .slice(1)
+  const [first = ''] = segments
+  const { versions } = parts.options
+  if (first === '' || first.includes('*')) return
+  if (versions.length > 0 && !versions.includes(first)) throw unknownVersion(match, where, first, parts)
+  if (versions.length === 0 && !isKnown(first, NO_VERSION, 0, parts)) throw unknownResource(match, where, first, NO_VERSION, parts)
+  if (versions.length === 0) checkAttribute(match, where, [NO_VERSION, ...segments], parts)
+  else checkBelow(match, where, segments, parts)
+}
+
+/** @throws TypeError for a pattern of a fault that no request can meet */
 export function checkFaultPath(match: string, where: string, parts: PathParts): void {
   const { base, versions } = parts.options
   const given = match.slice(match.indexOf(' ') + 1)
@@ -34,14 +49,19 @@ export function checkFaultPath(match: string, where: string, parts: PathParts): 
     if (segments[0] === TEST_CONTROLS || segments[0] === DOCS) return
     throw unknownVersion(match, where, segments[0]!, parts)
   }
-  const name = segments[at + 1]
+  checkBelow(match, where, segments.slice(at), parts)
+}
+
+/** Refuses what follows a version where nothing is. */
+function checkBelow(match: string, where: string, segments: readonly string[], parts: PathParts): void {
+  const [version = '', name] = segments
   if (version.includes('*') || name === undefined || name === '') return
   if (name.includes('*')) {
     if (!mayBegin(beforeStar(name), version, 1, parts)) throw unknownResource(match, where, beforeStar(name), version, parts)
     return
   }
   if (!isKnown(name, version, 1, parts)) throw unknownResource(match, where, name, version, parts)
-  checkAttribute(match, where, segments.slice(at), parts)
+  checkAttribute(match, where, segments, parts)
 }
 
 /** Refuses the path of an attribute that the resource does not have. */
@@ -53,7 +73,11 @@ function checkAttribute(
 ): void {
   const resource = served.get(version!)!.lookUp(decodeSegment(name!), version!)
   if (resource === undefined || attribute === undefined || attribute === '' || attribute.includes('*')) return
-  if (resource.byName.has(decodeSegment(attribute)) || resource.marks.has(decodeSegment(attribute)) || isOfRoute(attribute, 3, templates))
+  if (
+    resource.byName.has(decodeSegment(attribute)) ||
+    resource.marks.has(decodeSegment(attribute)) ||
+    isOfRoute(attribute, version === NO_VERSION ? 2 : 3, templates)
+  )
     return
   const meant = findNearest(decodeSegment(attribute), resource.byName.keys())
   throw refusal(

@@ -1,10 +1,11 @@
 /** Throttling: five failed log-ins of one identifier within a minute of the engine's clock. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { RestEngine } from '../../lib/index.ts'
+import { defineEntity, p } from '@mikro-orm/core'
+import { RestEngine, auth } from '../../lib/index.ts'
 import { assertSound } from '../helpers/sound.ts'
 import { describeTargets } from '../helpers/targets.ts'
-import { PASSWORD, logIn, world } from './world.ts'
+import { HASH, PASSWORD, logIn, world } from './world.ts'
 
 const WRONG = { email: 'ann@example.test', password: 'wrong' }
 /** Costs no hashing: most of these specs are about counting. */
@@ -86,5 +87,47 @@ describe('the window of throttling', () => {
     for (let index = 0; index < 8; index++) {
       assert.equal((await engine.handle('POST', '/v1/login', undefined, { email: 'ann@example.test' })).status, 422)
     }
+  })
+})
+
+describe('throttling by what a database takes for equal', () => {
+  it('gives five guesses in all, however the identifier is spelled', async () => {
+    const Member = defineEntity({
+      name: 'Member',
+      properties: {
+        id: p.integer().primary(),
+        email: p.string().columnType('text collate nocase').unique(),
+        password: p.string().hidden(),
+      },
+    })
+    await using engine = await RestEngine.create({
+      entities: [Member],
+      auth: auth({ entity: Member }),
+      seed: { members: [{ email: 'ann', password: HASH }] },
+    })
+    const attempt = async (email: string, password = 'wrong'): Promise<number> =>
+      (await engine.send('POST /v1/login', { body: { email, password } })).status
+    const statuses: number[] = []
+    for (const email of ['ann', 'ANN', 'Ann', 'aNN', 'anN', 'AnN', 'ANn', 'ann']) statuses.push(await attempt(email))
+    assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429, 429])
+    assert.equal(await attempt('aNn', PASSWORD), 429)
+    // Whether there is such a user is not to be seen by it.
+    const unknown: number[] = []
+    for (const email of ['zed', 'ZED', 'Zed', 'zED', 'zeD', 'ZeD']) unknown.push(await attempt(email))
+    assert.deepEqual(unknown, [401, 401, 401, 401, 401, 429])
+  })
+
+  it('counts users whom a database tells apart by themselves: no log-in of one clears what failed for another', async () => {
+    await using engine = await RestEngine.create(
+      world({}, { seed: { users: ['Ann', 'ann'].map((email, at) => ({ id: at + 1, name: email, email, password: HASH })) } }),
+    )
+    const attempt = async (email: string, password: string): Promise<number> =>
+      (await engine.send('POST /v1/login', { body: { email, password } })).status
+    const statuses: number[] = []
+    for (let round = 0; round < 7; round++) {
+      statuses.push(await attempt('Ann', 'wrong'))
+      await attempt('ann', PASSWORD)
+    }
+    assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429])
   })
 })

@@ -141,6 +141,24 @@ describe('log-in on PostgreSQL', { skip: await findNoServer() }, () => {
     assert.deepEqual(await schema.run('select count(*)::int as n from mikro_logins'), [{ n: 0 }])
   })
 
+  it('counts failures by the user found, where the column compares without blanks at the end', async () => {
+    await using schema = ownSchema()
+    const Member = defineEntity({
+      name: 'Member',
+      properties: { id: p.integer().primary(), email: p.string().columnType('char(20)').unique(), password: p.string().hidden() },
+    })
+    await using engine = await RestEngine.create({
+      entities: [Member],
+      auth: auth({ entity: Member, secret: 's' }),
+      database: schema.database,
+      seed: { members: [{ email: 'ann', password: HASH }] },
+    })
+    assert.equal((await logIn(engine, PASSWORD, 'ann   '))[0], 200)
+    const statuses: number[] = []
+    for (let blanks = 0; blanks < 7; blanks++) statuses.push((await logIn(engine, 'wrong', `ann${' '.repeat(blanks)}`))[0])
+    assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429])
+  })
+
   it('answers an identifier that no text can be', async () => {
     await using schema = ownSchema()
     await using engine = await open(schema, { seed: seed! })

@@ -161,7 +161,7 @@ class TokenAuthentication implements Authentication {
       options: this.#options,
       services: this.#services,
       users: this.#users,
-      credentials: new Credentials(this.#options, this.#services, this.#shared ?? this.#throttle),
+      credentials: new Credentials(this.#options, this.#services, this.#users, this.#shared ?? this.#throttle),
       pairs: new TokenPairs(this.#options, this.tokens, this.#written),
       tokens: this.tokens,
       cookies: this.#cookies,

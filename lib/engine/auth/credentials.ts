@@ -8,10 +8,12 @@ import type { Entity } from '../../model/entity-key.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { isInEagerCircle } from '../../model/metadata/eager-cycles.ts'
 import type { AuthModule } from './auth-module.ts'
+import { foldText } from './fold-text.ts'
 import { verifyPassword } from './password.ts'
 import { failed } from './refusals.ts'
 import type { AuthServices } from './services.ts'
 import type { StateColumns } from './user-state.ts'
+import { keyToSub, type Users } from './users.ts'
 
 /** What counts failures: see `LoginThrottle.run`. */
 interface Throttle {
@@ -21,11 +23,13 @@ interface Throttle {
 export class Credentials {
   readonly #options: AuthModule['options']
   readonly #services: AuthServices
+  readonly #users: Users
   readonly #throttle: Throttle
 
-  constructor(options: AuthModule['options'], services: AuthServices, throttle: Throttle) {
+  constructor(options: AuthModule['options'], services: AuthServices, users: Users, throttle: Throttle) {
     this.#options = options
     this.#services = services
+    this.#users = users
     this.#throttle = throttle
   }
 
@@ -43,14 +47,16 @@ export class Credentials {
   }
 
   /**
-   * Finds the user of credentials, unless their identifier has failed too often.
+   * Finds the user of credentials, unless their identifier has failed too often. The database finds users by its own equality, so failures
+   * count against the user who is found, however the identifier is spelled. They count against the folded text, too: else an identifier
+   * would show by its count that there is such a user.
    *
    * @param complete makes of the user what is needed; undefined where nobody is meant after all
    */
   async find<T>(credentials: unknown, ctx: HookContext, complete: (user: unknown) => Promise<T | undefined>): Promise<T> {
-    const check = async (): Promise<T | undefined> => complete(await this.#check(credentials, ctx))
+    const check = async (): Promise<T | undefined> => this.#check(credentials, ctx, complete)
     const identifier = isObject(credentials) ? credentials[this.#options.identifier] : undefined
-    const found = typeof identifier === 'string' ? await this.#throttle.run(identifier, check) : await check()
+    const found = typeof identifier === 'string' ? await this.#throttle.run(`text:${foldText(identifier)}`, check) : await check()
     return found ?? failed()
   }
 
@@ -61,10 +67,10 @@ export class Credentials {
     return typeof checked === 'string' ? [checked, ...row.slice(1)] : row
   }
 
-  /** The user whose credentials these are, or nothing. */
-  async #check(credentials: unknown, ctx: HookContext): Promise<unknown> {
+  /** What is made of the user whose credentials these are, or nothing. */
+  async #check<T>(credentials: unknown, ctx: HookContext, complete: (user: unknown) => Promise<T | undefined>): Promise<T | undefined> {
     const { authenticate, identifier, password } = this.#options
-    if (authenticate !== undefined) return authenticate(credentials, ctx)
+    if (authenticate !== undefined) return complete(await authenticate(credentials, ctx))
     const place = this.#options.credentials === undefined ? 'The body' : 'The credentials of the body'
     if (!isObject(credentials)) throw restError('body_invalid', `${place} must be an object with "${identifier}" and "${password}".`)
     const faults = [identifier, password].flatMap((name): FieldError[] => {
@@ -85,7 +91,11 @@ export class Credentials {
     }
     const user = await this.#find(credentials[identifier] as string)
     const stored = (user as Entity | null | undefined)?.[password]
-    return (await verifyPassword(credentials[password] as string, stored)) ? user : undefined
+    const verify = async (): Promise<T | undefined> =>
+      (await verifyPassword(credentials[password] as string, stored)) ? complete(user) : undefined
+    const resource = this.#users.resource('')
+    const key = this.#users.readKey(user, resource)
+    return key === undefined ? verify() : this.#throttle.run(`user:${keyToSub(key, resource)}`, verify)
   }
 
   async #find(identified: string): Promise<unknown> {

@@ -5,6 +5,7 @@
 import { READS } from '../../foundation/base/http-methods.ts'
 import { idFromText } from '../../model/key.ts'
 import type { PathMeaning, RelatedRequest } from '../../records/access/path-meaning.ts'
+import { foldText } from './fold-text.ts'
 import { compilePattern, meetsMethod, meetsPath, meetsTemplate, type RequestPattern } from '../../records/request/route-pattern.ts'
 
 /** What is known of the paths of an engine. */
@@ -59,7 +60,7 @@ export class PublicRequests {
         segments: compiled.texts.length > 1 ? undefined : paths.split(path),
         isOfRoutes: paths.routes.some(route => isForMethod(compiled, route.method) && meetsTemplate(compiled, route.path)),
         renamed,
-        folded: [compiled, ...renamed].map(each => ({ ...each, texts: each.texts.map(fold) })),
+        folded: [compiled, ...renamed].map(each => ({ ...each, texts: each.texts.map(foldText) })),
       }
     }
     this.#listed = patterns.filter(pattern => !pattern.startsWith('!')).map(compile)
@@ -108,21 +109,21 @@ export class PublicRequests {
   #takes(pattern: PublicPattern, method: string, { linked, others, related }: PathMeaning): boolean {
     if (meetsMethod(pattern, method)) {
       const { segments, folded } = pattern
-      if ([...linked, ...others].some(path => folded.some(each => meetsPath(each, fold(path))))) return true
+      if ([...linked, ...others].some(path => folded.some(each => meetsPath(each, foldText(path))))) return true
       const own = segments && this.#paths.meaning(method, segments)
-      if (own?.linked.some(path => linked.some(other => fold(other) === fold(path))) === true) return true
+      if (own?.linked.some(path => linked.some(other => foldText(other) === foldText(path))) === true) return true
     }
     return related.some(each => meetsMethod(pattern, each.method) && this.#leadsTo(pattern, each))
   }
 
   /** Whether a relation may lead to what a pattern takes out. */
   #leadsTo({ segments, isOfRoutes, folded }: PublicPattern, { resource, templates, method }: RelatedRequest): boolean {
-    if (segments === undefined) return templates.some(template => folded.some(each => meetsTemplate(each, fold(template))))
+    if (segments === undefined) return templates.some(template => folded.some(each => meetsTemplate(each, foldText(template))))
     // A pattern of one record may be for the one that the relation leads to.
     const isOfRecord = !isOfRoutes && segments.length === 3 && idFromText(segments[2]!, resource, true) !== undefined
-    const own = (this.#paths.meaning(method, segments)?.linked ?? []).map(fold)
+    const own = (this.#paths.meaning(method, segments)?.linked ?? []).map(foldText)
     return templates
-      .map(fold)
+      .map(foldText)
       .some(template =>
         own.some(path => path === template || (isOfRecord && template.endsWith(ANY) && path.startsWith(template.slice(0, -ANY.length)))),
       )
@@ -134,16 +135,4 @@ const ANY = '{id}'
 
 function isForMethod({ method }: RequestPattern, other: string): boolean {
   return method === '*' || method === other
-}
-
-/**
- * Returns a text without what a database may overlook when it compares: capitals, accents, blanks at the end of a segment. `!GET
- * /v1/tags/news` takes out `/v1/tags/News`, which may be the same record.
- */
-function fold(path: string): string {
-  return path
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll(/ +(?=\/|$)/g, '')
 }

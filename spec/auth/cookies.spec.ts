@@ -71,11 +71,15 @@ describeTargets('a log-in by cookie', options, target => {
       { origin: `https://${HOST}` },
       { referer: `http://${HOST}/app/page?x=1` },
       { 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-site': 'none' },
+      { origin: `http://${HOST}`, 'sec-fetch-site': 'same-origin' },
       { origin: `http://${HOST}`, referer: 'http://evil.test/' },
+      // Neither header: no browser.
+      {},
+      { 'user-agent': 'node', 'sec-fetch-mode': 'cors' },
     ])
       assert.deepEqual(await write(headers), [200, undefined], JSON.stringify(headers))
     for (const headers of [
-      {},
       { origin: 'null' },
       { origin: 'http://evil.test' },
       { origin: `http://${HOST}.evil.test` },
@@ -87,6 +91,8 @@ describeTargets('a log-in by cookie', options, target => {
       { referer: `http://${HOST}@evil.test/` },
       { 'sec-fetch-site': 'same-site' },
       { 'sec-fetch-site': 'cross-site' },
+      { origin: `http://${HOST}`, 'sec-fetch-site': 'cross-site' },
+      { origin: `http://${HOST}`, 'sec-fetch-site': 'same-site' },
       { origin: 'http://evil.test', referer: `http://${HOST}/`, 'sec-fetch-site': 'same-origin' },
     ])
       assert.deepEqual(await write(headers), [403, 'origin_not_allowed'], JSON.stringify(headers))
@@ -167,6 +173,28 @@ describe('the option cookie', () => {
     assert.equal(await send('https://api.test/v1/notes/1', 'http://api.test'), 403)
   })
 
+  it('takes the URL of a Request for where it came to', async () => {
+    await using engine = await RestEngine.create(world({ cookie: 's' }))
+    const send = async (url: string, headers: Record<string, string>): Promise<number> => {
+      const init = {
+        method: 'PATCH',
+        body: '{"text":"y"}',
+        headers: { 'content-type': 'application/json', cookie: `s=${engine.token(1)}`, ...headers },
+      }
+      return (await engine.fetch(new Request(url, init))).status
+    }
+    const url = 'https://shop.test/v1/notes/1'
+    assert.equal(await send(url, { origin: 'https://shop.test' }), 200)
+    assert.equal(await send('https://shop.test:8443/v1/notes/1', { origin: 'https://shop.test:8443' }), 200)
+    assert.equal(await send(url, {}), 200)
+    // A server behind a proxy knows its own address, and the header says that of the client.
+    assert.equal(await send('http://127.0.0.1:3000/v1/notes/1', { origin: 'https://shop.test', host: 'shop.test' }), 200)
+    for (const origin of ['https://evil.test', 'http://shop.test', 'https://shop.test:8443', 'https://shop.test.evil.test', 'null', ''])
+      assert.equal(await send(url, { origin }), 403, origin)
+    assert.equal(await send(url, { origin: 'https://shop.test', 'sec-fetch-site': 'cross-site' }), 403)
+    assert.equal(await send(url, { 'sec-fetch-site': 'cross-site' }), 403)
+  })
+
   it('goes over HTTP', async () => {
     await using engine = await RestEngine.create(world({ cookie: 'session' }))
     const server = createServer(engine, { allowedHosts: true }).listen(0, '127.0.0.1')
@@ -181,7 +209,8 @@ describe('the option cookie', () => {
     const [set] = (await send('POST', 'login', CREDENTIALS)).headers.getSetCookie()
     const headers = { cookie: set!.split(';', 1)[0]! }
     assert.equal((await send('GET', 'users', undefined, headers)).status, 200)
-    assert.equal((await send('PATCH', 'notes/1', { text: 'y' }, headers)).status, 403)
+    assert.equal((await send('PATCH', 'notes/1', { text: 'y' }, headers)).status, 200, 'the fetch of a test is no browser')
+    assert.equal((await send('PATCH', 'notes/1', { text: 'y' }, { ...headers, origin: 'http://evil.test' })).status, 403)
     assert.equal((await send('PATCH', 'notes/1', { text: 'y' }, { ...headers, origin })).status, 200)
     assert.equal((await send('PATCH', 'notes/1', { text: 'y' }, { ...headers, referer: `${origin}/app` })).status, 200)
     const left = await send('POST', 'logout', undefined, { ...headers, origin })

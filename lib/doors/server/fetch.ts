@@ -30,7 +30,7 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
   try {
     return write(
       engine,
-      await engine.ask(request.method, target, undefined, body, new WholeClient(headers, request.signal, request.url.startsWith('https:'))),
+      await engine.ask(request.method, target, undefined, body, new WholeClient(headers, request.signal, request.url)),
       received,
     )
   } catch (cause) {

@@ -196,7 +196,7 @@ class TokenAuthentication implements Authentication {
     // Who logs in may well send the token that has expired.
     if (this.#isFree(request)) {
       // A page of another site could log its visitor in as somebody else.
-      if (this.#cookies !== undefined) requireOwnPage(request, true)
+      if (this.#cookies !== undefined) requireOwnPage(request)
       return undefined
     }
     const found = this.#findToken(request)

@@ -95,32 +95,39 @@ function findCookie(header: string | undefined, name: string): string | undefine
 
 /**
  * Refuses a request that writes, by a cookie, for a page of another origin. A browser says where a request comes from, and no page can make
- * it say otherwise.
- *
- * @param mayBeSilent whether a request that says nothing of it is taken: one that is no browser's, and whose cookies do not count
+ * it say otherwise; what says nothing of it is no browser.
  */
-export function requireOwnPage(request: Pick<Request, 'method' | 'header' | 'connected'>, mayBeSilent = false): void {
+export function requireOwnPage(request: Pick<Request, 'method' | 'header' | 'connected'>): void {
   if (READ_METHODS.includes(request.method)) return
   const from = request.header('origin') ?? request.header('referer')
   const site = request.header('sec-fetch-site')
-  if (from === undefined ? site === 'same-origin' || site === 'none' || (site === undefined && mayBeSilent) : isOwn(from, request)) return
+  const isForeignSite = site !== undefined && site !== 'same-origin' && site !== 'none'
+  if (from === undefined ? !isForeignSite : isTrusted(from, request) || (!isForeignSite && isOwn(from, request))) return
   const what =
-    from === undefined
-      ? site === undefined
-        ? 'It says nothing of where it comes from: send the header "Origin", or the token as "Authorization: Bearer <token>".'
-        : 'It comes from a page of another origin.'
+    from === undefined || isOwn(from, request)
+      ? 'It comes from a page of another origin.'
       : `It comes from ${JSON.stringify(from.slice(0, 100))}.`
   throw restError('origin_not_allowed', `With a cookie only pages of this server may change anything. ${what}`)
 }
 
-/** Whether the URL of a page is one of the server's, or of an origin that it trusts. */
+/** Returns the page of a URL; undefined where it has no origin of its own, or came by http to a server that is asked by https. */
+function readPage(url: string, { connected }: Pick<Request, 'connected'>): URL | undefined {
+  const page = URL.parse(url) ?? undefined
+  return page === undefined || page.origin === 'null' || (connected.isSecure === true && page.protocol !== 'https:') ? undefined : page
+}
+
+/** Whether the URL of a page is of an origin that the server trusts beside its own. */
+function isTrusted(url: string, request: Pick<Request, 'connected'>): boolean {
+  const page = readPage(url, request)
+  return page !== undefined && request.connected.trusts?.(page.origin) === true
+}
+
+/** Whether the URL of a page is one of the server's. */
 function isOwn(url: string, request: Pick<Request, 'header' | 'connected'>): boolean {
-  const host = request.header('host')
-  const page = URL.canParse(url) ? new URL(url) : undefined
-  if (page === undefined || page.origin === 'null') return false
-  if (request.connected.isSecure === true && page.protocol !== 'https:') return false
-  if (request.connected.trusts?.(page.origin) === true) return true
-  // Behind a proxy that takes care of https the server sees another scheme, but the same host.
-  const own = host === undefined ? undefined : `${page.protocol}//${host}`
-  return own !== undefined && URL.canParse(own) && new URL(own).host === page.host
+  const page = readPage(url, request)
+  // A `Request` of the Fetch API has its URL, and often no `Host`. Behind a proxy that takes care of https the server sees another scheme,
+  // but the same host.
+  return [request.connected.host, request.header('host')].some(
+    host => page !== undefined && host !== undefined && URL.parse(`${page.protocol}//${host}`)?.host === page.host,
+  )
 }

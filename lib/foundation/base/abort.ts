@@ -17,6 +17,8 @@ export interface HeaderSource {
 export interface Connected {
   /** Whether it is encrypted. Default: no. */
   readonly isSecure?: boolean
+  /** The host of the URL that was asked for, where one is known beside the header `Host`. */
+  readonly host?: string
   /** Whether pages of this origin, which is not the server's own, may do what its own pages may. Default: no. */
   readonly trusts?: ((origin: string) => boolean) | undefined
 }
@@ -26,11 +28,14 @@ export class WholeClient implements RequestClient, Connected {
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
   readonly isSecure: boolean
+  readonly host: string
 
-  constructor(headers: Readonly<Record<string, string>>, signal: AbortSignal, isSecure: boolean) {
+  constructor(headers: Readonly<Record<string, string>>, signal: AbortSignal, url: string) {
+    const { protocol, host } = new URL(url)
     this.headers = headers
     this.signal = signal
-    this.isSecure = isSecure
+    this.isSecure = protocol === 'https:'
+    this.host = host
   }
 }
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, it } from 'node:test'
-import { auth, createServer, resource, RestError } from '../../lib/index.ts'
-import type { HookContext, ResourceDefinition, RestEngine, Route } from '../../lib/index.ts'
+import { auth, createServer, resource, RestEngine, RestError } from '../../lib/index.ts'
+import type { EngineOptions, HookContext, ResourceDefinition, Route } from '../../lib/index.ts'
 import { describeStores, createEngine } from '../helpers/stores.ts'
 import { describeTargets } from '../helpers/targets.ts'
 import { Note, User, world, logIn, bearer, HASH, PASSWORD } from '../auth/world.ts'
@@ -119,6 +119,59 @@ describe('ctx.ask', () => {
     })
     assert.deepEqual((await asked.get('/v1/shops')).body, { own: [{ id: 1 }, { id: 2 }, { id: 3 }] })
     assert.equal((await asked.get('/v1/here')).status, 404, 'two routes that ask for each other come to an end')
+  })
+
+  it('is what an error names where code asks itself without end', async () => {
+    for (const journal of [undefined, 0])
+      for (const [line, options] of Object.entries<Partial<EngineOptions>>({
+        'GET /v1/latest': { routes: [{ method: 'GET', path: '/v1/latest', handler: ctx => ctx.engine.handle('GET', '/v1/latest') }] },
+        'POST /v1/latest': { routes: [{ method: 'POST', path: '/v1/latest', handler: ctx => ctx.engine.handle('POST', '/v1/latest') }] },
+        'GET /v1/shops': { resources: [resource(Shop, { list: ctx => ctx.engine.handle('GET', '/v1/shops') as never })] },
+        'GET /v1/items': {
+          resources: [resource(Item, { access: async ctx => (await ctx.engine.handle('GET', '/v1/items')).status === 200 })],
+        },
+      })) {
+        const failures: unknown[] = []
+        await using engine = await RestEngine.create({
+          entities,
+          seed: data,
+          ...(journal === undefined ? {} : { journal }),
+          ...options,
+          onError: error => failures.push(error),
+        })
+        const { status } = await engine.send(line)
+        assert.equal(status, line === 'GET /v1/items' ? 403 : 500, line)
+        assert.match(String(failures[0]), /stands inside of 100 requests, .*asks itself, without end\. "ctx\.ask" gives what/, line)
+        // Requests that have ended are not around those that they have left behind.
+        assert.equal((await engine.send('GET /v1')).status, 200)
+      }
+  })
+
+  it('may stand in a route that asks for others over and over, one after another', async () => {
+    let begun = 0
+    const statuses: number[] = []
+    const { promise: done, resolve: end } = Promise.withResolvers<void>()
+    const tick = async (ctx: HookContext): Promise<void> => {
+      statuses.push((await ctx.engine.handle('GET', '/v1/tick')).status)
+      if (statuses.length === 300) end()
+    }
+    await using engine = await RestEngine.create({
+      entities,
+      seed: data,
+      routes: [
+        {
+          method: 'GET',
+          path: '/v1/tick',
+          handler: ctx => {
+            if (begun++ < 300) setImmediate(() => void tick(ctx))
+            return { body: 1 }
+          },
+        },
+      ],
+    })
+    await engine.send('GET /v1/tick')
+    await done
+    assert.deepEqual(new Set(statuses), new Set([200]))
   })
 
   it('hands on headers of the caller, and none that is about another message', async () => {

@@ -27,6 +27,8 @@ export class BodyText {
 
 export class JournalRecord implements ChangeSink {
   readonly nested: boolean
+  /** How many running requests surround this one. */
+  level = 0
   /** The journal's generation at the start. */
   readonly life: number
   /** 0 until the request is answered. */

@@ -43,7 +43,10 @@ export class Journal {
   }
 
   begin(method: string, target: string): JournalRecord {
-    return new JournalRecord(method, target, this.#running.current !== undefined, this.#life, this.#parts.clock.time())
+    const outer = this.#running.current
+    const record = new JournalRecord(method, target, outer !== undefined, this.#life, this.#parts.clock.time())
+    if (outer?.ended === false) record.level = outer.level + 1
+    return record
   }
 
   end(record: JournalRecord, response: RestResponse): void {

@@ -54,11 +54,23 @@ export interface RanStatements extends Pick<Explanation, 'statements' | 'writes'
 /** A request, as it has come. */
 type SentArrival = Pick<Arrival, 'method' | 'path' | 'query' | 'body' | 'context'>
 
+/** A request that runs code of the application's. */
+interface RunningRequest {
+  /** How many requests that still run it is inside of. */
+  readonly level: number
+  ended: boolean
+}
+
+/** How deep requests of code of the application's may stand inside of others: what goes on beyond asks itself without end. */
+const MAX_LEVEL = 100
+
 /** Answers requests, and keeps what the journal, traces and tests want of them. */
 export class RequestRecorder {
   readonly #parts: RecorderParts
   /** Set inside of the requests that have passed the faults. */
   readonly #inside = new Surroundings<true>()
+  /** The request that code of the application's runs in, where the journal has no record of it. */
+  readonly #around = new Surroundings<RunningRequest>()
 
   constructor(parts: RecorderParts) {
     this.#parts = parts
@@ -218,10 +230,8 @@ export class RequestRecorder {
     try {
       // Only what may change rows must be known to whatever runs in it.
       const mayChange = mayRunApplicationCode || !READ_METHODS.includes(method) || connection.filters.named !== NO_FILTERS
-      answering =
-        record === undefined || journal === undefined || !mayChange
-          ? this.#passFaults(arrival)
-          : running.run(record, this.#passFaults, arrival)
+      if (record !== undefined && journal !== undefined && mayChange) answering = running.run(record, this.#passBounded, arrival)
+      else answering = record === undefined && mayRunApplicationCode ? this.#passCounted(arrival) : this.#passFaults(arrival)
     } catch (error) {
       this.#recordFailure(record, error)
       throw error
@@ -255,6 +265,23 @@ export class RequestRecorder {
   /** Records why `handle` rejects; what the caller has called wrongly is not a request. */
   #recordFailure(record: JournalRecord | undefined, error: unknown): void {
     if (record !== undefined && !isMisuse(error)) this.#parts.journal?.fail(record, error)
+  }
+
+  /** Refuses a request that code of the application's has asked for inside of too many others. */
+  readonly #passBounded = (arrival: Arrival): Awaitable<RestResponse> => {
+    requireLevel(arrival, arrival.record!)
+    return this.#passFaults(arrival)
+  }
+
+  /** The same where the journal has no record of it. */
+  #passCounted(arrival: Arrival): Awaitable<RestResponse> {
+    const outer = this.#around.current
+    const request: RunningRequest = { level: outer?.ended === false ? outer.level + 1 : 0, ended: false }
+    requireLevel(arrival, request)
+    const answering = this.#around.run(request, this.#passFaults, arrival)
+    if (answering instanceof Promise) return answering.finally(() => (request.ended = true))
+    request.ended = true
+    return answering
   }
 
   /** Takes a request past the faults that tests have asked for. Requests of hooks do not pass them: they do not come from outside. */
@@ -293,6 +320,16 @@ export class RequestRecorder {
       return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
     })
   }
+}
+
+/** @throws Error */
+function requireLevel({ method, path }: Arrival, { level }: Pick<RunningRequest, 'level'>): void {
+  if (level <= MAX_LEVEL) return
+  throw new Error(
+    `${method} ${path.split('?', 1)[0]} stands inside of ${MAX_LEVEL} requests, each of which code of the application has asked for: ` +
+      'a handler that asks for its own path by "ctx.engine.handle" asks itself, without end. ' +
+      '"ctx.ask" gives what the engine answers there without the route.',
+  )
 }
 
 /** Returns an answer with its body in one piece. */

@@ -20,7 +20,10 @@ export interface OpenedRecording {
 /** @throws Error in one line, which names the file, for one that cannot be read, is not a recording, or does not hold what it must. */
 export async function openRecording(path: string, create: (options: EngineOptions) => Promise<RestEngine>): Promise<OpenedRecording> {
   try {
-    const { size } = await stat(path)
+    const found = await stat(path)
+    // A device may have no end.
+    if (!found.isFile()) throw new TypeError('it is no file')
+    const { size } = found
     if (size > MAX_FILE) throw new TypeError(`it has more than ${MAX_FILE >> 20} MiB`)
     const recording = readRecording(await readFile(path))
     const engine = await serveRecorded(recording, create)

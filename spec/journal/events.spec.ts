@@ -159,6 +159,27 @@ describeStores('what an engine tells', () => {
     assert.throws(() => engine.events(), /closed/)
   })
 
+  it('hides secrets in marks, wherever they are shown', async () => {
+    await using engine = await start()
+    const events = engine.events()
+    const token = `eyJhbGciOiJFZERTQSJ9.${'a'.repeat(20)}.b`
+    const texts: [string, string][] = [
+      [`sends ${token}`, 'sends [secret]'],
+      ['logs in with {"name":"Ann","password":"hush \\" hush"}', 'logs in with {"name":"Ann","password":[secret]}'],
+      ["logs in with { name: 'Ann', password: 'hush' }", "logs in with { name: 'Ann', password: [secret] }"],
+      ['POST /v1/login?password=hush&name=Ann', 'POST /v1/login?password=[secret]&name=Ann'],
+      ['authorization: Bearer hush, name: Ann', 'authorization: [secret], name: Ann'],
+      ['the order: placed', 'the order: placed'],
+    ]
+    for (const [text] of texts) engine.mark(text)
+    const found = await taken(events, texts.length)
+    const shown = found.map(event => (event.type === 'mark' ? event.text : ''))
+    assert.deepEqual(
+      shown,
+      texts.map(([, text]) => text),
+    )
+  })
+
   it('refuses marks and options that are not of their form', async () => {
     await using engine = await start()
     for (const text of ['', 'x'.repeat(501), 7 as never]) assert.throws(() => engine.mark(text), /1 to 500 characters/)

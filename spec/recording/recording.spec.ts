@@ -1,8 +1,8 @@
 /** Recordings of failed tests: what a file holds, what it does not, and what is served of it. Real files, real databases. */
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { defineEntity, p } from '@mikro-orm/core'
@@ -104,6 +104,7 @@ describe('a recording', () => {
     const before = JSON.stringify((await engine.send('GET /v2/things?expand=tags,owner')).body).replace('hidden-in-json', '[secret]')
     engine.fail('GET /v2/tags', { status: 503 })
     engine.mark('here')
+    engine.mark('with password=hush-hush')
     await engine.send('GET /v2/tags')
     await engine.send(`PATCH /v2/things/${THING}`, { body: { title: 'Changed' } })
     const path = free()
@@ -114,6 +115,8 @@ describe('a recording', () => {
     const { engine: opened, facts } = await open(path)
     await using again = opened
     assert.deepEqual([facts.test, facts.failure], ['changes a thing', 'AssertionError: no'])
+    const marks = facts.marks.flatMap(mark => (mark.type === 'mark' ? [mark.text] : []))
+    assert.deepEqual(marks, ['here', 'with password=[secret]'])
     assert.deepEqual(
       again.requests.map(({ id, method, path: target, status, fault, changes }) => [id, method, target, status, fault, changes?.length]),
       [
@@ -283,6 +286,14 @@ describe('a recording', () => {
         String(reason),
       )
     }
+  })
+
+  it('reads no device, which has no end', { skip: process.platform === 'win32' && 'Windows has no such devices' }, async () => {
+    const path = free()
+    await mkdir(dirname(path), { recursive: true })
+    await symlink('/dev/zero', path)
+    await assert.rejects(open(path), /is not a recording that can be opened: it is no file\.$/)
+    await assert.rejects(open(folder), /it is no file\.$/)
   })
 
   it('refuses arguments that are not of their form', async () => {

@@ -130,6 +130,19 @@ describe('test controls', () => {
     assert.equal(refused.status, 400)
     assert.match(refused.body.detail, /"sed".*"seed"/)
     assert.equal((await ask('POST', '/_test/given', { resource: 'usr' })).status, 404)
+    const before = await names()
+    const started = performance.now()
+    for (const body of [
+      { resource: 'user', count: 1_000_000 },
+      { resource: 'user', count: 10_001 },
+      { resource: 'user', count: 2 ** 40 },
+    ]) {
+      const { status, body: answer } = await ask('POST', '/_test/given', body)
+      assert.deepEqual([status, (answer as unknown as { code: string }).code], [400, 'body_invalid'], JSON.stringify([body, answer]))
+      assert.match(answer.detail, /at most 10000 records, parents and lists included/)
+    }
+    assert.ok(performance.now() - started < 2000)
+    assert.deepEqual(await names(), before)
   })
 
   it('fail, drop and delay requests, until told otherwise', async () => {

@@ -16,6 +16,9 @@ const SECRET_NAME =
 /** A JSON Web Token, or its beginning: the header, a dot, further parts. */
 const TOKEN = /eyJ[\w-]{6,}(?:\.[\w-]*)+/g
 
+/** A name with its value, as in JSON, in a query, in a header: `"password": "x"`, `password=x`, `authorization: Bearer x`. */
+const NAMED = /(["']?([\w-]+)["']?\s*[:=]\s*((?:(?:Bearer|Basic|Token)\s+)?(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&"'})\]]+)))/gi
+
 /** Shorter secrets would occur in other texts by chance. */
 const MIN_ECHO = 4
 
@@ -92,6 +95,13 @@ export class Secrets {
     }
     const copy = JSON.stringify(new Mask(this.#names, undefined).copy(value, undefined))
     return copy.includes(SECRET) ? copy : masked
+  }
+
+  /** Returns a text of a test without the secrets in it: tokens, and the values of names such as `password: "x"`. */
+  maskNote(text: string): string {
+    return maskTokens(text).replaceAll(NAMED, (found, before: string, name: string, value: string) =>
+      this.#names.has(name) || SECRET_NAME.test(name) ? found.slice(0, before.length - value.length) + SECRET : found,
+    )
   }
 
   #isLogIn(method: string, below: readonly string[]): boolean {

@@ -127,7 +127,13 @@ function createKit(services: EngineServices, { options, database, shared }: Comp
   const recorder = database.connection.record(shared.watched, running)
   const answered = (record: JournalRecord): void => events.answered(record.id, () => summarize(journal!.show(record)))
   const heard = (isHeard: boolean): void => journal?.tell(isHeard ? answered : undefined)
-  const events: Events = new Events({ clock, last: () => journal?.position ?? 0, faults: () => faults.states, heard })
+  const events: Events = new Events({
+    clock,
+    last: () => journal?.position ?? 0,
+    faults: () => faults.states,
+    heard,
+    mask: text => shared.secrets.maskNote(text),
+  })
   if (options.journal > 0) {
     const { isRecording } = recorder
     journal = new Journal({ capacity: options.journal, secrets: shared.secrets, first: model, isRecording, clock, running })

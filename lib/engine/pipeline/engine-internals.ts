@@ -23,6 +23,7 @@ import type { OpenApiDocument } from '../../description/openapi/openapi-document
 import type { EngineHandle } from '../../model/hook-context.ts'
 import type { ClockSetting } from '../../foundation/base/clock.ts'
 import type { Mark } from '../testing/events.ts'
+import type { GivenOptions, Overrides } from '../testing/given-options.ts'
 import type { OutlineOfEngine } from '../../description/outline/outline-parts.ts'
 import type { Model } from '../../model/model.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
@@ -45,6 +46,9 @@ interface RecordedTest {
   /** The ID of the last request before its data. */
   readonly begun: number
 }
+
+/** Records that a client may ask `given` for at a time. */
+const MOST_GIVEN = 10_000
 
 export class EngineInternals {
   /** What it has taken over from a recording; undefined for an engine of its own. */
@@ -128,6 +132,12 @@ export class EngineInternals {
   /** Forks the engine for a purpose of the library: in no list of engines. */
   async fork(snapshot?: Snapshot): Promise<OwnedEngine> {
     return this.build(await copyWorld(this.parts, snapshot))
+  }
+
+  /** As `engine.given`, or `given.many`, for a client, who may ask for 10,000 records at a time. */
+  async give(name: string, overrides: Overrides, options: GivenOptions, count: number | undefined): Promise<unknown> {
+    const { given } = this.open
+    return count === undefined ? given.one(name, overrides, options, MOST_GIVEN) : given.many(name, count, overrides, options, MOST_GIVEN)
   }
 
   /** From now on requests keep what they run, for `showRequest`. */

@@ -65,8 +65,8 @@ async function gather(
   noteCode(options, notes)
   return {
     at: new Date().toISOString(),
-    ...(test === undefined ? {} : { test: secrets.maskStored(test.slice(0, MAX_TEXT)) }),
-    ...(failure === undefined ? {} : { failure: secrets.maskStored(failure.slice(0, MAX_TEXT)) }),
+    ...(test === undefined ? {} : { test: secrets.maskNote(test.slice(0, MAX_TEXT)) }),
+    ...(failure === undefined ? {} : { failure: secrets.maskNote(secrets.maskStored(failure.slice(0, MAX_TEXT))) }),
     options: { ...Object.fromEntries(OPTIONS.map(name => [name, options[name]])), parameters: listNames(options) },
     entities: isFromFile ? undefined : describeEntities(connection.orm, sentence => notes.push(sentence)),
     resources: resources.map(resource => describeResource(resource, isFromFile)),

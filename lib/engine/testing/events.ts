@@ -56,6 +56,8 @@ interface EventSource {
   /** The ID of the last request. */
   readonly last: () => number
   readonly faults: () => readonly FaultState[]
+  /** Returns a text of a test without the secrets in it. */
+  readonly mask: (text: string) => string
   /** Is told when the first listener has come, and when the last one has left: requests are told of in between alone. */
   readonly heard: (isHeard: boolean) => void
 }
@@ -113,7 +115,7 @@ export class Events {
   mark(text: string): void {
     if (typeof text !== 'string' || text === '' || text.length > MAX_TEXT)
       throw new TypeError(`engine.mark: the text must be a string of 1 to ${MAX_TEXT} characters.`)
-    this.#mark({ type: 'mark', ...this.#facts(), text })
+    this.#mark({ type: 'mark', ...this.#facts(), text: this.#source.mask(text) })
   }
 
   /** Faults have come, been met, or ended. Those that a listener has not taken yet are told once. */

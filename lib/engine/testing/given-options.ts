@@ -44,3 +44,16 @@ interface GiveMethods<Name extends string> {
    */
   many(name: Name, count: number, overrides?: Overrides | ((index: number) => Overrides), options?: GivenOptions): Promise<GivenRecord[]>
 }
+
+/** The seed of the values that are made up, and where a record stands in the paths of faults. */
+export interface RecordMaking {
+  readonly seed: number
+  readonly pathOf: (index: number) => string
+  /** Limit of the records, parents and lists included. */
+  readonly most: number
+}
+
+/** @throws RangeError */
+export function requireFew(count: number, most: number): void {
+  if (count > most) throw new RangeError(`given: one request makes at most ${most} records, parents and lists included.`)
+}

@@ -6,7 +6,7 @@ import { assertJson, isObject, toJson } from '../../foundation/base/json.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import { checkNames, formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { Resource } from '../../model/model.ts'
-import type { Give, GivenOptions, GivenRecord, Overrides } from './given-options.ts'
+import { requireFew, type Give, type GivenOptions, type GivenRecord, type Overrides, type RecordMaking } from './given-options.ts'
 import type { GivenServices } from './given-services.ts'
 
 /** Makes records; its only state is the seed of the next call that has none of its own. */
@@ -32,9 +32,10 @@ export class Given {
     return Object.assign(one, { many })
   }
 
-  async one(name: string, overrides: Overrides = {}, options: GivenOptions = {}): Promise<GivenRecord> {
+  /** @param most limit of the records, for what a client asks for */
+  async one(name: string, overrides: Overrides = {}, options: GivenOptions = {}, most = Infinity): Promise<GivenRecord> {
     const { resource, seed } = this.#begin(name, options)
-    const [record] = await this.#make(resource, [readOverrides(overrides, 'given')], seed, () => '')
+    const [record] = await this.#make(resource, [readOverrides(overrides, 'given')], { seed, pathOf: () => '', most })
     return record!
   }
 
@@ -43,15 +44,17 @@ export class Given {
     count: number,
     overrides: Overrides | ((index: number) => Overrides) = {},
     options: GivenOptions = {},
+    most = Infinity,
   ): Promise<GivenRecord[]> {
     const { resource, seed } = this.#begin(name, options)
     if (!Number.isSafeInteger(count) || count < 0)
       throw new RangeError(`given.many: the count must be an integer of 0 or more, got ${count}.`)
+    requireFew(count, most)
     const same = typeof overrides === 'function' ? undefined : readOverrides(overrides, 'given.many')
     const all = Array.from({ length: count }, (_, index) => {
       return same ?? readOverrides((overrides as (index: number) => Overrides)(index), `given.many: ${index}`)
     })
-    return this.#make(resource, all, seed, String)
+    return this.#make(resource, all, { seed, pathOf: String, most })
   }
 
   /** Returns a body that makes a record: the overrides, with all that the model needs made up, parents included. Nothing is inserted. */
@@ -76,9 +79,9 @@ export class Given {
     return { resource, seed: seed ?? this.nextSeed++ }
   }
 
-  async #make(resource: Resource, all: readonly Overrides[], seed: number, pathOf: (index: number) => string): Promise<GivenRecord[]> {
+  async #make(resource: Resource, all: readonly Overrides[], making: RecordMaking): Promise<GivenRecord[]> {
     const { makeRecords } = await import('./make-records.ts')
-    return makeRecords(resource, all, { seed, pathOf }, this.#services)
+    return makeRecords(resource, all, making, this.#services)
   }
 }
 

@@ -13,7 +13,7 @@ import { NO_PARAMETERS } from '../../records/request/query-string.ts'
 import { loadReadable } from './faker-text.ts'
 import { DraftFiller } from './fill-drafts.ts'
 import { RecordDrafts } from './record-drafts.ts'
-import type { GivenRecord, Overrides } from './given-options.ts'
+import type { GivenRecord, Overrides, RecordMaking } from './given-options.ts'
 import { insertGraph } from '../../records/write/planned-graph.ts'
 import { insert } from '../../records/write/seed.ts'
 import { ValidationContext, joinPath } from '../../records/write/validation-context.ts'
@@ -23,12 +23,6 @@ import { validateTogether } from '../../records/write/validate-seed.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
 import { translateDatabaseError } from '../../records/write/database-errors.ts'
 import type { GivenServices } from './given-services.ts'
-
-/** The seed of the values that are made up, and where a record stands in the paths of faults. */
-interface RecordMaking {
-  readonly seed: number
-  readonly pathOf: (index: number) => string
-}
 
 /** Inserts a record for each of the overrides, and returns them as the API shows them. */
 export async function makeRecords(
@@ -40,7 +34,7 @@ export async function makeRecords(
   const made = new Set<ScalarAttribute>()
   const hashed = (await services.served().hashes?.inRecords(all, resource)) ?? all
   for (let attempt = 1; ; attempt++) {
-    const drafts = new RecordDrafts(made)
+    const drafts = new RecordDrafts(made, making.most)
     try {
       return await attemptAll(drafts, resource, hashed, making, services)
     } catch (error) {

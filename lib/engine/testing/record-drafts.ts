@@ -20,7 +20,7 @@ import { mayLinkItself } from '../../records/write/check-database.ts'
 import { findAskedClass, isOfClass } from '../../records/write/record-class.ts'
 import { filledSide, owningName } from '../../records/write/relation-sides.ts'
 import { isObject } from '../../foundation/base/json.ts'
-import type { Overrides } from './given-options.ts'
+import { requireFew, type Overrides } from './given-options.ts'
 import { joinPath } from '../../records/write/validation-context.ts'
 
 /** The relations that need a record, the outermost first. */
@@ -57,9 +57,15 @@ export class RecordDrafts {
   readonly #keys = new SharedKeys()
   readonly #made: ReadonlySet<ScalarAttribute>
 
-  /** @param made attributes that are made up although they have a default */
-  constructor(made: ReadonlySet<ScalarAttribute>) {
+  readonly #most: number
+
+  /**
+   * @param made attributes that are made up although they have a default
+   * @param most limit of the records
+   */
+  constructor(made: ReadonlySet<ScalarAttribute>, most = Infinity) {
     this.#made = made
+    this.#most = most
   }
 
   /** Adds a record with all that it needs. */
@@ -78,6 +84,7 @@ export class RecordDrafts {
       pending: new Map(inherited),
     }
     this.all.push(draft)
+    requireFew(this.all.length, this.#most)
     this.#keys.add(draft)
     const site: Site = { draft, holder: body, prefix: '', bearer: resource.singular, needs }
     for (const attribute of orderByColumns(resource)) {
@@ -101,8 +108,9 @@ export class RecordDrafts {
   #addList(attribute: ToManyAttribute, draft: RecordDraft): void {
     const { name } = attribute
     const value = draft.body[name]
-    const items: unknown =
-      typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? Array.from({ length: value }, () => ({})) : value
+    const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+    if (isCount) requireFew(this.all.length + value, this.#most)
+    const items: unknown = isCount ? Array.from({ length: value }, () => ({})) : value
     if (!Array.isArray(items)) return
     draft.body[name] = items.map((item: unknown, index) =>
       isObject(item) ? this.#addNested(attribute, item, draft, joinPath(name, index)) : item,

@@ -2,6 +2,7 @@
 import { restError } from '../../../foundation/base/errors.ts'
 import { isObject } from '../../../foundation/base/json.ts'
 import { checkNames } from '../../../foundation/base/suggest.ts'
+import { internalsOf } from '../../../engine/pipeline/internals.ts'
 import { asked, control, invalid, readObject, type Control } from './control.ts'
 import { checkWorldName } from './world-name.ts'
 import type { NamedWorld } from './worlds.ts'
@@ -29,12 +30,8 @@ function ofState(): Control[] {
         const { resource, overrides = {}, count, ...options } = readObject(body, '{ "resource": "order" }')
         if (typeof resource !== 'string') throw invalid('"resource" must be the name of a resource.')
         if (!isObject(overrides)) throw invalid('"overrides" must be an object of attributes.')
-        const { given } = world.engine
-        return asked(async () =>
-          count === undefined
-            ? { resource, [resource]: await given(resource, overrides, options) }
-            : { resource, [resource]: await given.many(resource, count as number, overrides, options) },
-        )
+        const give = (): Promise<unknown> => internalsOf(world.engine).give(resource, overrides, options, count as number | undefined)
+        return asked(async () => ({ resource, [resource]: await give() }))
       },
     ),
     control('POST /token', 'mints a token: { "user": 1, "ttl": 60 }', ({ world, body }) => {

@@ -87,6 +87,23 @@ describeTargets('habits of other APIs', { entities, fresh: 'suite' }, target => 
     }
   })
 
+  it('are told of a "+" in a time, which is a blank in a URL', async () => {
+    for (const query of [
+      'createdAt>=2024-01-01T00:00:00+01:00',
+      'createdAt=2024-01-01T00:00:00+01:00',
+      'createdAt!=2024-01-01T00:00:00.5+0100',
+    ]) {
+      const { status, body } = await target.call('GET', `/v1/posts?${query}`)
+      const [fault] = body.errors
+      assert.equal(status, 400)
+      assert.match(fault.detail, /A "\+" in a URL is a blank: write %2B for it, as in "2024-01-01T00:00:00[.5]*%2B01:?00"\./)
+      const [name = ''] = query.split('2024')
+      assert.equal((await target.call('GET', `/v1/posts?${name}${fault.suggestion}`)).status, 200)
+    }
+    const { body } = await target.call('GET', '/v1/posts?createdAt=2024+soon')
+    assert.doesNotMatch(body.errors[0].detail, /%2B/)
+  })
+
   it('are suggested in a spelling that is understood', async () => {
     for (const [query, , sentence] of CASES) {
       const meant = /Did you mean "(?<meant>[^"]*[=<>~][^"]*)"/.exec(sentence)?.groups?.['meant']

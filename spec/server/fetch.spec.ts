@@ -1,4 +1,5 @@
 /** The WHATWG door: Request in, Response out, with the same rule for bodies as over HTTP. */
+import { gzipSync } from 'node:zlib'
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
@@ -59,6 +60,19 @@ describe('fetch', () => {
       assert.equal(response.body, null)
       assert.equal(body, undefined)
     }
+    const { response: head } = await ask('/v1/notes', { method: 'HEAD' })
+    const text = await (await engine.fetch('/v1/notes')).text()
+    assert.equal(head.headers.get('content-length'), String(Buffer.byteLength(text)))
+    assert.equal((await engine.handle('HEAD', '/v1/notes')).headers['content-length'], undefined)
+  })
+
+  it('takes compressed bodies', async () => {
+    const send = (body: Uint8Array<ArrayBuffer>, coding: string): ReturnType<typeof ask> =>
+      ask('/v1/notes', { method: 'POST', body, headers: { 'content-type': 'application/json', 'content-encoding': coding } })
+    assert.equal((await send(new Uint8Array(gzipSync('{"text":"two"}')), 'gzip')).body.note.text, 'two')
+    assert.equal((await send(new Uint8Array(gzipSync('x'.repeat(20 << 20))), 'gzip')).response.status, 413)
+    const { response } = await send(new Uint8Array([1]), 'zstd')
+    assert.deepEqual([response.status, response.headers.get('accept-encoding')], [415, 'gzip, deflate, br'])
   })
 
   it('writes, and gives Location', async () => {

@@ -1,4 +1,5 @@
 /** The node:http door, over real sockets: bodies, methods, CORS, connections that are kept, dropped and broken. */
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
@@ -140,6 +141,16 @@ describe('http', () => {
       assert.equal((await peer.send(requestText('GET /v1/notes')).answer()).status, 200)
     })
 
+    it('answers HEAD with the headers of GET, its length included, and goes on with the connection', async () => {
+      const peer = await connection()
+      for (const path of ['/v1/notes', '/v1/notes/1', '/v1/notes/1/text', '/v1', '/', '/v1/openapi.json', '/v1/nope', '/v1/notes?x=1']) {
+        const head = await peer.send(requestText(`HEAD ${path}`)).answer({ head: true })
+        const { status, headers } = await peer.send(requestText(`GET ${path}`)).answer()
+        assert.deepEqual([head.status, { ...head.headers, date: '' }], [status, { ...headers, date: '' }], path)
+        assert.ok(Number(head.headers['content-length']) > 0, path)
+      }
+    })
+
     it('answers OPTIONS with what is allowed', async () => {
       const answer = await ask('OPTIONS /v1/notes')
       assert.equal(answer.status, 204)
@@ -243,8 +254,39 @@ describe('http', () => {
       ]) {
         assertError(await ask('POST /v1/notes', { 'content-type': type }, '{}'), 415, 'media_type_unsupported')
       }
-      assertError(await ask('POST /v1/notes', { 'content-encoding': 'gzip' }, '{}'), 415, 'media_type_unsupported')
       assert.equal(await count(), 1)
+    })
+
+    it('takes compressed bodies, within the limit of plain ones', async () => {
+      const codings: [string, (bytes: Uint8Array) => Uint8Array][] = [
+        ['gzip', gzipSync],
+        ['GZIP', gzipSync],
+        ['x-gzip', gzipSync],
+        ['deflate', deflateSync],
+        ['deflate', deflateRawSync],
+        ['br', brotliCompressSync],
+        ['identity', bytes => bytes],
+      ]
+      for (const [coding, pack] of codings) {
+        const answer = await ask('POST /v1/notes', { 'content-encoding': coding }, pack(Buffer.from(`{"text":"by ${coding}"}`)))
+        assert.deepEqual([answer.status, answer.body.note.text], [200, `by ${coding}`])
+      }
+      const before = await count()
+      const bomb = Buffer.from(`{"text":"${'x'.repeat(50 << 20)}"}`)
+      for (const [coding, pack] of [codings[0]!, codings[3]!, codings[4]!, codings[5]!]) {
+        const packed = pack(bomb)
+        const started = performance.now()
+        assertError(await ask('POST /v1/notes', { 'content-encoding': coding }, packed), 413, 'body_too_large')
+        assert.ok(performance.now() - started < 2000)
+        for (const damaged of [packed.subarray(0, 20), Buffer.from('{"text":"x"}')])
+          assertError(await ask('POST /v1/notes', { 'content-encoding': coding }, damaged), 400, 'body_invalid')
+      }
+      for (const coding of ['zstd', 'compress', 'gzip, gzip', '*', '__proto__', 'constructor', 'toString']) {
+        const answer = await ask('POST /v1/notes', { 'content-encoding': coding }, '{"text":"x"}')
+        assertError(answer, 415, 'media_type_unsupported')
+        assert.equal(answer.headers['accept-encoding'], 'gzip, deflate, br')
+      }
+      assert.equal(await count(), before)
     })
 
     it('judges an empty body as the path does, whatever its media type', async () => {

@@ -70,8 +70,7 @@ export async function answerDocs(engine: DocumentedEngine, request: SentPageRequ
   if (method === 'OPTIONS') return { status: 204, headers: { allow: METHODS } }
   if (method !== 'GET' && method !== 'HEAD')
     throw restError('method_not_allowed', `${base}${PATH} does not take ${method}, but ${METHODS}.`, { headers: { allow: METHODS } })
-  const answer = await findAnswer(engine, request, (target.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/, ''))
-  return method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
+  return findAnswer(engine, request, (target.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/, ''))
 }
 
 async function findAnswer(engine: DocumentedEngine, request: SentPageRequest, path: string): Promise<TransportResponse> {

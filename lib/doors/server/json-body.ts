@@ -11,6 +11,7 @@ import { describePosition, findJsonError } from '../../foundation/base/json-posi
 import { HOW_TO_QUERY } from '../../records/request/parse-request.ts'
 import { FormBody } from '../../foundation/base/form-body.ts'
 import { isForm, readForm, takeForm } from './read-form.ts'
+import { findCoding, unpackBody } from './unpack-body.ts'
 
 /** The headers that the rule reads, lower-case names. */
 interface BodyHeaders {
@@ -59,7 +60,9 @@ export class JsonBody {
     if (this.#bytes === 0) return isQueryForm ? '' : this.#form === undefined ? undefined : new FormBody()
     this.#checkMediaType()
     const [first] = this.#chunks
-    const bytes = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#bytes)
+    const sent = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#bytes)
+    const coding = findCoding(this.#headers['content-encoding'])
+    const bytes = coding === undefined ? sent : unpackBody(sent, coding, this.#maxBytes, () => this.#tooLarge())
     if (this.#form !== undefined) return readForm(this.#form, bytes, readText)
     return isQueryForm ? readText(bytes) : this.#checkQuery(readJson(bytes))
   }
@@ -81,8 +84,8 @@ export class JsonBody {
   }
 
   #checkMediaType(): void {
-    if (this.#form !== undefined) checkEncoding(this.#headers)
-    else if (!this.#isQuery) checkMediaType(this.#headers)
+    if (this.#form !== undefined) return
+    if (!this.#isQuery) checkMediaType(this.#headers)
     else if (!isFormType(this.#headers)) checkQueryType(this.#headers)
   }
 
@@ -125,8 +128,7 @@ const ACCEPTED = { 'accept-query': QUERY_TYPES }
 const FORM = 'application/x-www-form-urlencoded'
 
 function isFormType(headers: BodyHeaders): boolean {
-  const { 'content-encoding': encoding } = headers
-  return mediaType(headers) === FORM && (encoding === undefined || encoding.trim().toLowerCase() === 'identity')
+  return mediaType(headers) === FORM
 }
 
 /** Refuses the body of a QUERY that is not JSON: without a type with 400, of another type with 415, as RFC 10008 asks for. */
@@ -160,17 +162,10 @@ const HOW = 'send JSON with the header "Content-Type: application/json"'
  * to it; one of a JSON type only after a preflight (Fetch standard, "CORS-safelisted request-header").
  */
 function checkMediaType(headers: BodyHeaders): void {
-  checkEncoding(headers)
   const header = headers['content-type']
   if (header === 'application/json') return
   if (header === undefined || header.trim() === '') throw restError('media_type_unsupported', `The body has no media type; ${HOW}.`)
   checkJsonType(header)
-}
-
-function checkEncoding({ 'content-encoding': encoding }: BodyHeaders): void {
-  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    throw restError('media_type_unsupported', `The body has the content encoding "${encoding.slice(0, 100)}"; send it without one.`)
-  }
 }
 
 function checkJsonType(header: string): void {

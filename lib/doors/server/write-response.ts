@@ -29,7 +29,7 @@ export function writeResponse(
   }
   headers['content-length'] = Buffer.byteLength(text)
   response.writeHead(status, headers)
-  if (unread) linger(request, response, text)
+  if (unread && !request.readableEnded) linger(request, response, text)
   else response.end(text)
   return status
 }

@@ -52,7 +52,7 @@ export function answerFailure(error: unknown, arrival: FailedArrival, parts: Fai
     reportFailure(parts.options.onError, meant, { method, path })
   }
   const shaped = isPlain(context) ? response : formRefusal(response, { method, path }, parts)
-  return method.toUpperCase() === 'HEAD' ? withoutBody(shaped) : shaped
+  return method.toUpperCase() === 'HEAD' ? withoutBody(shaped, context) : shaped
 }
 
 /**

@@ -147,7 +147,7 @@ function finish(response: RestResponse, { context }: Arrival, request: Request, 
       ? answer
       : shapeAnswer(answer, method, envelope, name => findNames(name, parts.served.get(segments[0] ?? '')?.model ?? parts.model))
   if (method === 'QUERY') return { ...shaped, headers: { ...shaped.headers, 'accept-query': QUERY_TYPES } }
-  return method === 'HEAD' ? withoutBody(shaped) : shaped
+  return method === 'HEAD' ? withoutBody(shaped, context) : shaped
 }
 
 /** A request that may be answered, and who has sent it. */
@@ -170,7 +170,8 @@ async function answerRoute(match: RouteMatch, admitted: AdmittedRequest, parts: 
   const origin = { request: asked, principal, version, end, engine, fork, passed: passedBy(arrival), logsIn: authentication !== undefined }
   const answer = await runRoute(match, origin, { versions: options.versions, transaction: (work, place) => transaction(work, end, place) })
   if (authentication?.answersAt(method, segments) === true) return finish(answer, arrival, request, parts)
-  return request.readOnly ? keepReading(answer, request, parts) : answer
+  const sent = method === 'HEAD' ? withoutBody(answer, arrival.context) : answer
+  return request.readOnly ? keepReading(sent, request, parts) : sent
 }
 
 /** The custom routes that ask a request themselves. */

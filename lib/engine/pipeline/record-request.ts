@@ -317,7 +317,7 @@ export class RequestRecorder {
     }
     return faults.take(course, context.signal, answering, refusal => {
       const response = formRefusal(answerError(refusal, this.#parts, readHeader(context, 'accept')), { method, path }, this.#parts)
-      return method.toUpperCase() === 'HEAD' ? withoutBody(response) : response
+      return method.toUpperCase() === 'HEAD' ? withoutBody(response, context) : response
     })
   }
 }

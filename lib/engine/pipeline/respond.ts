@@ -3,6 +3,7 @@
  * Bodies are plain JSON values; keys come in the order of the contract.
  */
 import { QUERY_TYPES } from '../../foundation/base/http-methods.ts'
+import { LazyClient, WholeClient } from '../../foundation/base/abort.ts'
 import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundation/base/accept.ts'
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { Envelope } from '../../foundation/base/envelope.ts'
@@ -17,6 +18,7 @@ import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { Builder } from '../../records/database/dialect.ts'
 import { BuilderSource } from '../../databases/sql/builder-source.ts'
 import { JSON_TYPE, PROBLEM_TYPE, type RestResponse } from '../../foundation/base/response.ts'
+import { TextStream, WholeText } from '../../foundation/base/text-stream.ts'
 
 /** The index, which shows no records: its members take no name from resources. */
 type IndexAnswer = Pick<Envelope, 'success' | 'timestamp'> & { readonly versions: readonly string[]; readonly resources: object }
@@ -182,9 +184,21 @@ export function respondOptions(allowed: readonly string[]): RestResponse {
   return { status: 204, headers: { allow: allowed.join(', '), ...takes }, body: undefined }
 }
 
-/** The answer to HEAD: that of GET without its body (RFC 9110 section 9.3.2). */
-export function withoutBody(response: RestResponse): RestResponse {
-  return { ...response, body: undefined }
+/**
+ * The answer to HEAD: that of GET without its body (RFC 9110 section 9.3.2). A transport gets the length of the body as well, which it
+ * would write for GET.
+ */
+export function withoutBody(response: RestResponse, context: object): RestResponse {
+  const { body, headers } = response
+  const isSent = context instanceof LazyClient || context instanceof WholeClient
+  const text: unknown = isSent && body !== undefined ? (body instanceof TextStream ? findWhole(body) : JSON.stringify(body)) : undefined
+  const length = typeof text === 'string' ? { 'content-length': String(Buffer.byteLength(text)) } : {}
+  return { ...response, headers: { ...headers, ...length }, body: undefined }
+}
+
+/** A text that is made while it is sent has no length yet. */
+function findWhole(body: TextStream): string | undefined {
+  return body instanceof WholeText ? body.whole : undefined
 }
 
 /** How an error is answered. */

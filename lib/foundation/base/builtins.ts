@@ -16,6 +16,7 @@ const https = lazy(() => process.getBuiltinModule('node:https'))
 const net = lazy(() => process.getBuiltinModule('node:net'))
 const stream = lazy(() => process.getBuiltinModule('node:stream'))
 const util = lazy(() => process.getBuiltinModule('node:util'))
+const zlib = lazy(() => process.getBuiltinModule('node:zlib'))
 
 export const builtin = {
   get assert() {
@@ -38,5 +39,8 @@ export const builtin = {
   },
   get util() {
     return util()
+  },
+  get zlib() {
+    return zlib()
   },
 }

@@ -221,7 +221,16 @@ function isSpelledAsShown(text: string): boolean {
 }
 
 function wrongValueError(value: RawValue, type: ScalarType, filter: RawFilter) {
-  return wrongValue(filter, unescape(value), describeScalar(type), type.items)
+  const text = unescape(value)
+  return wrongValue(filter, text, describeScalar(type), { allowed: type.items, spelling: suggestPlus(text, type) })
+}
+
+/** What a client meant that wrote `+` in a URL, where it is a blank: `2024-01-01T00:00:00+01:00`. */
+function suggestPlus(text: string, type: ScalarType): ValueSpelling | undefined {
+  const meant = text.replace(/ (?=[\d:]+$)/, '+')
+  if (meant === text || parseScalar(meant, type) === undefined) return undefined
+  const suggestion = meant.replace('+', '%2B')
+  return { detail: `A "+" in a URL is a blank: write %2B for it, as in "${suggestion}".`, suggestion }
 }
 
 function longPattern(filter: RawFilter) {
@@ -236,8 +245,18 @@ function unescape(value: RawValue): string {
   return value.kind === 'text' ? value.text : ''
 }
 
-function wrongValue(filter: RawFilter, value: string, due: string, allowed?: readonly unknown[]) {
-  const spelling = filter.operator === '=' && !filter.negated ? suggestValue(filter.paths, value) : undefined
+interface ValueSpelling {
+  readonly detail: string
+  readonly suggestion: string
+}
+
+function wrongValue(
+  filter: RawFilter,
+  value: string,
+  due: string,
+  { allowed, spelling: known }: { readonly allowed?: readonly unknown[] | undefined; readonly spelling?: ValueSpelling | undefined } = {},
+) {
+  const spelling = known ?? (filter.operator === '=' && !filter.negated ? suggestValue(filter.paths, value) : undefined)
   return parameterError({
     code: 'value_invalid',
     detail: `"${filter.label}" must be ${due}, got "${value.slice(0, 100)}".${spelling === undefined ? '' : ` ${spelling.detail}`}`,

@@ -197,7 +197,7 @@ export async function runRoute(
   const answer = async (): Promise<RestResponse> => buildResponse(await route.handler(ctx), `the handler of ${formatRoute(route)}`)
   const begin = ctx.startAgain()
   const isWhole = route.transaction ?? WRITE_METHODS.includes(route.method)
-  const response = isWhole
+  return isWhole
     ? await commitUnlessRefused<EntityManager>(
         work => transaction(work, route.repeatable === true ? { resource: formatRoute(route), id: parts.request.path } : undefined),
         async em => {
@@ -207,5 +207,4 @@ export async function runRoute(
         },
       )
     : await answer()
-  return parts.request.method === 'HEAD' ? { ...response, body: undefined } : response
 }

@@ -1,28 +1,23 @@
-/** Node test: tests of `node:test` that each have an engine of their own. The entry `mikro-rest/node-test`. */
+/** Node test: an engine for each test. The entry `mikro-rest/node-test`. */
 import { after, type TestContext } from 'node:test'
 import type { RestEngine } from '../../engine.ts'
 import { TestWorlds, describeOutcome, type EngineSource, type FixtureOptions } from './world-of-test.ts'
 
 export type { EngineSource, FixtureOptions }
 
-/** What a test gets. */
 export interface EngineContext {
-  /** A fork of the engine, which is the test's own. */
   readonly engine: RestEngine
-  /** The context of `node:test`. */
   readonly t: TestContext
 }
 
-/** The work of a test. */
 export type EngineTest = (context: EngineContext) => unknown
 
 /**
- * Returns a function that gives the work of a test an engine of its own: a fork of one that is made for the first test. Requests to the
- * origins of `intercept` go to it, also where tests run at the same time. Faults that no request has met are reported, and a failed test
- * leaves a recording, which `npx mikro-rest FILE` opens.
+ * Gives each test a fork of an engine that the first test creates. The fork answers requests to the origins of `intercept`, even in
+ * parallel tests. Unmet faults are reported, and a failed test leaves a recording for `npx mikro-rest FILE`.
  *
- * @param source options of `RestEngine.create`, an engine, or a function that gives either
- * @throws TypeError for options that are unknown or not of their form.
+ * @param source options of `RestEngine.create`, an engine, or a function that returns either
+ * @throws TypeError for unknown or invalid options
  * @example
  * const engineTest = withEngine({ entities: [User] }, { intercept: 'https://api.example.test' })
  * test('lists users', engineTest(async ({ engine }) => {
@@ -42,7 +37,7 @@ async function runTest(worlds: TestWorlds, t: TestContext, work: EngineTest): Pr
   let failure: unknown
   let hasFailed = false
   try {
-    // The work has a context of its own, so that several tests may intercept one origin at the same time.
+    // So several tests may intercept the same origin at once.
     await engine.within(async () => {
       if (intercept !== undefined) engine.intercept(intercept)
       await work({ engine, t })

@@ -1,14 +1,10 @@
-/**
- * Playwright: a fixture of Playwright that is an engine of the test's own, to which pages send their requests. The entry
- * `mikro-rest/playwright`.
- */
+/** Playwright: an engine for each test. The entry `mikro-rest/playwright`. */
 import type { TestType } from '@playwright/test'
 import type { RestEngine } from '../../engine.ts'
 import { TestWorlds, describeOutcome, type EngineSource, type FixtureOptions } from './world-of-test.ts'
 
 export type { EngineSource, FixtureOptions }
 
-/** A request of a page, as Playwright hands it on. */
 interface PlaywrightRoute {
   request(): {
     method(): string
@@ -20,12 +16,10 @@ interface PlaywrightRoute {
   abort(code?: string): Promise<void>
 }
 
-/** What the fixture takes of a browser context. */
 interface BrowserContext {
   route(url: (address: URL) => boolean, handler: (route: PlaywrightRoute) => Promise<void>): Promise<void>
 }
 
-/** What the fixture takes of Playwright's facts of a test. */
 interface TestInfo {
   readonly title: string
   readonly titlePath: readonly string[]
@@ -38,12 +32,11 @@ interface TestInfo {
 }
 
 /**
- * Extends the `test` of Playwright by the fixture `engine`: each test has an engine of its own, a fork of one that is made for the first
- * test of a worker. Requests that pages send to the origins of `intercept` are answered by it, without a server. Faults that no request has
- * met are reported as annotations, and a failed test has a recording among its attachments, which `npx mikro-rest FILE` opens.
+ * Adds a fixture `engine`: a fork of an engine that the first test of a worker creates. The fork answers requests of pages to the origins
+ * of `intercept`. Unmet faults become annotations, and a failed test has a recording for `npx mikro-rest FILE` attached.
  *
- * @param source options of `RestEngine.create`, an engine, or a function that gives either
- * @throws TypeError for options that are unknown or not of their form.
+ * @param source options of `RestEngine.create`, an engine, or a function that returns either
+ * @throws TypeError for unknown or invalid options
  * @example
  * const test = withEngine(base, { entities: [User] }, { intercept: 'https://api.example.test' })
  * test('lists users', async ({ engine, page }) => {
@@ -58,7 +51,7 @@ export function withEngine<Args extends {}, WorkerArgs extends {}>(
   options: FixtureOptions = {},
 ): TestType<Args & { engine: RestEngine }, WorkerArgs> {
   const worlds = new TestWorlds(source, options)
-  // Playwright reads the names of the fixtures that a function needs from its text.
+  // Playwright finds needed fixtures in the text of the function, so destructure the parameter.
   const engine = [
     ({ context }: { context: BrowserContext }, use: (made: RestEngine) => Promise<void>, info: TestInfo) =>
       runFixture(worlds, context, use, info),
@@ -89,7 +82,7 @@ async function runFixture(
     await info.attach('mikro-rest recording', { path: outcome.recording.path, contentType: 'application/octet-stream' })
 }
 
-/** Answers a request of a page with the engine. What the page may read of another origin, it may read here: the engine stands for it. */
+/** Allows every origin, as the replaced API may do. */
 async function answer(engine: RestEngine, route: PlaywrightRoute): Promise<void> {
   const request = route.request()
   const [method, headers, body] = [request.method(), await request.allHeaders(), request.postDataBuffer()]
@@ -108,12 +101,12 @@ async function answer(engine: RestEngine, route: PlaywrightRoute): Promise<void>
     const answered = { ...Object.fromEntries(response.headers), ...cors }
     await route.fulfill({ status: response.status, headers: answered, body: Buffer.from(await response.arrayBuffer()) })
   } catch {
-    // The connection has been lost, as a test has asked for, or the engine is closed.
+    // A fault has dropped the connection, or the engine is closed.
     await route.abort('connectionreset')
   }
 }
 
-/** The headers that a Request takes: those of HTTP/2 begin with a colon. */
+/** `Request` refuses HTTP/2 headers with a colon. */
 function sendable(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(':')))
 }

@@ -1,11 +1,10 @@
-/** Vitest: a fixture of Vitest that is an engine of the test's own. The entry `mikro-rest/vitest`. */
+/** Vitest: an engine for each test. The entry `mikro-rest/vitest`. */
 import { afterAll, type TestAPI } from 'vitest'
 import type { RestEngine } from '../../engine.ts'
 import { TestWorlds, describeOutcome, type EngineSource, type FixtureOptions } from './world-of-test.ts'
 
 export type { EngineSource, FixtureOptions }
 
-/** What the fixture takes of Vitest's task. */
 interface Task {
   readonly name: string
   readonly fullTestName?: string
@@ -14,12 +13,11 @@ interface Task {
 }
 
 /**
- * Extends the `test` of Vitest by the fixture `engine`: each test has an engine of its own, a fork of one that is made for the first test.
- * Requests to the origins of `intercept` go to it, also in tests that do not name it. Faults that no request has met are reported, and a
- * failed test leaves a recording, which `npx mikro-rest FILE` opens.
+ * Adds a fixture `engine`: a fork of an engine that the first test creates. The fork answers requests to the origins of `intercept`, even
+ * in tests without the fixture. Unmet faults are reported, and a failed test leaves a recording for `npx mikro-rest FILE`.
  *
- * @param source options of `RestEngine.create`, an engine, or a function that gives either
- * @throws TypeError for options that are unknown or not of their form.
+ * @param source options of `RestEngine.create`, an engine, or a function that returns either
+ * @throws TypeError for unknown or invalid options
  * @example
  * const test = withEngine(base, { entities: [User] }, { intercept: 'https://api.example.test' })
  * test('lists users', async ({ engine }) => {
@@ -34,7 +32,7 @@ export function withEngine<Context>(
 ): TestAPI<Context & { engine: RestEngine }> {
   const worlds = new TestWorlds(source, options)
   afterAll(() => worlds.close())
-  // Vitest reads what a fixture needs from its text.
+  // Vitest finds needed fixtures in the text of the function, so destructure the parameter.
   const engine = [({ task }: { task: Task }, use: (made: RestEngine) => Promise<void>) => runFixture(worlds, task, use), { auto: true }]
   return test.extend({ engine }) as TestAPI<Context & { engine: RestEngine }>
 }

@@ -1,7 +1,4 @@
-/**
- * World of test: what the fixtures for test runners have in common. Each test has a fork of one engine; when it is over, faults that no
- * request has met are reported, and a failed test leaves a recording. Throws TypeError for options that are unknown or not of their form.
- */
+/** World of test: forks an engine for each test, reports unmet faults, and records failed tests. */
 import { basename, join } from 'node:path'
 import { RestEngine } from '../../engine.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
@@ -9,30 +6,25 @@ import type { EngineOptions } from '../../engine/pipeline/options.ts'
 import { internalsOf, findInternals } from '../../engine/pipeline/internals.ts'
 import type { Recorded } from '../../engine/recording/recorded.ts'
 
-/** The engine whose forks the tests have: options for one, one that is yours to close, or a function that gives either. */
+/** An engine that the caller closes, options of an engine, or a function that returns either. */
 export type EngineSource = EngineOptions | RestEngine | (() => EngineOptions | RestEngine | Promise<EngineOptions | RestEngine>)
 
-/** Options of the fixtures. */
 export interface FixtureOptions {
-  /** The origins whose requests the engine of the test answers: see `engine.intercept`. Default: none. */
+  /** Origins for `engine.intercept`. Default: none. */
   readonly intercept?: string | URL | readonly (string | URL)[]
-  /** The folder that recordings of failed tests go to; `false`: nothing is recorded. Default: `test-results`. */
+  /** Folder for recordings of failed tests; `false`: no recordings. Default: `test-results`. */
   readonly recordings?: string | false
-  /** What becomes of faults that no request of the test has met: they are reported, they fail the test, or nothing. Default: `report`. */
+  /** Whether unmet faults are reported, fail the test, or are ignored. Default: `report`. */
   readonly unmet?: 'report' | 'fail' | 'ignore'
 }
 
-/** What is left of a test. */
 interface Outcome {
-  /** The recording, where the test has failed. */
   readonly recording: Recorded | undefined
-  /** Why there is none although the test has failed. */
+  /** Why a failed test has no recording. */
   readonly unrecorded: string | undefined
-  /** A sentence about the faults that no request has met, if there are any. */
   readonly unmet: string | undefined
 }
 
-/** A test, as its runner calls it. */
 interface TestName {
   readonly name: string
   readonly file: string | undefined
@@ -41,23 +33,20 @@ interface TestName {
 interface WorldOfTest {
   readonly engine: RestEngine
   /**
-   * The test is over: closes its engine.
-   *
-   * @param failure why it has failed; undefined: it has not
-   * @throws Error where faults that no request has met are to fail the test, and it has not failed otherwise
+   * @param failure the error text of a failed test
+   * @throws Error if unmet faults fail a test that has passed
    */
   end(failure: string | undefined): Promise<Outcome>
 }
 
 const NAMES = ['intercept', 'recordings', 'unmet'] as const
 
-/** The worlds of the tests of one process. */
 export class TestWorlds {
   readonly options: Required<Pick<FixtureOptions, 'recordings' | 'unmet'>> & Pick<FixtureOptions, 'intercept'>
   readonly #source: EngineSource
   #base: Promise<RestEngine> | undefined
 
-  /** @throws TypeError */
+  /** @throws TypeError for unknown or invalid options */
   constructor(source: EngineSource, options: FixtureOptions) {
     if ((typeof source !== 'object' && typeof source !== 'function') || source === null)
       throw new TypeError('withEngine: give options of RestEngine.create, an engine, or a function that gives one of these.')
@@ -70,17 +59,16 @@ export class TestWorlds {
     this.#source = source
   }
 
-  /** The engine that is forked: made when the first test begins. */
   async #engine(): Promise<RestEngine> {
     const given = typeof this.#source === 'function' ? await this.#source() : this.#source
     if (findInternals(given) !== undefined) return given as RestEngine
     const engine = await RestEngine.create(given as EngineOptions)
-    // No test asks it: each has a fork.
+    // Only forks get requests, so omit the engine from lists.
     internalsOf(engine).shown?.hide()
     return engine
   }
 
-  /** Begins a test. Interception is the runner's part: it belongs to the code of the test. */
+  /** Runners intercept themselves, in the test's async context. */
   async begin(test: TestName): Promise<WorldOfTest> {
     const engine = await (await (this.#base ??= this.#engine())).fork()
     internalsOf(engine).keepStatements()
@@ -109,22 +97,21 @@ export class TestWorlds {
     try {
       return { recording: await engine.record(path, { test: name, failure }), unrecorded: undefined }
     } catch (error) {
-      // That a recording could not be made must not hide why the test has failed.
+      // The reason for the failed test matters more.
       return { recording: undefined, unrecorded: error instanceof Error ? error.message : String(error) }
     }
   }
 
-  /** Closes the engine that has been forked, unless it was given. */
+  /** Closes the engine, unless given by the caller. */
   async close(): Promise<void> {
     const made = this.#base
-    // Where the runner keeps the module for another file, that has an engine of its own.
+    // A runner may reuse the module for another file.
     this.#base = undefined
     const base = await made?.catch(() => undefined)
     if (base !== undefined && base !== this.#source) await base.close()
   }
 }
 
-/** Says what the outcome of a test means, in lines for the runner to print. */
 export function describeOutcome({ recording, unrecorded, unmet }: Outcome): string[] {
   return [
     ...(unmet === undefined ? [] : [unmet]),
@@ -139,7 +126,6 @@ function describeUnmet(engine: RestEngine): string | undefined {
   return `No request has met ${pending.map(({ kind, match }) => `${kind}("${match}")`).join(', ')}.`
 }
 
-/** A path as a shell takes it. */
 function quote(path: string): string {
   return /^[\w./:@-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,6 +1,5 @@
 /**
- * Copy rows: writes the rows of a server to a file of SQLite, for a recording: by way of the API, whose values no database knows. What is
- * hidden is not read; where a row must have it, a value stands in for it. Returns why it could not be done, as a clause.
+ * Copy rows: copies rows of a server to an SQLite file through the API, whose values fit every database. Returns a reason if copying fails.
  */
 import { shownName } from '../../model/ids-name.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
@@ -12,13 +11,12 @@ import { readTable } from '../journal/difference.ts'
 import { MAX_DATA, type RecordedFacts } from './recording-file.ts'
 import { serveRecorded, type Forking } from './serve-recorded.ts'
 
-/** An engine that the rows are copied to. */
 type CopyEngine = OwnedEngine & Forking<CopyEngine>
 
-/** Makes an engine that is in no list. */
+/** Omits the engine from lists. */
 export type CreateCopy = (options: EngineOptions) => Promise<CopyEngine>
 
-/** Rows at most: they are validated one by one. */
+/** A limit, because copying validates each row. */
 const MAX_ROWS = 50_000
 
 type Rows = Record<string, object[]>
@@ -37,7 +35,7 @@ export async function copyRows(
       if (typeof rows === 'string') return rows
       await copy.seed(rows)
       const { image } = contentsOf(await copy.snapshot())
-      // What is secret the application has said, whose rules the copy does not have.
+      // The copy has no rules of the application, so pass the secrets.
       return (await internalsOf(copy).parts.world.write(image, MAX_DATA, internals.open.secrets)) ?? 'the copy is none of SQLite'
     } finally {
       await past.close()
@@ -48,7 +46,7 @@ export async function copyRows(
   }
 }
 
-/** Reads the rows of all entities that the recording has, by the names that it gives to them. */
+/** Uses the names of the recording. */
 async function readRows({ open }: EngineInternals, recorded: readonly Resource[]): Promise<Rows | string> {
   const { connection, shared } = open
   const { watched } = shared
@@ -71,12 +69,12 @@ async function readRows({ open }: EngineInternals, recorded: readonly Resource[]
   return rows
 }
 
-/** Whether an attribute that is hidden must have a value. */
+/** Whether a hidden attribute requires a value. */
 function isNeeded(attribute: Resource['attributes'][number]): attribute is ScalarAttribute {
   return attribute.kind === 'scalar' && attribute.hidden && attribute.required && !attribute.primary
 }
 
-/** A value that no other row has. */
+/** Replaces a hidden value by a unique value. */
 function standIn({ type }: ScalarAttribute, count: number): unknown {
   if (type.items !== undefined) return type.items[0]
   const values: Readonly<Record<string, unknown>> = {

@@ -1,7 +1,4 @@
-/**
- * Record: gathers what a recording of a failed test holds, and writes it to a file. Throws TypeError for options that are not of their
- * form, and errors of the file system.
- */
+/** Record: writes a recording of a failed test. Throws TypeError for invalid options, and errors of the file system. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { checkNames } from '../../foundation/base/suggest.ts'
@@ -15,15 +12,14 @@ import { MAX_DATA, writeRecording, type RecordedFacts, type RecordedRequest, typ
 import { describeEntities } from './recorded-model.ts'
 import type { RecordOptions, Recorded } from './recorded.ts'
 
-/** The newest requests whose statements are recorded. */
+/** Newest requests that keep statements. */
 const WITH_STATEMENTS = 100
-/** Characters of a text of the test runner. */
+/** Maximum characters of the runner's texts. */
 const MAX_TEXT = 10_000
 
-/** Options of an engine that are plain, and say how it answers. */
+/** Plain options that affect answers. */
 const OPTIONS = ['base', 'versions', 'createdStatus', 'deletedStatus', 'validationStatus', 'etag', 'forms', 'canonicalPaths'] as const
 
-/** See RestEngine.record. */
 export async function record(internals: EngineInternals, path: string, options: RecordOptions, create: CreateCopy): Promise<Recorded> {
   if (typeof path !== 'string' || path === '') throw new TypeError('engine.record: the path must be that of a file: "failed.mikro".')
   checkNames(options, ['test', 'failure'], 'engine.record')
@@ -45,7 +41,7 @@ export async function record(internals: EngineInternals, path: string, options: 
   return { path: file, bytes: bytes.length, notes }
 }
 
-/** Finds the data that the test has begun with; or why there are none, as a clause. */
+/** Returns data from the beginning of the test, or the reason why data are missing. */
 async function findBeginning({ world }: EngineParts): Promise<Awaited<ReturnType<typeof world.beginning>> | string> {
   const { snapshot } = await world.unavailable()
   return snapshot ?? world.beginning().catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
@@ -60,7 +56,7 @@ async function gather(
   const parts = internals.open
   const { options, connection, faults, events, clock, secrets, versions } = parts
   const { resources } = versions.first.model
-  // Without the file its tables are described as entities are.
+  // Without data, entities describe the tables of the file.
   const isFromFile = options.entities === undefined && hasData
   noteCode(options, notes)
   return {
@@ -77,7 +73,6 @@ async function gather(
   }
 }
 
-/** Reserved parameters by the names that the application gave them. */
 function listNames({ parameters }: CheckedOptions): Record<string, string> {
   return Object.fromEntries(Object.entries(parameters).filter((pair): pair is [string, string] => typeof pair[1] === 'string'))
 }
@@ -103,7 +98,7 @@ function describeResource({ className, table, plural, singular, attributes, show
   }
 }
 
-/** Says which code of the application is not in the file. */
+/** Names code that the recording lacks. */
 function noteCode({ auth, routes, resources, envelope, lookup, orm }: CheckedOptions, notes: string[]): void {
   const missing = [
     auth !== undefined && 'the log-in',

@@ -1,25 +1,23 @@
 /**
- * Recorded model: the entities of an engine as plain data, and entities made of such data. Code does not go into a file: hooks, rules,
- * computed attributes and types of the application are left out, and named in notes. What is read comes from a file of somebody: names
- * become parts of generated code and SQL, so they are checked.
+ * Recorded model: turns entities into plain data and back, without code of the application. A file may come from anybody, and names become
+ * parts of generated code and SQL, so names are checked.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { isObject } from '../../foundation/base/json.ts'
 
-/** A property as plain data: the members of MikroORM's definition that are plain. */
 type RecordedProperty = Readonly<Record<string, unknown>> & { readonly name: string; readonly kind: string }
 
-/** An entity, or an embeddable class. */
+/** May be an embeddable class. */
 export interface RecordedEntity {
   readonly name: string
   readonly table: string
   readonly embeddable: boolean
   readonly properties: readonly RecordedProperty[]
-  /** Sets of properties that are unique together. */
+  /** Properties that are unique together. */
   readonly uniques: readonly (readonly string[])[]
 }
 
-/** The types of MikroORM's own, by the name of their class: each is made anew. */
+/** MikroORM's type classes, recreated by name. */
 const TYPES = [
   'ArrayType',
   'BigIntType',
@@ -42,7 +40,7 @@ const TYPES = [
   'UuidType',
 ] as const
 
-/** The types by name that a property may have. */
+/** Type names of properties. */
 const PLAIN_TYPES = [
   'integer',
   'number',
@@ -61,7 +59,7 @@ const PLAIN_TYPES = [
   'blob',
 ]
 
-/** Members of a property that are plain, and are taken as they are. */
+/** Members to copy unchanged. */
 const PLAIN = [
   'nullable',
   'primary',
@@ -94,9 +92,9 @@ const PLAIN = [
   'fixedOrderColumn',
 ] as const
 
-/** A name that MikroORM may write into the code which it generates. */
+/** Safe in code that MikroORM generates. */
 const SAFE_NAME = /^[\p{L}_$][\p{L}\p{M}\p{N}_$]{0,99}$/u
-/** A name of a table or a column, in quotes. */
+/** Safe as a quoted table or column. */
 const SAFE_COLUMN = /^[^\p{Cc}"'`\\]{1,200}$/u
 const OF_OBJECTS = new Set([...Object.getOwnPropertyNames(Object.prototype), 'then', 'toJSON'])
 
@@ -108,11 +106,7 @@ function isColumn(name: unknown): name is string {
   return typeof name === 'string' && SAFE_COLUMN.test(name)
 }
 
-/**
- * Describes the entities of an engine.
- *
- * @param note takes what cannot be described
- */
+/** @param note receives a sentence about each omission */
 export function describeEntities(orm: MikroORM, note: (sentence: string) => void): RecordedEntity[] {
   const found = [...orm.getMetadata()].filter(meta => {
     if (meta.pivotTable || meta.virtual === true || meta.expression !== undefined) return false
@@ -128,7 +122,7 @@ export function describeEntities(orm: MikroORM, note: (sentence: string) => void
   return joinSides(found.map(meta => describeEntity(meta, names, note)))
 }
 
-/** Takes away what names another side that is not recorded: one that MikroORM has made up for itself, or that is left out. */
+/** Removes references to other sides that are not recorded, such as properties that MikroORM adds. */
 function joinSides(entities: readonly RecordedEntity[]): RecordedEntity[] {
   const known = new Map(entities.map(({ name, properties }) => [name, new Set(properties.map(each => each.name))]))
   const isKnown = ({ entity }: RecordedProperty, side: unknown): boolean => known.get(entity as string)?.has(side as string) === true
@@ -144,7 +138,7 @@ function joinSides(entities: readonly RecordedEntity[]): RecordedEntity[] {
 
 function describeEntity(meta: EntityMetadata, names: ReadonlySet<string>, note: (sentence: string) => void): RecordedEntity {
   const properties = Object.values(meta.properties).flatMap((property: EntityProperty) => {
-    // The columns of an embedded object are described by its class.
+    // The embeddable class describes these columns.
     if (Array.isArray(property.embedded) || property.persist === false || property.formula !== undefined) return []
     const described = describeProperty(property, names)
     if (typeof described !== 'string') return [described]
@@ -155,7 +149,7 @@ function describeEntity(meta: EntityMetadata, names: ReadonlySet<string>, note: 
   return { name: meta.className, table: meta.tableName, embeddable: meta.embeddable, properties, uniques }
 }
 
-/** Returns the property as plain data, or why it cannot be. */
+/** Returns a reason if the property cannot be recorded. */
 function describeProperty(property: EntityProperty, names: ReadonlySet<string>): RecordedProperty | string {
   const { name, kind, columnTypes } = property
   // Lists have no columns.
@@ -173,7 +167,7 @@ function describeProperty(property: EntityProperty, names: ReadonlySet<string>):
   return { ...plain, name, kind, entity, ...(kind === 'm:1' || (kind === '1:1' && property.owner) ? { fieldNames } : {}) }
 }
 
-/** The type by its name: that of MikroORM's class, or the one that the column has. */
+/** Uses MikroORM's type class, or the type of the column. */
 function describeType({ customType, type, columnTypes }: EntityProperty): object {
   const custom = customType?.constructor.name
   if (custom !== undefined && (TYPES as readonly string[]).includes(custom)) {
@@ -184,7 +178,7 @@ function describeType({ customType, type, columnTypes }: EntityProperty): object
   return { type: typeOfColumn(columnTypes[0] ?? '') }
 }
 
-/** The plain type of a column that code of the application reads and writes. */
+/** For a column with a custom type. */
 function typeOfColumn(column: string): string {
   if (/int/i.test(column)) return 'integer'
   if (/real|floa|doub|numeric|decimal/i.test(column)) return 'float'
@@ -204,10 +198,8 @@ function isPlain(value: unknown): boolean {
 }
 
 /**
- * Makes entities of recorded ones.
- *
- * @returns the definitions by name
- * @throws TypeError in one line for what is not of the form.
+ * @returns the entities by name
+ * @throws TypeError with a clause for invalid data
  */
 export async function rebuildEntities(recorded: unknown): Promise<ReadonlyMap<string, object>> {
   const core = await import('@mikro-orm/core')
@@ -218,7 +210,7 @@ export async function rebuildEntities(recorded: unknown): Promise<ReadonlyMap<st
   const names = new Set(checked.map(({ name }) => name))
   for (const { name, table, embeddable, properties, uniques } of checked) {
     if (schemas.has(name)) throw new TypeError(`the entity ${name} comes twice`)
-    // MikroORM declares no index of its types by name.
+    // MikroORM declares no index of types by name.
     const own = Object.fromEntries(properties.map(property => [property.name, rebuildProperty(property, names, find, core as never)]))
     const options = embeddable ? { name, embeddable: true } : { name, tableName: table, uniques: uniques.map(of => ({ properties: of })) }
     schemas.set(name, new core.EntitySchema({ ...options, properties: own } as never))
@@ -277,14 +269,14 @@ function rebuildProperty(
     ...(isEnum === true && Array.isArray(items) ? { enum: true, items } : {}),
     type: made,
     fieldName: columns[0],
-    // Of a boolean the engine goes by the column.
+    // A boolean with the column type `integer` would become a number.
     ...(column === undefined || type === 'boolean' ? {} : { columnType: column }),
     ...(onCreate === true ? { onCreate: makeValue(type, customType) } : {}),
     ...(onUpdate === true ? { onUpdate: makeValue(type, customType) } : {}),
   }
 }
 
-/** What stands in for a function of the application that gave a value. */
+/** Replaces a function of the application. */
 function makeValue(type: unknown, customType: unknown): () => unknown {
   if (type === 'Date' || type === 'datetime' || customType === 'DateTimeType') return () => new Date()
   if (customType === 'UuidType' || type === 'uuid') return () => crypto.randomUUID()
@@ -297,7 +289,6 @@ function checkColumns(columns: unknown, of: string): readonly string[] {
   return columns
 }
 
-/** The plain members are names, numbers, switches and lists of names. */
 function checkPlain(value: unknown, of: string): unknown {
   const isGood = (each: unknown): boolean =>
     typeof each === 'boolean' || typeof each === 'number' || (typeof each === 'string' && each.length <= 1000 && !/[\p{Cc}\\`]/u.test(each))

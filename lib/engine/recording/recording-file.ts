@@ -1,6 +1,6 @@
 /**
- * Recording file: what a recording looks like on disk. A line with the version, a line with the lengths of the two parts, then the parts,
- * compressed: the facts as JSON, and the data as a SQLite file. A file is somebody's: it is read within bounds, and refused in one line.
+ * Recording file: a line with the version, a line with the lengths of both parts, then the compressed parts: facts as JSON, data as SQLite.
+ * A file may come from anybody, so reading has limits.
  */
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { isObject } from '../../foundation/base/json.ts'
@@ -13,58 +13,53 @@ import type { RecordedEntity } from './recorded-model.ts'
 
 const VERSION = 1
 const HEAD = 'mikro-rest recording '
-/** Bytes of the two parts at most, before they are compressed. */
+/** Bytes of each part before compression. */
 const MAX_FACTS = 64 << 20
 export const MAX_DATA = 64 << 20
 
-/** A request of a recording, with what it has run. */
 export type RecordedRequest = JournalEntry & Partial<RanStatements>
 
-/** A resource, as far as it differs from its entity. */
+/** Differences from the entity. */
 export interface RecordedResource {
-  /** The name of the entity; of a model that was read from the file, that of the table. */
+  /** The entity; if the model comes from the data, the table. */
   readonly entity: string
   readonly plural: string
   readonly singular: string
-  /** Properties that clients may not read. */
   readonly hidden: readonly string[]
   readonly readOnly: readonly string[]
-  /** Relations whose IDs have a name of their own: pairs of property and name. */
+  /** Names for IDs of relations: pairs of property and name. */
   readonly ids: readonly (readonly [string, string])[]
-  /** The property that takes the place of the ID. */
+  /** Replaces the ID. */
   readonly key?: string
 }
 
 export interface RecordedFacts {
-  /** When it was written, by the clock of the system. */
+  /** Time of writing, by the system clock. */
   readonly at: string
-  /** The test that it is of, where that is known. */
   readonly test?: string
-  /** What went wrong, in the words of the test runner. */
+  /** From the test runner. */
   readonly failure?: string
-  /** Options of the engine that are plain. */
   readonly options: Readonly<Record<string, unknown>>
-  /** Undefined where the model is read from the data. */
+  /** Undefined: the model comes from the data. */
   readonly entities: readonly RecordedEntity[] | undefined
   readonly resources: readonly RecordedResource[]
   readonly requests: readonly RecordedRequest[]
   readonly marks: readonly Mark[]
   readonly faults: readonly FaultState[]
   readonly clock: ClockSetting
-  /** The ID of the last request before the test. */
+  /** ID of the last request before the test. */
   readonly begun: number
-  /** What is not in it, a sentence each. */
+  /** Omissions, a sentence each. */
   readonly notes: readonly string[]
 }
 
-/** A recording as it is read. */
 export interface Recording {
   readonly facts: RecordedFacts
-  /** A SQLite file; undefined where the data could not be recorded. */
+  /** SQLite. Undefined: the data could not be recorded. */
   readonly data: Uint8Array | undefined
 }
 
-/** Writes a recording. Where it says more than there is room for, the oldest requests lose their bodies, and then go. */
+/** Drops the oldest requests if the facts are too large. */
 export function writeRecording(facts: RecordedFacts, data: Uint8Array | undefined): Buffer {
   const text = formatFacts(facts)
   const parts = [gzipSync(text), data === undefined ? Buffer.alloc(0) : gzipSync(data)]
@@ -81,7 +76,7 @@ function formatFacts(facts: RecordedFacts): string {
   }
 }
 
-/** @throws TypeError in a clause, for what is not a recording, or one that this version does not read. */
+/** @throws TypeError with a clause, for an invalid file or another version */
 export function readRecording(file: Buffer): Recording {
   const first = file.subarray(0, 40).toString('latin1')
   if (!first.startsWith(HEAD)) throw new TypeError('it does not begin as a recording does')

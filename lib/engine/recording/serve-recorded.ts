@@ -1,4 +1,4 @@
-/** Serve recorded: makes an engine of the model and the data of a recording. */
+/** Serve recorded: makes an engine from a recording. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,18 +7,17 @@ import type { EngineOptions } from '../pipeline/options.ts'
 import type { RecordedResource, Recording } from './recording-file.ts'
 import { rebuildEntities } from './recorded-model.ts'
 
-/** Options of the engine that a recording may have. */
+/** Options that a recording may set. */
 const OPTIONS = ['base', 'versions', 'createdStatus', 'deletedStatus', 'validationStatus', 'etag', 'forms', 'canonicalPaths', 'parameters']
 
-/** An engine, as far as it is made of a recording. */
 export interface Forking<E> extends AsyncDisposable {
   fork(): Promise<E>
 }
 
 /**
- * Makes an engine of a recording, in memory: with its data where it has them, else empty.
+ * Runs in memory; empty if the recording has no data.
  *
- * @throws TypeError in one line for what is not of the form.
+ * @throws TypeError with a clause for an invalid recording
  */
 export async function serveRecorded<E extends Forking<E>>(
   { facts, data }: Recording,

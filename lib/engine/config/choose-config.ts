@@ -1,21 +1,18 @@
 /**
- * Choose config: takes the one config out of what a `mikro-orm.config` exports, by the rules of MikroORM's own command: an object, a list
- * of them by `contextName`, a function of that name, or a promise. Throws TypeError for what is none of these, and for a context that is
- * not there, or there twice.
+ * Choose config: finds the config among the exports of `mikro-orm.config` as MikroORM's command does. Throws TypeError for invalid exports,
+ * and a missing or ambiguous context.
  */
 import type { Options } from '@mikro-orm/core'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 
-/** The options of MikroORM as an application gives them. */
 export type OrmConfig = Partial<Options> & Readonly<Record<string, unknown>>
 
 type ModuleMembers = Readonly<Record<string, unknown>>
 type ConfigFunction = (context: string) => unknown
 
-/** The context of configs that name none. */
 const DEFAULT_CONTEXT = 'default'
 
-/** @param context the `contextName` of the config that is meant; undefined: the one that there is, and of several the default one */
+/** @param context the wanted `contextName`; undefined: the only config, or in a list the default context */
 export async function chooseConfig(given: unknown, context = process.env['MIKRO_ORM_CONTEXT_NAME']): Promise<OrmConfig> {
   const exported = unwrap(await given)
   if (Array.isArray(exported)) return checkConfig(await chooseOf(exported, context ?? DEFAULT_CONTEXT))
@@ -25,7 +22,7 @@ export async function chooseConfig(given: unknown, context = process.env['MIKRO_
   throw new TypeError(`RestEngine.create: "config" is of the context ${JSON.stringify(own)}, and "${context}" is asked for.`)
 }
 
-/** Returns the default export of a module that is given as a whole. */
+/** A whole module may be given. */
 function unwrap(exported: unknown): unknown {
   return isObject(exported) && exported[Symbol.toStringTag as never] === 'Module' && 'default' in exported ? exported['default'] : exported
 }
@@ -54,7 +51,7 @@ async function chooseOf(list: readonly unknown[], context: string): Promise<unkn
   )
 }
 
-/** @throws TypeError for a class, which is an entity that was meant to be in a list. */
+/** @throws TypeError for a class, probably an entity */
 async function make(config: ConfigFunction, context: string = DEFAULT_CONTEXT): Promise<unknown> {
   if (/^class\b/.test(Function.prototype.toString.call(config)))
     throw new TypeError(

@@ -1,10 +1,10 @@
-/** Driver kind: tells by the driver of a config which database it is for. */
+/** Driver kind: finds the database of a config by its driver. */
 import type { OrmConfig } from './choose-config.ts'
 
-/** Whose databases the engine opens itself, or `other`. `unknown` is a config that says nothing. */
+/** `other`: the engine cannot open the database. `unknown`: no driver. */
 type DriverKind = 'sqlite' | 'postgres' | 'pglite' | 'other' | 'unknown'
 
-/** The drivers by the names of their classes, which are the same in each copy of their package. */
+/** Class names are equal in all copies of a package, unlike classes. */
 const KINDS: Readonly<Record<string, DriverKind>> = {
   SqliteDriver: 'sqlite',
   BetterSqliteDriver: 'sqlite',
@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<string, DriverKind>> = {
   PgliteDriver: 'pglite',
 }
 
-/** The databases by the schemes of `clientUrl`. */
+/** By the scheme of `clientUrl`. */
 const SCHEMES: Readonly<Record<string, DriverKind>> = { file: 'sqlite', sqlite: 'sqlite', postgres: 'postgres', postgresql: 'postgres' }
 
 export function findDriverKind(config: OrmConfig): DriverKind {
@@ -25,12 +25,12 @@ export function findDriverKind(config: OrmConfig): DriverKind {
   return scheme === undefined ? 'unknown' : (SCHEMES[scheme] ?? 'other')
 }
 
-/** The name of the driver, for notes. */
+/** For notes. */
 export function nameDriver({ driver, clientUrl }: OrmConfig): string {
   return listClasses(driver)[0] ?? /^[a-z0-9+.-]+/i.exec(clientUrl ?? '')?.[0] ?? 'no driver'
 }
 
-/** The names of a class and of those that it extends: an application may have a driver of its own. */
+/** An application may extend a driver, so include base classes. */
 function listClasses(driver: unknown): string[] {
   const names: string[] = []
   for (let each = driver; typeof each === 'function' && each !== Function.prototype; each = Object.getPrototypeOf(each))

@@ -1,6 +1,6 @@
 /**
- * Own connection: finds the database of a config, its SQLite file or PostgreSQL server, as the option `database` would name it. A config of
- * another driver is served in memory, with a note. Throws TypeError for a connection that a URL cannot describe.
+ * Own connection: finds the SQLite file or PostgreSQL server of a config. Other drivers are served in memory, with a note. Throws TypeError
+ * for a connection that a URL cannot express.
  */
 import { isPglite } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
@@ -9,16 +9,15 @@ import { findDriverKind, nameDriver } from './driver-kind.ts'
 
 const IN_MEMORY = ':memory:'
 
-/** A database, and what the application should know of it. */
 interface FoundDatabase {
   readonly database: string | ServerDatabase
   readonly notes: readonly string[]
 }
 
-/** The options of a connection that MikroORM takes from the environment, too. */
+/** MikroORM also reads these options from the environment. */
 const VARIABLES = ['clientUrl', 'host', 'port', 'user', 'password', 'dbName', 'schema'] as const
 
-/** Adds what `MIKRO_ORM_DB_NAME` and its like say, as MikroORM does: below the config, or above it where that says so. */
+/** Adds `MIKRO_ORM_DB_NAME` and so on. Like MikroORM, the config wins unless `preferEnvVars` is true. */
 export function withEnvironment(config: OrmConfig): OrmConfig {
   const found = VARIABLES.flatMap(name => {
     const value = process.env[`MIKRO_ORM_${name.replaceAll(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`]
@@ -41,7 +40,7 @@ export async function findDatabase(config: OrmConfig): Promise<FoundDatabase> {
   if (kind === 'other') return inMemory(`${nameDriver(config)} is no driver of a SQLite file or a PostgreSQL server`)
   if (kind === 'sqlite') return findFile(config)
   if (dbName === undefined || dbName === IN_MEMORY) return { database: IN_MEMORY, notes: [] }
-  // Without a driver MikroORM is told by its class; a name with a dot or a slash is that of a file.
+  // A config for `new MikroORM()` of a driver package names no driver. A name with a dot or slash is a file.
   return /[./\\]/.test(dbName) ? findFile(config) : inMemory('it names no driver')
 }
 
@@ -54,14 +53,14 @@ function inMemory(reason: string): FoundDatabase {
   }
 }
 
-/** MikroORM takes the path from the working directory, whatever `baseDir` is. */
+/** Like MikroORM, resolves the path from the working directory, not `baseDir`. */
 function findFile({ dbName, clientUrl }: OrmConfig): FoundDatabase {
   const path = dbName ?? clientUrl?.replace(/^(?:sqlite:\/\/|file:(?:\/\/)?)/i, '') ?? IN_MEMORY
   if (path === '' || path === IN_MEMORY) return { database: IN_MEMORY, notes: [] }
   return /^(?!file:)[a-z][a-z0-9+.-]+:\/\//i.test(path) ? inMemory('its database is on a server of libSQL') : { database: path, notes: [] }
 }
 
-/** PGlite takes a folder, or `memory://`. */
+/** PGlite takes a folder or `memory://`. */
 function readPglite(dbName: string | undefined): string {
   if (dbName === undefined || dbName.startsWith('memory://')) return 'pglite:'
   return isPglite(dbName) ? dbName : `pglite:${dbName.replace(/^file:(?:\/\/)?/, '')}`
@@ -102,7 +101,7 @@ async function readPassword(password: OrmConfig['password'], notes: string[]): P
   return password()
 }
 
-/** What a URL of PostgreSQL can say of TLS. */
+/** Returns an `sslmode` for the URL. */
 function readTls(driverOptions: unknown, notes: string[]): string | undefined {
   if (driverOptions === undefined) return undefined
   if (typeof driverOptions !== 'object' || driverOptions === null || Object.getPrototypeOf(driverOptions) !== Object.prototype) {

@@ -1,7 +1,6 @@
 /**
- * Read config: makes options of an engine of those that name the config of an application's MikroORM. What the application has said holds,
- * but for the connection, which is the engine's. Throws TypeError for what is no config, and for what the engine cannot take. The config
- * and its classes stay as they are.
+ * Read config: turns a MikroORM config into options of an engine, which opens connections of its own. Throws TypeError for an invalid
+ * config. Leaves config and classes unchanged.
  */
 import { Utils, type Options } from '@mikro-orm/core'
 import { isInMemory } from '../../records/database/describe-database.ts'
@@ -15,7 +14,6 @@ import { takeOptions } from './taken-options.ts'
 type Entities = NonNullable<Options['entities']>
 type Database = string | URL | ServerDatabase
 
-/** The options of an engine that a config decides, or has a part in. */
 interface GivenConfig {
   readonly config?: unknown
   readonly entities?: Entities
@@ -25,7 +23,6 @@ interface GivenConfig {
   readonly notes?: readonly string[]
 }
 
-/** What a config decides. */
 interface Decided {
   readonly entities: Entities
   readonly database: Database
@@ -33,7 +30,7 @@ interface Decided {
   readonly notes: readonly string[]
 }
 
-/** Returns the options without the config, and with what it decides where they do not. */
+/** Options of the engine win over the config. */
 export async function readConfig<T extends GivenConfig>(options: T): Promise<Omit<T, 'config'> & Decided> {
   const { config: given, ...others } = options
   const { orm: own = {}, notes: told = [] } = options
@@ -52,7 +49,7 @@ export async function readConfig<T extends GivenConfig>(options: T): Promise<Omi
   }
 }
 
-/** MongoDB makes keys by itself. */
+/** Only MongoDB generates keys. */
 function withKeys(config: OrmConfig): Partial<Options> {
   if (nameDriver(config) !== 'MongoDriver') return {}
   const { discovery } = config
@@ -72,7 +69,7 @@ function isServer(database: Database): boolean {
   return /^(?:postgres(?:ql)?:\/\/|pglite:)/i.test(String(database))
 }
 
-/** A server has the tables in the schema that the config names, unless the database is given with another. */
+/** An option `database` with a schema wins over the config. */
 function withSchema(database: Database, { schema }: OrmConfig): Database {
   if (schema === undefined || schema === 'public' || !isServer(database)) return database
   if (typeof database === 'object' && !(database instanceof URL)) return { schema, ...database }
@@ -80,7 +77,7 @@ function withSchema(database: Database, { schema }: OrmConfig): Database {
   return /[?&]schema=/.test(url) ? database : { url, schema }
 }
 
-/** The list that MikroORM would take: that of the sources where TypeScript runs. */
+/** Like MikroORM, prefers `entitiesTs` if TypeScript runs. */
 function findEntities({ entities = [], entitiesTs = [], preferTs, autoLoadEntities }: OrmConfig, ownPreference?: boolean): Entities {
   const isTypeScript = ownPreference ?? preferTs ?? Utils.detectTypeScriptSupport()
   const [first, second] = isTypeScript ? [entitiesTs, entities] : [entities, entitiesTs]
@@ -92,7 +89,7 @@ function findEntities({ entities = [], entitiesTs = [], preferTs, autoLoadEntiti
   )
 }
 
-/** Migrations are statements of one database. */
+/** Migrations contain SQL for a single kind of database. */
 function checkMigrations(config: OrmConfig, isSqlite: boolean): void {
   const kind = findDriverKind(config)
   if (kind === 'unknown' || (kind === 'sqlite') === isSqlite) return

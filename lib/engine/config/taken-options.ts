@@ -1,15 +1,12 @@
-/**
- * Taken options: which options of a config go on to the MikroORM of the engine, and which have no meaning there: each of these gets a note.
- * The objects of the config are copied where MikroORM writes into them.
- */
+/** Taken options: decides which options of a config the engine's MikroORM gets; other options get a note. */
 import type { Options } from '@mikro-orm/core'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { OrmConfig } from './choose-config.ts'
 
-/** How an option is treated: it goes on, it says where the database is, or the reason why it is left out. */
+/** Passed on, about the connection, or omitted for a reason. */
 type Treatment = 'taken' | 'connection' | { readonly out: string }
 
-/** The application's files stay as they are. */
+/** The engine must not write files of the application. */
 const CACHE = { out: 'not used, an engine reads the entities anew and writes no cache' }
 const OWN_CONNECTION = { out: 'not used, the connections are those of the engine' }
 const OF_NEST = { out: 'not used, it is an option of @mikro-orm/nestjs' }
@@ -105,7 +102,7 @@ const OPTIONS: Readonly<Record<keyof Options, Treatment>> = {
   verbose: 'taken',
 }
 
-/** Options that libraries around MikroORM add to the config. */
+/** From libraries around MikroORM. */
 const OF_OTHERS: Readonly<Record<string, Treatment>> = {
   autoLoadEntities: { out: 'not used: give the entities that modules of NestJS register by the option "entities" of the engine' },
   registerRequestContext: OF_NEST,
@@ -114,7 +111,7 @@ const OF_OTHERS: Readonly<Record<string, Treatment>> = {
   scope: OF_NEST,
 }
 
-/** Options that MikroORM has by default when they are given so, which need no note. */
+/** Values without effect on an engine, which need no note. */
 const BY_DEFAULT: Readonly<Record<string, readonly unknown[]>> = {
   ensureDatabase: [true, false],
   ensureIndexes: [false],
@@ -128,18 +125,16 @@ const BY_DEFAULT: Readonly<Record<string, readonly unknown[]>> = {
   autoLoadEntities: [false],
 }
 
-/** Whether a name is an option of MikroORM, or of a library that adds to its config. */
+/** Includes options of libraries. */
 export function isOrmOption(name: string): boolean {
   return Object.hasOwn(OPTIONS, name) || Object.hasOwn(OF_OTHERS, name)
 }
 
-/** What of a config goes on, and what is to be said of the rest. */
 interface TakenOptions {
   readonly orm: Partial<Options>
   readonly notes: readonly string[]
 }
 
-/** Where a config is served. */
 interface OptionPlace {
   readonly isSqlite: boolean
   readonly isInMemory: boolean
@@ -166,7 +161,7 @@ export function takeOptions(config: OrmConfig, place: OptionPlace): TakenOptions
   return { orm: { ...taken, ...copyWritten(config) }, notes }
 }
 
-/** What only servers have. */
+/** Omits options for servers. */
 function leaveOfServers({ schema, routines, driverOptions }: OrmConfig, taken: Record<string, unknown>, notes: string[]): void {
   if (schema !== undefined && schema !== 'public')
     notes.push(`config.schema: not used, SQLite has no schemas; the tables of ${JSON.stringify(schema)} are in the one database.`)
@@ -177,7 +172,7 @@ function leaveOfServers({ schema, routines, driverOptions }: OrmConfig, taken: R
   if (driverOptions !== undefined) notes.push('config.driverOptions: not used, the connection is that of the engine.')
 }
 
-/** Parts of the schema that others make, whom a database in memory does not have. */
+/** About tables of other programs, which a database in memory does not have. */
 const OF_OTHER_MAKERS = ['skipTables', 'skipViews', 'skipColumns', 'ignoreSchema'] as const
 
 function leaveOfSchema(
@@ -190,14 +185,14 @@ function leaveOfSchema(
   const names = isInMemory ? OF_OTHER_MAKERS.filter(name => schemaGenerator[name] !== undefined) : []
   for (const name of names)
     notes.push(`config.schemaGenerator.${name}: not used, nobody but the engine makes the tables of a database in memory.`)
-  // MikroORM would leave a comma in the place of each constraint.
+  // MikroORM would write a stray comma for each omitted constraint.
   const isWithout = isSqlite && schemaGenerator.createForeignKeyConstraints === false
   if (isWithout) notes.push('config.schemaGenerator.createForeignKeyConstraints: not used, tables of SQLite have their foreign keys.')
   const left: readonly string[] = [...names, ...(isWithout ? ['createForeignKeyConstraints'] : [])]
   taken['schemaGenerator'] = Object.fromEntries(Object.entries(schemaGenerator).filter(([name]) => !left.includes(name)))
 }
 
-/** Copies of what MikroORM writes into. A cache that the application has compiled into its program is read, since nothing is written. */
+/** Copies objects that MikroORM modifies. A compiled metadata cache is only read, and so is used. */
 function copyWritten({ extensions, discovery, migrations, seeder, metadataCache }: OrmConfig): Partial<Options> {
   const isCompiled = (metadataCache?.adapter as { readonly name?: string } | undefined)?.name === 'GeneratedCacheAdapter'
   return {

@@ -54,7 +54,7 @@ function isTooWide(columns: readonly (readonly Placed[])[]): boolean {
   return width > WIDEST * Math.max(...columns.map(columnHeight))
 }
 
-/** The layer of a box is above the layers of all parents. A cycle is cut where the walk returns to its start. */
+/** A box has the highest layer among its parents, plus 1. A cycle is cut where the walk returns to its start. */
 function findLayers(boxes: readonly Placed[], edges: readonly Edge[]): Map<string, number> {
   const parents = groupBy(edges, 'child', 'parent')
   const layers = new Map<string, number>()

@@ -9,7 +9,7 @@
  * @example const engine: RestEngine<ResourceNames<typeof User | typeof Post>> = await RestEngine.create({ entities: [User, Post] })
  */
 export type ResourceNames<Entity> = [Entity] extends [infer Each]
-  ? // Messages then list the names, in place of this type with its entities.
+  ? // Inferring `Each` makes error messages list names instead of this type.
     Each extends { readonly name: infer Name extends string; readonly '~entity': unknown }
     ? string extends Name
       ? string

@@ -1,6 +1,6 @@
 /**
- * Correct metadata: what MikroORM has discovered of the entities, corrected where MikroORM would write or read it wrongly, whatever the
- * database; and the notes on properties that are taken for texts or left out.
+ * Correct metadata: corrects MikroORM's metadata where MikroORM would read or write wrongly, and notes properties that are left out or
+ * taken for texts.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/base/notes.ts'
@@ -14,14 +14,10 @@ import { readDateLinks } from './date-links.ts'
 import { quoteJsonDefaults } from './json-defaults.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
 
-/**
- * Corrects the metadata of an instance, before it is first used.
- *
- * @param takesJsonAlone see `quoteJsonDefaults`
- */
+/** @param takesJsonAlone see `quoteJsonDefaults` */
 export function correctMetadata(orm: MikroORM, takesJsonAlone: boolean, notes: Notes): void {
   confinePrototypes(orm)
-  // Names of one length beyond ASCII would be the same to MikroORM.
+  // MikroORM confuses names of one length beyond ASCII.
   Object.assign(orm.config.getHydrator(orm.getMetadata()), { safeKey })
   correctTargetKeys(orm.getMetadata(), orm.config.getComparator(orm.getMetadata()))
   nameDates(orm)
@@ -38,15 +34,14 @@ export function correctMetadata(orm: MikroORM, takesJsonAlone: boolean, notes: N
 }
 
 /**
- * MikroORM compares a Date by its time only where the type of its property is called so. One that is named by its column (`datetime`,
- * `timestamptz`) would be a change of each record that is loaded, where the database holds a number.
+ * MikroORM compares dates by time only for the type name `Date`. Under a column's name (`datetime`, `timestamptz`), each loaded record
+ * would count as changed where the database holds a number.
  */
 function nameDates(orm: MikroORM): void {
   for (const { props } of orm.getMetadata())
     for (const prop of props) if (prop.kind === 'scalar' && prop.runtimeType === 'Date' && prop.customType === undefined) prop.type = 'Date'
 }
 
-/** Says which properties are texts because nothing says what they are, and which have no place in the API. */
 function noteModel(orm: MikroORM, notes: Notes): void {
   for (const meta of orm.getMetadata()) {
     const { className, props, primaryKeys, properties } = meta
@@ -76,15 +71,12 @@ function noteModel(orm: MikroORM, notes: Notes): void {
   }
 }
 
-/** The name that is not known; for `string | null` the compiler emits none. */
+/** For `string | null` the compiler emits no type. */
 function describeName(type: string): string {
   return type === 'any' || type === 'unknown' ? ' (for "string | null" the compiler emits none)' : ` "${type}"`
 }
 
-/**
- * What MikroORM does not find out of pivot tables: the column of the order, for the classes that inherit a list; and it gives the other
- * side of a list the table of any list to the same entity whose property has the same name; and that members may be of a class below.
- */
+/** Completes pivot tables: MikroORM misses the order column of inherited lists, and confuses lists of one name for the other side. */
 function findPivots(orm: MikroORM): void {
   const lists = [...orm.getMetadata()].flatMap(({ properties }) => Object.values(properties).filter(({ kind }) => kind === 'm:n'))
   for (const prop of lists.filter(({ fixedOrder, fixedOrderColumn }) => fixedOrder === true && fixedOrderColumn === undefined)) {
@@ -101,8 +93,7 @@ function findPivots(orm: MikroORM): void {
     const { pivotEntity, pivotTable, fixedOrder, fixedOrderColumn } = owner
     Object.assign(prop, { pivotEntity, pivotTable, fixedOrder, fixedOrderColumn })
   }
-  // Members of a list to a class of one table may be of a class below, which the join of the list would leave out: whom it links is right
-  // in any case.
+  // MikroORM's join would drop members of a subclass in the same table.
   for (const prop of new Set(lists.flatMap(({ pivotEntity }) => orm.getMetadata().find(pivotEntity)?.relations ?? []))) {
     const { targetMeta } = prop
     if (targetMeta?.root.inheritanceType !== 'sti') continue
@@ -111,8 +102,8 @@ function findPivots(orm: MikroORM): void {
 }
 
 /**
- * Once a record is deleted, MikroORM takes it out of the loaded entities that link it: the next flush would insert it again. Of a class
- * that inherits it finds neither the links to a class above, nor entities that link it, which it keeps under the class at the top.
+ * MikroORM removes a deleted record from loaded entities that link it; otherwise the next flush would insert the record again. With
+ * inheritance, MikroORM misses links to the superclass, and entities kept under the root class.
  */
 function findReferrers(orm: MikroORM): void {
   const all = [...orm.getMetadata()]
@@ -127,7 +118,7 @@ function findReferrers(orm: MikroORM): void {
   }
 }
 
-/** Of classes with a table each, MikroORM would index an inherited composite foreign key in the tables that do not have it too. */
+/** For classes with a table each, MikroORM would index an inherited composite foreign key in tables without it. */
 function leaveInherited(orm: MikroORM): void {
   for (const meta of orm.getMetadata()) {
     if (meta.tptParent === undefined) continue
@@ -135,18 +126,17 @@ function leaveInherited(orm: MikroORM): void {
     const isOwn = ({ properties }: { properties?: unknown }): boolean => [properties ?? []].flat().every(name => own.has(name as string))
     meta.indexes = meta.indexes.filter(isOwn)
     meta.uniques = meta.uniques.filter(isOwn)
-    // It would also look for the columns of an inherited formula in the wrong table. Loaded only when asked for, it is in no way of
-    // writing.
+    // MikroORM would look for an inherited formula's columns in the wrong table. A lazy formula is not read for writing.
     for (const prop of meta.props) if (prop.formula !== undefined && !own.has(prop.name)) prop.lazy = true
   }
 }
 
 /**
- * Reads the keys of to-one relations that are `lazy` and `ref` together with the record. MikroORM 7.2 takes such a link for not loaded
- * while its target is not loaded. So it writes no change of the link, and cannot seed it.
+ * Reads the key of a `lazy` `ref` to-one with its record. MikroORM 7.2 takes the link for unloaded before its target is, so it writes no
+ * change of the link and cannot seed it.
  *
- * Leaves out the inverse side of a one-to-one between composite keys. MikroORM reads the key of the linking record with the linked one,
- * and makes an entity of it that lacks a part of its own key or is written again. Such a record is looked up when it is needed.
+ * Leaves out the inverse side of a one-to-one between composite keys, which is looked up when needed: MikroORM would make an entity that
+ * lacks a key part or is written again.
  */
 function readLazyLinks(metadata: Iterable<EntityMetadata>): void {
   for (const { relations } of metadata) {
@@ -158,14 +148,12 @@ function readLazyLinks(metadata: Iterable<EntityMetadata>): void {
   }
 }
 
-/** Whether the foreign key of a one-to-one has several columns, seen from its inverse side. */
 function isComposite({ targetMeta, mappedBy }: EntityProperty): boolean {
   return (targetMeta!.properties[mappedBy] as EntityProperty).fieldNames.length > 1
 }
 
 /**
- * Corrects polymorphic relations and embedded objects. MikroORM 7.2 looks for the inverse side of a polymorphic relation only in its
- * first target, so a record could not be removed where only another target has it.
+ * MikroORM 7.2 looks for a polymorphic relation's inverse side only in the first target, so records of other targets could not be removed.
  */
 function correctPolymorphicLinks(metadata: Iterable<EntityMetadata>): void {
   for (const meta of metadata) {
@@ -177,10 +165,7 @@ function correctPolymorphicLinks(metadata: Iterable<EntityMetadata>): void {
   }
 }
 
-/**
- * Merges the types of a property that several classes of a polymorphic embedded object declare differently, so that no value is converted
- * to the type of another class.
- */
+/** Merges types of a property in a polymorphic embedded object, so that no value is converted to another class's type. */
 function mergeTypes({ embeddedProps, targetMeta }: EntityProperty): void {
   for (const [name, child] of Object.entries(embeddedProps ?? {})) {
     if (child.kind === 'embedded') mergeTypes(child)
@@ -193,16 +178,15 @@ function mergeTypes({ embeddedProps, targetMeta }: EntityProperty): void {
   }
 }
 
-/** The columns that MikroORM keeps at the property of the root. */
+/** At the root's property. */
 interface SiblingColumns {
   stiFieldNames?: string[]
   stiFieldNameMap?: Record<string, string>
 }
 
 /**
- * Classes of one table may have one property name each with a type or a column of its own. MikroORM lists a column twice where siblings
- * share it, and does not know the column of every class, so that its inserts fail or lose the value. Lists each column of such a property
- * once, with the column of each class; without more than one column there is nothing to choose.
+ * Classes of one table may share a property name, with different types or columns. MikroORM lists shared columns twice and misses columns
+ * of some classes, so that inserts fail or lose values. Lists each column once, by class.
  */
 function correctSiblingColumns(metadata: Iterable<EntityMetadata>): void {
   const all = [...metadata]

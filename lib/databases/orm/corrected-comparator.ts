@@ -1,38 +1,34 @@
-/**
- * Corrected comparator: what the comparator of one instance of MikroORM does otherwise. It is corrected before MikroORM writes its
- * functions into the classes of the entities, by which it looks records up.
- */
+/** Corrected comparator: corrects a comparator before MikroORM generates functions that look up records. */
 import { EntityComparator, type EntityMetadata } from '@mikro-orm/core'
 
 type DateSerializer = ReturnType<typeof serializeDates>
 
-/** The members of MikroORM's comparator that are corrected. */
 interface Corrected {
   getPkSerializer(meta: EntityMetadata): DateSerializer
   wrap(key: string): string
   safeKey(key: string): string
 }
 
-/** The members that are corrected, for `checkMembers`. */
+/** For `checkMembers`. */
 export const COMPARATOR = {
   holder: 'EntityComparator',
   object: EntityComparator.prototype,
   members: ['getPkSerializer', 'wrap', 'safeKey'],
 }
 
-/** Code of names beyond ASCII differs where the names differ. */
+/** Different names beyond ASCII give different code. */
 export function safeKey(key: string): string {
   return key.replaceAll(/\W/g, each => `$${each.charCodeAt(0)}_`).replace(/^(?=\d)/, '_')
 }
 
-/** Corrects the comparator of an instance; one that a fork shares with its parent is corrected already. */
+/** Forks share a corrected comparator. */
 export function correctComparator(shared: object): void {
   const comparator = shared as Corrected
   if (Object.hasOwn(comparator, 'getPkSerializer')) return
   const getPkSerializer = comparator.getPkSerializer.bind(comparator)
   Object.assign(comparator, {
     getPkSerializer: meta => serializeDates(meta, getPkSerializer(meta)),
-    // In generated code a column or table that begins with a digit would be a syntax error.
+    // Names that begin with a digit would be syntax errors in generated code.
     wrap: key => (/^(?:\[idx_\d+\])$/.test(key) ? key : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`),
     safeKey,
   } satisfies Corrected)
@@ -42,9 +38,8 @@ type KeyedEntity = Record<string, unknown>
 type Serializer = (entity: KeyedEntity) => string
 
 /**
- * MikroORM stores a loaded record whose key is a time under the text of `Date.toString()`, in whole seconds, and looks it up by
- * the text of ISO 8601. It does not find the record, makes another entity for each link to it, and puts that in the place of the changed
- * one: the change is lost. The corrected serializer stores the record under the text of ISO 8601.
+ * MikroORM stores a loaded record with a time as key under `Date.toString()`, in whole seconds, but looks it up by ISO 8601: finds no
+ * record, creates another entity for each link, and loses changes. Stores the record under ISO 8601.
  */
 function serializeDates(meta: EntityMetadata, serialize: Serializer): Serializer {
   const dates = meta.primaryKeys.filter(name => isDate(meta, name))

@@ -1,4 +1,4 @@
-/** Corrected driver: what MikroORM's drivers of all databases would read and write wrongly. */
+/** Corrected driver: corrects what MikroORM's drivers read and write wrongly. */
 import { Utils } from '@mikro-orm/core'
 import type {
   DeleteOptions,
@@ -30,7 +30,7 @@ import { flattenKeys, isLink, resolveKeys } from './nested-keys.ts'
 import { rememberPrototypes } from './shared-classes.ts'
 import { loadTargetKeys, type TargetKeyDriver } from './target-keys.ts'
 
-/** A driver of MikroORM, with the members that its types keep protected. */
+/** With MikroORM's protected members. */
 interface Driver extends IDatabaseDriver, TargetKeyDriver {
   readonly comparator: object
 }
@@ -38,7 +38,7 @@ interface Driver extends IDatabaseDriver, TargetKeyDriver {
 // oxlint-disable-next-line typescript/no-explicit-any -- the base of a mixin
 type DriverClass = new (...given: any[]) => Driver
 
-/** Returns a class that extends a driver of MikroORM, whose constructor its types keep protected. */
+/** MikroORM's types keep the constructor protected. */
 export function correctedDriver<C extends { readonly prototype: object }>(base: C): C {
   return correctWriting(correctReading(base as unknown as DriverClass)) as unknown as C
 }
@@ -51,7 +51,7 @@ function correctReading(base: DriverClass): DriverClass {
       rememberPrototypes(metadata)
     }
 
-    /** A refusal of the engine's own is none of the database's. */
+    /** Passes refusals of the engine on. */
     override convertException(exception: Error): DriverException {
       return exception instanceof RestError ? exception : super.convertException(exception)
     }
@@ -94,7 +94,7 @@ function correctWriting(base: DriverClass): DriverClass {
     ): Promise<QueryResult<T>> {
       resolveKeys(data)
       const { properties } = this.getMetadata().get(entityName)
-      // The names of the properties of T are not known.
+      // The types do not know the properties of T.
       flattenKeys(data, name => isLink(properties[name as never]))
       if (Utils.isPlainObject(where)) flattenKeys(where)
       return super.nativeUpdate(entityName, where, data, options)

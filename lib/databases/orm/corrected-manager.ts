@@ -1,7 +1,6 @@
 /**
- * Corrected manager: the entity managers of engines, whose factories make entities as the engine needs them, and which tell of the filters
- * that are added to them. MikroORM has no option for a factory. The classes of MikroORM stay as they are: an application may use them in
- * the same process.
+ * Corrected manager: entity managers with corrected factories that note added filters. MikroORM has no option for a factory, and its
+ * classes stay as they are for applications in the same process.
  */
 import { EntityFactory, type EntityManager, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { OrmFilter } from '../../model/added-filters.ts'
@@ -11,16 +10,16 @@ import { createOwn } from './shared-classes.ts'
 // oxlint-disable-next-line typescript/no-explicit-any -- the base of a mixin
 type ManagerClass = new (...given: any[]) => EntityManager
 
-/** The member of MikroORM's factory that its types keep private. */
+/** Private in MikroORM's types. */
 const factory = EntityFactory.prototype as unknown as {
   createEmbeddable: EntityFactory['createEmbeddable']
   createEntity: (data: unknown, meta: EntityMetadata, options: unknown) => object
 }
 
-/** What is corrected, for `checkMembers`. */
+/** For `checkMembers`. */
 export const FACTORY = { holder: 'EntityFactory', object: factory, members: ['createEmbeddable', 'createEntity'] }
 
-/** Shared by all factories, since each request has one. */
+/** Shared, since each request has a factory. */
 const CORRECTIONS = {
   createEmbeddable(this: EntityFactory, ...given: Parameters<EntityFactory['createEmbeddable']>): object {
     return createEach(factory.createEmbeddable, this, ...given)
@@ -32,7 +31,6 @@ const CORRECTIONS = {
 
 const corrected = new WeakMap<ManagerClass, ManagerClass>()
 
-/** Returns the class of entity managers of engines, which extends one of MikroORM's or of the application's. */
 export function correctedManager<C extends ManagerClass>(base: C): C {
   let found = corrected.get(base)
   if (found === undefined) corrected.set(base, (found = extend(base)))
@@ -44,7 +42,7 @@ function extend(base: ManagerClass): ManagerClass {
     // oxlint-disable-next-line typescript/no-explicit-any -- the constructor of a mixin
     constructor(...given: any[]) {
       super(...given)
-      // The application may have a request or a transaction of its own open, in whose manager MikroORM would look for the factory.
+      // Inside the application's request or transaction, MikroORM would look for the factory in that manager.
       const own = this as { getContext?: () => unknown }
       own.getContext = () => this
       Object.assign(this.getEntityFactory(), CORRECTIONS)
@@ -55,8 +53,7 @@ function extend(base: ManagerClass): ManagerClass {
       super.addFilter(...given)
       const [filter] = given as [OrmFilter & { readonly name: string }]
       const { filters } = this.config.get('driverOptions') as OrmBase
-      // One of another entity manager is for what that finds, and within a request or a transaction of the application's MikroORM adds it
-      // there.
+      // Filters of other managers, as in the application's request or transaction, hold only there.
       if (this.global && this.getContext(false) === this) filters?.add(filter.name, filter)
     }
   }
@@ -67,8 +64,8 @@ type CreateEmbeddable = EntityFactory['createEmbeddable']
 type Values = Record<string, unknown>
 
 /**
- * Makes the embedded objects that the constructor of an entity takes. MikroORM 7.2 makes one object of a whole list, so that creating the
- * entity fails, and gives an object no more than its own constructor takes.
+ * Makes embedded objects for an entity's constructor. MikroORM 7.2 makes one object from a whole list, which fails, and sets only
+ * properties that the object's constructor takes.
  */
 function createEach(create: CreateEmbeddable, factory: EntityFactory, ...[name, data, options]: Parameters<CreateEmbeddable>): object {
   if (Array.isArray(data)) return data.map(item => createEach(create, factory, name, item, options))

@@ -1,7 +1,6 @@
 /**
- * Date links: links to records whose key is a time. The driver gives the key as a text or a number, which MikroORM reads as a time in the
- * record itself alone: to it each loaded link would differ from the key of its record, and each flush would write the record again, and
- * count its version.
+ * Date links: reads links to records with a time as key as dates. MikroORM would keep a text or number, find each link changed, and write
+ * the record at each flush.
  */
 import { ReferenceKind, type EntityProperty, type MikroORM } from '@mikro-orm/core'
 
@@ -19,6 +18,6 @@ function isPlainLink({ kind, mappedBy, polymorphic, targetKey, fieldNames }: Ent
 
 function refersToDate({ targetMeta }: EntityProperty): boolean {
   const [key] = targetMeta!.getPrimaryProps() as [EntityProperty]
-  // The key may be a link itself.
+  // The key may be a link.
   return key.kind === ReferenceKind.SCALAR ? key.runtimeType === 'Date' : key.targetMeta !== targetMeta && refersToDate(key)
 }

@@ -1,13 +1,10 @@
 /**
- * Day values: a `Date` that the application gives a property of the type `date`, which holds a text. MikroORM hands it on, and SQLite would
- * store its milliseconds, which no date is read from; a server stores the day.
+ * Day values: a `Date` in a property of type `date`. MikroORM passes the date on, and SQLite would store milliseconds, which read as no
+ * date.
  */
 import { DateType, type MikroORM } from '@mikro-orm/core'
 
-/**
- * Lets an instance on SQLite store the day in UTC, as a server does. The types are MikroORM's own, for all instances: each property gets
- * one of its own.
- */
+/** Stores the day in UTC, as PostgreSQL does. Each property gets a type of its own, as instances share MikroORM's types. */
 export function storeDays(orm: MikroORM): void {
   for (const { props } of orm.getMetadata())
     for (const prop of props)

@@ -1,12 +1,12 @@
 /**
- * Creates a MikroORM instance on another connection that shares the metadata and compiled functions of its parent. Discovery takes tens
- * of milliseconds; a fork takes less than one, and hardly any memory.
+ * Creates a MikroORM instance on another connection with shared metadata and functions: in less than a millisecond, instead of tens for
+ * discovery, and with hardly any memory.
  */
 import { MikroORM, type Configuration, type EntityMetadata, type EntityName, type MetadataStorage } from '@mikro-orm/core'
 import type { AddedFilters } from '../../model/added-filters.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
 
-/** What the driver finds its connection by. */
+/** How the driver finds its connection. */
 export interface OrmBase {
   readonly filters: AddedFilters | undefined
 }
@@ -29,9 +29,9 @@ class ForkedOrm extends MikroORM {
     this.em = this.driver.createEntityManager() as typeof this.em
     for (const [name, filter] of Object.entries(shared.filters?.named ?? {}))
       this.em.addFilter({ ...filter, name } as Parameters<typeof this.em.addFilter>[0])
-    // As MikroORM's own constructor does. Entities in the identity map of this one would be visible everywhere.
+    // As MikroORM's constructor does. Entities in this identity map would be visible everywhere.
     ;(this.em as { global: boolean }).global = true
-    // Global parameters of filters are only possible when the global entity manager may be used.
+    // Filters have global parameters only with a global entity manager.
     if (!this.config.get('allowGlobalContext')) return
     for (const name of listFilterNames(parent, shared.filters)) {
       const parameters = parent.em.getFilterParams(name)
@@ -46,7 +46,7 @@ class ForkedOrm extends MikroORM {
   }
 }
 
-/** Shares hydrators and comparators. They hold functions that are generated from the metadata, and do not know the connection. */
+/** Hydrators and comparators depend on metadata alone. */
 function shareCompiled(config: Configuration, parent: MikroORM): void {
   config.getHydrator = () => parent.config.getHydrator(parent.getMetadata())
   config.getComparator = () => parent.config.getComparator(parent.getMetadata())
@@ -58,8 +58,8 @@ function listFilterNames(parent: MikroORM, added: AddedFilters | undefined): Set
 }
 
 /**
- * @param parent the instance whose discovery is shared
- * @param shared what the driver finds its connection by, as `driverOptions`
+ * @param parent shares its discovery
+ * @param shared becomes `driverOptions`
  */
 export function forkOrm(parent: MikroORM, shared: OrmBase): MikroORM {
   const orm = new ForkedOrm(parent, shared)

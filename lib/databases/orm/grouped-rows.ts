@@ -1,11 +1,10 @@
 /**
- * Grouped rows: inserts and updates rows together only where they leave the same columns to the database. MikroORM asks for what the first
- * row leaves out and gives the others NULL: a generated key would not come back, and a default of the database would not be used. Where
- * classes of one table have a column by two names, the rows of the second one would lose it.
+ * Grouped rows: writes rows together only if they leave the same columns to the database. MikroORM asks only for columns missing in the
+ * first row, so generated keys and defaults of others would be lost.
  */
 import type { EntityDictionary, EntityMetadata, FilterQuery, QueryResult } from '@mikro-orm/core'
 
-/** The properties whose column another one has, too: of classes in one table each may call it by a name of its own. */
+/** Classes of one table may name a shared column differently: MikroORM would lose the value of the second name. */
 function listShared(root: EntityMetadata): readonly string[] {
   let names = known.get(root)
   if (names === undefined) {
@@ -20,7 +19,7 @@ function listShared(root: EntityMetadata): readonly string[] {
 
 const known = new WeakMap<EntityMetadata, readonly string[]>()
 
-/** The positions of rows, in runs of neighbours that have the same of some properties. */
+/** In runs of neighbours with the same of some properties. */
 function findRuns(data: readonly object[], names: readonly string[]): number[][] {
   if (names.length === 0) return [[...data.keys()]]
   const runs: number[][] = []
@@ -34,11 +33,7 @@ function findRuns(data: readonly object[], names: readonly string[]): number[][]
   return runs
 }
 
-/**
- * Updates rows of an entity, in groups where they must be.
- *
- * @param update updates the rows that meet conditions, each its own, by one statement
- */
+/** @param update updates rows by one statement, each by its own condition */
 export async function updateInGroups<T extends object>(
   { root }: EntityMetadata<T>,
   where: readonly FilterQuery<T>[],
@@ -64,11 +59,7 @@ export async function updateInGroups<T extends object>(
   }
 }
 
-/**
- * Inserts rows of an entity, in groups where they must be.
- *
- * @param insert inserts rows by one statement
- */
+/** @param insert inserts rows by one statement */
 export async function insertInGroups<T extends object>(
   { props, root }: EntityMetadata<T>,
   data: EntityDictionary<T>[],
@@ -84,7 +75,7 @@ export async function insertInGroups<T extends object>(
   )
   const shared = listShared(root)
   if (groups.size < 2 && findRuns(data, shared).length < 2) return insert(data)
-  // Those that bring their key come first, so that no generated one takes it.
+  // Rows with keys first: no generated key may take one.
   const counted = ([first]: number[]): number => (counter !== undefined && data[first!]![counter] === undefined ? 1 : 0)
   const rows: Record<string, unknown>[] = []
   let insertId: QueryResult<T>['insertId']

@@ -1,15 +1,14 @@
 /**
- * JSON defaults: what properties of JSON have for a default, as SQL that the database takes. MikroORM writes an object as `[object
- * Object]`, a text as it is, also one with a quote, and numbers and booleans without quotes.
+ * JSON defaults: writes defaults of JSON properties as SQL. MikroORM writes an object as `[object Object]`, a text unescaped, numbers and
+ * booleans without quotes.
  */
 import { JsonType, isRaw, type MikroORM } from '@mikro-orm/core'
 import { literal } from '../sql/sql.ts'
 
 /**
- * Corrects the defaults before the schema is made. Those that a property gives in SQL (`defaultRaw`) stay.
+ * Leaves `defaultRaw` alone.
  *
- * @param takesJsonAlone whether a column of JSON refuses what is none. Where it does not, a number is stored as such, and a text that is no
- * JSON as it is.
+ * @param takesJsonAlone whether a JSON column refuses other texts; otherwise, numbers and plain texts are stored as they are
  */
 export function quoteJsonDefaults(orm: MikroORM, takesJsonAlone: boolean): void {
   for (const meta of orm.getMetadata()) {
@@ -29,9 +28,9 @@ function writtenByMikroOrm(value: unknown): string | undefined {
   return String(value)
 }
 
-/** Returns the text that the column holds; undefined for one that it takes without quotes. */
+/** Undefined for a value without quotes. */
 function findJson(value: unknown, takesJsonAlone: boolean): string | undefined {
-  // MikroORM's way to give JSON is its text.
+  // MikroORM takes JSON as its text.
   if (typeof value === 'string') return takesJsonAlone && !isJsonText(value) ? JSON.stringify(value) : value
   return typeof value === 'object' || takesJsonAlone ? JSON.stringify(value) : undefined
 }

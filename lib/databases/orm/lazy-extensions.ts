@@ -1,7 +1,6 @@
 /**
- * Lazy extensions: `engine.orm.seeder`, `.migrator` and `.entityGenerator` are there where their packages are, which are loaded when one is
- * first asked for. MikroORM itself would load each at the start, and only by its asynchronous one. Throws Error in one line for a package
- * that is not installed.
+ * Lazy extensions: loads the package of `engine.orm.seeder`, `.migrator` or `.entityGenerator` on first use. MikroORM would load packages
+ * at its asynchronous start. Throws Error in one line for a missing package.
  */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -10,7 +9,6 @@ import { formatInstall } from '../../records/database/install-line.ts'
 
 type Extensions = NonNullable<Options['extensions']>
 
-/** What makes an extension of an instance. */
 interface Factory {
   register(orm: MikroORM): void
 }
@@ -23,10 +21,7 @@ const PACKAGES = {
 
 type ExtensionName = keyof typeof PACKAGES
 
-/**
- * Returns the extensions of an application, and behind them those that it does not name. MikroORM knows them by their names, and looks for
- * no others.
- */
+/** MikroORM knows extensions by name. */
 export function withLazyExtensions(given: Extensions = []): Extensions {
   const names = new Set(given.map(each => (each as { readonly name?: string }).name))
   const missing = (Object.keys(PACKAGES) as ExtensionName[]).filter(name => !names.has(name))
@@ -36,13 +31,13 @@ export function withLazyExtensions(given: Extensions = []): Extensions {
 function registerLazily(orm: MikroORM, name: ExtensionName): void {
   const { key } = PACKAGES[name]
   orm.config.registerExtension(key, () => {
-    // Registers what is asked for in the place of this.
+    // Replaces this by the loaded extension.
     load(orm, name).register(orm)
     return orm.config.getExtension(key)!
   })
 }
 
-/** Loads a package from beside this one, or from the application's folder, where the command is run by npx. */
+/** Looks beside this package, then, as under npx, in the application's folder. */
 function load(orm: MikroORM, name: ExtensionName): Factory {
   const { package: needed, member } = PACKAGES[name]
   let cause: unknown

@@ -1,7 +1,7 @@
 /**
- * Listeners: who of the application hears of what MikroORM writes, or takes part in it: subscribers, loggers, life-cycle hooks, and
- * `onCreate` or `onUpdate` that read the entity or its manager. Where nobody does, the engine may write by statements of its own. Code that
- * runs during a flush may change entities that are flushed already, so a further flush must write them.
+ * Listeners: finds code of the application that takes part in MikroORM's writing: subscribers, loggers, hooks, `onCreate` and `onUpdate`
+ * that read the entity. Without any, the engine may write by statements. Code in a flush may change flushed entities, so another flush must
+ * follow.
  */
 import { DefaultLogger, SimpleLogger } from '@mikro-orm/core'
 import type { Configuration, EntityManager, LoggingOptions, MetadataStorage } from '@mikro-orm/core'
@@ -10,13 +10,11 @@ import { isOwnSubscriber } from './on-update.ts'
 
 const running = new WeakMap<MetadataStorage, boolean>()
 
-/** Whether subscribers other than the engine's observe the entity manager. */
 function hasSubscribers(em: EntityManager): boolean {
   for (const subscriber of em.getEventManager().getSubscribers()) if (!isOwnSubscriber(subscriber)) return true
   return false
 }
 
-/** Names the subscribers other than the engine's by their classes, and by the entities that they are about. */
 function nameSubscribers(em: EntityManager): readonly string[] {
   return [...em.getEventManager().getSubscribers()]
     .filter(subscriber => !isOwnSubscriber(subscriber))
@@ -28,7 +26,6 @@ function nameSubscribers(em: EntityManager): readonly string[] {
     })
 }
 
-/** Whether a flush may run code that changes entities. */
 export function runsForeignCode(em: EntityManager): boolean {
   const metadata = em.getMetadata()
   let runs = running.get(metadata)
@@ -36,7 +33,7 @@ export function runsForeignCode(em: EntityManager): boolean {
     runs = [...metadata].some(
       ({ hooks, props }) =>
         Object.values(hooks).some(list => list.length > 0) ||
-        // A function without parameters, `() => new Date()`, cannot change an entity.
+        // `() => new Date()`, without parameters, cannot change an entity.
         props.some(({ onCreate, onUpdate }) => (onCreate?.length ?? 0) > 0 || (onUpdate?.length ?? 0) > 0),
     )
     running.set(metadata, runs)
@@ -44,7 +41,7 @@ export function runsForeignCode(em: EntityManager): boolean {
   return runs || hasSubscribers(em)
 }
 
-/** Whether nothing observes statements. The application's own logger may do anything with them. */
+/** A logger of the application may do anything. */
 export function isSilent(config: Configuration, loggerContext?: LoggingOptions): boolean {
   const logger = config.getLogger()
   return (
@@ -54,13 +51,12 @@ export function isSilent(config: Configuration, loggerContext?: LoggingOptions):
   )
 }
 
-/** Looks at the entity manager of an engine. */
 export class ManagerCheck {
   readonly #ordinary: unknown
-  /** The entity manager that has been looked at last, and whether it is MikroORM's own. */
+  /** The last result. */
   #known: { readonly em: EntityManager; readonly isOrdinary: boolean } | undefined
 
-  /** @param ordinary the class of MikroORM's own entity managers */
+  /** @param ordinary MikroORM's class of entity managers */
   constructor(ordinary: Parameters<typeof correctedManager>[0]) {
     this.#ordinary = correctedManager(ordinary)
   }
@@ -80,7 +76,7 @@ export class ManagerCheck {
     return "the entity manager is not MikroORM's own, or does not flush in transactions"
   }
 
-  /** Whether an entity manager is MikroORM's own, and flushes in transactions. */
+  /** Whether MikroORM's own manager flushes in transactions. */
   #isOrdinary(em: EntityManager): boolean {
     return (
       (em as object).constructor === this.#ordinary &&

@@ -1,14 +1,12 @@
 /**
- * Lets functions and initialisers of entities follow the engine's clock: their `new Date()` and other values of the system's time are
- * replaced. A value counts as the time when it equals the time of the call, because these functions know no engine, and several engines
- * may share them.
+ * Lets functions and initialisers of entities follow the engine's clock: replaces values that equal the system's time of the call, such as
+ * `new Date()`, since engines may share the functions.
  */
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Clock } from '../../foundation/base/clock.ts'
 import { makeOnce } from '../../records/write/made-values.ts'
 import { isJustCreated, withNameAndLength, takeOver } from './on-update.ts'
 
-/** What the engine gives MikroORM as `driverOptions`, as far as it is used here. */
 interface SharedWithOrm {
   readonly host: { readonly clock: () => Clock | undefined }
 }
@@ -19,7 +17,7 @@ const following = new WeakSet<ModelFunction>()
 
 const two = (number: number): string => String(number).padStart(2, '0')
 
-/** The spellings of a time in whole seconds, and of its date or time of day. */
+/** Spellings in whole seconds. */
 const SPELLINGS: readonly { readonly of: 'datetime' | 'date' | 'time'; readonly write: (date: Date) => string }[] = [
   { of: 'datetime', write: date => `${date.toISOString().slice(0, 19)}Z` },
   { of: 'datetime', write: date => date.toISOString().slice(0, 19).replace('T', ' ') },
@@ -29,7 +27,7 @@ const SPELLINGS: readonly { readonly of: 'datetime' | 'date' | 'time'; readonly 
   { of: 'time', write: date => `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}` },
 ]
 
-/** Replaces a value between two moments of the system's time by the engine's time. Returns other values unchanged. */
+/** Replaces a value between two moments of the system's time. */
 function toEngineTime(value: unknown, type: string, from: number, to: number, clock: Clock): unknown {
   if (value instanceof Date) return value.getTime() >= from && value.getTime() <= to ? clock.now() : value
   if (typeof value === 'number' || typeof value === 'bigint') {
@@ -45,7 +43,7 @@ function toEngineTime(value: unknown, type: string, from: number, to: number, cl
     const time = Date.parse(value)
     return time >= from && time <= to ? clock.now().toISOString() : value
   }
-  // A bare date or time of day may be a constant, unless the property's type is a date or time.
+  // A bare date or time of day may be a constant, unless the property has that type.
   const spelling = SPELLINGS.find(
     ({ of, write }) =>
       (of === 'datetime' || of === type.toLowerCase().replace(/type$/, '')) &&
@@ -54,17 +52,14 @@ function toEngineTime(value: unknown, type: string, from: number, to: number, cl
   return spelling === undefined ? value : spelling.write(clock.now())
 }
 
-/** Finds the clock of an entity manager's engine. Undefined while it is the system's time. */
+/** Undefined while the engine has the system's time. */
 function findClock(em: EntityManager): Clock | undefined {
   const shared = em.config.get('driverOptions') as SharedWithOrm
   const clock = shared.host.clock()
   return clock === undefined || clock.isSystem ? undefined : clock
 }
 
-/**
- * Lets `onCreate` and `onUpdate` follow the clock of the calling engine, and gives a write that is done again the values that they have
- * given.
- */
+/** `onCreate` and `onUpdate` follow the calling engine's clock. A repeated write gets the same values again. */
 export function followClock(orm: MikroORM): void {
   for (const meta of orm.getMetadata()) {
     for (const prop of meta.props) {
@@ -90,10 +85,10 @@ export function followClock(orm: MikroORM): void {
 }
 
 /**
- * Replaces the system's time that the constructor of a new entity has set: `createdAt = new Date()` in a class.
+ * Replaces the system's time that a constructor has set: `createdAt = new Date()`.
  *
- * @param given the values that the entity was made of, which stay as they are
- * @param from the system's time before its construction
+ * @param given the constructor's data, which stay
+ * @param from the system's time before the construction
  */
 export function retime(
   entity: Record<string, unknown>,

@@ -1,8 +1,8 @@
-/** Name property: what a column is called where the application speaks of it, for messages: its resource, and its property. */
+/** Name property: names a column in messages by resource and property. */
 import type { MikroORM } from '@mikro-orm/core'
 import { defaultNames } from '../../model/resource-names.ts'
 
-/** Returns what `fill` says of a column: `{ note: { stars: ... } }`. */
+/** Returns `{ note: { stars: ... } }`, for `fill`. */
 export function exampleFill(orm: MikroORM, table: string, column: string): string {
   const meta = [...orm.getMetadata()].find(({ tableName, pivotTable }) => tableName === table && pivotTable !== true)
   const prop = meta?.props.find(({ fieldNames }) => fieldNames?.includes(column))
@@ -10,5 +10,5 @@ export function exampleFill(orm: MikroORM, table: string, column: string): strin
   return `{ ${resource}: { ${prop?.name ?? column}: ... } }`
 }
 
-/** How a database that is kept as it is gets what it lacks. */
+/** How a kept database gets what is missing. */
 export const WAYS = " schema: 'update' makes what is missing; 'evolve' (--evolve) makes tables fit, too, with their rows."

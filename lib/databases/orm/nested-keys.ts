@@ -1,10 +1,7 @@
-/** Nested keys: makes of keys that lie in other keys what one statement takes, where MikroORM goes one level deep. */
+/** Nested keys: resolves and flattens keys within keys, where MikroORM goes only one level deep. */
 import { EntityIdentifier, Utils, type Dictionary, type EntityProperty } from '@mikro-orm/core'
 
-/**
- * Puts the keys in place that the database has made for records which were inserted before. MikroORM does so in a key, and in a key of
- * which another one is a part, but no deeper.
- */
+/** Inserts generated keys of earlier records into keys of any depth. */
 export function resolveKeys(row: Dictionary): void {
   for (const name in row) {
     const value: unknown = row[name]
@@ -12,7 +9,7 @@ export function resolveKeys(row: Dictionary): void {
   }
 }
 
-/** A key that lies in a key that lies in another one is compared column by column: MikroORM would compare it with a row of rows. */
+/** MikroORM would compare a key in a key in a key with rows of rows. */
 export function flattenKeys(holder: Dictionary, isKey: (name: string) => boolean = () => true): void {
   for (const name in holder) {
     const value: unknown = holder[name]
@@ -20,15 +17,12 @@ export function flattenKeys(holder: Dictionary, isKey: (name: string) => boolean
   }
 }
 
-/**
- * Whether the property holds the key of another record; that of one of several entities has its discriminator before it, as MikroORM splits
- * it.
- */
+/** MikroORM splits off the discriminator of a polymorphic key itself. */
 export function isLink(prop: EntityProperty | undefined): boolean {
   return prop?.joinColumns !== undefined && prop.polymorphic !== true
 }
 
-/** Whether a part is itself a key of several parts. MikroORM represents such a key as an array, or as an object of the properties. */
+/** An array, or an object of the properties. */
 function isKeyOfSeveral(part: unknown): part is object {
   return Array.isArray(part) || Utils.isPlainObject(part)
 }

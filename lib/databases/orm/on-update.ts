@@ -1,6 +1,6 @@
 /**
- * Keeps MikroORM from calling `onUpdate` for new records. A new record that links another new one of its entity is inserted first, and
- * its link is set by a second statement, which MikroORM takes for an update. `updated_at` would then not be null.
+ * Keeps MikroORM from calling `onUpdate` for new records. A new record that links another of its entity is inserted, then linked by an
+ * update: `updated_at` would not be null.
  */
 import type { EventSubscriber, MikroORM } from '@mikro-orm/core'
 
@@ -9,40 +9,37 @@ type OnUpdate = (entity: Record<string, unknown>, em: unknown) => unknown
 const justCreated = new WeakSet<object>()
 const subscribers = new WeakSet<EventSubscriber>()
 const wrapped = new WeakSet<OnUpdate>()
-/** The original functions of the model, by their wrappers. */
+/** Original functions by their wrappers. */
 const originals = new WeakMap<object, object>()
 
-/** Returns the original `onCreate` or `onUpdate` of a wrapper. */
 export function originalFunction<F extends object>(wrapper: F): F {
   let written: object = wrapper
   for (let inner = originals.get(written); inner !== undefined; inner = originals.get(written)) written = inner
   return written as F
 }
 
-/** Registers another wrapper around a function, so that its original stays known. */
 export function takeOver(inner: object, outer: object): void {
   originals.set(outer, inner)
   if (wrapped.has(inner as OnUpdate)) wrapped.add(outer as OnUpdate)
 }
 
-/** Whether the subscriber was registered here. */
 export function isOwnSubscriber(subscriber: EventSubscriber): boolean {
   return subscribers.has(subscriber)
 }
 
-/** Gives a wrapper the name and the number of parameters of its original. The number shows whether a function can read the entity. */
+/** The number of parameters tells whether a function can read the entity. */
 export function withNameAndLength<F extends (...given: never[]) => unknown>(original: { readonly length: number }, wrapper: F): F {
   return Object.defineProperty(wrapper, 'length', { value: original.length })
 }
 
-/** Whether a record has been inserted in the flush that runs: its `onUpdate` is not called. */
+/** Inserted in the running flush. */
 export function isJustCreated(entity: object): boolean {
   return justCreated.has(entity)
 }
 
 export function skipUpdateOfCreated(orm: MikroORM): void {
   const metadata = [...orm.getMetadata()]
-  // Every subscriber slows each unit of work down.
+  // Every subscriber slows each unit of work.
   if (!metadata.some(({ props }) => props.some(({ onUpdate }) => onUpdate !== undefined))) return
   let pending: object[] = []
   const subscriber: EventSubscriber = {
@@ -60,7 +57,7 @@ export function skipUpdateOfCreated(orm: MikroORM): void {
   for (const { props } of metadata) {
     for (const prop of props) {
       const original = prop.onUpdate as OnUpdate | undefined
-      // Several engines may share the definitions of their entities.
+      // Engines may share the definitions of entities.
       if (original === undefined || wrapped.has(original)) continue
       const wrapper = withNameAndLength<OnUpdate>(original, (entity, em) =>
         justCreated.has(entity) ? entity[prop.name] : original(entity, em),

@@ -1,4 +1,4 @@
-/** ORM connection: what connections of all databases ask of MikroORM and of its metadata. */
+/** ORM connection: what connections of all databases ask of MikroORM. */
 import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
 import type { Clock } from '../../foundation/base/clock.ts'
 import { cascades, findRecord, loadsAlone } from './find-record.ts'
@@ -8,14 +8,13 @@ import { retime } from './model-time.ts'
 export abstract class OrmConnection {
   readonly #managers: ManagerCheck
 
-  /** @param ordinary the class of MikroORM's own entity managers */
+  /** @param ordinary MikroORM's class of entity managers */
   constructor(ordinary: ConstructorParameters<typeof ManagerCheck>[0]) {
     this.#managers = new ManagerCheck(ordinary)
   }
 
   abstract get orm(): MikroORM
 
-  /** The clock of the engine, once it has one. */
   protected abstract get clock(): Clock | undefined
 
   retime(entity: object, given: object, from: number): void {

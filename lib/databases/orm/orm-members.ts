@@ -1,19 +1,18 @@
 /**
- * Checks the private and internal members of MikroORM that the engine corrects, because another version may name them differently. A
- * model that needs such a correction is refused at the start, not during a request.
+ * Checks private members of MikroORM that the engine corrects, as names may change: refuses a model that needs a missing member at the
+ * start.
  */
 import { EntityComparator, ObjectHydrator, UnitOfWork, Utils, type EntityMetadata, type MikroORM } from '@mikro-orm/core'
 import { COMPARATOR } from './corrected-comparator.ts'
 import { FACTORY } from './corrected-manager.ts'
 
-/** Some members of one class or object. */
 export interface Needed {
   readonly holder: string
   readonly object: object
   readonly members: readonly string[]
 }
 
-/** Members for links by another key than the primary one (`target-keys.ts`). */
+/** For links by other keys than the primary key (`target-keys.ts`). */
 const LINKS: readonly Needed[] = [
   { holder: 'EntityComparator', object: EntityComparator.prototype, members: ['prepareEntity', 'getEntityComparator'] },
 ]
@@ -32,11 +31,7 @@ function findMissing(needed: readonly Needed[]): string | undefined {
   }
 }
 
-/**
- * Rejects a version of MikroORM that lacks members which this model needs.
- *
- * @param driver the members of the driver that are used
- */
+/** @param driver members of the driver */
 export function checkMembers(orm: MikroORM, driver: readonly Needed[] = []): void {
   const metas = [...orm.getMetadata()]
   const name =
@@ -54,7 +49,7 @@ export function checkMembers(orm: MikroORM, driver: readonly Needed[] = []): voi
   }
 }
 
-/** Whether a property's type lacks the platform, which MikroORM sets while it discovers the entity. */
+/** MikroORM sets the platform during discovery. */
 function isWithoutPlatform({ props }: EntityMetadata): boolean {
   const types = props.flatMap(({ kind, customType }) => (kind === 'scalar' && customType !== undefined ? [customType] : []))
   return types.length > 0 && types.every(type => type.platform === undefined)

@@ -1,7 +1,6 @@
 /**
- * Query columns: what a virtual entity's expression and a view give, beside what the entity declares. A query builder of MikroORM's names a
- * relation after its column (`author_id`), where the entity may say `author`: MikroORM leaves such a property out, in the API it is null,
- * with a note. Columns that are called as properties (`full_name as fullName`) are theirs, as in MikroORM.
+ * Query columns: compares the columns of a view or virtual entity with its properties. A query builder says `author_id`, where the entity
+ * may say `author`: MikroORM drops such a property, and the API shows null, with a note.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/base/notes.ts'
@@ -11,14 +10,12 @@ import { buildQuery } from '../../model/metadata/read-hierarchy.ts'
 import { qualifyTable } from '../../model/table-name.ts'
 import { tableName } from '../sql/sql.ts'
 
-/** A query whose columns are to be found. */
 export interface ColumnQuery {
   readonly meta: EntityMetadata
-  /** What stands in a FROM clause. */
+  /** Text for a FROM clause. */
   readonly from: string
 }
 
-/** The views and virtual entities. The former need their schema. */
 export function listQueries(orm: MikroORM): ColumnQuery[] {
   return [...orm.getMetadata()].flatMap(meta => {
     if (meta.virtual !== true && meta.view !== true) return []
@@ -29,9 +26,8 @@ export function listQueries(orm: MikroORM): ColumnQuery[] {
 }
 
 /**
- * Makes a formula of each property whose column the query does not give.
+ * Makes a formula for each property without a column.
  *
- * @param columns what it gives
  * @param nullOf writes NULL as a value of a property's column
  */
 export function leaveMissingColumns(
@@ -56,7 +52,7 @@ export function leaveMissingColumns(
   }
 }
 
-/** An expression may call a column as the property is called: MikroORM takes such a value where the column of the property is not there. */
+/** Without the property's column, MikroORM takes a column with the property's own name. */
 function takeColumnOfName(prop: EntityProperty, columns: readonly string[]): void {
   const [column] = prop.fieldNames ?? []
   if (column === undefined || columns.includes(column) || !columns.includes(prop.name) || !(prop.primary === true || isStored(prop))) return
@@ -64,14 +60,12 @@ function takeColumnOfName(prop: EntityProperty, columns: readonly string[]): voi
   if (prop.kind !== 'scalar') prop.joinColumns = [prop.name]
 }
 
-/** Whether a column of its own holds the property. */
 function isStored(prop: EntityProperty): boolean {
   const isLink = (prop.kind === 'm:1' || (prop.kind === '1:1' && prop.owner)) && prop.fieldNames.length === 1
   if (prop.kind !== 'scalar' && !isLink) return false
   return prop.formula === undefined && prop.persist !== false && !isGetter(prop) && prop.primary !== true
 }
 
-/** Notes a query that a database cannot run. */
 export function noteBroken({ meta }: ColumnQuery, database: string, error: unknown, notes: Notes): void {
   notes.add(
     `${meta.className}: ${database} cannot run ${meta.virtual === true ? 'its expression' : 'the view'} (${(error as Error).message}).`,

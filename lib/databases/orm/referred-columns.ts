@@ -1,20 +1,20 @@
 /**
- * Reads foreign keys to one column that is not the primary key (`referencedColumnNames: ['code']`) as links by that key (`targetKey`).
- * MikroORM gives such a link the type of the primary key, and writes the primary key into it.
+ * Reads foreign keys to a unique column (`referencedColumnNames: ['code']`) as links by `targetKey`. MikroORM would use the type and value
+ * of the primary key.
  */
 import { EntitySchema, type EntityMetadata, type EntityProperty, type NamingStrategy, type Options, type Platform } from '@mikro-orm/core'
 
 type ReferredProperty = EntityProperty & { referenceColumnName?: string; fieldName?: string }
 
-/** Takes each entity that MikroORM discovers, before its columns are known, and completes the links between those it was given. */
+/** Completes links between discovered entities, before columns are known. */
 export class ReferredColumns {
   readonly #named: Options['namingStrategy']
   #naming: NamingStrategy | undefined
   readonly #metas: EntityMetadata[] = []
-  /** Links whose target has not been discovered yet. */
+  /** Links to undiscovered entities. */
   #pending: { readonly prop: ReferredProperty; readonly column: string }[] = []
 
-  /** @param named the naming strategy of the options, if they have one */
+  /** @param named the naming strategy in the options */
   constructor(named: Options['namingStrategy']) {
     this.#named = named
   }
@@ -43,7 +43,7 @@ export class ReferredColumns {
     return this.#metas.find(meta => meta.class === declared) ?? this.#metas.find(({ className }) => className === named)
   }
 
-  /** Finds a unique plain property by its column, in an entity or in one that it extends. MikroORM takes no other for such a link. */
+  /** Finds a unique plain property, also in superclasses. MikroORM takes no other. */
   #findProperty(target: EntityMetadata, column: string): string | undefined {
     for (let meta: EntityMetadata | undefined = target; meta !== undefined; meta = this.#findParent(meta)) {
       const { properties, uniques } = meta
@@ -66,7 +66,6 @@ export class ReferredColumns {
   }
 }
 
-/** Returns the one column that a foreign key says that it refers to. */
 function findReferred(prop: ReferredProperty): string | undefined {
   if (prop.targetKey !== undefined || (prop.kind !== 'm:1' && prop.kind !== '1:1')) return undefined
   if (prop.referenceColumnName !== undefined) return prop.referenceColumnName

@@ -1,6 +1,6 @@
 /**
- * Run migrations: brings a database up to date by the application's own migrations, which `@mikro-orm/migrations` runs on the engine's
- * connection. Throws Error in one line for an application that has none, and for one that fails.
+ * Run migrations: runs the application's migrations by `@mikro-orm/migrations`. Throws Error in one line without migrations, and if one
+ * fails.
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -9,10 +9,10 @@ import { Utils, type MikroORM, type Options } from '@mikro-orm/core'
 
 type Migrations = NonNullable<Options['migrations']>
 
-/** Where MikroORM looks for migrations of an application that does not say where they are. */
+/** MikroORM's default folders. */
 const FOLDERS = ['migrations', 'src/migrations', 'dist/migrations', 'build/migrations']
 
-/** The options for migrations on an engine: nothing is written among the files of the application, and standard output is left alone. */
+/** MikroORM must not write to the application's files or standard output. */
 export function forEngine(migrations: Migrations = {}): Migrations {
   return { silent: true, ...migrations, snapshotOnMigrate: false }
 }
@@ -34,7 +34,7 @@ export async function runMigrations(orm: MikroORM): Promise<void> {
   throw new Error(`"schema" is "migrate", and there is no migration in ${where}.`)
 }
 
-/** MikroORM would make a folder that is missing. */
+/** MikroORM would create a missing folder. */
 function findPlace({ config }: MikroORM): string {
   const { migrationsList, path, pathTs } = config.get('migrations')
   if (migrationsList !== undefined) return '"migrations.migrationsList"'

@@ -1,24 +1,22 @@
 /**
- * Shared classes: entities that an application's own MikroORM uses beside the engine. MikroORM writes its metadata, its platform and its
- * functions into the prototypes of the classes, so that the instance made last would decide for both. Here the application's stay where
- * they are, and the entities that the engine makes have the engine's.
+ * Shared classes: entity classes shared with an application's own MikroORM. MikroORM writes metadata, platform and functions into
+ * prototypes, so the last instance would decide for both. The application's members stay; entities of the engine get the engine's.
  */
 import type { Configuration, EntityMetadata, MetadataStorage, MikroORM } from '@mikro-orm/core'
 
 type Names = Record<PropertyKey, PropertyDescriptor>
-/** What an engine has written into prototypes. */
+/** An engine's members of prototypes. */
 type Decoration = ReadonlyMap<object, Names>
 type CreateEntity = (this: unknown, data: unknown, meta: EntityMetadata, options: unknown) => object
 
 const engines = new WeakSet<Configuration>()
-/** What prototypes bore before an engine's MikroORM was made. */
+/** Members before an engine's MikroORM was made. */
 const before = new WeakMap<MetadataStorage, Map<object, Names>>()
 const decorations = new WeakMap<EntityMetadata, Decoration>()
-/** The entities of engines whose classes are shared. */
 const owners = new WeakMap<object, Decoration>()
-/** The getters that tell entities apart, by prototype. */
+/** Getters that tell entities apart. */
 const telling = new WeakMap<object, unknown>()
-/** The engine's that makes an entity just now. */
+/** The engine that makes an entity now. */
 let making: Decoration | undefined
 
 function isOfApplication(prototype: object): boolean {
@@ -30,13 +28,13 @@ function prototypesOf(metadata: MetadataStorage): object[] {
   return [...metadata].flatMap(({ prototype }) => (prototype === undefined ? [] : [prototype as object]))
 }
 
-/** Remembers what the application's MikroORM has written, before the engine's writes. */
+/** Called before the engine's MikroORM writes. */
 export function rememberPrototypes(metadata: MetadataStorage): void {
   const shared = prototypesOf(metadata).filter(isOfApplication)
   before.set(metadata, new Map(shared.map(prototype => [prototype, Object.getOwnPropertyDescriptors(prototype)])))
 }
 
-/** Gives the application back what was its own, once the engine's MikroORM is made. */
+/** Gives the application its members back. */
 export function confinePrototypes(orm: MikroORM): void {
   engines.add(orm.config)
   const metadata = orm.getMetadata()
@@ -51,7 +49,7 @@ function keepApart(prototype: object, own: Names, theirs: Names): void {
   for (const name of Reflect.ownKeys(own)) {
     const [ours, other] = [own[name]!, theirs[name]]
     if (other !== undefined && isSame(ours, other)) continue
-    // What tells entities apart already does so for any number of engines.
+    // The getter serves any number of engines.
     const tells = isTold && other !== undefined
     Object.defineProperty(prototype, name, tells ? other : tellApart(prototype, name, ours, other))
   }
@@ -78,8 +76,7 @@ function tellApart(prototype: object, name: PropertyKey, ours: PropertyDescripto
   return {
     configurable: true,
     enumerable: theirs?.enumerable ?? false,
-    // MikroORM gives attributes a setter alone, and would keep a getter beside it. Any other it would wrap, as it does with those of an
-    // application.
+    // MikroORM gives attributes only a setter, would keep a getter, and would wrap an unguarded one.
     ...(isSetter(ours) && (theirs === undefined || isSetter(theirs)) ? {} : { get: Object.assign(get, { __guarded: true }) }),
     set(this: object, value: unknown) {
       const found = find(this)
@@ -91,20 +88,20 @@ function tellApart(prototype: object, name: PropertyKey, ours: PropertyDescripto
 
 function ownerOf(entity: object): Decoration | undefined {
   const owner = owners.get(entity)
-  // The first that MikroORM does with a new entity is to ask for its helper.
+  // MikroORM first asks a new entity for its helper.
   if (owner !== undefined || making === undefined || Object.hasOwn(entity, '__helper')) return owner
   owners.set(entity, making)
   return making
 }
 
-/** Makes an entity by MikroORM's own function, which gets what the engine has written into its class. */
+/** Lets MikroORM make an entity with the engine's members. */
 export function createOwn(create: CreateEntity, factory: unknown, ...[data, meta, options]: Parameters<CreateEntity>): object {
   const prototype = meta.prototype as object
   if (!isOfApplication(prototype)) return create.call(factory, data, meta, options)
   const own = decorations.get(meta)
   if (own === undefined) return create.call(factory, data, meta, options)
   const theirs = Object.getOwnPropertyDescriptors(prototype)
-  // An instance of MikroORM that was made after the engine has written its own.
+  // Another MikroORM instance was made after the engine.
   if (telling.get(prototype) !== theirs['__config']!.get || theirs['__config']!.get === undefined)
     keepApart(prototype, own.get(prototype)!, theirs)
   const outer = making

@@ -1,9 +1,6 @@
 /**
- * Corrects links by a key other than the primary one, which MikroORM 7.2 handles wrongly in several ways.
- *
- * MikroORM makes an entity of such a link that has only this key, and takes it for a new record at the next flush, since it has no
- * primary key. So the primary keys are loaded before it makes entities of rows. Then its identity map contains references with both keys.
- * The rest is in `correctTargetKeys`.
+ * Corrects links by another key than the primary key. MikroORM 7.2 makes an entity with this key alone, and inserts it as a new record at
+ * the next flush. So primary keys are loaded first, and references get both keys.
  */
 import { Utils, helper } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, EntityProperty, MetadataStorage, Platform, Transaction } from '@mikro-orm/core'
@@ -11,13 +8,11 @@ import { thresholds } from '../../foundation/base/thresholds.ts'
 import { qualifyTable } from '../../model/table-name.ts'
 import { name, tableName } from '../sql/sql.ts'
 
-/** The members of the driver that are used here. */
 export interface TargetKeyDriver {
   getMetadata(): MetadataStorage
   execute(sql: string, params: unknown[], method: 'all', transaction?: Transaction): Promise<unknown>
 }
 
-/** The data that MikroORM keeps with an entity. */
 interface Wrapped {
   readonly __originalEntityData: Record<string, unknown> | undefined
   readonly __platform: Platform
@@ -25,16 +20,13 @@ interface Wrapped {
 
 type Compare = (last: Record<string, unknown>, current: Record<string, unknown>, options?: object) => Record<string, unknown>
 
-/** The members of a comparator that are corrected. */
 interface Comparator {
   prepareEntity(entity: object): Record<string, unknown>
   getEntityComparator(name: EntityName): Compare
 }
 
-/** The corrected links, by entity. */
 type KeyLinks = ReadonlyMap<unknown, readonly EntityProperty[]>
 
-/** Corrects the comparator of an instance, which takes part in computing changes. */
 function correctComparisons(comparator: Comparator, links: KeyLinks): void {
   const prepareEntity = comparator.prepareEntity.bind(comparator)
   const getEntityComparator = comparator.getEntityComparator.bind(comparator)
@@ -54,10 +46,7 @@ function correctComparisons(comparator: Comparator, links: KeyLinks): void {
   } satisfies Comparator)
 }
 
-/**
- * Compares without links that are as they were. The key of such a link is compared among the values of a record already. MikroORM adds it
- * to the changes even without a change, and would so update every loaded record with such a link.
- */
+/** MikroORM would add each such link to the changes, changed or not, and update every loaded record. */
 function withoutUnchanged(compare: Compare, own: readonly EntityProperty[]): Compare {
   const names = new Set<PropertyKey>(own.map(({ name: each }) => each))
   return (last, current, options) =>
@@ -69,7 +58,7 @@ function withoutUnchanged(compare: Compare, own: readonly EntityProperty[]): Com
     })
 }
 
-/** MikroORM's copy of the stored values may differ from the database. Then an unchanged link would be written, and its record updated. */
+/** Where MikroORM's stored values differ from the database, an unchanged link would be written. */
 function correctStored(entity: object, own: readonly EntityProperty[]): void {
   if (own.length === 0) return
   const { __originalEntityData: stored, __platform: platform } = helper(entity) as Wrapped
@@ -82,25 +71,23 @@ function correctStored(entity: object, own: readonly EntityProperty[]): void {
     if (value !== undefined && isSame(prop, noted, target as object)) {
       stored![prop.name] = customType?.convertToDatabaseValue(value, platform, { mode: 'serialization' }) ?? value
     } else if (runtimeType === 'Date' && (typeof noted === 'number' || typeof noted === 'string')) {
-      // It is compared with a Date.
+      // The value is compared with a Date.
       stored![prop.name] = platform.parseDate(noted)
     }
   }
 }
 
-/** Whether the noted value refers to the linked record. */
 function isSame({ targetKey, updateRule, createForeignKeyConstraint }: EntityProperty, noted: unknown, target: object): boolean {
-  // When the inverse side of a one-to-one has made the reference, the value is the primary key, as in a plain foreign key.
+  // A reference by an inverse side holds the primary key.
   if (String(noted) === String(helper(target).getPrimaryKey(true))) return true
   const { __originalEntityData: stored } = helper(target) as Wrapped
-  // The record gets another key, and the database updates its links.
+  // The target gets another key, and the database updates its links.
   return updateRule === 'cascade' && createForeignKeyConstraint && String(stored?.[targetKey!]) === String(noted)
 }
 
 /**
- * Corrects MikroORM's metadata of such links, after it has discovered the entities. MikroORM gives their column two names: it creates and
- * reads the one after the primary key (`author_id`), and joins and updates by the other one (`author_email`), which does not exist. And
- * where the key has a custom type, it notes as stored what that type makes of the primary key.
+ * MikroORM creates and reads such a column under one name (`author_id`), joins and updates under another (`author_email`), which does not
+ * exist. With a custom type, MikroORM converts the primary key instead.
  */
 export function correctTargetKeys(metadata: Iterable<EntityMetadata>, comparator: object): void {
   const corrected = new Map<unknown, readonly EntityProperty[]>()
@@ -120,7 +107,6 @@ function isByTargetKey(prop: EntityProperty): boolean {
   return prop.targetKey !== undefined && (prop.kind === 'm:1' || prop.owner) && prop.mapToPk !== true
 }
 
-/** The links of an entity, and those of its subclasses. */
 const links = new WeakMap<EntityMetadata, readonly EntityProperty[]>()
 
 function listTargetLinks(meta: EntityMetadata, metadata: MetadataStorage): readonly EntityProperty[] {
@@ -133,7 +119,7 @@ function listTargetLinks(meta: EntityMetadata, metadata: MetadataStorage): reado
   return found
 }
 
-/** The entity managers of open transactions. Some calls of a driver do not name theirs. */
+/** For driver calls without a manager. */
 const managers = new WeakMap<Transaction, EntityManager>()
 
 export function rememberManager(em: EntityManager, transaction?: Transaction): void {
@@ -141,10 +127,10 @@ export function rememberManager(em: EntityManager, transaction?: Transaction): v
 }
 
 /**
- * Loads the records that rows link by a key other than the primary one into the entity manager.
+ * Loads the records that rows link by another key.
  *
- * @param rows rows of the driver, before entities are made of them. A value without a record becomes null, since it links nothing.
- * @param em the entity manager of the rows, where that is known
+ * @param rows rows of the driver; a value without a record becomes null
+ * @param em the rows' entity manager, if known
  */
 export async function loadTargetKeys(
   meta: EntityMetadata,
@@ -183,14 +169,14 @@ async function loadTargetKey(
     const entity: Record<string, unknown> = em
       .getEntityFactory()
       .create(target.class, key, { merge: true, convertCustomTypes: true, initialized: false })
-    // A reference has only its primary key. Setting another one is not a change.
+    // Completes a reference without a change.
     if (entity[targetKey] === undefined) {
       em.config.getHydrator(metadata).hydrate(entity, target, { [targetKey]: value }, em.getEntityFactory(), 'full', false, true)
       ;(work.getOriginalEntityData(entity) as Record<string, unknown>)[targetKey] = (
         em.config.getComparator(metadata).prepareEntity(entity) as Record<string, unknown>
       )[targetKey]
     }
-    // The unit of work would set the property as well, and undo changes. MikroORM looks the record up by this text.
+    // Not by the unit of work, which would set the property and undo changes. MikroORM looks records up by this text.
     const text = String(referred.customType?.convertToJSValue(String(value), platform, { mode: 'hydration' }) ?? value)
     work.getIdentityMap().storeByKey(entity, targetKey, text, schema)
     missing.delete(String(value))
@@ -198,7 +184,6 @@ async function loadTargetKey(
   for (const row of rows) if (missing.has(String(row[prop.name]))) row[prop.name] = null
 }
 
-/** Reads both keys of the records with these values, as they are stored. */
 async function readKeys(
   target: EntityMetadata,
   referred: EntityProperty,
@@ -206,7 +191,7 @@ async function readKeys(
   driver: TargetKeyDriver,
   transaction?: Transaction,
 ): Promise<Record<string, unknown>[]> {
-  // In a hierarchy with a table for each class, the class that has the column.
+  // With a table for each class, a single class has the column.
   let holder = target
   while (holder.tptParent !== undefined && !holder.ownProps!.some(prop => prop.name === referred.name)) holder = holder.tptParent
   const { root } = target
@@ -214,7 +199,7 @@ async function readKeys(
   const props = [...holder.getPrimaryProps(), referred, ...kind]
   const columns = props.flatMap(({ fieldNames }) => fieldNames.map(name))
   const column = name(referred.fieldNames[0]!)
-  // A chunk must not exceed the limit of parameters.
+  // The number of parameters is limited.
   const rows: Record<string, unknown>[] = []
   for (let start = 0; start < values.length; start += thresholds.lookedUp) {
     const chunk = values.slice(start, start + thresholds.lookedUp)

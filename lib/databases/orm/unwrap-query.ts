@@ -1,15 +1,11 @@
-/**
- * Unwraps what MikroORM and applications give a connection to run: a text, a fragment of `raw()` or a query builder, with values by
- * position or by name.
- */
+/** Unwraps a query, which may be a text, a fragment of `raw()` or a query builder, with values by position or by name. */
 import { isRaw, raw, type RawQueryFragment } from '@mikro-orm/core'
 
-/** MikroORM's query builders, of any database. */
 interface RawBuilder {
   toRaw(): RawQueryFragment
 }
 
-/** A text with a `?` for each value, and `??` for each name. */
+/** `?` stands for a value, `??` for a name. */
 interface Unwrapped {
   readonly text: string
   readonly values: readonly unknown[]

@@ -1,11 +1,10 @@
 /**
- * Case folding: what `lower` of a server leaves to do, so that texts compare without case as the `iu` flags of RegExp have it (Unicode,
- * CaseFolding.txt, C and S). The server is asked once what it makes of the characters that have a case; where members of one class come out
- * differently, `translate` maps them to one.
+ * Case folding: completes the server's `lower`, so that texts compare like RegExp's `iu` flags (Unicode, CaseFolding.txt, C and S). The
+ * server is asked once to lower all characters with a case; `translate` unites characters of one class with different results.
  */
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 
-/** The characters that are mapped after `lower`, and what they become. */
+/** Characters to map after `lower`. */
 export interface CaseFolding {
   /** The collation of `lower`, as SQL. */
   readonly collation: string
@@ -13,12 +12,12 @@ export interface CaseFolding {
   readonly to: string
 }
 
-/** The last character with a case stands well below. */
+/** Above all characters with a case. */
 const LAST = 0x1ffff
 
 let classes: ReadonlyMap<string, string> | undefined
 
-/** Returns each character with a case, and the smallest one of its class. */
+/** Returns each character with a case, and the smallest of its class. */
 export function listCaseClasses(): ReadonlyMap<string, string> {
   return (classes ??= buildCaseClasses())
 }
@@ -55,11 +54,7 @@ function areEqual(one: string, other: string): boolean {
   return new RegExp(`^${escapeRegExp(one)}$`, 'iu').test(other)
 }
 
-/**
- * Finds what a server's `lower` leaves to do.
- *
- * @param lowered what `lower` makes of each key of `listCaseClasses`, in the same order
- */
+/** @param lowered the server's `lower` of each key of `listCaseClasses`, in the same order */
 export function findCaseFolding(lowered: readonly string[], collation: string): CaseFolding {
   const all = [...listCaseClasses()]
   const meant = new Map<string, string>()

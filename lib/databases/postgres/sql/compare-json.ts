@@ -1,4 +1,4 @@
-/** Compare JSON: values inside JSON values (`jsonb`) are found by their path, and compared and sorted as what they are. */
+/** Compare JSON: compares and sorts values inside `jsonb` by their own types. */
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'
@@ -6,10 +6,9 @@ import type { ColumnScope } from '../../sql/flavour.ts'
 import { literal, name, sql, text, type Sql } from '../../sql/sql.ts'
 import { JSON_VALUE, NUMBER, STORED_NUMBER } from './value-forms.ts'
 
-/** A place in a list, or a key that looks like one. */
+/** An index, or a key that looks like one. */
 const PLACE = /^(?:0|[1-9]\d*)$/
 
-/** Returns what stands inside a JSON value; NULL where nothing does. */
 function compileWithin(json: ScalarAttribute, names: readonly string[], columns: ColumnScope): Sql {
   const { source } = json
   const step = (value: Sql, key: string): Sql =>
@@ -26,46 +25,39 @@ function compileWithin(json: ScalarAttribute, names: readonly string[], columns:
   return names.reduce(step, { text: `((${formula.sql})::jsonb)`, bindings })
 }
 
-/** Returns what stands inside the JSON value that a filter is about. */
 function compileOperandWithin({ hops, attribute }: Operand, columns: ColumnScope): Sql {
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
   return compileWithin(attribute.source.json, attribute.source.names, columns.through(hops))
 }
 
-/** Compiles the condition that nothing stands there, or null. */
+/** A missing value counts as null. */
 export function isNullWithin(operand: Operand, columns: ColumnScope): Sql {
   return sql`coalesce(jsonb_typeof(${compileOperandWithin(operand, columns)}), 'null') = 'null'`
 }
 
-/** Returns the text that stands there; NULL for anything else. */
+/** NULL for values that are no text. */
 export function compileTextWithin(operand: Operand, columns: ColumnScope): Sql {
   const value = compileOperandWithin(operand, columns)
   return sql`(case jsonb_typeof(${value}) when 'string' then ${value} #>> '{}' end) collate "C"`
 }
 
-/**
- * Compiles a comparison: a text is compared with the text that was given, any other value with the JSON value that the text is, if it is
- * one.
- */
+/** Compares a text with the given text, other values with the given text as JSON. */
 export function compareWithin(operand: Operand, operator: '=' | '<' | '<=' | '>' | '>=', ref: ValueRef, columns: ColumnScope): Sql {
   const { attribute } = operand
   const value = compileOperandWithin(operand, columns)
   const given = filterValue(ref, attribute)
   if (operator === '=') {
     const same = sql`${value} = ${filterValue(ref, attribute, JSON_VALUE)}::jsonb`
-    // A text equals the one that the text in quotes is, too.
+    // A given text in quotes also equals the text inside.
     return sql`(case jsonb_typeof(${value}) when 'string' then (${value} #>> '{}') = ${given} or coalesce(${same}, false) else ${same} end)`
   }
-  // Numbers are compared with numbers, texts with what is no number.
+  // Texts are compared only with given texts that are no number.
   const number = sql`${filterValue(ref, attribute, NUMBER)}::numeric`
   const texts = sql`case when ${number} is null then (${value} #>> '{}') collate "C" ${operator} ${given} end`
   return sql`(case jsonb_typeof(${value}) when 'string' then ${texts} when 'number' then (${value})::numeric ${operator} ${number} end)`
 }
 
-/**
- * Compiles a comparison of what a type of the application's own stores in a JSON document, which may be a number or a text: numbers come
- * before texts, as they sort.
- */
+/** Compares a custom type's value in a JSON document, a number or a text. Numbers come first. */
 export function compareStoredWithin(
   { hops, attribute }: Operand,
   operator: '=' | '<' | '<=' | '>' | '>=',
@@ -84,7 +76,7 @@ export function compareStoredWithin(
   })
 }
 
-/** Returns a plain value as one that sorts: numbers, and booleans as such, come before texts. An object or an array is no plain value. */
+/** Numbers, and booleans as numbers, come before texts. Objects and arrays are NULL. */
 export function compileSortedWithin(json: ScalarAttribute, names: readonly string[], columns: ColumnScope): Sql {
   const value = compileWithin(json, names, columns)
   const row = (number: Sql, words: Sql): Sql => sql`row(${number}, ${words})`

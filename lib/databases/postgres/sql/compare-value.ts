@@ -1,4 +1,4 @@
-/** Compare value: the value of an attribute with those of a filter. Date-times are compared as they are shown, in milliseconds. */
+/** Compare value: compares an attribute with filter values; date-times in milliseconds. */
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Condition, Operand, ValueRef } from '../../../records/plan/read-plan.ts'
@@ -12,7 +12,7 @@ import { TIME_NEXT } from './value-forms.ts'
 /**
  * See `Flavour.isOneOf`.
  *
- * @param enums the types of the database that are enums, as the server writes them
+ * @param enums enum types, as the server writes them
  */
 export function isOneOfValues(operand: Operand, values: readonly ValueRef[], columns: ColumnScope, enums: ReadonlySet<string>): Sql {
   const { attribute } = operand
@@ -25,8 +25,8 @@ export function isOneOfValues(operand: Operand, values: readonly ValueRef[], col
   const [first] = values as [ValueRef]
   const label = findEnum(attribute, enums)
   if (label !== undefined && values.length <= thresholds.listedValues) {
-    // The server looks the labels up once, and can use an index on the column. A text that is not a label matches no row. PostgreSQL
-    // compares no domains over enums, so the column is cast to the enum.
+    // Looks labels up once, and can use an index on the column. A text that is no label matches no row. PostgreSQL compares no domains over
+    // enums, so the column is cast.
     const meant = compileIsOneOf(
       text('l::text'),
       values.map(value => filterValue(value, attribute)),
@@ -51,7 +51,6 @@ export function isOneOfValues(operand: Operand, values: readonly ValueRef[], col
   )
 }
 
-/** Finds the column and the type of an enum of the database. */
 function findEnum(
   { source, type }: ScalarAttribute,
   enums: ReadonlySet<string>,
@@ -67,7 +66,7 @@ export function compareValue({ operand, operator, value }: Condition & { kind: '
   if (attribute.source.kind === 'within') return compareWithin(operand, operator, value, columns)
   if (isOwnInDocument(attribute)) return compareStoredWithin(operand, operator, value, columns)
   const stored = compileOperand(operand, columns)
-  // A column may hold finer times than are shown: those of the given millisecond are equal to it.
+  // A column may hold finer times than shown: the whole millisecond is equal.
   if (attribute.type.kind === 'datetime' && operator === '>') return sql`${stored} >= ${filterValue(value, attribute, TIME_NEXT)}`
   if (attribute.type.kind === 'datetime' && operator === '<=') return sql`${stored} < ${filterValue(value, attribute, TIME_NEXT)}`
   return sql`${stored} ${operator} ${filterValue(value, attribute)}`

@@ -1,6 +1,4 @@
-/**
- * Decode: texts as PostgreSQL gives them to their JSON form. Every column is read as the text that the server sends, in the time zone UTC.
- */
+/** Decode: turns PostgreSQL's texts, in the time zone UTC, into JSON values. */
 import { decodeJson, formatDecimal } from '../../sql/decode-document.ts'
 import type { BuilderSource } from '../../sql/builder-source.ts'
 import type { Decoder } from '../../sql/flavour.ts'
@@ -15,10 +13,7 @@ function decodeNumber(text: string): number | null {
 
 const DATETIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?$/
 
-/**
- * `2020-01-31 12:13:14.123456+00`, or the same without the offset, which is UTC, too. A value that is not a time of ISO 8601 (`infinity`,
- * years before the first) is shown as it is.
- */
+/** Takes `2020-01-31 12:13:14.123456+00`, also without offset. Shows other values (`infinity`, years before the first) as they are. */
 function decodeDatetime(text: string): string {
   const bare = text.endsWith('+00') ? text.slice(0, -3) : text
   return DATETIME.test(bare) ? `${bare.slice(0, 10)}T${bare.slice(11, 19)}.${bare.slice(20, 23).padEnd(3, '0')}Z` : text
@@ -28,7 +23,7 @@ function trimBlanks(text: string): string {
   return text.replace(/ +$/, '')
 }
 
-/** `\x0aff`, as base64. */
+/** Takes `\x0aff`, returns base64. */
 function decodeBytes(text: string): string {
   return Buffer.from(text.slice(2), 'hex').toString('base64')
 }

@@ -1,11 +1,9 @@
-/**
- * Encode: typed values to the parameters that PostgreSQL takes: texts, which the casts of a statement make values of, and lists of them.
- */
+/** Encode: turns typed values into texts, which statements cast, and lists of texts. */
 import type { CompiledChild, EncodedLinks, Row } from '../../../records/database/dialect.ts'
 import { formatLike } from '../../sql/pattern.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
-/** See `Dialect.encode`. A text with a NUL cannot be stored, so it equals nothing. */
+/** See `Dialect.encode`. A text with NUL equals nothing. */
 export function encode(value: unknown, type: ScalarType): unknown {
   if (value === null || value === undefined) return null
   if (type.codec !== undefined || value instanceof Uint8Array) return value
@@ -18,7 +16,7 @@ export function keepPossible(value: unknown): string | null {
   return text.includes('\0') ? null : text
 }
 
-/** A year of more than four digits has a sign in ISO 8601, which PostgreSQL does not read; one before the first is written with an era. */
+/** Unlike ISO 8601, PostgreSQL reads no signed years, and needs `BC` for years before the first. */
 export function formatTime(milliseconds: number): string {
   const text = new Date(milliseconds).toISOString()
   if (text.startsWith('+')) return text.slice(1)
@@ -32,7 +30,7 @@ export function encodeList(values: readonly unknown[]): readonly unknown[] {
   return values.filter(value => value !== null)
 }
 
-/** See `Dialect.encodeLinks`: keys of one part as a list, others as a JSON text. */
+/** See `Dialect.encodeLinks`: single keys as a list, others as JSON. */
 export function encodeLinks(rows: readonly Row[], { from }: Pick<CompiledChild, 'from'>): EncodedLinks {
   const seen = new Set<string>()
   if (from.length === 1) {

@@ -1,7 +1,4 @@
-/**
- * Flavour: the SQL of PostgreSQL (15 and later), as the compiler of `databases/sql/` asks for it. Rows come as texts. The session's time
- * zone must be UTC and its DateStyle ISO.
- */
+/** Flavour: SQL of PostgreSQL 15 and later. Rows are texts; sessions need the time zone UTC and the DateStyle ISO. */
 import { idParts } from '../../../model/key.ts'
 import type { KeyPart } from '../../../model/model.ts'
 import type { ValueForm } from '../../../records/database/value-form.ts'
@@ -21,11 +18,11 @@ const NO_ENUMS: ReadonlySet<string> = new Set()
 
 const PLAIN_FORM: readonly ValueForm[] = ['value']
 
-/** @param enums the types of the database that are enums, as the server writes them */
+/** @param enums enum types, as the server writes them */
 export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> = NO_ENUMS): Flavour {
   return {
     finish: numberParameters,
-    // The server ends statements by itself: `statement_timeout`.
+    // The server ends statements: `statement_timeout`.
     mark: () => '',
     formatBoolean: String,
 
@@ -48,7 +45,7 @@ export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> =
     isInLinks,
 
     order(value, descending, mayBeNull) {
-      // Said only where NULL can be: else an index that is sorted the usual way would not serve.
+      // Only if NULL is possible: else a common index would not serve.
       const nulls = mayBeNull ? (descending ? ' nulls last' : ' nulls first') : ''
       return sql`${value}${descending ? ' desc' : ''}${nulls}`
     },
@@ -67,17 +64,16 @@ export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> =
   }
 }
 
-/** The least or greatest value of a group. */
 function compileExtreme(which: 'min' | 'max', value: Sql, { kind }: ScalarType): Sql {
-  // PostgreSQL has no min() and max() of booleans, and up to version 17 none of UUIDs.
+  // PostgreSQL has no min() and max() of booleans, nor of UUIDs up to version 17.
   if (kind === 'boolean') return sql`${which}((${value})::int)`
-  // PostgreSQL has none of rows up to version 17, and may have none of the column of a custom type.
+  // PostgreSQL has none of rows up to version 17, and maybe none of a custom type.
   if (kind === 'jsonValue' || kind === 'custom')
     return sql`(array_agg(${value} order by ${value}${which === 'max' ? ' desc' : ''}) filter (where ${value} is distinct from null))[1]`
   return kind === 'uuid' ? sql`${which}((${value})::text collate "C")` : sql`${which}(${value})`
 }
 
-/** `a = any(the keys of the rows above)`; keys of several parts come as one JSON text. */
+/** An array of keys; keys of several parts are JSON. */
 function isInLinks(columns: readonly string[], parts: readonly KeyPart[]): Sql {
   const links = bind({ from: 'links', parts })
   const own = columns.map((column, index) => castColumn(column, parts[index]!.type))

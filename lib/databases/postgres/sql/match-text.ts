@@ -1,6 +1,6 @@
 /**
- * Match text: a text against wildcard patterns. Without case it is compared as simple case folding of Unicode has it, which no function of
- * the server does: `lower` puts most characters of a class together, and `translate` the others.
+ * Match text: matches wildcard patterns. Without case, `lower` unites most characters of a class of Unicode's simple case folding, and
+ * `translate` the others.
  */
 import type { OwnPatternForm } from '../../../records/database/value-form.ts'
 import type { Condition, Operand } from '../../../records/plan/read-plan.ts'
@@ -12,13 +12,12 @@ import { compileTextWithin } from './compare-json.ts'
 import { compileBareOperand } from './stored-value.ts'
 import { CONTAINED, GIVEN_LIKE, LIKE, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
 
-/** Patterns are compared with texts: a UUID, a date and an enum of the database are compared as they are shown. */
+/** UUIDs, dates and enums are matched as shown. */
 function compileText(operand: Operand, columns: ColumnScope): Sql {
   if (operand.attribute.source.kind === 'within') return compileTextWithin(operand, columns)
   return sql`(${compileBareOperand(operand, columns)})::text collate "C"`
 }
 
-/** Compiles the comparisons of texts with patterns for a server. */
 export function compileMatches({ collation, from, to }: CaseFolding): {
   readonly matches: (node: Condition & { kind: 'match' }, columns: ColumnScope) => Sql
   readonly matchesAny: (node: Condition & { kind: 'matchAny' }, columns: ColumnScope) => Sql
@@ -51,6 +50,6 @@ export function compileMatches({ collation, from, to }: CaseFolding): {
   }
 }
 
-/** The one letter whose lower case is two characters; it is compared as a character that no text has. */
+/** The only letter whose lower case has two characters, replaced by a character of no text. */
 const DOTTED = 'İ'
 const INSTEAD = '\u{10fffe}'

@@ -1,6 +1,6 @@
 /**
- * Parameters: the places of parameters in a statement, numbered and cast. An untyped parameter takes the type of the column that it is
- * compared with, and a value that does not fit that fails instead of finding nothing; so each is cast to the type of its own value.
+ * Parameters: numbers and casts parameters. Without a cast, a parameter takes the compared column's type, and a misfit fails instead of
+ * finding nothing.
  */
 import { idParts } from '../../../model/key.ts'
 import type { Binding } from '../../../records/database/binding.ts'
@@ -8,10 +8,9 @@ import type { Statement } from '../../../records/database/dialect.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
-/** Quoted names and texts, in which a question mark is not a parameter. */
+/** Question marks in quoted names and texts are no parameters. */
 const TOKENS = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\?/g
 
-/** Makes a statement of a text with `?` for each parameter. */
 export function numberParameters({ text, bindings }: Sql): Statement {
   if (bindings.length === 0) return { sql: text, bindings }
   let count = 0
@@ -19,7 +18,7 @@ export function numberParameters({ text, bindings }: Sql): Statement {
   return { sql, bindings }
 }
 
-/** Returns the type in which values of a type are compared; undefined for a type of the application, whose column decides. */
+/** Returns the type for comparisons; undefined for a custom type, where the column decides. */
 export function findSqlType({ kind, codec, column }: ScalarType): string | undefined {
   if (codec !== undefined) return undefined
   switch (kind) {
@@ -46,20 +45,19 @@ export function findSqlType({ kind, codec, column }: ScalarType): string | undef
   }
 }
 
-/** What PostgreSQL calls `char(5)`. Blanks at the end of its values do not count. */
+/** PostgreSQL's `char(5)`, which ignores trailing blanks. */
 export const BLANK_PADDED = 'bpchar'
 
 /**
- * Returns a column in the form in which it is compared with parameters. A column of a type that the engine shows as a text (`inet`, an
- * enum) is compared as that text: not every text is a value of it. Numbers of 32 bits are compared as they are shown: 0.1 is another number
- * in 64 bits.
+ * Casts a column for comparisons. Types that the engine shows as texts (`inet`, an enum) are compared as texts, because not every text is a
+ * value of the type. Numbers of 32 bits are compared as shown: 0.1 is another number in 64 bits.
  */
 export function castColumn(expression: string, { kind, column }: ScalarType): string {
   if (column === undefined || column === BLANK_PADDED) return expression
-  // Cast, an address has a mask that it is not shown with.
+  // A cast would add a mask.
   if (column === 'pg_catalog.inet') return `(case when ${expression} is not null then concat(${expression}) end)`
   if (kind === 'text') return `(${expression})::text`
-  // Beside an oid a number becomes one, which not every number is.
+  // Beside an oid, a number becomes an oid, too; not every number is valid.
   if (kind === 'bigint') return `(${expression})::bigint`
   return kind === 'float' ? `(${expression})::text::float8` : expression
 }
@@ -93,12 +91,12 @@ function formatCast(binding: Binding): string {
     case 'scopeKey':
       return castTo(binding.type)
     case 'literal':
-      // The expression is the application's own: a text in it is a date beside a date, as the server takes it.
+      // In the application's expression the server decides: a text beside a date is a date.
       return typeof binding.value === 'number' ? '::numeric' : ''
     case 'filter':
     case 'scope':
     case 'model':
-      // Parts of patterns are texts, whatever they are compared with.
+      // Parts of patterns are always texts.
       return binding.form !== 'value' && binding.form.of === 'pattern' ? '::text' : castTo(binding.type)
   }
 }

@@ -1,15 +1,14 @@
-/** Storable: which values of a type PostgreSQL does not store, or stores as another one. */
+/** Storable: finds values that PostgreSQL refuses or changes. */
 import type { ScalarType, ScalarValue } from '../../../foundation/values/scalar-type.ts'
 
 /** An `integer` has 32 bits. */
 const LEAST = -(2 ** 31)
 const GREATEST = 2 ** 31 - 1
 
-/** Of numbers without a sign. */
+/** Unsigned maxima. */
 const MOST_OF_32 = 2n ** 32n - 1n
 const MOST_OF_64 = 2n ** 64n - 1n
 
-/** What a text must be for a column of a type. */
 interface TextForm {
   readonly is: string
   takes(text: string): boolean
@@ -22,7 +21,7 @@ const upTo = (most: bigint): TextForm => ({
 const upToBytes = (most: number): TextForm => ({ is: `a string of at most ${most} bytes`, takes: text => Buffer.byteLength(text) <= most })
 const BITS: TextForm = { is: 'a string of 0 and 1', takes: text => /^[01]*$/.test(text) }
 
-/** Types that take other texts without a word: they store 0, fewer characters, or bits of hexadecimal digits. */
+/** Types that silently change other texts: to 0, fewer characters, or bits of hexadecimal digits. */
 const FORMS: ReadonlyMap<string, TextForm> = new Map([
   ['oid', upTo(MOST_OF_32)],
   ['xid', upTo(MOST_OF_32)],
@@ -50,10 +49,10 @@ export function storesAll({ kind, column }: ScalarType): boolean {
   return column === undefined && kind !== 'integer' && kind !== 'text' && kind !== 'json'
 }
 
-/** Where the types of the server are, by which the engine calls those of columns that it reads. */
+/** The prefix of the server's own types. */
 const CATALOGUE = 'pg_catalog.'
 
-/** Whether a text of a JSON value, or a name in it, has a NUL. */
+/** In a text or a name. */
 function hasNul(json: unknown): boolean {
   if (typeof json === 'string') return json.includes('\0')
   if (typeof json !== 'object' || json === null) return false

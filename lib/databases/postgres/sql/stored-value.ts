@@ -1,7 +1,4 @@
-/**
- * Stored value: attributes as SQL, in a form that compares and sorts as their types do. Texts compare by code point, whatever the collation
- * of the database.
- */
+/** Stored value: attributes as SQL that compares and sorts by type; texts by code point, whatever the database's collation. */
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand } from '../../../records/plan/read-plan.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
@@ -10,7 +7,6 @@ import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { compileSortedWithin } from './compare-json.ts'
 import { castColumn, findSqlType } from './parameters.ts'
 
-/** Returns the column or expression of an attribute, as it is. */
 export function compileBareValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
   const { source, type } = attribute
   switch (source.kind) {
@@ -32,27 +28,20 @@ export function compileBareValue(attribute: ScalarAttribute, columns: ColumnScop
   }
 }
 
-/** Returns the stored value of an attribute, in a form that compares and sorts as its type does. */
 function compileStoredValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
   return collate(compileBareValue(attribute, columns), attribute.type)
 }
 
-/**
- * Returns the same as a sort key. A type of the application's own may store a number or a text in a JSON document: it sorts as what it is.
- */
+/** A custom type's value in a JSON document may be a number or a text. */
 export function compileSortedValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
   return isOwnInDocument(attribute) ? compileSortedWithin(attribute, [], columns) : compileStoredValue(attribute, columns)
 }
 
-/** Whether a type of the application's own stores the attribute in a JSON document. */
 export function isOwnInDocument({ source, type }: ScalarAttribute): boolean {
   return source.kind === 'document' && type.kind === 'custom'
 }
 
-/**
- * Returns what stands at the keys of a JSON document, as a value of a type. Dates of a document are texts of one form, which sort as time
- * does.
- */
+/** Dates in documents are texts in one form, sorted like time. */
 export function compileDocument(column: string, keys: readonly string[], type: ScalarType): string {
   const path = keys.map(key => `"${key.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(',')
   const value = `(${column} #>> ${literal(`{${path}}`)})`
@@ -65,12 +54,11 @@ export function collate(value: Sql, { kind }: ScalarType): Sql {
   return kind === 'text' ? sql`${value} collate "C"` : value
 }
 
-/** Returns the value of what a filter is about. */
 export function compileOperand(operand: Operand, columns: ColumnScope): Sql {
   return compileStoredValue(operand.attribute, columns.through(operand.hops))
 }
 
-/** Returns the same for a comparison for equality, which needs no collation and can use any index. */
+/** Equality needs no collation and can use any index. */
 export function compileBareOperand(operand: Operand, columns: ColumnScope): Sql {
   return compileBareValue(operand.attribute, columns.through(operand.hops))
 }

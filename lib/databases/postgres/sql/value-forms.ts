@@ -1,38 +1,37 @@
-/** Value forms: the forms in which PostgreSQL compares values and wildcard patterns, beside the stored one. */
+/** Value forms: forms of values and patterns, beside the stored value. */
 import type { OwnForm, OwnPatternForm } from '../../../records/database/value-form.ts'
 import { formatLike, upperBound } from '../../sql/pattern.ts'
 import { parseKept } from '../../../foundation/base/json-numbers.ts'
 import { parseNumber } from '../../../foundation/values/scalar-type.ts'
 import { formatTime, keepPossible } from './encode.ts'
 
-/** Of date-times: the next millisecond. */
+/** The next millisecond of a date-time. */
 export const TIME_NEXT: OwnForm = {
   of: 'value',
   encode: value => (value === null || value === undefined ? null : formatTime((value as number) + 1)),
 }
 
-/** A pattern of which no part has a NUL: no stored text has one. */
+/** Patterns with NUL match no stored text. */
 function pattern(encode: (pieces: readonly string[]) => unknown): OwnPatternForm {
   return { of: 'pattern', encode: pieces => (pieces.some(piece => keepPossible(piece) === null) ? null : encode(pieces)) }
 }
 
-/** Of `abc*`: the bounds between which the texts are. */
+/** Bounds for `abc*`. */
 export const PREFIX_LOW = pattern(pieces => pieces[0])
 export const PREFIX_HIGH = pattern(pieces => upperBound(pieces[0]!))
 
-/** Of `*abc*`: the text in the middle. */
+/** The middle of `*abc*`. */
 export const CONTAINED = pattern(pieces => pieces[1])
 
-/** The pattern as LIKE takes it. */
 export const LIKE = pattern(formatLike)
 
-/** A pattern of `$like`. The server refuses a backslash at the end that nothing follows, so it stands for itself. */
+/** A pattern of `$like`. The server refuses a lone backslash at the end, so it is doubled. */
 export const GIVEN_LIKE: OwnForm = {
   of: 'value',
   encode: value => (typeof value === 'string' ? keepPossible(value.replace(/(?<!\\)(?:\\\\)*\\$/, '$&\\')) : null),
 }
 
-/** The number that a text is as well. */
+/** A text as a number. */
 export const NUMBER: OwnForm = {
   of: 'value',
   encode: value => {
@@ -41,20 +40,20 @@ export const NUMBER: OwnForm = {
   },
 }
 
-/** The number that a stored value is; NULL where it is none. A boolean is compared as a number, as it sorts. */
+/** A stored number, or NULL. Booleans sort as numbers. */
 export const STORED_NUMBER: OwnForm = {
   of: 'value',
   encode: value =>
     typeof value === 'boolean' ? String(Number(value)) : typeof value === 'number' || typeof value === 'bigint' ? String(value) : null,
 }
 
-/** What no stored JSON value holds: NUL, and halves of characters. */
+/** NUL and lone surrogates, which stored JSON cannot hold. */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f]..)/i
 
-/** Objects and arrays in each other; the server takes some thousand. */
+/** In levels; the server takes some thousand. */
 const MAX_DEPTH = 1000
 
-/** The JSON value that a text is, in the spelling of the server; NULL for null, which nothing equals. */
+/** A text as JSON, in the server's spelling; NULL for null. */
 export const JSON_VALUE: OwnForm = {
   of: 'value',
   encode: value => {

@@ -1,7 +1,4 @@
-/**
- * Write lists: the statements that set the links of several rows at once. A list of keys is one parameter, an array, so that the text of a
- * statement does not depend on the number of its rows. All names are of the model.
- */
+/** Write lists: sets the links of several rows. A list of keys is one array parameter, so the text does not depend on its length. */
 import type { SeenRows, Statement } from '../../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../../model/stored-table.ts'
 import { VALUE, compileLeave as compileLeaving, countChange, inOrder, plainStatement } from '../../sql/compile-write.ts'
@@ -88,7 +85,6 @@ export function compileMembers({ table, owner, member, order }: PivotTable): Sta
   )
 }
 
-/** Returns the key of a table in the form in which it is compared, and a list of keys. */
 function compareKey({ key: [key] }: StoredTable, parameter: number, prefix = ''): readonly [string, string] {
   const own = `${prefix}${name(key!.column)}`
   const { type } = key!
@@ -99,7 +95,7 @@ function findListedType(type: ScalarType): string {
   return findSqlType(type) ?? 'text'
 }
 
-/** Returns the type of the column itself, where it is an unusual one: an enum takes no text. */
+/** An enum takes no text: casts to the column's own type. */
 function findOwnType(type: ScalarType): string {
   return type.column ?? findListedType(type)
 }

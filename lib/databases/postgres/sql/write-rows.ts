@@ -1,7 +1,4 @@
-/**
- * Write rows: what is particular to PostgreSQL in the statements that write rows: which values differ, the keys that the server counts,
- * values as parameters.
- */
+/** Write rows: PostgreSQL's part of writing rows: differing values, generated keys, parameters. */
 import { JsonProperty, Utils } from '@mikro-orm/core'
 import type { Statement } from '../../../records/database/dialect.ts'
 import type { StoredColumn, StoredTable } from '../../../model/stored-table.ts'
@@ -9,38 +6,36 @@ import { literal, name, sql, tableName, type Sql } from '../../sql/sql.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { formatTime } from './encode.ts'
 
-/** Kinds of values whose columns compare them as MikroORM does. */
+/** Kinds that columns compare like MikroORM. */
 const COMPARABLE: ReadonlySet<string> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean', 'date', 'time', 'uuid', 'blob'])
 
-/** See `Flavour.differs`. An untyped parameter takes the type of the column, also where that stands behind a CASE. */
+/** See `Flavour.differs`. An untyped parameter takes the column's type, even in a CASE. */
 export function differs(column: string, parameter: Sql, type: ScalarType | undefined): Sql {
   const kind = type?.kind ?? 'text'
   if (COMPARABLE.has(kind)) return sql`${column} is distinct from ${parameter}`
-  // A column may hold finer times than MikroORM does.
+  // A column may hold finer times than MikroORM.
   if (kind === 'datetime') return sql`date_trunc('milliseconds', ${column}) is distinct from ${parameter}`
   const own = sql`(case when true then ${parameter} else ${column} end)`
-  // Values of the type `json` cannot be compared.
+  // The type `json` has no comparison.
   if (kind === 'json') return sql`${column}::jsonb is distinct from ${own}::jsonb`
-  // Texts, and all that is shown as one: a type, or a collation, may take different ones for equal.
+  // Types and collations may take different texts for equal.
   return sql`${column}::text collate "C" is distinct from ${own}::text collate "C"`
 }
 
-/**
- * See `WritingDialect.insert`. A row whose unique values are taken is not inserted: an error would have drawn a key already, and none is
- * drawn twice.
- */
+/** See `WritingDialect.insert`. Skips a row with taken unique values: an error would use up a key. */
 export function compileInsert(stored: StoredTable, columns: readonly StoredColumn[]): Statement {
   const { table, key, uniques, keepsUnique } = stored
   if (columns.length === 0) return returnKeys(`insert into ${tableName(table)} default values`, stored, columns)
   const places = new Map(columns.map(({ column }, index) => [column, `$${index + 1}`]))
   const isTaken = (set: readonly StoredColumn[]): string =>
     set.map(each => `${castToOwn(each)} = ${takeType(places.get(each.column)!, name(each.column))}`).join(' and ')
-  // Where functions of the model give values, nothing is left to be looked for; and they would be called again.
+  // No guards where functions of the model give values: uniqueness is checked before, and after a skipped insert they would be called
+  // again.
   const sets = (keepsUnique ? [key, ...uniques] : []).filter(set => set.every(({ column }) => places.has(column)))
   const guards = sets.map(set => `not exists (select from ${tableName(table)} where ${isTaken(set)})`)
   const where = guards.length === 0 ? '' : ` where ${guards.join(' and ')}`
-  // A parameter has one type wherever it stands: where its column has a domain for its type, what that is based on. By the name of the
-  // table as a type it could be another one: PostgreSQL has types called line, point and name.
+  // A parameter has one type everywhere: for a domain, the base type. Not by the table's name as a type, which may be another type's (line,
+  // point, name).
   const compared = new Set(sets.flat().map(({ column }) => column))
   const values = [...places].map(([column, place]) =>
     compared.has(column) ? takeType(place, `(select ${name(column)} from ${tableName(table)} limit 0)`) : place,
@@ -61,10 +56,7 @@ function formatInto({ table }: StoredTable, columns: readonly StoredColumn[]): s
   return `insert into ${tableName(table)} (${columns.map(({ column }) => name(column)).join(', ')})`
 }
 
-/**
- * Returns an insert that gives the keys that the server counts. A sequence does not follow keys that rows bring, which it would give again;
- * so it is raised.
- */
+/** Returns generated keys. Raises the sequence above keys in rows, which it would generate again. */
 function returnKeys(insert: string, { table, counter }: StoredTable, columns: readonly StoredColumn[]): Statement {
   if (counter === undefined) return { sql: insert, bindings: [] }
   const own = name(counter.column)
@@ -74,11 +66,11 @@ function returnKeys(insert: string, { table, counter }: StoredTable, columns: re
 }
 
 /**
- * Returns a query that lets the sequence of a column go on behind a key, where it would give that. One that has not begun may have been
- * restarted with any value: what it would give is seen by taking it.
+ * Moves a column's sequence behind a key that the sequence would generate. An unused sequence may have been restarted, so its next value is
+ * taken to see.
  *
  * @param highest a query for the key, `k`
- * @param place the quoted table and the column, as texts of SQL
+ * @param place the quoted table and the column, as SQL texts
  */
 export function raiseSequence(highest: string, [table, column]: readonly [string, string]): string {
   const sequence = `select pg_get_serial_sequence(${table}, ${column})::regclass as s`
@@ -89,17 +81,17 @@ export function raiseSequence(highest: string, [table, column]: readonly [string
   )
 }
 
-/** Gives an untyped parameter the type of a column: a length, or an enum, that a text compared with it would not have. */
+/** A column's type, with its length or enum. */
 function takeType(parameter: string, column: string): string {
   return `case when true then ${parameter} else ${column} end`
 }
 
-/** A column of a domain as what that is based on: a domain over an enum has no operators. */
+/** A domain over an enum has no operators, unlike its base type. */
 function castToOwn({ column, type }: StoredColumn): string {
   return type?.kind === 'text' && type.column !== undefined ? `${name(column)}::${type.column}` : name(column)
 }
 
-/** See `WritingDialect.toParameter`: a text, which the column makes a value of. */
+/** See `WritingDialect.toParameter`. The column converts the text. */
 export function toParameter(value: unknown): unknown {
   if (value === undefined || value === null) return null
   switch (typeof value) {

@@ -1,29 +1,27 @@
-/** Decides when a request ends before it is answered: the client leaves, the world is replaced, or the time budget is used up. */
+/** Ends a request before its answer when the client leaves, the world is replaced, or time is up. */
 import { restError } from './errors.ts'
 
-/** The sender of a request, who may cancel it. */
 interface RequestClient {
   readonly signal?: AbortSignal
 }
 
-/** The headers of a request, with lower-case names. They may be made on first use. */
+/** Lower-case names. Headers may be made on first use. */
 export interface HeaderSource {
   readonly headers: Readonly<Record<string, string>>
-  /** Names and values by turns, as they came, where they are at hand without making the headers. */
+  /** Names and values by turns, without making the headers. */
   readonly rawHeaders?: readonly string[]
 }
 
-/** What a way in knows of the connection that a request has come by. */
 export interface Connected {
-  /** Whether it is encrypted. Default: no. */
+  /** Default: no. */
   readonly isSecure?: boolean
-  /** The host of the URL that was asked for, where one is known beside the header `Host`. */
+  /** The host of the URL, if known beside the header `Host`. */
   readonly host?: string
-  /** Whether pages of this origin, which is not the server's own, may do what its own pages may. Default: no. */
+  /** Whether pages of another origin may do what the server's own may. Default: no. */
   readonly trusts?: ((origin: string) => boolean) | undefined
 }
 
-/** A client that has sent all that it sends. */
+/** A client that has sent everything. */
 export class WholeClient implements RequestClient, Connected {
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
@@ -39,16 +37,15 @@ export class WholeClient implements RequestClient, Connected {
   }
 }
 
-/** What a way in to the engine says of its clients. */
 interface WayIn extends Connected {
   readonly budget?: number
   readonly base?: string | undefined
   readonly readOnly?: boolean
-  /** Whether answers keep the engine's own form, whatever the option `envelope` says. */
+  /** Whether answers keep the engine's own form, in spite of `envelope`. */
   readonly isPlain?: boolean
 }
 
-/** A client whose signal and headers are made on first use, since most requests are answered without either. */
+/** Makes signal and headers on first use: most requests need neither. */
 export class LazyClient implements RequestClient, Connected {
   readonly #source: HeaderSource
   #controller: AbortController | undefined
@@ -56,15 +53,13 @@ export class LazyClient implements RequestClient, Connected {
   #isGone = false
   #whenGone: (() => void) | undefined
 
-  /** Milliseconds that its requests may take, unless the engine's limits set another time. Undefined: no limit. */
+  /** Milliseconds for a request, unless the engine's limits say otherwise. Undefined: no limit. */
   readonly budget: number | undefined
-  /** The path before the version, as this client sees it. Undefined: that of the engine. */
+  /** The path before the version, for this client. Undefined: the engine's. */
   readonly base: string | undefined
-  /** Whether its way in takes no writes, whatever the engine does. */
   readonly readOnly: boolean
   readonly isSecure: boolean
   readonly trusts: Connected['trusts']
-  /** Whether answers keep the engine's own form. */
   readonly isPlain: boolean
 
   constructor(source: HeaderSource, { budget, base, readOnly = false, isSecure = false, trusts, isPlain = false }: WayIn = {}) {
@@ -81,7 +76,7 @@ export class LazyClient implements RequestClient, Connected {
     return this.#source.headers
   }
 
-  /** Returns one header without making the others; repeated ones are joined as a list. The name is in lower case. */
+  /** Reads one header without the others; joins repeated ones. The name is in lower case. */
   header(name: string): string | undefined {
     const { rawHeaders } = this.#source
     if (rawHeaders === undefined) return this.#source.headers[name]
@@ -102,17 +97,15 @@ export class LazyClient implements RequestClient, Connected {
     return this.#controller.signal
   }
 
-  /** Whether the client has left. */
   get isGone(): boolean {
     return this.#isGone
   }
 
-  /** Why the client left. */
   get reason(): unknown {
     return this.#reason
   }
 
-  /** Registers the function to call when the client leaves. A second call replaces the first function. */
+  /** Replaces the function to call when the client leaves. */
   onDisconnect(listener: () => void): void {
     this.#whenGone = listener
   }
@@ -125,13 +118,11 @@ export class LazyClient implements RequestClient, Connected {
   }
 }
 
-/** The parameters of a reading that an error can name. */
 interface ReadingParameters {
   readonly filters: readonly { readonly label: string }[]
   readonly sort?: readonly { readonly path: string }[] | undefined
 }
 
-/** Describes the work of a request by what the running statement reads. */
 function describeActivity({ filters, sort }: ReadingParameters, about: string | undefined): string {
   if (about !== 'rows' && about !== 'count')
     return about === undefined ? 'putting the answer together' : `reading the relation "${about}" of what it shows`
@@ -145,15 +136,15 @@ export class RequestAbort {
   readonly #world: AbortSignal
   #both: AbortSignal | undefined
 
-  /** The end of the time budget, by performance.now(). Undefined: no limit. */
+  /** By performance.now(). Undefined: no limit. */
   readonly deadline: number | undefined
   readonly #budget: number
-  /** The parameters of the reading, for the error text. A function here would keep each request alive until a full garbage collection. */
+  /** For the error text. A function would keep each request alive until a full garbage collection. */
   asked: ReadingParameters | undefined
-  /** What the running statement reads: see `Costs.about`. */
+  /** See `Costs.about`. */
   about: string | undefined
 
-  /** @param budget milliseconds that the request may take; 0: no limit */
+  /** @param budget milliseconds for the request; 0: no limit */
   constructor(sender: RequestClient, world: AbortSignal, budget: number) {
     this.#sender = sender
     this.#world = world
@@ -161,12 +152,12 @@ export class RequestAbort {
     this.deadline = budget === 0 ? undefined : performance.now() + budget
   }
 
-  /** Returns the same with the whole time budget again, for the next piece of an answer that is sent in pieces. */
+  /** Renews the time for the next piece of a streamed answer. */
   renew(): RequestAbort {
     return new RequestAbort(this.#sender, this.#world, this.#budget)
   }
 
-  /** @throws RestError when the time budget is used up; the reason of the signal that has aborted, if one has. */
+  /** @throws RestError when the time is up; the reason of an aborted signal */
   checkTime(): void {
     if (this.deadline === undefined) return
     this.throwIfReached()
@@ -175,17 +166,14 @@ export class RequestAbort {
     throw restError('timeout', `The request took longer than the ${this.#budget} ms that it may take; nothing was written.${what}`)
   }
 
-  /**
-   * Both signals as one, for work that waits. It is made on first use, because making it costs more than reading a record, which never
-   * waits.
-   */
+  /** For work that waits. Made on first use: making the signal costs more than reading a record, which never waits. */
   get signal(): AbortSignal {
     if (this.#both !== undefined) return this.#both
     const { signal } = this.#sender
     return (this.#both = signal === undefined ? this.#world : AbortSignal.any([signal, this.#world]))
   }
 
-  /** @throws the reason of the signal that has aborted, if one has. */
+  /** @throws the reason of an aborted signal */
   throwIfReached(): void {
     const sender = this.#sender
     if (!(sender instanceof LazyClient)) sender.signal?.throwIfAborted()

@@ -1,16 +1,14 @@
 /**
- * Accept: compares the media types that a client accepts (RFC 9110 section 12.5.1) with those that an answer may have. Malformed
- * elements are ignored: a request is not refused for a preference of the client.
+ * Accept: reads an `Accept` header (RFC 9110 section 12.5.1). Ignores malformed elements: a preference is no reason to refuse a request.
  */
 
-/** A media type that an answer may have, in lower case, with the parameters that a client may ask for. */
+/** In lower case, with parameters that clients may ask for. */
 export interface MediaType {
   /** `text/csv` */
   readonly name: string
   readonly parameters?: Readonly<Record<string, string>>
 }
 
-/** One element of an `Accept` header. */
 interface MediaRange {
   /** In lower case: a media type, `text/*`, or `*` + `/*`. */
   readonly name: string
@@ -18,11 +16,10 @@ interface MediaRange {
   readonly weight: number
 }
 
-/** How much a client wants a media type. */
 interface Preference {
   /** From 0 (not acceptable) to 1. */
   readonly weight: number
-  /** Whether the header names the type itself, and not only a range that includes it. */
+  /** Whether the header names the type itself, not a range. */
   readonly isNamed: boolean
 }
 
@@ -32,27 +29,23 @@ const PARAMETER = new RegExp(`^(${TOKEN})\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|(${
 const WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 const NONE: Preference = Object.freeze({ weight: 0, isNamed: false })
 
-/** The media type of JSON, as `Accept` headers name it. */
 export const JSON_MEDIA: MediaType = { name: 'application/json', parameters: { charset: 'utf-8' } }
 
-/**
- * Whether a header asks for nothing but the standard form of answers: no header, or one that most clients send. No other header is parsed
- * for JSON.
- */
+/** Spares most requests the parsing of the header. */
 export function asksForJson(header: string | undefined): boolean {
   return header === undefined || header === '*/*' || header === 'application/json'
 }
 
-/** An `Accept` header. */
+/** A parsed `Accept` header. */
 export class Accept {
   readonly #ranges: readonly MediaRange[]
 
-  /** @param header its value; repeated headers are joined by commas */
+  /** @param header repeated headers are joined by commas */
   constructor(header: string) {
     this.#ranges = split(header, ',').flatMap(element => parseRange(element) ?? [])
   }
 
-  /** Returns how much the client wants a media type: the most specific range that includes it decides. */
+  /** The most specific range decides. */
   preferenceFor(type: MediaType): Preference {
     let found = NONE
     let best = -1
@@ -68,10 +61,7 @@ export class Accept {
 
 const SAME_TYPE = 2
 
-/**
- * Returns how exactly a range names a type: 0 for any type, 1 for a part of it, more for the type with each parameter; -1 when it does not
- * include it.
- */
+/** Returns 0 for any type, 1 for `text/*`, more for each parameter of the type; -1 for another type. */
 function measure({ name, parameters }: MediaRange, type: MediaType): number {
   if (name !== type.name) {
     if (name === '*/*') return 0
@@ -95,13 +85,13 @@ function parseRange(element: string): MediaRange[] | undefined {
       parameters.push([key.toLowerCase(), value])
       continue
     }
-    // What follows the weight was an extension that RFC 9110 has removed.
+    // Extensions after the weight are obsolete (RFC 9110).
     return WEIGHT.test(value) ? [{ name: name.toLowerCase(), parameters, weight: Number(value) }] : undefined
   }
   return [{ name: name.toLowerCase(), parameters, weight: 1 }]
 }
 
-/** Splits a header where the separator stands outside of quoted texts; the pieces are without white space around them. */
+/** Splits at separators outside of quotes, and trims. */
 function split(text: string, separator: ',' | ';'): string[] {
   const pieces: string[] = []
   let start = 0

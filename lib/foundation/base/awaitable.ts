@@ -1,32 +1,27 @@
 /**
- * Awaitable values, and coroutines that wait for them in straight code. A value that is there already is worked on at once: a turn of the
- * queue of promises costs as much as reading a record does.
+ * Awaitable values, and coroutines that wait for them. A turn of the promise queue costs as much as reading a record, so synchronous values
+ * are used at once.
  */
 
 import { keepSurroundings } from './surroundings.ts'
 
-/** A value that may be there already. */
 export type Awaitable<T> = T | Promise<T>
 
-/** Calls a function with a value: at once when the value is there. */
 export function chain<T, U>(value: Awaitable<T>, then: (value: T) => Awaitable<U>): Awaitable<U> {
   return value instanceof Promise ? value.then(then) : then(value)
 }
 
-/** Work that may have to wait: yields promises, and is sent their values. A promise that is rejected throws where it was yielded. */
+/** Yields promises and receives their values. A rejection is thrown at the `yield`. */
 export type Coroutine<T> = Generator<Promise<unknown>, T>
 
 /**
- * Waits inside a coroutine: `const value = yield* wait(awaitable)`.
- *
- * Gives iterators of its own, each of which is its own result: a generator for each value would cost more than the work between two of
- * them.
+ * `const value = yield* wait(awaitable)` waits inside a coroutine. A generator for each value would cost more than the work between values,
+ * so the iterator is its own result.
  */
 export function wait<T>(value: Awaitable<T>): Iterable<Promise<unknown>, T> {
   return value instanceof Promise ? new Pending(value) : new Ready(value)
 }
 
-/** Gives a value that is there. */
 class Ready<T> implements IterableIterator<never, T>, IteratorReturnResult<T> {
   readonly done = true
   readonly value: T
@@ -44,7 +39,6 @@ class Ready<T> implements IterableIterator<never, T>, IteratorReturnResult<T> {
   }
 }
 
-/** Gives a promise, and then the value that the coroutine is sent for it. A rejection is thrown where the coroutine waits. */
 class Pending<T> implements IterableIterator<Promise<T>, T, T> {
   readonly #promise: Promise<T>
   #isAsked = false
@@ -68,7 +62,7 @@ class Pending<T> implements IterableIterator<Promise<T>, T, T> {
   }
 }
 
-/** Runs a coroutine: at once up to its end, or up to the first promise. */
+/** Runs synchronously up to the first promise. */
 export function runCoroutine<T>(coroutine: Coroutine<T>): Awaitable<T> {
   const step = coroutine.next()
   return step.done === true ? step.value : keepSurroundings(() => resume(coroutine, step))

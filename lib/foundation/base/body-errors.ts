@@ -1,6 +1,6 @@
 /**
- * Collects the errors of one body and counts its records. Only `maxErrors` errors are described, the others are counted: a body of one
- * megabyte can contain a hundred thousand errors, and each description costs a search for the nearest name.
+ * Collects errors of a body and counts records. Describes only `maxErrors`: a body of one megabyte can have a hundred thousand, and each
+ * description searches for the nearest name.
  */
 import { briefError, restError, type FieldError, type RestError } from './errors.ts'
 import { DEFAULT_LIMITS, type Limits } from './limits.ts'
@@ -12,12 +12,12 @@ export class FieldErrors {
   readonly #isLimit: boolean
   #others = 0
   #records = 0
-  /** Whether every error, listed or not, is one of uniqueness. */
+  /** Unlisted errors included. */
   #onlyTaken = true
 
   /**
-   * @param limits undefined: records are not counted, for data that no client has sent
-   * @param maxErrors how many errors are listed
+   * @param limits undefined: records are not counted, for data of the application
+   * @param maxErrors number of listed errors
    */
   constructor(limits?: Pick<Limits, 'maxErrors' | 'maxBodyRecords'>, maxErrors = limits?.maxErrors ?? DEFAULT_LIMITS.maxErrors) {
     this.#isLimit = limits !== undefined
@@ -33,7 +33,7 @@ export class FieldErrors {
     }
   }
 
-  /** Adds an error whose description is costly. It must not be an error of uniqueness. */
+  /** For a costly description, not of `not_unique`. */
   describe(make: () => FieldError): void {
     this.#onlyTaken = false
     if (this.#listed.length < this.#maxErrors) this.#listed.push(make())
@@ -44,15 +44,11 @@ export class FieldErrors {
     return this.#listed
   }
 
-  /** Whether a listed error names the attribute. */
   has(attribute: string | undefined): boolean {
     return this.#listed.some(error => error.attribute === attribute)
   }
 
-  /**
-   * Counts a record that the body creates or links.
-   * @throws RestError when there are too many.
-   */
+  /** @throws RestError for too many records */
   countRecord(): void {
     if (++this.#records <= this.#maxRecords) return
     const detail =
@@ -61,7 +57,7 @@ export class FieldErrors {
     throw restError('body_invalid', detail, { errors: [{ code: 'limit_exceeded', detail }] })
   }
 
-  /** Returns the refusal of the body, or undefined without errors: 409 when all errors are of uniqueness, else 422. */
+  /** Returns 409 if all errors are `not_unique`, else 422. */
   refusal(): RestError | undefined {
     const errors = this.#listed
     if (errors.length === 0 && this.#others === 0) return undefined

@@ -1,9 +1,5 @@
-/**
- * Builtins: modules of Node that many processes with an engine never need. `node:http` and `node:crypto` take longer to load than all files
- * of this library, so each is loaded when a function first uses it.
- */
+/** Builtins: loads modules of Node on first use. `node:http` and `node:crypto` take longer to load than this library. */
 
-/** A function that loads a module when it is first called. */
 const lazy = <Module>(load: () => Module): (() => Module) => {
   let loaded: Module | undefined
   return () => (loaded ??= load())

@@ -1,35 +1,32 @@
-/** The clock of an engine, which gives every timestamp and expiry. Tests freeze and advance it. */
+/** The clock of an engine, for all timestamps and expiries. */
 
-/** Milliseconds of a day. */
 export const DAY_MS = 86_400_000
 
 const UNITS: Readonly<Record<string, number>> = { d: DAY_MS, h: 3_600_000, m: 60_000, s: 1000 }
 
-/** The years that ISO 8601 writes with four digits, as every database takes them. */
+/** Years with four digits in ISO 8601. */
 const FIRST = Date.parse('0001-01-01T00:00:00Z')
 const LAST = Date.UTC(10_000, 0) - 1
 
-/** The setting of a clock. */
 export interface ClockSetting {
-  /** The time at which the clock stands still, in milliseconds since 1970. Undefined: the clock runs. */
+  /** Milliseconds since 1970. Undefined: the clock runs. */
   readonly frozen: number | undefined
-  /** How far the clock is ahead of its source, in milliseconds. */
+  /** Milliseconds that the clock is ahead. */
   readonly ahead: number
 }
 
-/** The clock of an engine. */
 export class Clock {
   readonly #source: (() => Date) | undefined
   #frozen: number | undefined
   #ahead = 0
   readonly #listeners: (() => void)[] = []
 
-  /** @param source gives the current time; the system's by default */
+  /** @param source default: the system's time */
   constructor(source?: () => Date) {
     this.#source = source
   }
 
-  /** From now on the listener is called when the time has been set or moved. */
+  /** Called whenever the clock is set or moved. */
   whenMoved(listener: () => void): void {
     this.#listeners.push(listener)
   }
@@ -38,33 +35,33 @@ export class Clock {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Whether the clock shows the system's own time: it has no other source, and was not set or moved. */
+  /** No other source, not set or moved. */
   get isSystem(): boolean {
     return this.#source === undefined && this.#frozen === undefined && this.#ahead === 0
   }
 
   /**
-   * The time of a clock that stands still, in milliseconds since 1970, or of one that an application drives by a source of its own.
-   * Undefined: the clock follows the system's.
+   * The time of a frozen clock, or of a source of the application, in milliseconds since 1970. Undefined: the clock follows the system's
+   * time.
    */
   get standing(): number | undefined {
     return this.#frozen === undefined && this.#source === undefined ? undefined : this.time()
   }
 
-  /** The current time of the engine. */
+  /** The engine's current time. */
   now(): Date {
     return new Date(this.time())
   }
 
-  /** The current time in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   time(): number {
     return this.#frozen ?? (this.#source === undefined ? Date.now() : this.#source().getTime()) + this.#ahead
   }
 
   /**
-   * Sets the time and freezes it there.
+   * Sets the time and freezes the clock.
    *
-   * @throws RangeError when the date is not valid, or out of the years 1 to 9999.
+   * @throws RangeError for an invalid date, or a year other than 1 to 9999.
    * @example engine.clock.set(new Date('2026-01-01T00:00:00Z'))
    */
   set(date: Date | string | number): void {
@@ -79,7 +76,7 @@ export class Clock {
   /**
    * Moves the time forward, frozen or not, by milliseconds or by a text such as `31d`, `2h`, `15m`, `90s`.
    *
-   * @throws RangeError when the duration has another form, or leads out of the years 1 to 9999.
+   * @throws RangeError for another form, or a year other than 1 to 9999.
    * @example engine.clock.advance('31d')
    */
   advance(duration: string | number): void {
@@ -92,12 +89,11 @@ export class Clock {
     this.#moved()
   }
 
-  /** The setting of the clock, which snapshots keep. */
+  /** For snapshots. */
   get setting(): ClockSetting {
     return { frozen: this.#frozen, ahead: this.#ahead }
   }
 
-  /** Applies a setting: that of a snapshot, or of another engine's clock. */
   restore({ frozen, ahead }: ClockSetting): void {
     const isMoved = frozen !== this.#frozen || ahead !== this.#ahead
     this.#frozen = frozen
@@ -105,7 +101,7 @@ export class Clock {
     if (isMoved) this.#moved()
   }
 
-  /** Returns to the source's own time. */
+  /** Returns to the source's time. */
   reset(): void {
     this.restore({ frozen: undefined, ahead: 0 })
   }
@@ -116,9 +112,9 @@ function isWritable(time: number): boolean {
 }
 
 /**
- * Returns the milliseconds of a text such as `31d`, `2h`, `15m`, `90s`, `250ms`.
+ * Takes `31d`, `2h`, `15m`, `90s` or `250ms`.
  *
- * @throws RangeError, which begins with `where`, when it has another form.
+ * @throws RangeError, which begins with `where`, for another form.
  */
 export function parseDuration(text: string, where: string): number {
   const match = /^(-?\d+(?:\.\d+)?)(d|h|m|s|ms)$/.exec(text)

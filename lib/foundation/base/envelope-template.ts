@@ -1,17 +1,14 @@
-/**
- * Envelope template: the form of answers that the application wants, compiled: it makes bodies of the parts of an answer, and reads the
- * parts of a body again. Refuses with TypeError what is no template, and parts that there are not.
- */
+/** Envelope template: compiles the application's form of answers; makes and reads bodies. Refuses an invalid template with TypeError. */
 import { findNearest, formatHint } from './suggest.ts'
 import { HOLES, nameKeys, readTemplate, TEMPLATE_PARTS } from './template-tree.ts'
 import type { ListPart, Part, Parts, RecordPart, RemovedPart, TemplateNames, Tree, TemplateKind } from './template-tree.ts'
 
-/** A template of answers: keys, which may hold `{plural}` and `{singular}`, and the parts that stand under them. */
+/** Keys with the parts of answers. Keys may hold `{plural}` and `{singular}`. */
 export interface EnvelopeTemplate<P extends string = Part> {
   readonly [key: string]: P | EnvelopeTemplate<P>
 }
 
-/** Templates of lists, records and deletions; `'bare'`: the records alone. */
+/** Templates of lists, records and deletions; `'bare'`: records alone. */
 export interface EnvelopeTemplates {
   readonly list?: EnvelopeTemplate<ListPart> | 'bare'
   readonly record?: EnvelopeTemplate<RecordPart> | 'bare'
@@ -19,10 +16,9 @@ export interface EnvelopeTemplates {
 }
 
 export class CompiledTemplate {
-  /** Undefined: the records alone. */
+  /** Undefined: records alone. */
   readonly tree: Tree | undefined
   readonly parts: ReadonlySet<Part>
-  /** With the names in the keys, by resource. */
   readonly #named = new Map<string, Tree>()
 
   constructor(tree: Tree | undefined, kind: TemplateKind) {
@@ -34,12 +30,10 @@ export class CompiledTemplate {
     return this.tree === undefined
   }
 
-  /** Makes a body. */
   build(names: TemplateNames, parts: Parts): Record<string, unknown> {
     return buildTree(this.named(names), parts)
   }
 
-  /** The template with the names of a resource in its keys. */
   named({ plural, singular }: TemplateNames): Tree {
     const key = `${plural}\0${singular}`
     let tree = this.#named.get(key)
@@ -47,29 +41,25 @@ export class CompiledTemplate {
     return tree
   }
 
-  /** The keys that lead to a part; undefined where the template has it not. */
+  /** Undefined if the template lacks the part. */
   pathOf(part: Part, names: TemplateNames): readonly string[] | undefined {
     if (this.tree === undefined) return this.parts.has(part) ? [] : undefined
     return findPath(this.named(names), part)
   }
 
-  /** Puts a record where the template has it, and nothing beside: the body that sends it. */
+  /** Wraps a record like the body of a client. */
   wrap(record: unknown, names: TemplateNames): unknown {
     return (this.pathOf('record', names) ?? []).reduceRight<unknown>((inside, key) => ({ [key]: inside }), record)
   }
 
-  /** Reads the parts of a body, whose resource need not be known; undefined for a body of another form. */
+  /** Undefined for a body of another form. */
   read(body: unknown): Parts | undefined {
     if (this.tree === undefined) return body === undefined ? undefined : { [[...this.parts][0]!]: body }
     return readTemplate(this.tree, body)
   }
 }
 
-/**
- * Compiles the template of a kind of answer.
- *
- * @throws TypeError
- */
+/** @throws TypeError */
 export function compileTemplate(given: unknown, kind: TemplateKind, where: string): CompiledTemplate {
   if (given === 'bare') return new CompiledTemplate(undefined, kind)
   const tree = compileTree(given, TEMPLATE_PARTS[kind], `${where}: ${kind}`)

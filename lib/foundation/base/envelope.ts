@@ -1,4 +1,4 @@
-/** Envelope: the keys of the engine's own answers. A resource cannot have one of these names, and none of them is an attribute. */
+/** Envelope: keys of the engine's answers, which no resource may have as its name. */
 
 const KEYS = [
   'success',
@@ -22,7 +22,7 @@ const KEYS = [
 
 type EnvelopeKey = (typeof KEYS)[number]
 
-/** The members of an answer; the records stand beside them, under the name of the resource. */
+/** Records stand beside, under the resource's name. */
 export type Envelope = { readonly [key in EnvelopeKey]?: unknown }
 
 export const ENVELOPE_KEYS: ReadonlySet<string> = new Set(KEYS)

@@ -1,11 +1,10 @@
 /**
- * The table of error codes, and the class of every refusal. Stages throw `restError(code, detail)`; only respond.ts makes bodies of them.
- * Codes are stable: a retired one stays here as a comment and is not used again.
+ * All error codes, and the class of refusals. Only respond.ts makes bodies. Codes are stable: a retired code stays as a comment and is not
+ * used again.
  */
 import { checkHeaders } from './headers.ts'
 import type { RestResponse } from './response.ts'
 
-/** Status and title of every error code, ordered by the stages that use them. */
 export const ERRORS = {
   // parse
   path_malformed: { status: 400, title: 'The path cannot be read' },
@@ -68,7 +67,7 @@ export const ERRORS = {
 /** A stable, documented error code. */
 export type ErrorCode = keyof typeof ERRORS
 
-/** Codes of the entries in the `errors` list of an answer, each with its meaning. */
+/** Codes in the `errors` list of an answer. */
 export const FIELD_ERRORS = {
   parameter_unknown: 'no parameter, attribute or flag has this name',
   parameter_repeated: 'a reserved parameter may be given once only',
@@ -93,23 +92,20 @@ export const FIELD_ERRORS = {
   schema_refused: 'a schema of the application refuses the value',
 } as const satisfies Record<string, string>
 
-/** The code of an entry in the `errors` list. */
 export type FieldErrorCode = keyof typeof FIELD_ERRORS
 
-/** One error of a request: the problem, its place, and the allowed values. */
 export interface FieldError {
   readonly code: FieldErrorCode
   readonly detail: string
-  /** Dotted path of the attribute in the body (a list member by its index: `sites.0.url`). */
+  /** Dotted path, list members by index: `sites.0.url`. */
   readonly attribute?: string
-  /** Name of the query parameter, as the client sent it. */
+  /** Name of the query parameter, as sent. */
   readonly parameter?: string
   readonly value?: unknown
   readonly allowed?: readonly unknown[]
   readonly suggestion?: string
 }
 
-/** Optional details of a refusal. */
 export interface RefusalDetails {
   readonly errors?: readonly FieldError[]
   /** Extra response headers, lower-case names. */
@@ -118,8 +114,7 @@ export interface RefusalDetails {
 }
 
 /**
- * A refusal with an HTTP status. Hooks and handlers may throw it: `throw new RestError(403, 'not_yours', 'Only the author may do
- * that.')`.
+ * A refusal with an HTTP status. Hooks and handlers may throw one: `throw new RestError(403, 'not_yours', 'Only the author may do that.')`.
  *
  * @throws RangeError when `status` is not an error status (400 to 599); TypeError for a header that cannot be sent.
  */
@@ -142,9 +137,9 @@ export class RestError extends Error {
   }
 }
 
-/** What an inner request was refused with; the request around it is answered with the same, unless its code catches it. */
+/** The refusal of an inner request, passed on by the outer request unless caught. */
 export class AskedError extends RestError {
-  /** The answer as it was; undefined where it was the body of all errors, which is made anew. */
+  /** Undefined for the engine's own form of errors, which is made anew. */
   readonly answer: RestResponse | undefined
 
   constructor(status: number, code: string, detail: string, details: RefusalDetails, answer?: RestResponse) {
@@ -153,15 +148,14 @@ export class AskedError extends RestError {
   }
 }
 
-/** Makes a refusal with the code and its status from the table. */
 export function restError(code: ErrorCode, detail: string, details?: RefusalDetails): RestError {
   return new RestError(ERRORS[code].status, code, detail, details)
 }
 
-/** The same without a stack, which would take as long as to find out what is refused: for what a look at the request explains. */
+/** Without a stack, which would take as long as the validation. */
 export function briefError(code: ErrorCode, detail: string, details?: RefusalDetails): RestError {
   const { stackTraceLimit } = Error
-  // It cannot be set where the built-in objects are frozen.
+  // Ignored where built-in objects are frozen.
   Reflect.set(Error, 'stackTraceLimit', 0)
   try {
     return restError(code, detail, details)
@@ -170,12 +164,11 @@ export function briefError(code: ErrorCode, detail: string, details?: RefusalDet
   }
 }
 
-/** Makes a refusal of query parameters (400) from its errors. */
 export function parameterError(...errors: [FieldError, ...FieldError[]]): RestError {
   return restError('parameter_invalid', errors.map(e => e.detail).join(' '), { errors })
 }
 
-/** Makes the error of a lost connection, which has no answer. It has the `code` of Node's own error. */
+/** The `code` is that of Node's error. */
 export function connectionLost(detail: string): Error & { readonly code: 'ECONNRESET' } {
   return Object.assign(new Error(detail), { code: 'ECONNRESET' } as const)
 }
@@ -184,12 +177,11 @@ export function engineClosed(): Error & { readonly code: 'ERR_ENGINE_CLOSED' } {
   return Object.assign(new Error('The engine is closed.'), { code: 'ERR_ENGINE_CLOSED' } as const)
 }
 
-/** Whether `handle` threw because the engine is closed. */
 export function isEngineClosed(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_ENGINE_CLOSED'
 }
 
-/** Whether `handle` rejected because the connection was lost. Lost connections of a hook itself are answered, and do not get here. */
+/** Lost connections of hooks are answered instead. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 }

@@ -1,20 +1,17 @@
 /**
- * Form body: the fields of a form, nested by the brackets of their names: `address[city]`, `tags[]`, `sites[0][name]`. Knows no model: all
- * values are texts. Takes pairs of a name and a text; refuses with body_invalid names that cannot be read, and those that contradict each
- * other.
+ * Form body: nests fields by the brackets of names: `address[city]`, `tags[]`, `sites[0][name]`. All values are texts. Refuses unreadable
+ * and contradictory names with body_invalid.
  */
 import { restError } from './errors.ts'
 
-/** A field, or what the brackets behind its name hold. */
 export interface FormField {
-  /** The values that were sent under this very name. */
   readonly texts: string[]
-  /** Whether it was sent with empty brackets: a list, however many values there are. */
+  /** Whether the name had empty brackets. */
   isList: boolean
   readonly members: Map<string, FormField>
 }
 
-/** How deep brackets may be nested: as deep as nobody writes them. */
+/** Deeper than anybody nests brackets. */
 const MAX_DEPTH = 20
 
 function createField(): FormField {
@@ -44,13 +41,12 @@ export class FormBody {
     at.texts.push(text)
   }
 
-  /** The fields as JSON, whose plain values are all texts: for those who know what they mean. */
+  /** As JSON with texts as values, without a model. */
   plain(): Readonly<Record<string, unknown>> {
     return Object.fromEntries([...this.fields].map(([name, field]) => [name, plainField(field)]))
   }
 }
 
-/** Returns a field as JSON. */
 export function plainField(field: FormField): unknown {
   const { texts, isList, members } = field
   const items = itemsOf(field)
@@ -59,7 +55,7 @@ export function plainField(field: FormField): unknown {
   return isList || texts.length !== 1 ? [...texts] : texts[0]
 }
 
-/** The members of a list with numbers in its brackets, in their order; undefined where these are names. */
+/** Undefined if the brackets hold names, not numbers. */
 export function itemsOf({ members }: FormField): FormField[] | undefined {
   const keys = [...members.keys()]
   if (keys.length === 0 || !keys.every(key => /^\d{1,9}$/.test(key))) return undefined
@@ -72,7 +68,7 @@ function memberOf(members: Map<string, FormField>, name: string): FormField {
   return field
 }
 
-/** The object of a list without numbers that has no such member yet: the last one, or a new one. */
+/** In a list without numbers, a repeated name begins the next object. */
 function nextItem({ members }: FormField, name: string): FormField {
   const last = members.get(String(members.size - 1))
   return last === undefined || last.members.has(name) ? memberOf(members, String(members.size)) : last

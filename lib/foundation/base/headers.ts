@@ -1,20 +1,18 @@
 /**
- * Checks that headers can be sent. Headers of the application are checked where they are given, because a server that writes them could
- * only break off. The rules are those of `node:http`, which is not loaded for them: the typed client refuses with the same errors in
- * browsers.
+ * Checks where the application sets headers: a server could only break off. Not by `node:http`, so that the typed client has the same
+ * errors in browsers.
  */
 
 /** A token (RFC 9110 section 5.6.2). */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
-/** What a value may not have: characters other than a tab, visible ones, the space and those up to 255 (RFC 9110 section 5.5). */
+/** Allowed: tab, space, visible characters up to 255 (RFC 9110 section 5.5). */
 const FORBIDDEN = /[^\t\u0020-\u007E\u0080-\u00FF]/
 
 /**
- * Returns the headers with lower-case names.
+ * Returns lower-case names.
  *
- * @throws TypeError that names the place of an invalid header: names are tokens, values texts without control characters (RFC 9110
- * section 5).
+ * @throws TypeError that names the place of an invalid header (RFC 9110 section 5)
  */
 export function checkHeaders(headers: Readonly<Record<string, string>>, place: string): Record<string, string> {
   const checked: Record<string, string> = {}

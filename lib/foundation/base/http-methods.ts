@@ -1,10 +1,7 @@
-/**
- * HTTP methods: those that the paths of resources take, as one table; custom routes may take others. Refuses with method_not_allowed what
- * would write to an engine or a server that is read-only.
- */
+/** HTTP methods: the methods of resources; custom routes may take others. */
 import { restError, type RestError } from './errors.ts'
 
-/** Whether a method may change data, whether it reads records, and whether its request has a body that is read. QUERY is RFC 10008's. */
+/** `hasBody`: the body is read. QUERY is RFC 10008. */
 const METHODS = {
   GET: { writes: false, reads: true, hasBody: false },
   HEAD: { writes: false, reads: true, hasBody: false },
@@ -22,26 +19,19 @@ export const HTTP_METHODS = Object.keys(METHODS) as readonly HttpMethod[]
 export const READ_METHODS: readonly string[] = HTTP_METHODS.filter(method => !METHODS[method].writes)
 export const WRITE_METHODS: readonly string[] = HTTP_METHODS.filter(method => METHODS[method].writes)
 
-/** Those that read records, in upper case. */
 export const READS: ReadonlySet<string> = new Set(HTTP_METHODS.filter(method => METHODS[method].reads))
-/** Those that may have been sent with a body, in upper case. */
 export const TAKES_BODY: ReadonlySet<string> = new Set(HTTP_METHODS.filter(method => METHODS[method].hasBody))
 
-/** The media types that the body of a QUERY may have, as the header `Accept-Query` lists them (RFC 10008 section 3). */
+/** For the header `Accept-Query` (RFC 10008 section 3). */
 export const QUERY_TYPES = 'application/json, application/x-www-form-urlencoded'
 
-/**
- * Returns the refusal of a method that writes.
- *
- * @param allowed the methods that the path takes, where they are known
- */
+/** @param allowed the methods of the path, if known */
 export function readOnlyError(method: string, allowed: readonly string[] = READ_METHODS): RestError {
   return restError('method_not_allowed', `This server is read-only: ${method} is not allowed.`, {
     headers: { allow: allowed.filter(each => !WRITE_METHODS.includes(each)).join(', ') },
   })
 }
 
-/** Removes the writing methods from an `Allow` header. */
 export function keepReadingMethods(allow: string): string {
   return allow
     .split(', ')

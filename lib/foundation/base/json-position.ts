@@ -1,41 +1,39 @@
 /**
- * Finds the place where a text stops being JSON (RFC 8259). `JSON.parse` names a position for some errors only, and its wording varies
- * between versions of V8. So this scanner runs after `JSON.parse` has refused a text.
+ * Finds where a text stops being JSON (RFC 8259), after `JSON.parse` has refused it: V8 names positions only sometimes, in changing words.
  */
 
-/** The first character that cannot be part of a JSON text. `position` counts UTF-16 units from 0; `line` and `column` count from 1. */
+/** `position` counts UTF-16 units from 0; `line` and `column` count from 1. */
 interface JsonSyntaxError {
   readonly position: number
   readonly line: number
   readonly column: number
-  /** The character at the position, or undefined when the text ends too early. */
+  /** Undefined at the end of the text. */
   readonly found: string | undefined
 }
 
-/** The tokens that may come next: a value, a value or `]`, a key, a key or `}`, a colon, or the token after a complete value. */
+/** The next token; `firstItem` and `firstKey` may be a closing bracket. */
 type Due = 'value' | 'firstItem' | 'key' | 'firstKey' | 'colon' | 'after'
 
 const SPACE = /[ \t\n\r]*/y
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const PLAIN = /[^"\\\u0000-\u001f]*/y // oxlint-disable-line no-control-regex -- JSON strings hold no control characters
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
-// A number or an escape that is incomplete or continues wrongly at the end of the match.
+// An incomplete number or escape.
 const NUMBER_CUT = /-(?!\d)|-?(?:0|[1-9]\d*)(?:(?:\.\d+)?[eE][+-]?|\.)/y
 const ESCAPE_CUT = /\\(?:u[0-9a-fA-F]{0,3})?/y
 const LITERALS: Readonly<Record<string, string>> = { t: 'true', f: 'false', n: 'null' }
 
-/** Returns the syntax error of a text, or undefined when the text is JSON. */
+/** Returns undefined for valid JSON. */
 export function findJsonError(text: string): JsonSyntaxError | undefined {
   const position = findErrorPosition(text)
   return position === undefined ? undefined : locate(text, position)
 }
 
-/** Formats `line 3, column 5 (position 42)`, for error texts. */
+/** Formats `line 3, column 5 (position 42)`. */
 export function describePosition(fault: JsonSyntaxError): string {
   return `line ${fault.line}, column ${fault.column} (position ${fault.position})`
 }
 
-/** Finds the line and column of a position. */
 function locate(text: string, position: number): JsonSyntaxError {
   const before = text.slice(0, position)
   const code = text.codePointAt(position)
@@ -92,7 +90,7 @@ function findErrorPosition(text: string): number | undefined {
   }
 }
 
-/** The end of a token, or the place where it goes wrong. */
+/** The end of a token, or the place of its fault. */
 interface JsonEnd {
   readonly at: number
   readonly fault: boolean
@@ -123,7 +121,7 @@ function scanString(text: string, start: number): JsonEnd {
   }
 }
 
-/** Returns the position after the match of a sticky pattern, or the same position without a match. */
+/** Returns `at` without a match. */
 function match(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : at

@@ -1,4 +1,4 @@
-/** Checks and converts values of callers, hooks and renderers that must be JSON. */
+/** Checks and converts JSON of callers, hooks and renderers. */
 import { withArticle } from './article.ts'
 import { restError } from './errors.ts'
 import { findQuote } from './json-numbers.ts'
@@ -9,32 +9,29 @@ const MAX_NESTING = 200
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Whether the value is an object, and not an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether the value is clearly JSON: it has no members to check. */
+/** No members to check. */
 export function isPlain(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
 }
 
-/** Values that have just been parsed, with their texts. */
 const texts = new WeakMap<object, string>()
 
-/** Parses JSON. A long value that is not nested too deep is marked as JSON, so that it is not walked through again. */
+/** Remembers the text of a long value of allowed depth, which then needs no check. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
   if (text.length >= thresholds.keptJson && typeof value === 'object' && value !== null && !exceedsNesting(text)) texts.set(value, text)
   return value
 }
 
-/** Returns the text that a long value has been parsed from. The value must not have been changed since. */
+/** The value must be unchanged since its parsing. */
 export function findText(value: unknown): string | undefined {
   return typeof value === 'object' && value !== null ? texts.get(value) : undefined
 }
 
-/** Whether a JSON text is nested too deep. */
 function exceedsNesting(text: string): boolean {
   let depth = 0
   for (let at = 0; at < text.length; at++) {
@@ -57,19 +54,18 @@ function exceedsNesting(text: string): boolean {
 }
 
 /**
- * Rejects a value that is not JSON, which is a mistake of the application or the caller, not of a client.
+ * A value that is not JSON is a mistake of the application, not of a client.
  *
- * @throws TypeError that names the place; RestError when a body is nested too deep.
+ * @throws TypeError that names the place; RestError for too deep nesting.
  */
 export function assertJson(value: unknown, place: string): void {
   if (!isPlain(value) && findText(value) === undefined) assertInside(value, place, [], [])
 }
 
 /**
- * Checks the members of a value. A circular value is deeper than any other, so circles are only looked for when the nesting is too deep.
+ * A circular value is nested endlessly, so circles are searched for only in too deep values.
  *
- * @param within the objects around the value, and the names of the members that lead to it: one pair of lists for all values, so that
- * none is copied
+ * @param within objects around the value, and names on the way: shared by all calls
  */
 function assertInside(value: unknown, place: string, within: object[], path: (string | number)[]): void {
   if (within.length > MAX_NESTING) throw tooDeep(place, within, path)
@@ -121,17 +117,16 @@ function refuseLoss(_key: string, value: unknown): unknown {
   return value
 }
 
-/** Infinity and NaN are `null` in the JSON of an entity, as `JSON.stringify` has them, and as a column that holds them shows. */
+/** Infinity and NaN in entities become `null`, as by `JSON.stringify`. */
 export function nullNonFinite(key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? null : refuseLoss(key, value)
 }
 
 /**
- * Returns the JSON form of a hook's or renderer's value. It calls `toJSON`, as `JSON.stringify` does, and rejects values that JSON would
- * lose.
+ * Calls `toJSON`, and rejects values that JSON would lose.
  *
- * @param replace what `JSON.stringify` is given to reject or replace them
- * @throws TypeError that names the place, when the value has no JSON form.
+ * @param replace the replacer of `JSON.stringify`
+ * @throws TypeError that names the place, for a value without JSON form.
  */
 export function toJson(value: unknown, place: string, replace = refuseLoss): unknown {
   let text: string | undefined
@@ -144,7 +139,7 @@ export function toJson(value: unknown, place: string, replace = refuseLoss): unk
   return JSON.parse(text) as unknown
 }
 
-/** Sets a value inside an embedded object of a record. Does nothing when that object is absent, or of a class without the key. */
+/** Only if the embedded object exists and has the key. */
 export function putInside(record: Readonly<Record<string, unknown>>, within: readonly string[], key: string, value: unknown): void {
   let holder: unknown = record
   for (const name of within) holder = (holder as Record<string, unknown> | null)?.[name]

@@ -1,7 +1,7 @@
-/** Lock: one holder at a time, first come first served. A waiter whose signal aborts leaves the queue. */
+/** Lock: one holder at a time, first come first served. An aborted waiter leaves the queue. */
 import type { Awaitable } from './awaitable.ts'
 
-/** Milliseconds between two checks whether waiting is in vain. */
+/** Milliseconds between two calls of `inVain`. */
 const LOOK = 500
 
 export class Lock {
@@ -9,12 +9,12 @@ export class Lock {
   held = false
   readonly #waiting: (() => void)[] = []
 
-  /** @param inVain is called from time to time while requests wait; its error ends their wait */
+  /** @param inVain called repeatedly while requests wait; its error ends the wait */
   constructor(inVain?: () => Error | undefined) {
     this.#inVain = inVain
   }
 
-  /** Acquires the lock, at once when it is free. Returns the function that releases it; a second call of that does nothing. */
+  /** Synchronous if free. Returns the function that releases the lock. */
   acquire(signal?: AbortSignal): Awaitable<() => void> {
     signal?.throwIfAborted()
     return this.held ? this.#turn(signal).then(() => this.#take()) : this.#take()
@@ -26,7 +26,7 @@ export class Lock {
     return () => {
       if (released) return
       released = true
-      // The lock goes directly to the next in line, so that nobody overtakes the queue.
+      // Nobody may overtake the queue.
       const next = this.#waiting.shift()
       if (next === undefined) this.held = false
       else next()

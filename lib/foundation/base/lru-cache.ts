@@ -1,14 +1,12 @@
 /**
- * A bounded cache of recently used entries in two generations. A full young generation becomes the old one, whose entries are dropped
- * unless they are used again. So a hit costs one look-up, and entries in constant use stay. The cache is bounded by number, and by weight
- * where clients decide how large an entry is.
+ * A cache in two generations. A full young one replaces the old one, whose unused entries are dropped. A hit costs one look-up. Bounded by
+ * number, and by weight where clients decide about sizes.
  */
 
-/** The limit of the entries' weight together, and the weight of one. */
 interface Weights<T> {
-  /** Bytes that are always kept; the cache holds at most twice as many. A heavier single entry is not kept. */
+  /** Always kept; the cache holds up to twice as many. A heavier entry is not kept. */
   readonly bytes: number
-  /** Estimates the bytes of an entry. It is called again when an entry returns from the old generation, so it should cost little. */
+  /** Called again when an entry returns from the old generation, so must be cheap. */
   readonly weigh: (value: T, key: string) => number
 }
 
@@ -17,12 +15,12 @@ export class LruCache<T> {
   readonly #weights: Weights<T> | undefined
   #young = new Map<string, T>()
   #old = new Map<string, T>()
-  /** The weight of the younger generation. */
+  /** Of the young generation. */
   #bytes = 0
 
   /**
-   * @param size number of entries that are always kept; the cache holds at most twice as many
-   * @param weights undefined: the weight is not limited
+   * @param size entries that are always kept; the cache holds up to twice as many
+   * @param weights undefined: no limit of weight
    */
   constructor(size: number, weights?: Weights<T>) {
     this.#size = size

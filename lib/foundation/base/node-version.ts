@@ -1,9 +1,9 @@
-/** Rejects a version of Node on which the drivers of the databases end the process without a word. */
+/** Rejects a Node on which database drivers silently end the process. */
 
 /** As `engines` of package.json. */
 const LEAST = [22, 17, 0]
 
-/** @throws Error for an older version than the package asks for. */
+/** @throws Error for a version that is too old */
 export function requireNode(version: string = process.versions.node): void {
   const parts = version.split('.').map(Number)
   const differing = LEAST.findIndex((least, index) => parts[index] !== least)

@@ -1,10 +1,9 @@
-/** Refused: an answer that refuses without being thrown, and takes back the transaction in which it was made. */
+/** Refused: undoes the transaction of an answer of 400 or above, without an error for the caller. */
 import type { RestResponse } from './response.ts'
 
-/** Runs work in a transaction, which an error takes back. */
 type Transact<Manager> = <T>(work: (em: Manager) => Promise<T>) => Promise<T>
 
-/** Carries such an answer out of its transaction. */
+/** Carries the answer out of its transaction. */
 export class Refused extends Error {
   readonly response: RestResponse
 
@@ -14,7 +13,6 @@ export class Refused extends Error {
   }
 }
 
-/** Answers in a transaction, which is taken back where the answer is of 400 or above. */
 export async function commitUnlessRefused<Manager>(
   transaction: Transact<Manager>,
   answer: (em: Manager) => Promise<RestResponse>,

@@ -1,4 +1,4 @@
-/** Formats a trace as a Server-Timing header, which browsers show beside a request (W3C Server Timing, section 4.1). */
+/** Formats a trace as a Server-Timing header for browsers (W3C Server Timing, section 4.1). */
 import { summarizeTimes, type Trace } from './trace.ts'
 
 export const SERVER_TIMING = 'server-timing'

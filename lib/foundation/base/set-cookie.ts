@@ -1,9 +1,9 @@
 /**
- * Set-Cookie: the one header that cannot be a list (RFC 6265bis section 3.2). An answer of the engine has one text for each header, in
- * which several cookies are joined by `, `, as `Headers.get` of fetch has them; transports send each by itself.
+ * Set-Cookie: the only header that cannot be a list (RFC 6265bis section 3.2). Joined by `, ` within the engine, like `Headers.get` of
+ * fetch; transports send each cookie by itself.
  */
 
-/** What stands between two cookies, and not in a date: a comma before the name of another one. */
+/** A comma before a name, not within a date. */
 const BETWEEN = /,\s*(?=[^\s=;,]+=)/
 
 export function joinSetCookies(cookies: readonly string[]): string {
@@ -14,7 +14,7 @@ export function splitSetCookies(header: string): string[] {
   return header.split(BETWEEN)
 }
 
-/** Returns headers as lists, each cookie by itself, where there are several; else as they are. */
+/** Returns several cookies as a list. */
 export function separateCookies(headers: Readonly<Record<string, string>>): Readonly<Record<string, string | string[]>> {
   const { 'set-cookie': cookies } = headers
   if (cookies === undefined) return headers

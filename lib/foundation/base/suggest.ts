@@ -1,13 +1,13 @@
-/** Finds the known name nearest to a misspelt one, for the hints in error texts. */
+/** Finds the nearest known name, for hints in errors. */
 import leven from 'leven'
 
 /**
- * Returns the known name nearest to `name` by edit distance, ignoring case, or undefined when none is close enough.
+ * By edit distance, ignoring case; undefined if none is close.
  *
  * @example findNearest('emial', ['email', 'name']) // 'email'
  */
 export function findNearest(name: string, known: Iterable<string>): string | undefined {
-  // A long name would make the distance costly, and is hardly a misspelling.
+  // A long name is hardly a misspelling, and costly.
   if (name.length > 100) return undefined
   const wanted = name.toLowerCase()
   let best: string | undefined
@@ -22,15 +22,15 @@ export function findNearest(name: string, known: Iterable<string>): string | und
   return best
 }
 
-/** Returns ` Did you mean "email"?`, or an empty text without a suggestion. */
+/** Returns ` Did you mean "email"?`, or an empty text. */
 export function formatHint(suggestion: string | undefined): string {
   return suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
 }
 
 /**
- * Rejects unknown names of options.
+ * Rejects unknown options.
  *
- * @param habits names of other libraries, each with the name that means the same here
+ * @param habits names of other libraries, with the names used here
  * @throws TypeError on an unknown name.
  */
 export function checkNames(given: object, known: readonly string[], where: string, habits: Readonly<Record<string, string>> = {}): void {

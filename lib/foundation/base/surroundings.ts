@@ -1,11 +1,10 @@
 /**
- * Surroundings: what the work that runs belongs to, such as a request or a transaction, whatever it calls and waits for. All of a process
- * are in one AsyncLocalStorage: Node copies the entries of all storages that an asynchronous context has ever seen each time that one is
- * entered, so with one for each engine a process with hundreds of forks would spend its time on that.
+ * Surroundings: the request or transaction of running work, across all calls and waits. One AsyncLocalStorage for the process: Node copies
+ * entries of all storages whenever a context is entered, which would take all the time of a process with hundreds of forks.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** One surrounding, and those around it. No owner has two in a chain. */
+/** An owner occurs once in a chain. */
 interface SurroundingFrame {
   readonly owner: object
   readonly value: unknown
@@ -14,25 +13,25 @@ interface SurroundingFrame {
 
 const frames = new AsyncLocalStorage<SurroundingFrame>()
 
-/** The innermost frame of work that has ended when it returns; undefined: the AsyncLocalStorage has it. */
+/** The innermost frame of synchronous work; undefined: look into the AsyncLocalStorage. */
 let now: SurroundingFrame | undefined
 
-/** As an AsyncLocalStorage of its own. */
+/** Like an AsyncLocalStorage of its own. */
 export class Surroundings<T extends object | true> {
-  /** The value of the work that runs; undefined outside of any. */
+  /** Undefined outside of any work. */
   get current(): T | undefined {
     return find(now ?? frames.getStore(), this)?.value as T | undefined
   }
 
-  /** Runs work such that all that it calls and waits for finds the value. */
+  /** All calls and waits find the value. */
   run<Result, Arguments extends unknown[]>(value: T, work: (...args: Arguments) => Result, ...args: Arguments): Result {
     const inner = this.#enter(value)
     return inner === frames.getStore() ? work(...args) : runWithin(inner, work, ...args)
   }
 
   /**
-   * Runs work such that all that it calls finds the value, without the cost of an asynchronous context. What the work leaves to be done
-   * later does not find the value, unless it begins within `keepSurroundings`.
+   * Synchronous calls find the value, without the cost of an asynchronous context. Later work finds the value only if begun within
+   * `keepSurroundings`.
    */
   runAtOnce<Result>(value: T, work: () => Result): Result {
     const before = now
@@ -44,7 +43,6 @@ export class Surroundings<T extends object | true> {
     }
   }
 
-  /** Returns the frames with one of this owner. */
   #enter(value: T): SurroundingFrame {
     const outer = now ?? frames.getStore()
     const own = find(outer, this)
@@ -53,7 +51,7 @@ export class Surroundings<T extends object | true> {
   }
 }
 
-/** Runs work that may go on later, or is not the engine's own, such that all that it calls and waits for finds what the caller finds. */
+/** For work that may wait or is not the engine's own: keeps the caller's surroundings. */
 export function keepSurroundings<Result>(work: () => Result): Result {
   return now === undefined ? work() : runWithin(now, work)
 }
@@ -78,7 +76,7 @@ function find(frame: SurroundingFrame | undefined, owner: object): SurroundingFr
   return each
 }
 
-/** The chain without one of its frames: work that begins other work for ever has no chain that grows. */
+/** Removes a frame: endless work must not grow the chain. */
 function without(left: SurroundingFrame, frame: SurroundingFrame): SurroundingFrame | undefined {
   return frame === left ? frame.outer : { ...frame, outer: without(left, frame.outer!) }
 }

@@ -1,9 +1,5 @@
-/**
- * Template tree: templates of answers as trees of keys and parts, and how a body is read by one, though the names of its resource need not
- * be known. Stands by itself, since the typed client of browsers needs no more.
- */
+/** Template tree: templates as trees; reads bodies without knowing the resource. A file of its own for the typed client in browsers. */
 
-/** The kinds of answers, with the parts that they have. */
 export const TEMPLATE_PARTS = {
   list: ['records', 'count', 'offset', 'limit', 'sort', 'filter', 'previous', 'next', 'page', 'pages', 'resource', 'success', 'timestamp'],
   record: ['record', 'resource', 'status', 'success', 'timestamp'],
@@ -12,24 +8,22 @@ export const TEMPLATE_PARTS = {
 export type TemplateKind = keyof typeof TEMPLATE_PARTS
 export type ListPart = (typeof TEMPLATE_PARTS)['list'][number]
 export type RecordPart = (typeof TEMPLATE_PARTS)['record'][number]
-/** A part of the answer to a deletion. */
 export type RemovedPart = (typeof TEMPLATE_PARTS)['removed'][number]
 export type Part = ListPart | RecordPart | RemovedPart
 
-/** The names of a resource. */
 export interface TemplateNames {
   readonly plural: string
   readonly singular: string
 }
 
-/** What a body is made of. A part that is undefined leaves its key out. */
+/** An undefined part leaves its key out. */
 export type Parts = { readonly [part in Part]?: unknown }
 
 export type Tree = readonly (readonly [key: string, part: Part | Tree])[]
 
 export const HOLES = /\{(plural|singular)\}/g
 
-/** Returns a template as a tree, whatever is in it. */
+/** Does not check the template. */
 export function toTree(template: object): Tree {
   return Object.entries(template).map(([key, part]: [string, unknown]) => [
     key,
@@ -37,10 +31,9 @@ export function toTree(template: object): Tree {
   ])
 }
 
-/** Reads the parts of a body; undefined for a body of another form. */
 export function readTemplate(template: Tree, body: unknown): Parts | undefined {
   const trees = guessNames(template, body).map(names => nameKeys(template, names))
-  // Where several names could be meant, the order of the keys tells: the engine writes that of the template.
+  // If several names fit, the order of keys decides, which the engine keeps.
   for (const tree of [...trees.filter(each => isInOrder(each, body)), ...trees]) {
     const parts: Partial<Record<Part, unknown>> = {}
     if (readTree(tree, body, parts)) return parts
@@ -48,7 +41,6 @@ export function readTemplate(template: Tree, body: unknown): Parts | undefined {
   return undefined
 }
 
-/** Returns a template with the names of a resource in its keys. */
 export function nameKeys(tree: Tree, names: TemplateNames): Tree {
   return tree.map(([key, part]) => [
     key.replaceAll(HOLES, (_, hole: keyof TemplateNames) => names[hole]),
@@ -56,7 +48,7 @@ export function nameKeys(tree: Tree, names: TemplateNames): Tree {
   ])
 }
 
-/** Parts that an answer need not have. */
+/** Parts that an answer may lack. */
 const OPTIONAL: ReadonlySet<unknown> = new Set<Part>(['status'])
 
 function readTree(tree: Tree, body: unknown, parts: Partial<Record<Part, unknown>>): boolean {
@@ -82,7 +74,7 @@ function isInOrder(tree: Tree, body: unknown): boolean {
   )
 }
 
-/** The names that the keys of a body may have in the places of holes. */
+/** Finds names for holes in the body's keys. */
 function guessNames(tree: Tree, body: unknown): TemplateNames[] {
   const found: Record<keyof TemplateNames, Set<string>> = { plural: new Set(), singular: new Set() }
   guessIn(tree, body, found)

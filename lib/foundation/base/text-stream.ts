@@ -1,7 +1,4 @@
-/**
- * Text stream: the body of an answer that is made while it is sent, piece by piece, each only when the one before has been taken. It can be
- * read once. A whole text is one that is there already, and is not JSON.
- */
+/** Text stream: a body made while it is sent, each piece after the client has taken the previous one. Can be read once. */
 export class TextStream implements AsyncIterable<string> {
   readonly #pieces: AsyncGenerator<string, void, undefined>
 
@@ -13,12 +10,11 @@ export class TextStream implements AsyncIterable<string> {
     return this.#pieces
   }
 
-  /** Returns the pieces as bytes, in UTF-8. */
+  /** In UTF-8. */
   async *bytes(): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const piece of this.#pieces) yield Buffer.from(piece)
   }
 
-  /** Returns all of it. */
   async text(): Promise<string> {
     const pieces: string[] = []
     for await (const piece of this.#pieces) pieces.push(piece)
@@ -26,7 +22,7 @@ export class TextStream implements AsyncIterable<string> {
   }
 }
 
-/** The body of an answer that is a text as it stands: a page, or a file of one. */
+/** A finished text that is not JSON: a page or a file. */
 export class WholeText extends TextStream {
   readonly whole: string
 

@@ -1,39 +1,38 @@
 /**
- * Thresholds: the sizes from which on the same answer is found in another way. What is read is the same on both sides of each; only the
- * time differs. Specs lower them (spec/helpers/low-thresholds.ts), so that small tables and short requests take both ways; nothing else
- * changes them.
+ * Thresholds: sizes above which the engine reaches the same answer in a faster way. Only specs change them
+ * (spec/helpers/low-thresholds.ts), to test both ways on small tables.
  */
 export const thresholds = {
-  /** Rows of a table from which on a page may be read and counted by one statement: two statements on fewer take no longer. */
+  /** Rows of a table. On fewer, one statement for page and count is no faster than two. */
   countedTable: 4000,
-  /** Matches that such a statement finds at most. */
+  /** Matches that this statement finds at most. */
   countedMatches: 1000,
-  /** The part of a table that may match: one row of so many. */
+  /** For this statement, one row of so many may match. */
   countedShare: 10,
-  /** The offset from which on the keys of a page are found first, then its rows. */
+  /** From here on, keys are found before rows. */
   deepOffset: 1000,
-  /** Values of one filter beyond which they are one parameter: the parameters of a statement are limited. */
+  /** Longer lists become one parameter: a statement's parameters are limited. */
   listedValues: 32,
-  /** Patterns of one filter beyond which one function matches them: as many comparisons would be more than a statement takes. */
+  /** More patterns are matched by one function: a statement's comparisons are limited. */
   patterns: 8,
-  /** Conditions beyond which they are joined by halves: a parser nests what stands in a row as deep as it is long. */
+  /** More conditions are joined by halves: a parser nests a row as deep as the row is long. */
   joined: 64,
-  /** Characters of a text times characters of a piece up to which any search is quick. */
+  /** Characters of a text times characters of a piece: up to here, any search is quick. */
   quickSearch: 1_000_000,
-  /** Records that are built between two looks at the deadline. */
+  /** Between two checks of the deadline. */
   recordsInTurn: 1000,
-  /** The rows that one statement inserts at most. */
+  /** Maximum of rows for one statement. */
   insertedRows: 64,
-  /** The values that one statement inserts at most. */
+  /** Maximum of values for one statement. */
   insertedValues: 2000,
-  /** Rows up to which there is a statement for each number of them, beyond for each power of two: clients decide how many there are. */
+  /** Above, statements exist for powers of two alone, since clients decide about the number of rows. */
   insertedEach: 8,
-  /** Keys that are looked up by one statement of a link to a unique value. */
+  /** Keys for one look-up of links to a unique value. */
   lookedUp: 10_000,
-  /** Characters of a query up to which it is kept parsed: a longer one has values that hardly come twice. */
+  /** In characters: longer queries hardly repeat. */
   keptQuery: 300,
-  /** Estimated bytes of plans that are kept: one that has been dropped is made again. */
+  /** Estimated bytes of cached plans. */
   planBytes: 32 << 20,
-  /** Characters from which on a JSON text is kept beside what was parsed of it: a shorter one is checked and copied in no time. */
+  /** In characters: shorter JSON is quickly checked and copied. */
   keptJson: 4096,
 }

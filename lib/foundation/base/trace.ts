@@ -1,36 +1,30 @@
-/**
- * Measures the stages of one request. At every moment the request is at one stage, so the times of the stages add up to the total. A
- * statement interrupts the stage that runs it. Nothing is measured without being requested.
- */
+/** Measures the stages of a request on demand. A request is always at one stage, so times add up to the total. */
 import { chain, type Awaitable } from './awaitable.ts'
 import { Surroundings } from './surroundings.ts'
 
 /**
- * The measured stages: `fault` (injected by a test), `parse`, `auth` (the token), `resolve` (path and parameters), `access` (access
- * functions and scopes), `handler` (custom routes, and wrappers of resources), `lock` (waiting for another request's write), `validate`
- * (the body, and the checks that need the database), `plan`, `sql`, `write` (MikroORM's unit of work), `render` (records, and the
- * envelope).
+ * `fault` (of a test), `parse`, `auth` (the token), `resolve` (path and parameters), `access` (rules and scopes), `handler` (custom routes,
+ * wrappers), `lock` (waiting for another write), `validate` (the body, and checks by the database), `plan`, `sql`, `write` (MikroORM's unit
+ * of work), `render` (records and envelope).
  */
 type Stage = 'fault' | 'parse' | 'auth' | 'resolve' | 'access' | 'handler' | 'lock' | 'validate' | 'plan' | 'sql' | 'write' | 'render'
 
-/** A statement that a request has run. */
 export interface RunStatement {
   readonly sql: string
   readonly parameters: readonly unknown[]
   /** Milliseconds. */
   readonly duration: number
-  /** Rows that it returned or changed. Undefined when it failed. */
+  /** Rows returned or changed. Undefined when the statement failed. */
   readonly rows: number | undefined
 }
 
 export class Trace {
-  /** Number of the statements that have run. */
   count = 0
-  /** Whether all plans came from the cache. Undefined while none was needed. */
+  /** Whether all plans came from the cache. Undefined without plans. */
   cached: boolean | undefined
-  /** The statements themselves, if they are kept. */
+  /** Undefined: statements are only counted. */
   readonly statements: RunStatement[] | undefined
-  /** By which ways the request has written, in sentences, where statements are kept. */
+  /** How the request has written, if statements are kept. */
   readonly ways: string[] = []
   readonly #begun = performance.now()
   #since = this.#begun
@@ -38,7 +32,7 @@ export class Trace {
   readonly #spent = new Map<Stage, number>()
   #total: number | undefined
 
-  /** Whether the journal records the requests that hooks make in this one. */
+  /** Whether the journal records inner requests of hooks. */
   readonly isRecorded: boolean
 
   /** @param keeps whether statements are kept, or only counted */
@@ -47,17 +41,16 @@ export class Trace {
     this.isRecorded = isRecorded
   }
 
-  /** Whether the request has been answered. */
   get ended(): boolean {
     return this.#total !== undefined
   }
 
-  /** Milliseconds from the beginning to the answer, or to now. */
+  /** Milliseconds to the answer, or to now. */
   get total(): number {
     return this.#total ?? performance.now() - this.#begun
   }
 
-  /** Milliseconds by stage, in the order in which the request reached them. */
+  /** Milliseconds, in order. */
   get spent(): ReadonlyMap<Stage, number> {
     return this.#spent
   }
@@ -66,7 +59,7 @@ export class Trace {
     return this.#stage
   }
 
-  /** Moves the request to a stage. Returns the stage before, for the way back. */
+  /** Returns the stage before. */
   enter(stage: Stage): Stage {
     const before = this.#stage
     if (stage !== before) {
@@ -76,7 +69,6 @@ export class Trace {
     return before
   }
 
-  /** Moves it back to the stage before, when work is done. */
   goBack<T>(before: Stage, work: Awaitable<T>): Awaitable<T> {
     return chain(work, result => {
       this.enter(before)
@@ -93,7 +85,6 @@ export class Trace {
     this.cached = cached && this.cached !== false
   }
 
-  /** Runs a statement and measures it. */
   statement<T>(sql: string, parameters: readonly unknown[], rowsOf: (result: T) => number, run: () => T): T {
     const before = this.enter('sql')
     const begun = performance.now()
@@ -122,24 +113,22 @@ export class Trace {
   }
 }
 
-/** Returns the milliseconds by stage, rounded down to the microsecond, so that they never add up to more than the total. */
+/** Rounds down to microseconds, so that the sum never exceeds the total. */
 export function summarizeTimes({ spent }: Trace): Record<string, number> {
   return Object.fromEntries([...spent].map(([stage, duration]) => [stage, Math.floor(duration * 1000) / 1000]))
 }
 
-/** The traces of the requests that run in one engine. */
 export class Traces {
   readonly #running = new Surroundings<Trace>()
   readonly #whenUsed: () => void
-  /** Whether any request has been traced. */
   isUsed = false
 
-  /** @param whenUsed is called before the first request is traced */
+  /** @param whenUsed called before the first traced request */
   constructor(whenUsed: () => void) {
     this.#whenUsed = whenUsed
   }
 
-  /** The trace of the running request, if it has one and is not answered yet. */
+  /** Undefined after the answer. */
   get current(): Trace | undefined {
     const trace = this.#running.current
     return trace?.ended === true ? undefined : trace

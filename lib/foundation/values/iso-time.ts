@@ -1,16 +1,16 @@
-/** Formats milliseconds since 1970 as ISO 8601 text (UTC, milliseconds, `Z`), and parses the usual forms of such texts. */
+/** Formats milliseconds since 1970 as ISO 8601 (UTC, milliseconds, `Z`), and parses the usual forms. */
 import { DAY_MS } from '../base/clock.ts'
 
-/** The parts of a time of day, each with the character behind it: short texts are joined faster than long ones. */
+/** With the character behind: short texts are joined faster. */
 const HOURS = listParts(24, 2, ':')
 const MINUTES = listParts(60, 2, ':')
 const SECONDS = listParts(60, 2, '.')
 const MILLISECONDS = listParts(1000, 3, 'Z')
 const dates = new Map<number, string>()
 
-/** Formats milliseconds since 1970. Date parts are cached: the records of a page have few different days, and Date is slow. */
+/** Caches dates: a page has few days, and Date is slow. */
 export function formatIso(time: number): string {
-  // A day number needs whole milliseconds: -5e-324 would belong to none.
+  // -5e-324 would belong to no day.
   const milliseconds = Math.floor(time)
   const day = Math.floor(milliseconds / DAY_MS)
   let date = dates.get(day)
@@ -32,9 +32,9 @@ function listParts(count: number, digits: number, end: string): string[] {
 }
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/
-/** A time of day; seconds may be left out. */
+/** A time of day; seconds are optional. */
 export const TIME = /^([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?$/
-/** RFC 3339 with some freedoms of ISO 8601: without a time it is midnight, without an offset UTC, and seconds may be left out. */
+/** RFC 3339 with freedoms of ISO 8601: time, seconds and offset are optional (midnight, UTC). */
 const DATETIME = /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/
 
 const MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -49,15 +49,15 @@ function isInMonth(day: number, month: number, year: number): boolean {
   return day >= 1 && day <= (month === 2 && isLeap ? 29 : (MONTHS[month - 1] ?? 0))
 }
 
-/** Parses a date-time that another program has written: its zone may be called UTC or GMT, and stand apart. */
+/** The zone of another program may be UTC or GMT, and stand apart. */
 export function parseLenientDatetime(text: string): number | undefined {
   return parseDatetime(text.replace(/ ?(?:UTC|GMT)$/, 'Z').replace(/ (?=Z|[+-]\d\d(?::?\d\d)?$)/, ''))
 }
 
-/** A date-time as JSON.stringify writes a Date, which is what most clients send, on a day that each month has: no more is to check. */
+/** A Date by JSON.stringify, on a day of every month: most clients send these, and no check is left. */
 const EXACT = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 
-/** Parses a date-time to milliseconds since 1970. Finer digits are cut off, because a JavaScript Date has none. */
+/** Cuts off finer digits, which a Date lacks. */
 export function parseDatetime(text: string): number | undefined {
   if (EXACT.test(text)) return Date.parse(text)
   const match = DATETIME.exec(text)

@@ -1,11 +1,10 @@
 /**
- * The scalar types of attributes, and the conversion of their values between text (path, query), JSON (body), entities and the engine.
- * The engine holds a value as MikroORM's property does, except that a date-time is milliseconds since 1970. How a database stores values
- * is the dialect's business, except for arrays and custom types (see Codec).
+ * The scalar types of attributes, and conversions between text (path, query), JSON (body), entities and the engine. Values in the engine
+ * are those of MikroORM's properties, but date-times are milliseconds since 1970. Dialects convert stored values, except for arrays and
+ * custom types (see Codec).
  */
 import { TIME, parseDatetime, isCalendarDate, formatIso } from './iso-time.ts'
 
-/** The kinds of scalar values an attribute can have. */
 export type ScalarKind =
   | 'integer'
   | 'bigint'
@@ -29,72 +28,63 @@ export type ScalarKind =
   | 'any'
 
 /**
- * Converts the values of a type that only the application's code knows. The engine holds them as the database stores them, because that
- * form is compared. Each function returns undefined for a value that is not of the type.
+ * Converts values of the application's own types. The engine holds stored values, which are compared. Functions return undefined for values
+ * of other types.
  */
 export interface Codec {
   /** The JSON form of a stored value. */
   readonly toJson: (stored: unknown) => unknown
-  /** The stored value of a JSON value, or of the text of a filter. */
   readonly fromJson: (json: unknown) => ScalarValue | undefined
   readonly fromText: (text: string) => ScalarValue | undefined
-  /** Convert between the stored value and the property of an entity. */
+  /** Convert between stored values and entities' properties. */
   readonly toProperty: (stored: unknown) => unknown
   readonly fromProperty: (value: unknown) => ScalarValue | undefined
-  /** Wrap the column where it is read, and a parameter that it is compared with, in SQL. */
+  /** Wrap a column that is read, and a parameter that is compared, in SQL. */
   readonly selectSql?: (column: string) => string
   readonly compareSql?: (placeholder: string) => string
-  /** Whether stored values are 64-bit integers, which a JavaScript number may not hold exactly. */
+  /** Stored as 64-bit integers, which a JavaScript number may not hold exactly. */
   readonly exact?: boolean
 }
 
-/** The type of a scalar attribute, as the model declares it. */
 export interface ScalarType {
   readonly kind: ScalarKind
-  /** For bigint and decimal: rendered as a JSON number instead of a string (MikroORM's number mode). */
+  /** For bigint and decimal: a JSON number, not a string (MikroORM's number mode). */
   readonly asNumber?: boolean
-  /** For bigint: the entity holds it as a string (MikroORM's string mode). */
+  /** For bigint: a string in entities (MikroORM's string mode). */
   readonly asText?: boolean
-  /** For decimal: total digits, and digits after the point. Unset means unconstrained. */
+  /** For decimal. Undefined: unlimited. */
   readonly precision?: number
   readonly scale?: number
-  /** For text: longest allowed length, in characters (code points). */
+  /** For text: maximum of characters (code points). */
   readonly length?: number
-  /** For enums, and arrays of them: the allowed values. */
+  /** For enums, and arrays of enums. */
   readonly items?: readonly (string | number)[]
   /** For arrays and custom types. */
   readonly codec?: Codec
-  /** For custom types: the JSON type of their values, where the model says it. */
+  /** For custom types: the JSON type of values, if the model says so. */
   readonly json?: 'string' | 'number' | 'boolean'
-  /**
-   * The type of the column, where that is not the usual one of the kind (`inet` for a text): a database with strict types compares it in a
-   * form of its own.
-   */
+  /** An unusual type (`inet` for a text), which a strict database compares in a form of its own. */
   readonly column?: string
-  /**
-   * Whether the type was read from a file, which may hold any value. Values of another type are shown as they are; entities hold stored
-   * values.
-   */
+  /** For files without entities: the column may hold any value, shown as it is. Entities hold stored values. */
   readonly loose?: boolean
-  /** For numbers: whether other programs may write the column, which may hold integers beyond 2^53 and texts then. */
+  /** For numbers that other programs may write, also texts and integers beyond 2^53. */
   readonly ofFile?: boolean
-  /** For keys of a file: whether a row may have a value of another type, as `A12` in a column of integers. A rowid cannot. */
+  /** For keys of files: rows may have values of other types, such as `A12` among integers. A rowid cannot. */
   readonly strays?: boolean
-  /** For loose types: returns the stored form of a value, which entities hold. */
+  /** For loose types: the stored form of a value. */
   readonly toStored?: (value: unknown) => unknown
-  /** For text: whether the column compares by its own collation, where the engine compares by code point. */
+  /** For text: the column compares by its own collation, not by code point. */
   readonly collated?: boolean
 }
 
-/** A value of a scalar attribute, never null. */
+/** Never null. */
 export type ScalarValue = string | number | bigint | boolean | Uint8Array | object
 
-/** Whether the column of a value may hold what its type does not say: it is read from a file, or one of numbers in a file. */
+/** Whether the column may hold values of other types. */
 export function mayHoldAny({ loose, ofFile }: ScalarType): boolean {
   return loose === true || ofFile === true
 }
 
-/** Describes a value of the type for error texts. */
 export function describeScalar(type: ScalarType): string {
   if (type.kind === 'array') return type.items === undefined ? 'an array of plain values' : `an array of ${describeItems(type.items)}`
   if (type.items !== undefined) return `one of ${describeItems(type.items)}`
@@ -150,7 +140,7 @@ const INT64_MAX = 2n ** 63n - 1n
 
 function parseInteger(text: string): number | undefined {
   const value = Number(text)
-  // No other form than the plain decimal digits is taken.
+  // Takes plain decimal digits alone.
   return Number.isSafeInteger(value) && String(value) === text ? value : undefined
 }
 
@@ -160,7 +150,7 @@ function parseBigint(text: string): bigint | undefined {
   return value >= INT64_MIN && value <= INT64_MAX ? value : undefined
 }
 
-/** Parses an integer of a file beyond 2^53, where a JSON number is not exact and the API shows a text. */
+/** Integers beyond 2^53 are texts in the API. */
 function parseLongInteger(text: string, type: ScalarType): bigint | undefined {
   return mayHoldAny(type) && type.items === undefined && parseInteger(text) === undefined ? parseBigint(text) : undefined
 }
@@ -179,7 +169,7 @@ function parseDecimal(text: string, type: ScalarType): string | undefined {
   return text
 }
 
-/** Counts the characters (code points) of a text, as databases do. */
+/** Counts characters as databases do: code points. */
 export function countCharacters(text: string): number {
   let count = 0
   for (let index = 0; index < text.length; index++) {
@@ -197,10 +187,7 @@ function keepIfAllowed<T extends string | number>(value: T | undefined, type: Sc
   return value === undefined || type.items === undefined || type.items.includes(value) ? value : undefined
 }
 
-/**
- * Parses a text of a path or query. Returns undefined when it is not of the type. The length of the attribute is not checked: a filter by
- * a longer text finds nothing.
- */
+/** Parses a text of a path or query. Does not check the length: a filter by a longer text finds nothing. */
 export function parseScalar(text: string, type: ScalarType): ScalarValue | undefined {
   switch (type.kind) {
     case 'integer':
@@ -213,7 +200,7 @@ export function parseScalar(text: string, type: ScalarType): ScalarValue | undef
       return Number.isFinite(value) ? keepIfAllowed(value, type) : undefined
     }
     case 'decimal':
-      // A number with too many digits is a valid decimal that equals no stored one.
+      // A number with too many digits is valid, and equals no stored decimal.
       return parseDecimal(text, { kind: 'decimal' }) ?? (NUMBER.test(text) && String(Number(text)) === text ? text : undefined)
     case 'text':
       return keepIfAllowed(text, type)
@@ -239,9 +226,7 @@ export function parseScalar(text: string, type: ScalarType): ScalarValue | undef
   }
 }
 
-/**
- * Reads a JSON value of a body. Returns undefined when it is not of the type. The caller checks the length of a text (`countCharacters`).
- */
+/** Reads a JSON value of a body. The caller checks the length of a text (`countCharacters`). */
 export function readScalar(json: unknown, type: ScalarType): ScalarValue | undefined {
   switch (type.kind) {
     case 'integer':
@@ -280,23 +265,22 @@ export function readScalar(json: unknown, type: ScalarType): ScalarValue | undef
   }
 }
 
-/** Whether the values of a type have an order, so that `>=`, `<=`, `>`, `<` and sorting make sense. */
+/** Whether `>=`, `<=`, `>`, `<` and sorting make sense. */
 export function isOrdered(type: ScalarType): boolean {
   return type.kind !== 'json' && type.kind !== 'blob' && type.kind !== 'array'
 }
 
-/** Whether the values of a type are text, so that wildcards and `~=` make sense. */
+/** Whether wildcards and `~=` make sense. */
 export function isText(type: ScalarType): boolean {
   return type.kind === 'text' || type.kind === 'jsonValue' || type.kind === 'any'
 }
 
-/** Parses a JSON number. An integer beyond 2^53 keeps all its digits. */
+/** An integer beyond 2^53 keeps its digits. */
 export function parseNumber(text: string): number | bigint | undefined {
   if (INTEGER.test(text)) return parseInteger(text) ?? parseBigint(text)
   return NUMBER.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined
 }
 
-/** Formats a value of the engine as JSON. */
 export function formatScalar(value: unknown, type: ScalarType): unknown {
   switch (type.kind) {
     case 'datetime':
@@ -311,7 +295,7 @@ export function formatScalar(value: unknown, type: ScalarType): unknown {
   }
 }
 
-/** Converts a value of the engine to that of an entity's property. */
+/** From the engine to an entity. */
 export function toProperty(value: unknown, type: ScalarType): unknown {
   if (value === null) return null
   if (type.toStored !== undefined) return type.toStored(value)
@@ -330,7 +314,7 @@ export function toProperty(value: unknown, type: ScalarType): unknown {
   }
 }
 
-/** Converts the value of an entity's property to that of the engine. */
+/** From an entity to the engine. */
 export function fromProperty(value: unknown, type: ScalarType): ScalarValue {
   switch (type.kind) {
     case 'bigint':
@@ -347,7 +331,7 @@ export function fromProperty(value: unknown, type: ScalarType): ScalarValue {
   }
 }
 
-/** Compares two values of one type of JavaScript, texts by code unit. */
+/** Texts compare by code unit. */
 export function compareOrdered<T extends ScalarValue>(a: T, b: T): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -7,11 +7,14 @@ import type { QueryValue } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
 import type { StandardSchema } from './value-schema.ts'
 
-/** Names of an entity's properties. */
-export type PropertyName<E> = Exclude<keyof E & string, `__${string}`>
+/**
+ * Names of an entity's properties. Distributes over the names, so that tsc answers a misspelt name with `"email" | "name"`, and not with
+ * the whole type of the entity.
+ */
+export type PropertyName<E, Name = keyof E> = Name extends string ? (Name extends `__${string}` ? never : Name) : never
 
 /** A dotted path of relations, which begins with a property of the entity. */
-export type RelationPath<E> = PropertyName<E> | `${PropertyName<E>}.${string}`
+export type RelationPath<E, Name = PropertyName<E>> = Name extends string ? Name | `${Name}.${string}` : never
 
 /** The JSON form of a property's value, as a renderer is given it. */
 export type JsonOf<V> = V extends Date | bigint | Uint8Array

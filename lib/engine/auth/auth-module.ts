@@ -67,10 +67,14 @@ export interface AuthOptions<E extends object = any> {
   readonly public?: readonly string[]
 }
 
-/** The names of properties are those of the entity, unless a check of the application's own knows others. */
-export type NamedProperties<E> =
-  | { readonly authenticate: NonNullable<AuthOptions['authenticate']> }
-  | { readonly identifier?: PropertyName<E>; readonly password?: PropertyName<E>; readonly authenticate?: undefined }
+/**
+ * Options whose `identifier` and `password` are properties of the entity. An `authenticate` may know other names, so `auth` has an overload
+ * with `authenticate` before this one: tsc then answers a misspelt name with one short line, that of the last overload.
+ */
+export interface NamedAuthOptions<E extends object> extends Omit<AuthOptions<E>, 'identifier' | 'password'> {
+  readonly identifier?: PropertyName<E>
+  readonly password?: PropertyName<E>
+}
 
 /** The authentication module, for the option `auth`. */
 export interface AuthModule {

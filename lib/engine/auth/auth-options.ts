@@ -5,7 +5,7 @@
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { readCookie } from './cookies.ts'
 import { readSessionPaths } from '../../records/request/session-paths.ts'
-import type { AuthModule, AuthOptions, NamedProperties } from './auth-module.ts'
+import type { AuthModule, AuthOptions, NamedAuthOptions } from './auth-module.ts'
 
 const OPTIONS = [
   'entity',
@@ -41,7 +41,9 @@ const HABITS: Readonly<Record<string, string>> = {
  * @throws TypeError, RangeError for options that are unknown or not of their form.
  * @example RestEngine.create({ entities, auth: auth({ entity: User, public: ['GET /v1/posts*'] }) })
  */
-export function auth<E extends object>(options: AuthOptions<E> & NamedProperties<E>): AuthModule {
+export function auth<E extends object>(options: AuthOptions<E> & Required<Pick<AuthOptions<E>, 'authenticate'>>): AuthModule
+export function auth<E extends object>(options: NamedAuthOptions<E>): AuthModule
+export function auth(options: AuthOptions): AuthModule {
   const isEntity = typeof options === 'function' || '_meta' in ((options as object | null | undefined) ?? {})
   if (typeof options !== 'object' || options === null || isEntity)
     throw new TypeError('auth: the options must be an object: { entity: User }.')

@@ -374,6 +374,34 @@ describe('An odd JSON file', () => {
       assert.ok((command.stderr + command.stdout).includes(note), note)
   })
 
+  it('is printed without what controls a terminal', async () => {
+    const key = 'k\u001b[31m\u009b2J\u0007'
+    await writeFile(
+      join(folder, 'escape.json'),
+      JSON.stringify({
+        a: [
+          { id: 1, [key]: key },
+          { id: 1, [key]: 1 },
+        ],
+        [key]: [{ id: 2 }],
+      }),
+    )
+    const answers = runAll(folder, [
+      ['escape.json', '--get', '/v1/a'],
+      ['escape.json', '--strict', '--get', '/v1/a'],
+      ['escape.json', '--id', key, '--get', `/v1/${key}`],
+      ['escape.json', '--diagram', '-'],
+    ])
+    await using command = new Command(folder, 'escape.json', '--port', '0')
+    await command.origin()
+    await command.stop()
+    // oxlint-disable-next-line no-control-regex -- these are what is looked for
+    const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
+    for (const { stdout, stderr } of [...answers, command]) assert.doesNotMatch(stdout + stderr, control)
+    // What is printed is the answer all the same.
+    assert.equal((JSON.parse(answers[0]!.stdout) as { a: Json[] }).a[0]![key], key)
+  })
+
   it('is refused as a seed where it holds numbers of too many digits', async () => {
     await writeFile(join(folder, 'seed.json'), '{ "users": [{ "name": "Ann", "age": 4634343214213523454 }] }')
     const [seeded] = runAll(folder, [['--seed', 'seed.json', '--get', '/v1/users']])

@@ -1,4 +1,5 @@
 /** The error that ends the command with one line on standard error and an exit code. */
+import { escapeControls } from './explanation-text.ts'
 
 /** A wrong command line (exit code 2), or a command that cannot be carried out (1). */
 export class CommandError extends Error {
@@ -16,8 +17,7 @@ export function misuse(text: string): CommandError {
   return new CommandError(text, 2)
 }
 
-/** Formats any thrown value in one line. */
+/** Formats any thrown value in one line. It may name what a file holds. */
 export function oneLine(error: unknown): string {
-  const text = error instanceof Error ? error.message || error.name : String(error)
-  return text.replaceAll(/\s+/g, ' ').trim()
+  return escapeControls(error instanceof Error ? error.message || error.name : String(error)).trim()
 }

@@ -5,6 +5,7 @@ import { findOddities, parseLong, type JsonFinding } from '../../foundation/base
 import { infer, type InferOptions } from '../../model/json-model/infer.ts'
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
 import { CommandError } from './command-error.ts'
+import { escapeControls } from './explanation-text.ts'
 import { dropByteOrderMark, parseJson } from './json-text.ts'
 
 // Size in bytes from which the command prints its progress.
@@ -97,7 +98,9 @@ export function formatInference({ collections }: JsonFile): string[] {
     ] as const
   })
   const [names, counts] = [0, 1].map(column => Math.max(...rows.map(row => row[column as 0].length)))
-  return rows.map(([name, count, attributes]) => `  ${name.padEnd(names ?? 0)}  ${count.padStart(counts ?? 0)}  ${attributes}`)
+  return rows.map(
+    ([name, count, attributes]) => `  ${name.padEnd(names ?? 0)}  ${count.padStart(counts ?? 0)}  ${escapeControls(attributes)}`,
+  )
 }
 
 function describe(attribute: InferredAttribute, { idType, hasIds }: InferredCollection): string {

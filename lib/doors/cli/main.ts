@@ -217,10 +217,15 @@ async function get(
   return await print(`${JSON.stringify(body, undefined, 2)}\n`, status >= 200 && status < 300 ? 0 : 1)
 }
 
+/** What controls a terminal. JSON has only those of the second half, for which it may have an escape sequence, too. */
+// oxlint-disable-next-line no-control-regex -- these are what is looked for
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+
 /** Prints a text and waits until it is written, because buffered text is lost when the process exits. */
 function print(text: string, exitCode: number): Promise<number> {
+  const shown = text.replaceAll(CONTROLS, control => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return new Promise(resolve => {
-    process.stdout.write(text, () => resolve(exitCode))
+    process.stdout.write(shown, () => resolve(exitCode))
   })
 }
 

@@ -156,19 +156,19 @@ function printWelcome(
   })
   const notes = formatNotes(engine)
   const lines = [
-    `${styleText('bold', 'mikro-rest')} serves ${title} at ${styleText('cyan', origin)}`,
+    `${styleText('bold', 'mikro-rest')} serves ${escapeControls(title)} at ${styleText('cyan', origin)}`,
     ...(workbench === true ? [`Workbench: ${styleText('cyan', `${origin}${engine.base}/${WORKBENCH}`)}`] : []),
     // A resource or a route of the name comes before the page.
     ...(folder === undefined ? [] : [`Files of ${escapeControls(folder)}: ${styleText('cyan', origin)}`]),
     ...(internalsOf(engine).owns(`/${DOCS}`, false) ? [] : [`Documentation: ${styleText('cyan', `${origin}${engine.base}/${DOCS}`)}`]),
     '',
-    ...(json === undefined ? [] : [`Inferred from ${json.name}:`, ...formatInference(json), '']),
+    ...(json === undefined ? [] : [`Inferred from ${escapeControls(json.name)}:`, ...formatInference(json), '']),
     ...(notes.length === 0 ? [] : [...notes.map(note => `  ${note}`), '']),
     'Resources:',
-    ...resources.map(path => `  ${path}`),
+    ...resources.map(path => `  ${escapeControls(path)}`),
     '',
     'Try:',
-    ...requests.map(path => `  curl '${origin}${path}'`),
+    ...requests.map(path => `  curl '${origin}${escapeControls(path)}'`),
     ...(testControls
       ? ['', 'Test controls, open to every client of this address:', `  curl '${origin}${engine.base}/${TEST_CONTROLS}'`]
       : []),

@@ -62,12 +62,20 @@ export interface TableMapping {
   readonly order: { readonly names: readonly string[]; readonly property: object } | undefined
 }
 
-/** Takes the columns of a table for its key where it declares none, but all of them together are unique and none is NULL. */
+/**
+ * Finds the key of a table that declares none: all columns, where all together are unique, or the first column that is unique by itself, as
+ * Rails makes tables by `id: false`. None of them is NULL.
+ */
 export function completeKey<T extends Table>(table: T): T {
-  const names = table.columns.map(({ name }) => name)
-  if (table.key.length > 0 || !table.columns.every(({ notNull, generated }) => notNull && !generated)) return table
-  const isUnique = table.uniques.some(set => set.length === names.length)
-  return isUnique ? { ...table, key: names, uniques: table.uniques.filter(set => set.length < names.length) } : table
+  const { columns, uniques } = table
+  if (table.key.length > 0) return table
+  const given = columns.filter(({ notNull, generated }) => notNull && !generated).map(({ name }) => name)
+  const isUnique = (key: readonly string[]): boolean =>
+    uniques.some(set => set.length === key.length && set.every(name => key.includes(name)))
+  const key = given.length === columns.length && isUnique(given) ? given : given.filter(name => isUnique([name])).slice(0, 1)
+  return key.length === 0
+    ? table
+    : { ...table, key, uniques: uniques.filter(set => set.length !== key.length || set.some(name => !key.includes(name))) }
 }
 
 /**

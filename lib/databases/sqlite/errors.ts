@@ -41,7 +41,7 @@ export function failure(error: unknown): DatabaseFailure | undefined {
 
 /** SQLite names the columns in the text of its error, and nowhere else. */
 export function violation(error: Error): { table: string; columns: string[] } | undefined {
-  const match = /(?:UNIQUE|NOT NULL) constraint failed: (.+)$/m.exec(error.message)
+  const match = /(?:UNIQUE|NOT NULL|FOREIGN KEY) constraint failed: (.+)$/m.exec(error.message)
   if (match === null) return undefined
   const names = match[1]!.split(', ').map(item => item.split('.'))
   return { table: names[0]![0]!, columns: names.map(([, column]) => column ?? '') }

@@ -152,7 +152,10 @@ function describeBrokenCheck(error: unknown, drafts: RecordDrafts, dialect: Dial
  * Returns the error of a broken foreign key with the links that have a default, which no record may have. Other errors stay as they are.
  */
 function describeMissingDefault(error: unknown, { all }: RecordDrafts): unknown {
-  if (!(error instanceof RestError) || error.code !== 'owner_required') return error
+  const isKey =
+    error instanceof RestError &&
+    (error.code === 'owner_required' || error.errors?.some(({ code }) => code === 'reference_not_found') === true)
+  if (!isKey) return error
   const places = all.flatMap(({ resource, body, path, implied }) =>
     resource.attributes.flatMap(each => {
       const isLeft = each.kind === 'toOne' && each.owner && !each.nullable && !each.required && !each.readOnly

@@ -63,13 +63,14 @@ export function translateDatabaseError(error: unknown, dialect: Dialect, model: 
     })
   }
   if (error instanceof ForeignKeyConstraintViolationException || dialect.breaksReference(error)) {
-    return restError(
-      'owner_required',
-      `Records refer to each other, and one of them would be left without what it needs${describeBeside(model)}.`,
-      {
-        cause: error,
-      },
-    )
+    const errors = violated(error, dialect, model).map((attribute): FieldError => ({
+      code: 'reference_not_found',
+      detail: `"${attribute}" names what is not there.`,
+      attribute,
+    }))
+    if (errors.length > 0) return restError('validation_failed', errors.map(({ detail }) => detail).join(' '), { errors, cause: error })
+    const why = 'it names a record that is not there, or would leave others without one that they need'
+    return restError('owner_required', `A foreign key of the database refuses it: ${why}${describeBeside(model)}.`, { cause: error })
   }
   if (error instanceof UniqueConstraintViolationException || error instanceof NotNullConstraintViolationException) {
     const unique = error instanceof UniqueConstraintViolationException

@@ -141,7 +141,7 @@ export function violation(error: Error): { schema?: string; table: string; colum
   if (table === undefined) return undefined
   const place = schema === undefined ? { table } : { schema, table }
   if (code === '23502') return { ...place, columns: column === undefined ? [] : [column] }
-  if (code !== '23505') return undefined
+  if (code !== '23505' && (code !== '23503' || !detail.includes(' is not present in '))) return undefined
   const key = /\((.+?)\)=\(/s.exec(detail)?.[1] ?? ''
   return {
     ...place,

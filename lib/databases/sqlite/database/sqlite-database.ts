@@ -9,9 +9,9 @@ import type { SqlFunctions } from '../../../records/database/world-store.ts'
 import { addForeignFunctions } from './foreign-functions.ts'
 import { likeFunction } from '../sql/match-like.ts'
 import { jsonFunction, matchFunction, momentFunction, roundedFunction, timeFunction } from '../sql/match.ts'
+import { nameBroken } from './broken-columns.ts'
 import { isBrokenKey } from './broken-keys.ts'
 import { FileIdentity } from './file-identity.ts'
-import { nameIndexed } from './indexed-columns.ts'
 import { ReachableCounter } from './count-reachable.ts'
 import { name } from '../../sql/sql.ts'
 import { followTime } from './time-functions.ts'
@@ -97,7 +97,7 @@ export class PreparedQuery {
       // Without a spread, `begin` and `commit` cost a quarter less.
       return parameters.length === 0 ? this.#statement.run() : this.#statement.run(...parameters)
     } catch (error) {
-      throw nameIndexed(error, this.#statement.database)
+      throw nameBroken(error, this.#statement, parameters)
     }
   }
 
@@ -106,7 +106,7 @@ export class PreparedQuery {
       const rows = this.#statement.all(...parameters) as unknown[][]
       return rows.map(row => this.#object(row))
     } catch (error) {
-      throw nameIndexed(error, this.#statement.database)
+      throw nameBroken(error, this.#statement, parameters)
     }
   }
 

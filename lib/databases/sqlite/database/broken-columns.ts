@@ -1,0 +1,66 @@
+/**
+ * Broken columns: what a broken constraint is about where SQLite does not say so: of a unique index by an expression, as `lower(name)`, it
+ * names the index alone, and of a foreign key nothing. Takes such an error, gives it with the columns in its text.
+ */
+import type Database from 'better-sqlite3'
+import { name as quoted } from '../../sql/sql.ts'
+
+const BY_INDEX = /UNIQUE constraint failed: index '(.+)'$/
+
+const BY_KEY = 'FOREIGN KEY constraint failed'
+const WRITES = /^(?:insert into "([^"]+)" \(([^)]*)\) values \(\?(?:, \?)*\)|update "([^"]+)" set (.*?) where )/
+const SETS = /"([^"]+)"(?: = \?)?/g
+
+/** Finds the columns of a row that link a record which is not there; undefined where all of them lead to one. */
+function findLost(db: Database.Database, sql: string, parameters: readonly unknown[]): string | undefined {
+  const [, into, names, changed, sets] = WRITES.exec(sql) ?? []
+  const table = into ?? changed
+  if (table === undefined) return undefined
+  const written = new Map([...(names ?? sets ?? '').matchAll(SETS)].map(([, column], index) => [column!.toLowerCase(), parameters[index]]))
+  const keys = db.prepare('select id, "table", "from", "to" from pragma_foreign_key_list(?)').all(table) as ForeignColumn[]
+  for (const parts of Map.groupBy(keys, ({ id }) => id).values()) {
+    const values = parts.map(({ from }) => written.get(from.toLowerCase()))
+    if (values.some(value => value === undefined || value === null) || parts.some(({ to }) => to === null)) continue
+    const where = parts.map(({ to }) => `${quoted(to!)} = ?`).join(' and ')
+    if (db.prepare(`select 1 from main.${quoted(parts[0]!.table)} where ${where}`).get(...values) === undefined)
+      return parts.map(({ from }) => `${table}.${from}`).join(', ')
+  }
+  return undefined
+}
+
+interface ForeignColumn {
+  readonly id: number
+  readonly table: string
+  readonly from: string
+  readonly to: string | null
+}
+
+/** Texts and comments, which name no column. */
+const TEXTS = /'(?:[^']|'')*'|--[^\n]*|\/\*.*?\*\//gs
+const NAMES = /"((?:[^"]|"")*)"|`((?:[^`]|``)*)`|\[([^\]]*)\]|([\p{L}_$][\p{L}\p{N}_$]*)/gu
+
+/** @param parameters those of the statement */
+export function nameBroken(error: unknown, { database: db, source }: Database.Statement, parameters: readonly unknown[]): unknown {
+  if (!(error instanceof Error)) return error
+  if (error.message === BY_KEY) {
+    const columns = findLost(db, source, parameters)
+    return columns === undefined ? error : Object.assign(error, { message: `${BY_KEY}: ${columns}` })
+  }
+  const index = BY_INDEX.exec(error.message)?.[1]
+  const found = index === undefined ? undefined : findIndex(db, index)
+  if (found === undefined) return error
+  const [table, sql] = found
+  const body = sql.slice(sql.indexOf('(', sql.search(/\bon\b/i))).replaceAll(TEXTS, ' ')
+  const named = new Set(
+    [...body.matchAll(NAMES)].map(([, quoted, ticked, bracketed, plain]) => (quoted ?? ticked ?? bracketed ?? plain)!.toLowerCase()),
+  )
+  const columns = db.prepare('select name from pragma_table_xinfo(?)').pluck().all(table) as string[]
+  const broken = columns.filter(column => named.has(column.toLowerCase())).map(column => `${table}.${column}`)
+  return broken.length === 0 ? error : Object.assign(error, { message: `UNIQUE constraint failed: ${broken.join(', ')}` })
+}
+
+function findIndex(db: Database.Database, index: string): [table: string, sql: string] | undefined {
+  return db.prepare("select tbl_name, sql from sqlite_schema where type = 'index' and name = ? and sql is not null").raw().get(index) as
+    | [string, string]
+    | undefined
+}

@@ -127,7 +127,9 @@ describe('the install lines', { skip: npm === undefined ? 'npm is not a package 
     tarball = join(folder, 'mikro-rest.tgz')
     execFileSync('tar', ['czf', tarball, '-C', folder, 'package'])
     try {
-      published = (await ask({ names: [CORE, SQLITE, '@mikro-orm/postgresql'] })) as Record<string, string[]>
+      published = (await ask({
+        names: [CORE, SQLITE, ...['postgresql', 'seeder', 'migrations'].map(name => `@mikro-orm/${name}`)],
+      })) as Record<string, string[]>
     } catch (error) {
       const [reason] = UNREACHABLE.exec(String((error as { stderr?: string }).stderr)) ?? []
       if (reason === undefined) throw error

@@ -108,7 +108,7 @@ test('expects its faults', strict(async ({ engine }) => { engine.drop('GET /v1/u
 
   it('give each test of Vitest an engine', async () => {
     const file = `
-import { expect, test as base } from 'vitest'
+import { describe, expect, test as base } from 'vitest'
 import { withEngine } from '${entry('vitest')}'
 import backend, { add } from './backend.mjs'
 const test = withEngine(base, backend, ${OPTIONS})
@@ -122,6 +122,10 @@ test('fails', async ({ engine }) => {
   engine.fail('DELETE /v1/users/1', { status: 503 })
   expect(await add('Ann')).toBe(200)
 })
+describe('whose making takes longer than a test may', () => {
+  const slow = withEngine(base, () => new Promise(resolve => setTimeout(resolve, 2500, backend)), ${OPTIONS})
+  slow('has all its time', { timeout: 2000 }, async ({ engine }) => expect(engine.requests).toEqual([]))
+})
 `
     await writeFile(join(folder, 'a.test.mjs'), file)
     const output = await run(
@@ -131,7 +135,7 @@ test('fails', async ({ engine }) => {
       '--testTimeout=60000',
       '--hookTimeout=60000',
     )
-    assert.match(output, /1 failed \| 3 passed/)
+    assert.match(output, /1 failed \| 4 passed/)
     assert.match(output, /No request has met fail\("DELETE \/v1\/users\/1"\)/)
     const { statuses, failure, users } = await recordingOf('a.test.mjs')
     assert.deepEqual([statuses, users], [[409], 1])

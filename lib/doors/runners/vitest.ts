@@ -1,9 +1,12 @@
 /** Vitest: an engine for each test. The entry `mikro-rest/vitest`. */
-import { afterAll, type TestAPI } from 'vitest'
+import { afterAll, beforeAll, type TestAPI } from 'vitest'
 import type { RestEngine } from '../../engine.ts'
 import { TestWorlds, describeOutcome, type EngineSource, type FixtureOptions } from './world-of-test.ts'
 
 export type { EngineSource, FixtureOptions }
+
+/** Milliseconds for the first engine of a file: its packages are loaded with it. */
+const MAKING = 60_000
 
 interface Task {
   readonly name: string
@@ -31,6 +34,8 @@ export function withEngine<Context>(
   options: FixtureOptions = {},
 ): TestAPI<Context & { engine: RestEngine }> {
   const worlds = new TestWorlds(source, options)
+  // In a hook, since the time of a fixture counts as that of its test, which has five seconds.
+  beforeAll(() => worlds.prepare(), MAKING)
   afterAll(() => worlds.close())
   // Vitest finds needed fixtures in the text of the function, so destructure the parameter.
   const engine = [({ task }: { task: Task }, use: (made: RestEngine) => Promise<void>) => runFixture(worlds, task, use), { auto: true }]

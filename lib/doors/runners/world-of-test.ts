@@ -68,9 +68,13 @@ export class TestWorlds {
     return engine
   }
 
+  async prepare(): Promise<RestEngine> {
+    return (this.#base ??= this.#engine())
+  }
+
   /** Runners intercept themselves, in the test's async context. */
   async begin(test: TestName): Promise<WorldOfTest> {
-    const engine = await (await (this.#base ??= this.#engine())).fork()
+    const engine = await (await this.prepare()).fork()
     internalsOf(engine).keepStatements()
     internalsOf(engine).shown?.rename(test.name, test.file)
     engine.mark(`test: ${test.name}`.slice(0, 500))

@@ -178,7 +178,7 @@ function mergeTypes({ embeddedProps, targetMeta }: EntityProperty): void {
   }
 }
 
-/** At the root's property. */
+/** Columns that MikroORM keeps at the root's property. */
 interface SiblingColumns {
   stiFieldNames?: string[]
   stiFieldNameMap?: Record<string, string>

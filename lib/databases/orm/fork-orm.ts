@@ -29,7 +29,7 @@ class ForkedOrm extends MikroORM {
     this.em = this.driver.createEntityManager() as typeof this.em
     for (const [name, filter] of Object.entries(shared.filters?.named ?? {}))
       this.em.addFilter({ ...filter, name } as Parameters<typeof this.em.addFilter>[0])
-    // As MikroORM's constructor does. Entities in this identity map would be visible everywhere.
+    // As MikroORM's constructor does. Otherwise, the manager would keep entities that are visible everywhere.
     ;(this.em as { global: boolean }).global = true
     // Filters have global parameters only with a global entity manager.
     if (!this.config.get('allowGlobalContext')) return

@@ -76,7 +76,7 @@ export class ManagerCheck {
     return "the entity manager is not MikroORM's own, or does not flush in transactions"
   }
 
-  /** Whether MikroORM's own manager flushes in transactions. */
+  /** Whether the manager is MikroORM's own, unchanged, and flushes in transactions. */
   #isOrdinary(em: EntityManager): boolean {
     return (
       (em as object).constructor === this.#ordinary &&

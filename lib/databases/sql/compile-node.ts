@@ -23,7 +23,7 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
     const known = children.length
     const expression = fieldExpression(field, context)
     const { of } = field.attribute
-    // Other classes lack the attribute, and need no statements for it.
+    // Records of other classes lack the attribute, and need no statements for it.
     if (of !== undefined)
       for (const [index, child] of children.entries())
         if (index >= known) children[index] = { ...child, only: allow(compileClassCheck(of, context), child.only) }

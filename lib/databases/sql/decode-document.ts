@@ -66,7 +66,7 @@ export class MemberReader {
   }
 }
 
-/** A value of an undeclared type: bytes as base64. */
+/** Shows a value of an undeclared type: bytes as base64. */
 export function decodeOdd(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
   if (typeof value === 'bigint') return value.toString()

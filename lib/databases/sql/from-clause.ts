@@ -12,7 +12,7 @@ import { join, literal, name, sql, text, withLiterals, tableName, type Sql } fro
 
 export const NO_SCOPES: ScopeLookup = () => undefined
 
-/** The aliases of one statement, and the rows that exist for the caller. */
+/** The aliases of a statement, and the conditions of rows that exist for the caller. */
 export class Tables {
   /** Finds keys of linked records that are gone, for row images. */
   recall: Recall | undefined
@@ -216,7 +216,7 @@ export class FromClause implements ColumnScope {
     return hops.reduce<FromClause>((scope, hop) => scope.toOne(hop), this)
   }
 
-  /** Only in a subquery. */
+  /** Joins the records of a list; only in a subquery. */
   joinList(relation: ToManyAttribute): FromClause {
     const list = openList(relation, this, this.tables, this.joins)
     this.joins.push(sql`join ${list.from} on ${list.on}`)

@@ -82,7 +82,7 @@ export function compileList(list: WatchedList, flavour: Flavour, alias: string, 
   }
 }
 
-/** If clients know members by another key, both keys. */
+/** The IDs of a list; with both keys, if clients know members by another key. */
 function makeListField(attribute: WatchedList['attribute']): Field {
   const { target } = attribute
   const order = planListOrder(attribute)
@@ -92,7 +92,7 @@ function makeListField(attribute: WatchedList['attribute']): Field {
     : { kind: 'records', attribute, order, node: { resource: target, fields } }
 }
 
-/** Without another key, none. */
+/** The primary key, and the key that clients know; none if both are the same. */
 function makeKeyFields({ byName, keyNames, shownKey }: Resource, names: readonly ('key' | 'shown')[]): Field[] {
   if (shownKey === undefined) return []
   return names.map(as => {

@@ -13,7 +13,7 @@ import { isRecalled, keyExpression, referredColumn, tableWith } from './row-key.
 import { Select } from './select.ts'
 import { name, sql, text } from './sql.ts'
 
-/** The columns that a trigger reports, and the functions that make values from them. */
+/** The columns reported by a trigger, and functions that make values from the columns. */
 export interface CompiledImage {
   readonly columns: readonly string[]
   readonly record: Builder
@@ -30,7 +30,7 @@ export function compileImage(node: RecordNode, alias: string, flavour: Flavour, 
   const scope = new FromClause(node.resource, select.tables, alias, select.joins)
   const build = compileNode(node, scope, select).build
   const { open } = node.resource
-  // Shows all members, even if learned later.
+  // The row shows all members, even if the resource learned them later.
   const record: Builder = open === undefined ? build : row => spreadMembers(build(row) as Record<string, unknown>, open.holder.name)
   return { record, id: compileIds(scope, select).build, columns: select.columns.map(column => column.text) }
 }
@@ -61,7 +61,7 @@ export interface RecalledKey {
   readonly key: readonly string[]
 }
 
-/** For links whose rows do not hold the ID. */
+/** Returns the keys to remember for links whose rows do not hold the ID. */
 export function recalledKeys({ fields }: Pick<RecordNode, 'fields'>): RecalledKey[] {
   return fields.flatMap(field => {
     if (field.kind === 'embedded') return recalledKeys({ fields: field.fields })
@@ -74,7 +74,7 @@ export function recalledKeys({ fields }: Pick<RecordNode, 'fields'>): RecalledKe
   })
 }
 
-/** For members that clients know by another key than the pivot table's. */
+/** Returns the keys to remember for members that clients know by another key than the pivot table's. */
 export function recalledMembers({ attribute: { target } }: WatchedList): RecalledKey[] {
   const { shownKey, table } = target
   if (shownKey === undefined) return []
@@ -85,7 +85,7 @@ function memberName({ table, key }: Resource): string {
   return `${table}.${key[0]!.column}`
 }
 
-/** Compiles the ID that clients know; undefined if the primary key. */
+/** Compiles the ID that clients know of a linked record; undefined if this is the primary key. */
 export function compileShownLink(
   target: Resource,
   link: string,

@@ -70,7 +70,7 @@ function isThere({ key }: FromClause): string {
   return key.map(column => `${column} is not null`).join(' and ')
 }
 
-/** From the first list of the path on. */
+/** Compiles the value of a path from its first list on. */
 function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
   const joins: Sql[] = []
   const relation = term.hops[first]!
@@ -96,7 +96,7 @@ function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
   return sql`(select ${what} from ${list.from} ${join([...joins, text('')], ' ')}where ${join([list.on, ...checks.map(text)], ' and ')})`
 }
 
-/** Equal in JavaScript if equal in the database. */
+/** Types of keys that are equal in JavaScript if equal in the database. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set(['integer', 'bigint', 'string', 'uuid'])
 
 /**

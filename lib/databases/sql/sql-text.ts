@@ -14,7 +14,7 @@ export interface IndexPart {
   readonly column: string | undefined
 }
 
-/** By its name in the query plan. */
+/** A table, by its name in the query plan. */
 export interface UsedTable {
   readonly table: string
   /** Whether its SELECT has conditions. */
@@ -22,7 +22,7 @@ export interface UsedTable {
   /** Parts in equalities, and in other comparisons. */
   readonly equal: IndexPart[]
   readonly range: IndexPart[]
-  /** As far as the order begins with this table. */
+  /** The order, as far as it begins with this table. */
   readonly order: OrderPart[]
 }
 
@@ -65,7 +65,7 @@ function readName(token: SqlWord | undefined): string | undefined {
   return /^[A-Za-z_]\w*$/.test(token) ? token : undefined
 }
 
-/** By names in the query plan. A name in several SELECTs is left out. */
+/** Finds tables by their names in the query plan. A name in several SELECTs is left out. */
 export function findTables(sql: string): Map<string, UsedTable> {
   const found = new Map<string, UsedTable>()
   const twice = new Set<string>()

@@ -27,7 +27,7 @@ export class BodyText {
 
 export class JournalRecord implements ChangeSink {
   readonly nested: boolean
-  /** How many running requests surround this one. */
+  /** Number of running requests around this request. */
   level = 0
   /** The journal's generation at the start. */
   readonly life: number

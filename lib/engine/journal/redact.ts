@@ -16,7 +16,7 @@ const SECRET_NAME =
 /** A JSON Web Token, or its beginning: the header, a dot, further parts. */
 const TOKEN = /eyJ[\w-]{6,}(?:\.[\w-]*)+/g
 
-/** A name with its value, as in JSON, in a query, in a header: `"password": "x"`, `password=x`, `authorization: Bearer x`. */
+/** A name and value in JSON, in a query, in a header: `"password": "x"`, `password=x`, `authorization: Bearer x`. */
 const NAMED = /(["']?([\w-]+)["']?\s*[:=]\s*((?:(?:Bearer|Basic|Token)\s+)?(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&"'})\]]+)))/gi
 
 /** Shorter secrets would occur in other texts by chance. */
@@ -97,7 +97,7 @@ export class Secrets {
     return copy.includes(SECRET) ? copy : masked
   }
 
-  /** Returns a text of a test without the secrets in it: tokens, and the values of names such as `password: "x"`. */
+  /** Removes tokens, and values of secret names (`password: "x"`), from a text of a test. */
   maskNote(text: string): string {
     return maskTokens(text).replaceAll(NAMED, (found, before: string, name: string, value: string) =>
       this.#names.has(name) || SECRET_NAME.test(name) ? found.slice(0, before.length - value.length) + SECRET : found,
@@ -171,7 +171,7 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    // Such a path is refused, and shown as sent.
+    // A path that cannot be decoded is refused, and shown as sent.
     return segment
   }
 }
@@ -256,7 +256,7 @@ class Mask {
     const credentials = asObject(body)
     if (credentials === undefined) this.gather(body)
     for (const [name, item] of Object.entries(credentials ?? {})) if (name !== identifier || typeof item === 'object') this.gather(item)
-    // A password equal to the user's name is revealed already.
+    // A password that equals the user's name is revealed already.
     const own = credentials?.[identifier]
     if (typeof own === 'string') this.#echoes.delete(own)
   }

@@ -5,7 +5,7 @@
 /** Shorter numbers are exact, as 15 digits are, and numbers written from doubles. */
 const MAY_ROUND = /\d[\d.]{15}/
 
-/** Up to so many digits are written for any double: such a fraction means the double. */
+/** Programs write doubles with so many digits, so a fraction with as many counts as a double. */
 const DIGITS_OF_DOUBLE = 17
 
 /** A rounded number, or a repeated name. */

@@ -9,7 +9,7 @@ export const thresholds = {
   countedMatches: 1000,
   /** For this statement, one row of so many may match. */
   countedShare: 10,
-  /** From here on, keys are found before rows. */
+  /** The offset from which on keys are found before rows. */
   deepOffset: 1000,
   /** Longer lists become one parameter: a statement's parameters are limited. */
   listedValues: 32,
@@ -19,7 +19,7 @@ export const thresholds = {
   joined: 64,
   /** Characters of a text times characters of a piece: up to here, any search is quick. */
   quickSearch: 1_000_000,
-  /** Between two checks of the deadline. */
+  /** Records between two checks of the deadline. */
   recordsInTurn: 1000,
   /** Maximum of rows for one statement. */
   insertedRows: 64,
@@ -27,7 +27,7 @@ export const thresholds = {
   insertedValues: 2000,
   /** Above, statements exist for powers of two alone, since clients decide about the number of rows. */
   insertedEach: 8,
-  /** Keys for one look-up of links to a unique value. */
+  /** Keys that one statement looks up for links to a unique value. */
   lookedUp: 10_000,
   /** In characters: longer queries hardly repeat. */
   keptQuery: 300,

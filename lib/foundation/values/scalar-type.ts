@@ -65,11 +65,11 @@ export interface ScalarType {
   readonly json?: 'string' | 'number' | 'boolean'
   /** An unusual type (`inet` for a text), which a strict database compares in a form of its own. */
   readonly column?: string
-  /** For files without entities: the column may hold any value, shown as it is. Entities hold stored values. */
+  /** Whether the type was read from a file: the column may hold any value, shown as it is. Entities hold stored values. */
   readonly loose?: boolean
   /** For numbers that other programs may write, also texts and integers beyond 2^53. */
   readonly ofFile?: boolean
-  /** For keys of files: rows may have values of other types, such as `A12` among integers. A rowid cannot. */
+  /** For keys of files: whether rows may have values of other types, such as `A12` among integers. A rowid cannot. */
   readonly strays?: boolean
   /** For loose types: the stored form of a value. */
   readonly toStored?: (value: unknown) => unknown

@@ -101,7 +101,7 @@ class CallerVisibility implements Visibility {
   }
 
   readonly allows = (resource: Resource, action: 'get' | 'list'): boolean => {
-    // To plan again costs more than a synchronous rule.
+    // Asks at once: to stop and to plan again costs more than a synchronous rule.
     const answer = this.permits(resource, action)
     if (typeof answer === 'boolean') return answer
     throw notEvaluated(resource, action)

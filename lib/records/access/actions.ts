@@ -8,7 +8,7 @@ import type { Target } from './resolve-path.ts'
 export interface ResourceAction {
   readonly resource: Resource
   readonly action: Action
-  /** Whether a relation leads to the records. */
+  /** Whether the records are behind a relation of the record in the path. */
   readonly isRelated?: true
 }
 
@@ -28,7 +28,7 @@ export function findActions(method: string, target: Target, body?: unknown): rea
   const { attribute } = target
   const owner: ResourceAction = { resource, action: 'get' }
   if (target.kind === 'member') return [{ resource: target.member.resource, action: reads ? 'get' : 'delete', isRelated: true }, owner]
-  // Judged when the resource of the record is known.
+  // The action on a record of several possible resources is judged when the record is known.
   if (attribute.kind !== 'toOne' && attribute.kind !== 'toMany') return [reads ? owner : { resource, action: 'update' }]
   const related = attribute.target
   const by = (action: Action): readonly ResourceAction[] => [{ resource: related, action, isRelated: true }, owner]

@@ -1,6 +1,6 @@
 /**
- * Path meaning: what a request asks for, whatever way its path is spelled: `/v1/users/1`, `/v1/user/1` and `/v1/%75sers/1` are one record.
- * For rules that name requests by patterns. Takes what need not exist: a path that leads nowhere means its own text.
+ * Path meaning: all spellings of a path, for rules that name requests by patterns: `/v1/users/1`, `/v1/user/1` and `/v1/%75sers/1` are one
+ * record. A path that leads nowhere means its own text.
  */
 import { READS } from '../../foundation/base/http-methods.ts'
 import { isIds } from '../../model/ids-name.ts'
@@ -11,35 +11,34 @@ import { listRest, type ResourceLookup } from './resolve-path.ts'
 
 /** The paths are plain. */
 export interface PathMeaning {
-  /** The paths that links of the engine have, or those of a custom route. */
+  /** The paths as the engine links them, or the path of a custom route. */
   readonly linked: readonly string[]
-  /** The segments of those, as requests have them. */
+  /** The segments of `linked`, as in requests. */
   readonly segments: readonly (readonly string[])[]
-  /** Other paths of the same. */
+  /** Other spellings. */
   readonly others: readonly string[]
-  /** The requests that would ask for what a relation in the path leads to. */
+  /** Requests for the records behind a relation in the path. */
   readonly related: readonly RelatedRequest[]
 }
 
 export interface RelatedRequest {
   readonly method: string
   readonly resource: Resource
-  /** `/v1/users`, or `/v1/users/{id}` where only the database knows which record it is. */
+  /** `/v1/users`, or `/v1/users/{id}` where only the database knows the record. */
   readonly templates: readonly string[]
 }
 
-/** The version that a path is of. */
 interface MeaningVersion {
   readonly version: string
   readonly lookUp: ResourceLookup
 }
 
-/** What a path of a custom route means, and one that no resource is at. */
+/** The meaning of a path without a resource, as of a custom route. */
 export function meaningOfText(segments: readonly string[]): PathMeaning {
   return { linked: [formPath(segments)], segments: [segments], others: [], related: [] }
 }
 
-/** @param segments as those of a request: the version first */
+/** @param segments the version comes first */
 export function findPathMeaning(method: string, segments: readonly string[], { version, lookUp }: MeaningVersion): PathMeaning {
   const [, sent] = segments
   const name = sent === undefined ? undefined : decodeSegment(sent)
@@ -55,7 +54,7 @@ export function findPathMeaning(method: string, segments: readonly string[], { v
     memberId && (member === undefined ? memberId : spellId(memberId, member)),
     ...excess,
   ].filter(segment => segment !== undefined)
-  // The ID of a single record may be left out.
+  // The path of a resource with a single record may leave out the ID.
   const rests = single !== undefined && id === single ? [rest.slice(1), rest] : [rest]
   const [first, ...names] = listNames(resource, { version, lookUp })
   const linked = rests.map(each => [version, encodeURIComponent(first), ...each])
@@ -68,7 +67,7 @@ export function findPathMeaning(method: string, segments: readonly string[], { v
   }
 }
 
-/** What the path of a relation leads to. The body of a request may concern more, which is for access rules. */
+/** The requests behind a relation. A body may concern further records, which access rules judge. */
 function listRelated(method: string, attribute: Attribute, memberId: string | undefined, of: MeaningVersion): RelatedRequest[] {
   const isCreating = method === 'POST' && attribute.kind === 'toMany'
   if (isValue(attribute) || isIds(attribute) || !(READS.has(method) || method === 'DELETE' || isCreating)) return []
@@ -81,17 +80,14 @@ function listRelated(method: string, attribute: Attribute, memberId: string | un
   }))
 }
 
-/**
- * The names that a resource has in paths, that of links first, which stands for all of them where a look-up of the application's own knows
- * others.
- */
+/** The names of a resource in paths, the name in links first; only this name, if a look-up of the application knows others. */
 function listNames(resource: Resource, { version, lookUp }: MeaningVersion): readonly [string, ...string[]] {
   const { plural, accepted } = resource
   return [plural, ...accepted.filter(name => name !== plural && lookUp(name, version) === resource)]
 }
 
 /**
- * Returns a pattern with the name of links in it: `/v1/users*` for `/v1/user*`; undefined where it names no resource.
+ * Returns `/v1/users*` for `/v1/user*`, with the name in links; undefined for a pattern without a resource.
  *
  * @param path of the pattern, with stars
  */
@@ -103,13 +99,12 @@ export function renameInPattern(path: string, { version, lookUp }: MeaningVersio
   return resource && segments.with(at, encodeURIComponent(resource.plural) + segments[at]!.slice(name.length)).join('/')
 }
 
-/** An ID as links have it: `1` for `01`. */
+/** Spells an ID as in links: `1` for `01`. */
 function spellId(id: string, resource: Resource): string {
   const key = idFromText(id, resource, true)
   return key === undefined ? id : idToSegment(key, resource)
 }
 
-/** The plain path of segments. */
 function formPath(segments: readonly string[]): string {
   return plainPath(`/${(segments[0] === NO_VERSION ? segments.slice(1) : segments).join('/')}`)
 }

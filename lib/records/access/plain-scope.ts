@@ -22,7 +22,7 @@ interface KnownScope {
 
 const known = { scope: new WeakMap<Resource, KnownScope>(), write: new WeakMap<Resource, KnownScope>() }
 
-/** @param prefix begins the shape */
+/** @param prefix the beginning of the shape */
 export function readScope(query: object, resource: Resource, kind: keyof typeof known, prefix = ''): ReadScope {
   const last = known[kind].get(resource)
   const values = last && readValues(query, last)

@@ -111,7 +111,7 @@ export function listRest(segments: readonly string[], { byName, marks }: Resourc
   const [, , first, ...others] = segments
   if (first === undefined) return [single]
   const name = decodeURIComponent(first)
-  // An attribute may have the ID for its name, as "1" of an object that holds others by numbers.
+  // An attribute may be named like the ID, as "1" in an object with numbers for keys.
   const isAttribute = others.length < 2 && (byName.has(name) || marks.has(name))
   return isAttribute ? [single, first, ...others] : [first, ...others]
 }

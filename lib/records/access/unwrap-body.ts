@@ -31,7 +31,7 @@ export function unwrapBody(body: unknown, resource: Resource, template: Compiled
   return body
 }
 
-/** A wrapped body has an object in the record's place of the template. */
+/** A wrapped body has an object in the place where the template has the record. */
 function findObject(body: unknown, tree: Tree): unknown {
   if (!isObject(body)) return undefined
   const [key, part] = findRecord(Object.keys(body), tree) ?? []

@@ -112,7 +112,7 @@ type ValueOfRequest = (ctx: HookContext | undefined) => unknown
 function askForValue(value: ValueOfRequest, ctx: HookContext | undefined): unknown {
   if (ctx === undefined && value.length > 0) return null
   const given = value(ctx)
-  // SQLite's driver refuses undefined; PostgreSQL's takes a promise for a value.
+  // A driver refuses undefined, and PostgreSQL's driver silently takes a promise.
   if (given instanceof Promise)
     throw new TypeError('A function in "params" of a computed attribute must give its value at once, got a promise.')
   return given ?? null
@@ -225,7 +225,7 @@ function wrongValueError(value: RawValue, type: ScalarType, filter: RawFilter) {
   return wrongValue(filter, text, describeScalar(type), { allowed: type.items, spelling: suggestPlus(text, type) })
 }
 
-/** What a client meant that wrote `+` in a URL, where it is a blank: `2024-01-01T00:00:00+01:00`. */
+/** Suggests `%2B` for `+`, which is a blank in a URL: `2024-01-01T00:00:00+01:00`. */
 function suggestPlus(text: string, type: ScalarType): ValueSpelling | undefined {
   const meant = text.replace(/ (?=[\d:]+$)/, '+')
   if (meant === text || parseScalar(meant, type) === undefined) return undefined

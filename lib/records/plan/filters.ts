@@ -120,7 +120,7 @@ function partsOfClasses({ classes }: ByClass, toOnes: readonly ToOneAttribute[],
   return { present, absent: absent.length === 0 ? [] : [{ kind: 'not', of: { kind: 'any', of: isOneOf } }, ...absent] }
 }
 
-/** At most one entity is linked. Absent: the condition holds in every entity. */
+/** A relation to several entities links at most one record. Absent: the condition holds in every entity. */
 function partsOfFork({ fork, branches }: Forked, toOnes: readonly ToOneAttribute[], question: FilterRequest): FilterParts {
   const parts = branches.map(({ branch, walk }) => splitFilter(walk, [...toOnes, branch], question))
   const absent = parts.flatMap(part => (part.absent.length === 0 ? [] : [anyPart({ present: [], absent: part.absent })]))

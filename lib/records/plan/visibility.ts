@@ -45,7 +45,7 @@ export interface Visibility {
   readonly kind: 'everything' | 'caller' | 'writer'
   /** Undefined where the engine itself reads. */
   readonly ctx: HookContext | undefined
-  /** Whether there are rules, flags, custom parameters: all that a plan depends on beside the answers of rules. */
+  /** A text of all that a plan depends on beside the answers of rules: whether there are rules, flags, custom parameters. */
   readonly shape: string
   /** Conditions of custom parameters, on the resource of the request. */
   readonly where: readonly Condition[]
@@ -173,7 +173,7 @@ export function visibleNames(attributes: readonly Attribute[], visibility: Visib
   return visible.flatMap(attribute => [...new Set([shownName(attribute), attribute.name])])
 }
 
-/** For hints before any rule has an answer. */
+/** Names of attributes that exist for every caller, for hints before any rule has an answer. */
 export function openNames(attributes: readonly Attribute[]): string[] {
   return visibleNames(attributes, EVERYTHING).filter(name => {
     const attribute = attributes.find(other => other.name === name || shownName(other) === name)!

@@ -5,7 +5,7 @@ import type { Anchor } from '../plan/read-plan.ts'
 
 export const KEYS: Anchor = Object.freeze({ kind: 'keys' })
 
-/** `shown`: a record by `ShownKey`. */
+/** `record` finds a record by its primary key, `shown` by its `ShownKey`. */
 export type OwnReading = 'list' | 'record' | 'shown'
 
 export const OWN_READINGS: Readonly<Record<OwnReading, { readonly anchor: Anchor; readonly isPaged: boolean }>> = {

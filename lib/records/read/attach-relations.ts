@@ -58,7 +58,7 @@ function requestChild(child: CompiledChild, owners: Owners, context: LevelContex
   if (having.length > 0) requestOfMany(child, { rows: having, records: records.filter(has), times: times?.filter(has) }, context)
 }
 
-/** Requests the relation of a single record. The rows need not be sorted by owner. */
+/** Requests the relation of a single record, whose rows need not be sorted by owner. */
 function requestOfOne(child: CompiledChild, owners: Owners, context: LevelContext): void {
   const take = child.single.isBare === true ? takeIds(child, owners, context) : takeRows(child, owners, context)
   const link = linkAt(owners.rows[0]!, child.from)

@@ -75,8 +75,7 @@ export function decodeSegment(segment: string): string {
 }
 
 /**
- * Returns a path as texts of it are compared: its segments decoded, so `/v1/%75sers` is `/v1/users`. A slash inside of a segment becomes a
- * NUL, which no path has.
+ * Decodes the segments of a path for comparisons: `/v1/%75sers` is `/v1/users`. An encoded slash becomes NUL, which no path contains.
  */
 export function plainPath(path: string): string {
   return path.includes('%')

@@ -95,7 +95,7 @@ export class Routes {
   }
 }
 
-/** Whether a segment of a request is that of a route. A version, which comes first, has one spelling. */
+/** Compares decoded segments. The version, which comes first, has a single spelling. */
 function isSameText(text: string, segment: string, at: number): boolean {
   return text === segment || (at > 0 && segment.includes('%') && text === plainPath(segment))
 }

@@ -9,18 +9,18 @@ import { plainPath } from './address.ts'
 /** Custom routes may have further methods. */
 const METHODS: readonly string[] = HTTP_METHODS
 
-/** Stars of one pattern. */
+/** Limit of one pattern. */
 const MAX_STARS = 20
 
 export interface RequestPattern {
   /** Upper case; `*` for any. */
   readonly method: string
-  /** The plain texts between the stars; one text: there is no star. */
+  /** The plain texts between the stars; a single text without stars. */
   readonly texts: readonly string[]
 }
 
 /**
- * Compiles a pattern of which the form is known to be good.
+ * Compiles a valid pattern.
  *
  * @param where begins the text of the error
  * @throws TypeError for too many stars
@@ -28,7 +28,7 @@ export interface RequestPattern {
 export function compilePattern(text: string, where: string): RequestPattern {
   const space = text.indexOf(' ')
   const path = text.slice(space + 1)
-  // As in requests, one slash at the end says nothing.
+  // As in requests, one slash at the end has no meaning.
   const texts = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split(/\*+/).map(plainPath)
   if (texts.length - 1 > MAX_STARS) throw new TypeError(`${where}: "${text}" has more than ${MAX_STARS} stars.`)
   return { method: space < 0 ? '*' : text.slice(0, space), texts }
@@ -70,14 +70,14 @@ function isMethod(text: string, further: readonly string[]): boolean {
   return METHODS.includes(text.toUpperCase()) || further.includes(text.toUpperCase())
 }
 
-/** Whether requests of a method are meant; HEAD and QUERY go with GET. */
+/** Patterns for GET also match HEAD and QUERY. */
 export function meetsMethod({ method: wanted }: RequestPattern, method: string): boolean {
   return wanted === '*' || wanted === method || (wanted === 'GET' && READS.has(method))
 }
 
 /**
- * Whether a path is meant. Each text between stars is looked for once, from where the one before it ended: a regular expression would try
- * all ways to share the characters among the stars.
+ * Searches for each text between stars once, behind the text before: a regular expression would try all ways to share characters among the
+ * stars.
  *
  * @param path plain, without query and without one slash at its end
  */
@@ -96,7 +96,7 @@ export function meetsPath({ texts }: RequestPattern, path: string): boolean {
   return at <= end
 }
 
-/** Whether a request is meant. `path` is without query and without one slash at its end. */
+/** Whether a request matches. `path` comes from `readPath`. */
 export function meetsPattern(pattern: RequestPattern, method: string, path: string): boolean {
   return meetsMethod(pattern, method) && meetsPath(pattern, plainPath(path))
 }
@@ -104,12 +104,12 @@ export function meetsPattern(pattern: RequestPattern, method: string, path: stri
 /** A segment of a template that stands for any text. */
 const HOLE = /(?<=\/)\{[^/]*\}(?=\/|$)/
 
-/** Whether some path meets a pattern and has the form of a template such as `/v1/users/{id}`. */
+/** Whether any path of a template such as `/v1/users/{id}` matches the pattern. */
 export function meetsTemplate({ texts }: RequestPattern, template: string): boolean {
   const pieces = template.split(HOLE)
-  // What is left to read: undefined stands for a hole.
+  // The characters of the template; undefined for a hole.
   const wanted = pieces.flatMap((piece, at): (string | undefined)[] => (at === 0 ? [...piece] : [undefined, ...piece]))
-  // The places in the template that the pattern may have come to. In a hole one may stay, once it has a character.
+  // The places in the template that the pattern may have reached. A hole takes one character or more.
   let places = new Set([0])
   for (const [at, text] of texts.entries()) {
     if (at > 0) {

@@ -10,7 +10,7 @@ const PREFIX = 'mikro_fork_'
 /** The class of advisory locks on the tokens of running processes. */
 const LOCK_CLASS = 731_024_190
 
-/** In which closed connections should end. */
+/** Milliseconds in which closed connections should end. */
 const ENDING_MS = 2_000
 
 /** The database from which databases are created. */

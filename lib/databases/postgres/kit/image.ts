@@ -28,7 +28,7 @@ export class PostgresImage implements WorldImage {
   }
 }
 
-/** Goes back to a position of the own log, then applies changes. */
+/** How a database reaches an image: goes back to a position of its own log, then applies changes. */
 export interface LogRoute {
   readonly position: number
   readonly changes: readonly (readonly TableChanges[])[]

@@ -131,7 +131,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     const open = this.#open.get(session)
     if (open === undefined) return
     open.asked = isLast && this.#isHeard(open) ? this.#askEntries(session, open) : undefined
-    // Fails only after the previous statement, whose error is reported.
+    // Fails where the previous statement fails, whose error is reported.
     open.asked?.answer.catch(() => {})
   }
 

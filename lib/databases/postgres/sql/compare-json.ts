@@ -6,7 +6,7 @@ import type { ColumnScope } from '../../sql/flavour.ts'
 import { literal, name, sql, text, type Sql } from '../../sql/sql.ts'
 import { JSON_VALUE, NUMBER, STORED_NUMBER } from './value-forms.ts'
 
-/** An index, or a key that looks like one. */
+/** An index, or a key of digits. */
 const PLACE = /^(?:0|[1-9]\d*)$/
 
 function compileWithin(json: ScalarAttribute, names: readonly string[], columns: ColumnScope): Sql {

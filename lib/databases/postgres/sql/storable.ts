@@ -49,10 +49,8 @@ export function storesAll({ kind, column }: ScalarType): boolean {
   return column === undefined && kind !== 'integer' && kind !== 'text' && kind !== 'json'
 }
 
-/** The prefix of the server's own types. */
 const CATALOGUE = 'pg_catalog.'
 
-/** In a text or a name. */
 function hasNul(json: unknown): boolean {
   if (typeof json === 'string') return json.includes('\0')
   if (typeof json !== 'object' || json === null) return false

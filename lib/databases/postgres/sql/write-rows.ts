@@ -81,7 +81,7 @@ export function raiseSequence(highest: string, [table, column]: readonly [string
   )
 }
 
-/** A column's type, with its length or enum. */
+/** A parameter of a column's type, with its length or enum. */
 function takeType(parameter: string, column: string): string {
   return `case when true then ${parameter} else ${column} end`
 }

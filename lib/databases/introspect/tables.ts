@@ -89,3 +89,13 @@ export function isWritable({ name, schema = '', columns, readOnly = false }: Tab
     !columns.some(column => column.name in Object.prototype)
   )
 }
+
+/** Notes the tables that are read-only since MikroORM cannot write to them. */
+export function noteUnwritable(tables: readonly Table[]): string[] {
+  return tables.flatMap(table => {
+    if (table.key.length === 0 || table.readOnly === true || isWritable(table)) return []
+    const odd = [table.name, ...table.columns.map(({ name }) => name)].find(each => /[.?]/.test(each) || each in Object.prototype)
+    const why = odd === undefined ? 'MikroORM cannot write the name of its schema' : `MikroORM cannot write the name ${JSON.stringify(odd)}`
+    return [`${table.id}: it is read-only, since ${why}.`]
+  })
+}

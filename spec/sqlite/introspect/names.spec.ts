@@ -83,6 +83,10 @@ describe('names of a file', () => {
       insert into c values (1, 'z', 'w', 1, 'p');
       insert into w values (1, 1);
     `)
+    assert.deepEqual(file.engine.notes, [
+      'a.b: it is read-only, since MikroORM cannot write the name "a.b".',
+      'c: it is read-only, since MikroORM cannot write the name "why?".',
+    ])
     assert.deepEqual(await file.get('a_bs'), [{ id: 1, name: 'x', constructor: 'y', cs: [1], ws: [1] }])
     assert.deepEqual(await file.get('cs/1?expand=b'), {
       id: 1,

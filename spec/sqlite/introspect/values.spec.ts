@@ -193,6 +193,21 @@ describe('values of a file', () => {
     await file.ask('PUT', 'ts/1', { v: {} }, 422)
   })
 
+  it('of JSON in the binary form of SQLite are shown as JSON, other bytes as they are, and both stay', async () => {
+    await using file = await serve(`
+      create table t (id integer primary key, data json, note text);
+      insert into t (data) values (jsonb('{"a":[1,{"b":"x"}]}')), (x'00ff'), ('{"a":1}'), (jsonb('{"n":4634343214213523454}'));
+    `)
+    const shown = [{ a: [1, { b: 'x' }] }, 'AP8=', { a: 1 }, { n: '4634343214213523454' }]
+    assert.deepEqual(
+      (await file.get('ts?sort=id')).map(({ data }: { data: unknown }) => data),
+      shown,
+    )
+    const before = file.rows('select hex(data) as data from t')
+    for (const [at, data] of shown.entries()) await file.write('PUT', `ts/${at + 1}`, { data, note: 'seen' })
+    assert.deepEqual(file.rows('select hex(data) as data from t'), before)
+  })
+
   it('of columns whose type SQLite does not know are refused where it would make other values of them, with a note', async () => {
     await using file = await serve(`
       create table room (id integer primary key, code string);

@@ -1,12 +1,12 @@
 /** Makes MikroORM entities of the tables of a server. */
 import { types } from '@mikro-orm/core'
 import { buildEntities, type DescribedModel } from '../../introspect/entities.ts'
-import { isWritable, type TableMapping } from '../../introspect/tables.ts'
+import { isWritable, noteUnwritable, type TableMapping } from '../../introspect/tables.ts'
 import { name as quoted, tableName } from '../../sql/sql.ts'
 import type { ServerColumn, ServerTable, ServerTables } from './tables.ts'
 
 export function buildServerEntities({ tables, notes }: ServerTables): DescribedModel {
-  return { ...buildEntities(tables, table => new ServerMapping(table)), notes }
+  return { ...buildEntities(tables, table => new ServerMapping(table)), notes: [...notes, ...noteUnwritable(tables)] }
 }
 
 class ServerMapping implements TableMapping {

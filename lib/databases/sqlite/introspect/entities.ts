@@ -1,7 +1,7 @@
 /** Makes MikroORM entities of an introspected file. The types of columns are found from their declarations and some rows. */
 import type Database from 'better-sqlite3'
 import { buildEntities, type DescribedModel } from '../../introspect/entities.ts'
-import { isWritable, type ForeignKey, type TableMapping } from '../../introspect/tables.ts'
+import { isWritable, noteUnwritable, type ForeignKey, type TableMapping } from '../../introspect/tables.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { ColumnTypes, isComparable, isNumeric } from './column-type.ts'
@@ -14,6 +14,7 @@ export function buildFileEntities({ tables, broken }: Introspection, db: Databas
     notes: [
       ...[...broken].map(([name, reason]) => `${name}: it is left out, since SQLite cannot read it: ${reason}.`),
       ...noteNumeric(tables),
+      ...noteUnwritable(tables),
     ],
   }
 }

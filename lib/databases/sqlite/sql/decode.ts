@@ -99,6 +99,9 @@ export function compileShown(attribute: ScalarAttribute, scope: ColumnScope): Sq
   const { type, source } = attribute
   if (!mayHoldAny(type) || source.kind !== 'column') return compileStoredValue(attribute, scope)
   const column = scope.column(source.column)
+  // SQLite's binary JSON: other bytes are shown as they are.
+  if (type.kind === 'json')
+    return text(`case when typeof(${column}) = 'blob' and json_valid(${column}, 8) then json(${column}) else ${column} end`)
   // The key has shown that it is small.
   if ((type.kind !== 'integer' && type.kind !== 'any') || attribute.primary) return text(column)
   const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number

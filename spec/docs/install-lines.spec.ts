@@ -156,7 +156,7 @@ describe('the install lines', { skip: npm === undefined ? 'npm is not a package 
     const [newest, before] = versionsOf([...new Set([CORE, SQLITE, ...names])])
     // What has nothing to do with MikroORM is resolved beside the newest alone.
     const concerned = own || names.length > 0 || given.some(spec => RELATED.includes(nameOf(spec)))
-    const having = [newest, ...(concerned ? [before] : [])].map((version, index): Project => {
+    const having = [newest, ...(concerned && before !== undefined ? [before] : [])].map((version, index): Project => {
       const dependencies = Object.fromEntries(Object.entries({ [CORE]: '', ...others }).map(([name, spec]) => [name, spec || version!]))
       return { title: `${line}, with MikroORM ${version} (${index === 0 ? 'newest' : 'before'})`, dependencies, add: at(version!) }
     })

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
 import { findNoServer, ownDatabase } from './server-database.ts'
 
@@ -139,6 +140,119 @@ describe('columns of odd types in a PostgreSQL database', { skip: await findNoSe
         ['ok', "it's", null],
       ],
     )
+  })
+
+  it('are compared and sorted by the order of their type, and a filter by what is no value of the type is refused', async () => {
+    await using database = await ownDatabase()
+    await database.run(`create type "Size" as enum ('small', 'medium', 'large'); create domain cut as "Size"; create domain span as interval(3);
+      create table parcel (id int primary key, size "Size", cut cut, price money, takes interval, span span, host inet, card macaddr, bits bit(4),
+        turns int4range, at timetz, box_id int references parcel);
+      insert into parcel values
+        (1, 'small', 'small', '9', '9 days', '9 days', '10.0.0.9', '08:00:2b:01:02:03', '0111', '[9,10)', '10:00+02', null),
+        (2, 'large', 'large', '100', '10 days', '10 days', '10.0.0.10', '08:00:2b:01:02:10', '1000', '[10,11)', '09:00+00', 1),
+        (3, 'medium', 'medium', '-5', '1 mon', '1 mon', '9.0.0.1', '07:ff:2b:01:02:03', '0001', '[1,90)', '08:30+00', 1)`)
+    const wanted: Readonly<Record<string, readonly [order: string, greater: string, given: string, wrong: string]>> = {
+      size: ['1,3,2', '2,3', 'small', 'huge'],
+      cut: ['1,3,2', '2,3', 'small', 'huge'],
+      price: ['3,1,2', '2', '9', 'abc'],
+      takes: ['1,2,3', '2,3', '9 days', 'abc'],
+      span: ['1,2,3', '2,3', '9 days', 'abc'],
+      host: ['3,1,2', '2', '10.0.0.9/32', 'abc'],
+      card: ['3,1,2', '2', '08-00-2b-01-02-03', 'abc'],
+      bits: ['3,1,2', '2', '0111', 'abc'],
+      turns: ['3,1,2', '2', '[9\\,10)', 'abc'],
+      at: ['1,3,2', '2,3', '10:00+02', 'abc'],
+    }
+    const text = p.string().nullable()
+    const Parcel = defineEntity({
+      name: 'Parcel',
+      properties: {
+        id: p.integer().primary(),
+        size: p.enum(['small', 'medium', 'large']).nativeEnumName('Size').nullable(),
+        cut: text.columnType('cut'),
+        price: text.columnType('money'),
+        takes: text.columnType('interval'),
+        span: text.columnType('span'),
+        host: text.columnType('INET'),
+        card: text.columnType('macaddr'),
+        bits: text.columnType('bit(4)'),
+        turns: text.columnType('pg_catalog.int4range'),
+        at: text.columnType('timetz'),
+        box: () => p.manyToOne(Parcel).nullable(),
+        parcels: () => p.oneToMany(Parcel).mappedBy('box'),
+      },
+    })
+    for (const options of [{}, { entities: [Parcel], schema: 'keep' as const }]) {
+      await using engine = await RestEngine.create({ database: database.database, ...options })
+      const list = async (name: string, value: string): Promise<string> => {
+        const { status, body } = await engine.handle('GET', '/v1/parcels', { [name]: value })
+        return status === 200
+          ? (body.parcels as { id: number }[]).map(({ id }) => id).join()
+          : `${status} ${String(body.errors[0].parameter)}`
+      }
+      for (const [name, [order, greater, given, wrong]] of Object.entries(wanted)) {
+        const all = [given, ...Array.from({ length: 30 }, () => given)]
+        assert.deepEqual(
+          [await list('sort', name), await list(`${name}>`, given), await list(name, given), await list(name, all.join())],
+          [order, greater, '1', '1'],
+          name,
+        )
+        assert.equal(await list('sort', `parcels.${name}.desc,id`), `1,2,3`, name)
+        assert.equal(await list(`box.${name}`, given), '2,3', name)
+        for (const key of [name, `${name}>`, `!${name}`, `parcels.${name}`]) assert.equal(await list(key, wrong), `400 ${key}`, key)
+        assert.equal(await list(name, `${given},${wrong}`), `400 ${name}`)
+        assert.equal((await engine.handle('DELETE', '/v1/parcels/1/parcels', { [name]: wrong })).status, 400)
+      }
+      assert.equal(await list('takes', '30 days'), '3')
+      assert.equal(await list('takes', '*days'), '1,2')
+    }
+  })
+
+  it('takes infinity and years that ISO 8601 does not have where it shows them', async () => {
+    await using database = await ownDatabase()
+    await database.run(`create table day (day date primary key); create table event (id int primary key, day date references day, at timestamptz, local timestamp(3));
+      insert into day values ('infinity'), ('-infinity'), ('0044-03-15 BC'), ('2020-01-01');
+      insert into event values (1, 'infinity', 'infinity', '-infinity'), (2, '0044-03-15 BC', '0044-03-15 12:00:00.123456 BC', '12345-01-01'),
+        (3, '2020-01-01', '2020-01-01 00:00:00.123456', '2020-01-01')`)
+    const Listened = defineEntity({
+      name: 'Event',
+      properties: {
+        id: p.integer().primary(),
+        day: p.date().nullable(),
+        at: p.datetime().nullable(),
+        local: p.datetime().columnType('timestamp(3)').nullable(),
+      },
+      // MikroORM's unit of work writes it.
+      hooks: { beforeCreate: [() => {}], beforeUpdate: [() => {}] },
+    })
+    for (const options of [{}, { entities: [Listened], schema: 'keep' as const }]) {
+      await using engine = await RestEngine.create({ database: database.database, ...options })
+      const { events } = (await engine.handle('GET', '/v1/events')).body as { events: Record<string, unknown>[] }
+      for (const { id, day, at, local } of events)
+        for (const [name, value] of Object.entries({ day, at, local })) {
+          const found = (await engine.handle('GET', '/v1/events', { [name]: String(value) })).body
+          assert.deepEqual([name, value, found.events?.map((each: Json) => each.id)], [name, value, [id]])
+        }
+      const ids = async (query: string): Promise<Json> =>
+        (await engine.handle('GET', `/v1/events?${query}`)).body.events.map(({ id }: Json) => id)
+      assert.deepEqual([await ids('at<infinity'), await ids('at<=infinity'), await ids('at>infinity')], [[2, 3], [1, 2, 3], []])
+      assert.deepEqual([await ids('at>2020-01-01T00:00:00.123Z'), await ids('at<=2020-01-01T00:00:00.123Z')], [[1], [2, 3]])
+      const odd = { day: '-infinity', at: '-infinity', local: '0044-03-15 12:00:00 BC' }
+      const made = await engine.handle('POST', '/v1/events', undefined, { id: 9, ...odd })
+      assert.deepEqual([made.status, made.body.event], [200, { id: 9, ...odd }])
+      for (const change of [{ at: 'infinity', local: '12345-01-01 00:00:00' }, { at: '2021-01-01T00:00:00.000Z' }, { day: 'infinity' }]) {
+        const { status, body } = await engine.handle('PATCH', '/v1/events/9', undefined, change)
+        assert.deepEqual([status, { ...body.event, ...change }], [200, body.event])
+      }
+      for (const wrong of ['0000-01-01 00:00:00 BC', '300000-01-01 00:00:00', 'Infinity', 'now', '12345-02-30 00:00:00'])
+        assert.equal((await engine.handle('PATCH', '/v1/events/9', undefined, { at: wrong })).status, 422, wrong)
+      assert.equal((await engine.handle('DELETE', '/v1/events/9')).status, 200)
+    }
+    await using engine = await RestEngine.create({ database: database.database })
+    assert.equal((await engine.handle('GET', '/v1/days/infinity')).body.day.day, 'infinity')
+    await using lite = await RestEngine.create({ entities: [Listened] })
+    assert.equal((await lite.handle('GET', '/v1/events?at=infinity')).status, 400)
+    assert.equal((await lite.handle('POST', '/v1/events', undefined, { at: 'infinity' })).status, 422)
   })
 
   it('may be keys', async () => {

@@ -98,8 +98,9 @@ export function isSameScalar(type: ScalarType, a: unknown, b: unknown): boolean 
 const ORDERED = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean', 'datetime', 'date', 'time', 'text', 'uuid'])
 const NUMBERS = new Set(['integer', 'float', 'decimal', 'boolean'])
 
-export function isOrdered(type: ScalarType): boolean {
-  return ORDERED.has(type.kind) && type.loose !== true
+/** Whether what is shown says the order: of an interval, or an enum of the database, it does not. */
+export function isOrdered({ kind, loose, column }: ScalarType): boolean {
+  return ORDERED.has(kind) && loose !== true && (kind !== 'text' || column === undefined || column === 'bpchar')
 }
 
 /** Compares as a sort does: NULL is smallest, text compares by code point. */

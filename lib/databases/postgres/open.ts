@@ -6,6 +6,7 @@ import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { describeDatabase, isPglite } from '../../records/database/describe-database.ts'
 import type { Opened, Opening, ServerDatabase } from '../../records/database/world-store.ts'
+import { markEndless } from '../../model/metadata/property-type.ts'
 import type { DescribedModel } from '../introspect/entities.ts'
 import { correctMetadata } from '../orm/correct-metadata.ts'
 import { followClock } from '../orm/model-time.ts'
@@ -24,6 +25,7 @@ import { openPglite } from './server/pglite.ts'
 import { ask, command, Sessions } from './server/sessions.ts'
 import { findCaseFolding, listCaseClasses, type CaseFolding } from './sql/case-folding.ts'
 import { createFlavour } from './sql/flavour.ts'
+import { listOwnTypes, OWN_TYPES_SQL, type OwnTypes } from './sql/own-types.ts'
 import { Transactions } from './server/transactions.ts'
 import { PostgresWorldStore } from './world-store.ts'
 import { hasGlobs, optionsForEngine } from '../orm/orm-options.ts'
@@ -36,11 +38,11 @@ export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Op
   const pglite = await openPglite(database.url, entities !== undefined && !readOnly)
   const sessions = new Sessions(database, readOnly, pglite)
   try {
-    const { version, folding, enums, model } = await readServer(sessions, opening)
+    const { version, folding, own, model } = await readServer(sessions, opening)
     const connection = new PostgresConnection({
       sessions,
       transactions: new Transactions(),
-      flavour: createFlavour(folding, enums),
+      flavour: createFlavour(folding, own),
       readOnly,
     })
     const orm = await createOrm({ ...opening, entities: entities ?? [...model!.entities] }, connection)
@@ -72,8 +74,7 @@ export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Op
 interface Server {
   readonly version: number
   readonly folding: CaseFolding
-  /** The types that are enums. */
-  readonly enums: ReadonlySet<string>
+  readonly own: OwnTypes
   /** The model that the database describes, where there are no entities. */
   readonly model: DescribedModel | undefined
 }
@@ -94,13 +95,12 @@ async function readServer(sessions: Sessions, { database, entities, notes }: Ope
     const version = Number(major)
     if (version < 15) throw new Error(`The server has PostgreSQL ${version}: version 15 or later is needed.`)
     const folding = await readCaseFolding(session)
-    const found = await ask(session, "select format_type(oid, null) from pg_type where typtype = 'e'")
-    const enums = new Set(found.map(([type]) => type as string))
-    if (entities !== undefined) return { version, folding, enums, model: undefined }
+    const own = listOwnTypes(await ask(session, OWN_TYPES_SQL))
+    if (entities !== undefined) return { version, folding, own, model: undefined }
     const { describeServer } = await import('./introspect/describe.ts')
     const model = await describeServer(session, database)
     for (const note of model.notes) notes.add(note)
-    return { version, folding, enums, model }
+    return { version, folding, own, model }
   } finally {
     sessions.release(session)
   }
@@ -162,6 +162,7 @@ function prepare(orm: CoreMikroORM, { notes }: Opening<ServerDatabase>, version:
   checkMembers(orm)
   storeGenerated(orm, version, notes)
   correctMetadata(orm, true, notes)
+  for (const { props } of orm.getMetadata()) markEndless(props)
   followClock(orm)
 }
 

@@ -8,9 +8,10 @@ import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Trace, Traces } from '../../foundation/base/trace.ts'
 import type { Reading, ReadingStep, Row, Statement } from '../../records/database/dialect.ts'
 import { checkFollowed, isLastBatch } from '../../records/database/last-batch.ts'
-import { isLost, isOutdated, isUnprepared, pooled, unreachable } from './server/errors.ts'
+import { RefusedValue } from '../../records/database/refused-value.ts'
+import { findRefusedParameter, isLost, isOutdated, isUnprepared, pooled, unreachable } from './server/errors.ts'
 import { command, type Sessions } from './server/sessions.ts'
-import type { Answered, AskedStatement } from './server/statement-batch.ts'
+import { findFailed, type Answered, type AskedStatement } from './server/statement-batch.ts'
 import type { OpenTransaction, Transactions } from './server/transactions.ts'
 
 type Batch = readonly ReadingStep[]
@@ -159,10 +160,13 @@ export class Readings {
     const statements: AskedStatement[] = before === undefined ? [] : [before]
     for (const { statement, parameters } of batch) statements.push({ sql: statement.sql, parameters })
     if (after !== undefined) statements.push(after)
-    const settled =
+    const asked =
       trace === undefined
-        ? (await this.#sessions.readAll(session, statements)).rows
-        : await this.#runTraced(batch, session, statements, trace)
+        ? this.#sessions.readAll(session, statements).then(({ rows }) => rows)
+        : this.#runTraced(batch, session, statements, trace)
+    const settled = await asked.catch((error: unknown) => {
+      throw findRefusedValue(error, batch) ?? error
+    })
     const first = before === undefined ? 0 : 1
     const rows = settled.slice(first, first + batch.length)
     for (const [index, { bound }] of batch.entries()) bound?.room.check(rows[index]!.length, 0, bound.areIds, bound.at)
@@ -187,6 +191,15 @@ export class Readings {
       trace.enter(stage)
     }
   }
+}
+
+/** Finds the value of the request that the server cannot read as one of its type. */
+function findRefusedValue(error: unknown, batch: Batch): RefusedValue | undefined {
+  const refused = findRefusedParameter(error)
+  if (refused === undefined) return undefined
+  const sql = findFailed(error)
+  const bindings = batch.find(({ statement }) => statement.sql === sql)?.statement.bindings
+  return bindings && new RefusedValue(bindings[refused.place], refused.reason, error)
 }
 
 /** A reading in a transaction that has begun, with its first statements. */

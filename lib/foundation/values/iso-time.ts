@@ -15,7 +15,7 @@ export function formatIso(time: number): string {
   const day = Math.floor(milliseconds / DAY_MS)
   let date = dates.get(day)
   if (date === undefined) {
-    if (!(Math.abs(milliseconds) <= 8.64e15)) return String(milliseconds)
+    if (!(Math.abs(milliseconds) <= 8.64e15)) return String(milliseconds).toLowerCase()
     const iso = new Date(day * DAY_MS).toISOString()
     date = iso.slice(0, iso.indexOf('T') + 1)
     if (dates.size >= 10_000) dates.clear()
@@ -72,4 +72,61 @@ export function parseDatetime(text: string): number | undefined {
   }
   const value = Date.parse(`${date}T${clock}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${offset}`)
   return Number.isNaN(value) ? undefined : value
+}
+
+/** Dates and times as a PostgreSQL server writes those that ISO 8601 has no form for: `infinity`, `0044-03-15 12:00:00+00 BC`. */
+const SERVER_DATE = /^(\d{4,6})-(\d\d)-(\d\d)( BC)?$/
+const SERVER_TIME = /^(\d{4,6}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:[+ ]00)?( BC)?$/
+const ENDLESS = /^-?infinity$/
+
+export function isServerDate(text: string): boolean {
+  return ENDLESS.test(text) || countToDay(text) !== undefined
+}
+
+/** Parses such a date-time to milliseconds since 1970. */
+export function parseServerTime(text: string): number | undefined {
+  if (ENDLESS.test(text)) return text.startsWith('-') ? -Infinity : Infinity
+  const [, date, clock, fraction = '', era = ''] = SERVER_TIME.exec(text) ?? []
+  if (date === undefined || !TIME.test(clock!)) return undefined
+  const day = countToDay(date + era)
+  const time = day === undefined ? NaN : day + Date.parse(`1970-01-01T${clock}.${fraction.slice(0, 3).padEnd(3, '0')}Z`)
+  return Math.abs(time) <= 8.64e15 ? time : undefined
+}
+
+/** Returns the beginning of a day, in milliseconds since 1970; the year before the first is 1 BC. */
+function countToDay(text: string): number | undefined {
+  const [, digits = '0', month, day, era] = SERVER_DATE.exec(text) ?? []
+  const year = era === undefined ? Number(digits) : 1 - Number(digits)
+  if (Number(digits) === 0 || !isInMonth(Number(day), Number(month), year)) return undefined
+  return new Date(0).setUTCFullYear(year, Number(month) - 1, Number(day))
+}
+
+/** The Date of an entity for `infinity` or `-infinity`. */
+export class EndlessDate extends Date {
+  readonly #time: number
+
+  constructor(time: number) {
+    super(Number.NaN)
+    this.#time = time
+  }
+
+  override getTime(): number {
+    return this.#time
+  }
+
+  override valueOf(): number {
+    return this.#time
+  }
+
+  override toISOString(): string {
+    return String(this.#time).toLowerCase()
+  }
+
+  override toString(): string {
+    return this.toISOString()
+  }
+
+  override toJSON(): string {
+    return this.toISOString()
+  }
 }

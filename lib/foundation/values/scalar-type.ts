@@ -3,7 +3,7 @@
  * are those of MikroORM's properties, but date-times are milliseconds since 1970. Dialects convert stored values, except for arrays and
  * custom types (see Codec).
  */
-import { TIME, parseDatetime, isCalendarDate, formatIso } from './iso-time.ts'
+import { EndlessDate, TIME, parseDatetime, parseServerTime, isCalendarDate, isServerDate, formatIso } from './iso-time.ts'
 
 export type ScalarKind =
   | 'integer'
@@ -73,7 +73,9 @@ export interface ScalarType {
   readonly strays?: boolean
   /** For loose types: the stored form of a value. */
   readonly toStored?: (value: unknown) => unknown
-  /** For text: the column compares by its own collation, not by code point. */
+  /** For dates and date-times: whether the database stores `infinity`, and years beyond those of ISO 8601, too. */
+  readonly endless?: boolean
+  /** For text: whether the column compares by its own collation, where the engine compares by code point. */
   readonly collated?: boolean
 }
 
@@ -169,7 +171,15 @@ function parseDecimal(text: string, type: ScalarType): string | undefined {
   return text
 }
 
-/** Counts characters as databases do: code points. */
+function parseTimeOf({ endless }: ScalarType, text: string): number | undefined {
+  return parseDatetime(text) ?? (endless === true ? parseServerTime(text) : undefined)
+}
+
+function isDateOf({ endless }: ScalarType, text: string): boolean {
+  return isCalendarDate(text) || (endless === true && isServerDate(text))
+}
+
+/** Counts the characters (code points) of a text, as databases do. */
 export function countCharacters(text: string): number {
   let count = 0
   for (let index = 0; index < text.length; index++) {
@@ -207,9 +217,9 @@ export function parseScalar(text: string, type: ScalarType): ScalarValue | undef
     case 'boolean':
       return text === 'true' || text === '1' ? true : text === 'false' || text === '0' ? false : undefined
     case 'datetime':
-      return parseDatetime(text)
+      return parseTimeOf(type, text)
     case 'date':
-      return isCalendarDate(text) ? text : undefined
+      return isDateOf(type, text) ? text : undefined
     case 'time':
       return parseTime(text)
     case 'uuid':
@@ -245,9 +255,9 @@ export function readScalar(json: unknown, type: ScalarType): ScalarValue | undef
     case 'boolean':
       return typeof json === 'boolean' ? json : undefined
     case 'datetime':
-      return typeof json === 'string' ? parseDatetime(json) : undefined
+      return typeof json === 'string' ? parseTimeOf(type, json) : undefined
     case 'date':
-      return typeof json === 'string' && isCalendarDate(json) ? json : undefined
+      return typeof json === 'string' && isDateOf(type, json) ? json : undefined
     case 'time':
       return typeof json === 'string' ? parseTime(json) : undefined
     case 'uuid':
@@ -301,7 +311,7 @@ export function toProperty(value: unknown, type: ScalarType): unknown {
   if (type.toStored !== undefined) return type.toStored(value)
   switch (type.kind) {
     case 'datetime':
-      return new Date(value as number)
+      return Number.isFinite(value) ? new Date(value as number) : new EndlessDate(value as number)
     case 'bigint':
       return type.asNumber === true ? Number(value) : type.asText === true ? (value as bigint).toString() : value
     case 'decimal':

@@ -83,11 +83,11 @@ export function scalarType(prop: EntityProperty): ScalarType | undefined {
   if (type instanceof JsonType) return { kind: 'json' }
   // Given by name, the type is not made: MikroORM converts nothing of it.
   if (type instanceof UuidType || prop.type === 'uuid') return { kind: 'uuid' }
-  if (type instanceof DateType) return { kind: 'date' }
+  if (type instanceof DateType) return { kind: 'date', ...findEnds(prop) }
   if (type instanceof TimeType) return { kind: 'time' }
   if (type instanceof DoubleType) return { kind: 'float', ...items }
   if (type instanceof BlobType || type instanceof Uint8ArrayType || runtime === 'Buffer') return { kind: 'blob' }
-  if (runtime === 'Date') return { kind: 'datetime' }
+  if (runtime === 'Date') return { kind: 'datetime', ...findEnds(prop) }
   if (runtime === 'boolean') return { kind: 'boolean' }
   if (runtime === 'number') {
     const column = prop.columnTypes?.[0] ?? prop.type
@@ -143,6 +143,20 @@ function nameJsonType(column: string): ScalarType['json'] {
   if (/^(?:\w*text|n?varchar|character varying|character|n?char|bpchar|uuid|inet)\b/i.test(column)) return 'string'
   if (/^(?:int|integer|int4|smallint|int2|real|double|float)\b/i.test(column)) return 'number'
   return /^bool(?:ean)?\b/i.test(column) ? 'boolean' : undefined
+}
+
+const endless = new WeakSet<EntityProperty>()
+
+/** Marks the dates and times of a database that stores `infinity`. */
+export function markEndless(props: readonly EntityProperty[]): void {
+  for (const prop of props) {
+    endless.add(prop)
+    if (prop.embeddedProps !== undefined) markEndless(Object.values(prop.embeddedProps))
+  }
+}
+
+function findEnds(prop: EntityProperty): { endless?: true } {
+  return endless.has(prop) ? { endless: true } : {}
 }
 
 /** The type of numbers that a JSON number may not hold exactly. */

@@ -1,7 +1,9 @@
 /** Bind: turns the values of a request into parameters. Refuses a filter value of a wrong type with parameter_invalid. */
 import { withArticle } from '../../foundation/base/article.ts'
+import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Binding } from './binding.ts'
 import type { Dialect, Statement } from './dialect.ts'
+import { RefusedValue } from './refused-value.ts'
 import type { ValueForm } from './value-form.ts'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import { parameterError } from '../../foundation/base/errors.ts'
@@ -243,6 +245,19 @@ function longPattern(filter: RawFilter) {
 
 function unescape(value: RawValue): string {
   return value.kind === 'text' ? value.text : ''
+}
+
+/** Says which filter has the value that the database cannot read as one of its type. */
+export function explainRefused<T>(reading: Awaitable<T>, filters: readonly RawFilter[]): Awaitable<T> {
+  if (!(reading instanceof Promise) || filters.length === 0) return reading
+  return reading.catch((error: unknown) => {
+    const binding = error instanceof RefusedValue ? error.binding : undefined
+    if (binding?.from !== 'filter' && binding?.from !== 'filterList') throw error
+    const { label, text } = filters[binding.filter]!
+    const type = (binding.type.column ?? binding.type.kind).replace('pg_catalog.', '')
+    const detail = `"${label}" is of the type ${type}: ${(error as RefusedValue).reason}.`
+    throw parameterError({ code: 'value_invalid', detail, parameter: label, value: text })
+  })
 }
 
 interface ValueSpelling {

@@ -1,7 +1,7 @@
 /** Reader: plans, compiles, binds, runs and renders a reading. */
 import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
-import type { Arguments, PendingRender } from '../database/bind.ts'
+import { explainRefused, type Arguments, type PendingRender } from '../database/bind.ts'
 import type { CompiledRead, Reading, Statement } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
 import { idValues, isShownKey, keyFromJson, type KeyValues, type RecordKey } from '../../model/key.ts'
@@ -180,7 +180,7 @@ export class Reader {
     for (const branch of targets) keys.push(yield* wait(this.#planKeys(owner, key, branch, NO_PARAMETERS, visibility)))
     const own: Arguments = { filters: [], key: idValues(key), findValues: visibility.findValues, ctx: view.ctx, ...WHOLE }
     const planned = new Map<PolymorphicTarget, { readonly read: CompiledRead; readonly given: RenderArguments }>()
-    const running: { pending?: PendingRender[] } = {}
+    const running: Pick<RenderArguments, 'filters' | 'pending'> = { filters: [] }
     for (;;) {
       const branches = targets.map((branch, at) => ({ branch, keys: keys[at]!, record: planned.get(branch) }))
       const found = yield* wait(this.#finish(running, view, () => readWithin(exists, own, dialect, readBranch(branches, own, dialect))))
@@ -212,7 +212,10 @@ export class Reader {
     const given: Arguments = { filters: parameters.filters, key, findValues: visibility.findValues, ctx, ...WHOLE }
     return chain(this.#planKeys(owner, key, relation, parameters, visibility), read =>
       chain(
-        this.#connection.read((): Reading<readonly unknown[]> => readRecords(read, given, dialect)),
+        explainRefused(
+          this.#connection.read((): Reading<readonly unknown[]> => readRecords(read, given, dialect)),
+          given.filters,
+        ),
         ids => ids.map(id => keyFromJson(id, relation.target)!),
       ),
     )
@@ -295,11 +298,11 @@ export class Reader {
     return read.rendered ? { ...given, pending: [] } : given
   }
 
-  #finish<T>(given: { pending?: PendingRender[] }, view: View, reading: () => Reading<T>): Awaitable<T> {
+  #finish<T>(given: Pick<RenderArguments, 'filters' | 'pending'>, view: View, reading: () => Reading<T>): Awaitable<T> {
     const { trace, end } = view
     const before = trace?.enter('render')
     if (end?.deadline !== undefined) end.asked = view.parameters
-    const result = this.#connection.read(reading, end, view.behind)
+    const result = explainRefused(this.#connection.read(reading, end, view.behind), given.filters)
     const finished = given.pending === undefined ? result : finishRender(result, given.pending, view.ctx)
     return trace === undefined ? finished : trace.goBack(before!, finished)
   }

@@ -44,6 +44,8 @@ export interface ColumnRow {
 export interface TypeRow {
   readonly id: string
   readonly name: string
+  /** As it is written in SQL. */
+  readonly written: string
   readonly schema: string
   /** b: base, c: composite, d: domain, e: enum, r: range, m: multirange. */
   readonly kind: string
@@ -119,7 +121,8 @@ const TYPES = `with recursive used(id) as (
     select a.atttypid from pg_attribute a where a.attnum > 0 and not a.attisdropped and a.attrelid in (select c.oid ${SERVED})
     union select case when t.typtype = 'd' then t.typbasetype else t.typelem end from used join pg_type t on t.oid = used.id
     where t.typtype = 'd' or (t.typcategory = 'A' and t.typelem <> 0))
-  select t.oid::text as id, t.typname as name, n.nspname as schema, t.typtype as kind, t.typcategory as category,
+  select t.oid::text as id, t.typname as name, format_type(t.oid, null) as written,
+  n.nspname as schema, t.typtype as kind, t.typcategory as category,
   case when t.typcategory = 'A' and exists (select from pg_type e where e.oid = t.typelem and e.typarray = t.oid and e.typdelim = ',')
     then t.typelem else 0 end::text as element, t.typbasetype::text as base, t.typtypmod as modifier,
   t.typnotnull as "notNull", t.typdefault as "defaultSql",

@@ -80,7 +80,7 @@ export class ServerTypes {
 
   #ofDomain(domain: TypeRow): ServerType {
     const base = this.#byId.get(domain.base)!
-    const inner = this.of({ type: base.name, typeId: domain.base, modifier: domain.modifier })
+    const inner = this.of({ type: base.written, typeId: domain.base, modifier: domain.modifier })
     return {
       ...inner,
       notNull: domain.notNull || inner.notNull,

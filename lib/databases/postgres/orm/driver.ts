@@ -15,6 +15,8 @@ import type {
 import { AbstractSqlDriver, EntityManager, PostgreSqlDriver, PostgreSqlPlatform } from '@mikro-orm/postgresql'
 import type { Clock } from '../../../foundation/base/clock.ts'
 import { insertInGroups } from '../../orm/grouped-rows.ts'
+import { EndlessDate, parseServerTime } from '../../../foundation/values/iso-time.ts'
+import { formatTime } from '../sql/encode.ts'
 import { correctedDriver } from '../../orm/corrected-driver.ts'
 import { correctedManager } from '../../orm/corrected-manager.ts'
 import { qualifyTable } from '../../../model/table-name.ts'
@@ -49,6 +51,22 @@ class LentPlatform extends PostgreSqlPlatform {
 
   override unmarshallArray(text: string): string[] {
     return parseArray(text)
+  }
+
+  /** MikroORM would hold `infinity` as a number, which it takes for no Date. */
+  override parseDate(value: string | number): Date {
+    // MikroORM puts its zone behind a time without one.
+    const time = typeof value === 'string' ? parseServerTime(value.replace(/Z$/, '')) : undefined
+    if (time === undefined) return super.parseDate(value)
+    return Number.isFinite(time) ? new Date(time) : new EndlessDate(time)
+  }
+
+  override processDateProperty(value: unknown): string | number | Date {
+    return value instanceof EndlessDate ? value.toISOString() : super.processDateProperty(value)
+  }
+
+  override formatDate(date: Date): string {
+    return this.timezone === 'Z' ? formatTime(date.getTime()) : super.formatDate(date)
   }
 
   /** A version that is a time is set to it with each change. */

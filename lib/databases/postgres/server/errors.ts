@@ -180,7 +180,7 @@ export function refusal(error: Error): string | undefined {
 }
 
 /** Where a parameter is that cannot be read as a value of its type. */
-const OF_PARAMETER = /^(?:unnamed portal|portal ".*") parameter \$\d/m
+const OF_PARAMETER = /^(?:unnamed portal|portal ".*") parameter \$(\d+)/m
 
 /**
  * Whether the error is about a given text that its type refuses, although the server uses the code of a faulty statement for it: the name
@@ -193,6 +193,13 @@ function isAboutValue(error: Error): boolean {
   const isHstore = code === 'XX000' && file === 'hstore_io.c'
   if (!isHstore && !/^(?:42601|42602|42704|42725|42883|42P01|3F000)$/.test(String(code))) return false
   return where === undefined ? position === undefined && internalQuery === undefined : OF_PARAMETER.test(where)
+}
+
+/** Returns the place of the parameter that the server cannot read as a value of its type, from 0, with what it says. */
+export function findRefusedParameter(error: unknown): { readonly place: number; readonly reason: string } | undefined {
+  const { where = '', message } = error as Partial<ServerError>
+  const [, number] = OF_PARAMETER.exec(where) ?? []
+  return number === undefined ? undefined : { place: Number(number) - 1, reason: firstLine(message!) }
 }
 
 /** Returns what the server says, without what MikroORM adds. */

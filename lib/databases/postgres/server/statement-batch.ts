@@ -52,6 +52,14 @@ export function sendBatch(session: PoolClient, statements: readonly AskedStateme
   })
 }
 
+/** The statements that errors of the server are about. */
+const failed = new WeakMap<Error, string | undefined>()
+
+/** Returns the text of the statement of a batch that has failed. */
+export function findFailed(error: unknown): string | undefined {
+  return error instanceof Error ? failed.get(error) : undefined
+}
+
 /** The streams whose writes are held back until the code that runs has come to its end. */
 const gathering = new WeakSet<Writable>()
 
@@ -129,6 +137,7 @@ class StatementBatch extends Query {
   }
 
   handleError(error: unknown, connection: Connection): void {
+    if (error instanceof Error) failed.set(error, this.statements[this.#tags.length]?.sql)
     for (const [sql, name] of this.#preparing) {
       this.#prepared.pending.delete(sql)
       // The server keeps what it has prepared before the error. The client closes all of them: the server takes it without an error if one

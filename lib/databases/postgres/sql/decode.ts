@@ -2,6 +2,7 @@
 import { decodeJson, formatDecimal } from '../../sql/decode-document.ts'
 import type { BuilderSource } from '../../sql/builder-source.ts'
 import type { Decoder } from '../../sql/flavour.ts'
+import { parseServerTime } from '../../../foundation/values/iso-time.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { BLANK_PADDED } from './parameters.ts'
 
@@ -60,7 +61,7 @@ export function findDecoder(type: ScalarType): Decoder | undefined {
 /** See `Dialect.decode`. */
 export function decodeBare(value: unknown, { kind }: ScalarType): unknown {
   if (typeof value !== 'string') return value
-  if (kind === 'datetime') return Date.parse(decodeDatetime(value))
+  if (kind === 'datetime') return parseServerTime(value) ?? Date.parse(decodeDatetime(value))
   return kind === 'integer' || kind === 'float' ? Number(value) : value
 }
 

@@ -18,6 +18,7 @@ export function keepPossible(value: unknown): string | null {
 
 /** Unlike ISO 8601, PostgreSQL reads no signed years, and needs `BC` for years before the first. */
 export function formatTime(milliseconds: number): string {
+  if (Math.abs(milliseconds) === Infinity) return `${milliseconds}`.toLowerCase()
   const text = new Date(milliseconds).toISOString()
   if (text.startsWith('+')) return text.slice(1)
   if (!text.startsWith('-') && !text.startsWith('0000')) return text

@@ -10,31 +10,30 @@ import { isNullWithin } from './compare-json.ts'
 import { compareValue, isOneOfValues } from './compare-value.ts'
 import { findDecoder, readValue } from './decode.ts'
 import { compileMatches } from './match-text.ts'
+import { findOwnType, NO_OWN_TYPES, type OwnTypes } from './own-types.ts'
 import { castColumn, findSqlType, numberParameters } from './parameters.ts'
 import { differs } from './write-rows.ts'
-import { collate, compileBareOperand, compileBareValue, compileDocument, compileSortedValue } from './stored-value.ts'
-
-const NO_ENUMS: ReadonlySet<string> = new Set()
+import { compileBareOperand, compileBareValue, compileDocument, compileOrdered, compileSortedValue } from './stored-value.ts'
 
 const PLAIN_FORM: readonly ValueForm[] = ['value']
 
-/** @param enums enum types, as the server writes them */
-export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> = NO_ENUMS): Flavour {
+/** @param own the types that have an order of their own */
+export function createFlavour(folding: CaseFolding, own: OwnTypes = NO_OWN_TYPES): Flavour {
   return {
-    finish: numberParameters,
-    // The server ends statements: `statement_timeout`.
+    finish: whole => numberParameters(whole, own),
+    // The server ends statements by itself: `statement_timeout`.
     mark: () => '',
     formatBoolean: String,
 
     document: compileDocument,
-    stored: compileSortedValue,
+    stored: (attribute, columns) => compileSortedValue(attribute, columns, own),
     shown: compileBareValue,
     exactText: value => value,
 
     isNull: (operand, columns) =>
       operand.attribute.source.kind === 'within' ? isNullWithin(operand, columns) : sql`${compileBareOperand(operand, columns)} is null`,
-    isOneOf: (operand, values, columns) => isOneOfValues(operand, values, columns, enums),
-    compare: compareValue,
+    isOneOf: (operand, values, columns) => isOneOfValues(operand, values, columns, own),
+    compare: (node, columns) => compareValue(node, columns, own),
     ...compileMatches(folding),
 
     differs,
@@ -49,11 +48,11 @@ export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> =
       const nulls = mayBeNull ? (descending ? ' nulls last' : ' nulls first') : ''
       return sql`${value}${descending ? ' desc' : ''}${nulls}`
     },
-    keyOrder: (column, type) => (type === undefined ? text(column) : collate(text(castColumn(column, type)), type)),
+    keyOrder: (column, type) => (type === undefined ? text(column) : compileOrdered(column, type, own)),
     rowLimit: parameter => parameter,
     sortedFormula: value => sql`coalesce(${value}, null)`,
     truth: condition => `(${condition})::int`,
-    extreme: compileExtreme,
+    extreme: (which, value, type) => compileExtreme(which, value, type, own),
     extremeOfAll: (which, values) => sql`${which === 'min' ? 'least' : 'greatest'}(${join(values, ', ')})`,
     countDistinct: (key, isThere) => `count(distinct (${key.join(', ')})) filter (where ${isThere})`,
     reach: undefined,
@@ -64,11 +63,13 @@ export function createFlavour(folding: CaseFolding, enums: ReadonlySet<string> =
   }
 }
 
-function compileExtreme(which: 'min' | 'max', value: Sql, { kind }: ScalarType): Sql {
-  // PostgreSQL has no min() and max() of booleans, nor of UUIDs up to version 17.
+/** The least or greatest value of a group. */
+function compileExtreme(which: 'min' | 'max', value: Sql, type: ScalarType, own: OwnTypes): Sql {
+  const { kind } = type
+  // PostgreSQL has no min() and max() of booleans, and up to version 17 none of UUIDs.
   if (kind === 'boolean') return sql`${which}((${value})::int)`
-  // PostgreSQL has none of rows up to version 17, and maybe none of a custom type.
-  if (kind === 'jsonValue' || kind === 'custom')
+  // PostgreSQL has none of rows up to version 17, none of bits, and may have none of the column of a custom type.
+  if (kind === 'jsonValue' || kind === 'custom' || findOwnType(type, own) !== undefined)
     return sql`(array_agg(${value} order by ${value}${which === 'max' ? ' desc' : ''}) filter (where ${value} is distinct from null))[1]`
   return kind === 'uuid' ? sql`${which}((${value})::text collate "C")` : sql`${which}(${value})`
 }

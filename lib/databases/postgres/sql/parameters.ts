@@ -7,14 +7,17 @@ import type { Binding } from '../../../records/database/binding.ts'
 import type { Statement } from '../../../records/database/dialect.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
+import { findOwnType, type OwnTypes } from './own-types.ts'
+import { OWN_TYPE } from './value-forms.ts'
 
 /** Question marks in quoted names and texts are no parameters. */
 const TOKENS = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\?/g
 
-export function numberParameters({ text, bindings }: Sql): Statement {
+/** Makes a statement of a text with `?` for each parameter. */
+export function numberParameters({ text, bindings }: Sql, own: OwnTypes): Statement {
   if (bindings.length === 0) return { sql: text, bindings }
   let count = 0
-  const sql = text.replaceAll(TOKENS, token => (token === '?' ? `$${count + 1}${formatCast(bindings[count++]!)}` : token))
+  const sql = text.replaceAll(TOKENS, token => (token === '?' ? `$${count + 1}${formatCast(bindings[count++]!, own)}` : token))
   return { sql, bindings }
 }
 
@@ -67,7 +70,7 @@ function castTo(type: ScalarType, suffix = ''): string {
   return name === undefined ? '' : `::${name}${suffix}`
 }
 
-function formatCast(binding: Binding): string {
+function formatCast(binding: Binding, own: OwnTypes): string {
   switch (binding.from) {
     case 'limit':
     case 'offset':
@@ -76,7 +79,7 @@ function formatCast(binding: Binding): string {
     case 'links':
       return binding.parts.length === 1 ? castTo(binding.parts[0]!.type, '[]') : '::json'
     case 'filterList':
-      return castTo(binding.type, '[]')
+      return binding.forms.includes(OWN_TYPE) ? `::${findOwnType(binding.type, own)}[]` : castTo(binding.type, '[]')
     case 'filterKeys':
       return castTo(idParts(binding.resource)[0]!.type, '[]')
     case 'filterPatterns':
@@ -96,7 +99,8 @@ function formatCast(binding: Binding): string {
     case 'filter':
     case 'scope':
     case 'model':
-      // Parts of patterns are always texts.
+      if (binding.form === OWN_TYPE) return `::${findOwnType(binding.type, own)}`
+      // Parts of patterns are texts, whatever they are compared with.
       return binding.form !== 'value' && binding.form.of === 'pattern' ? '::text' : castTo(binding.type)
   }
 }

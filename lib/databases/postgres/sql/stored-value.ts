@@ -5,6 +5,7 @@ import type { ColumnScope } from '../../sql/flavour.ts'
 import { bind, literal, name, sql, text, type Sql } from '../../sql/sql.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { compileSortedWithin } from './compare-json.ts'
+import { findOwnType, type OwnTypes } from './own-types.ts'
 import { castColumn, findSqlType } from './parameters.ts'
 
 export function compileBareValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
@@ -28,13 +29,24 @@ export function compileBareValue(attribute: ScalarAttribute, columns: ColumnScop
   }
 }
 
-function compileStoredValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
-  return collate(compileBareValue(attribute, columns), attribute.type)
+/** Returns the stored value of an attribute, in a form that compares and sorts as its type does. */
+function compileStoredValue(attribute: ScalarAttribute, columns: ColumnScope, own: OwnTypes): Sql {
+  const { source, type } = attribute
+  if (source.kind === 'column') return compileOrdered(columns.column(source.column), type, own)
+  return collate(compileBareValue(attribute, columns), type)
 }
 
-/** A custom type's value in a JSON document may be a number or a text. */
-export function compileSortedValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
-  return isOwnInDocument(attribute) ? compileSortedWithin(attribute, [], columns) : compileStoredValue(attribute, columns)
+/** Returns a column in a form that sorts as its type does. */
+export function compileOrdered(column: string, type: ScalarType, own: OwnTypes): Sql {
+  const target = findOwnType(type, own)
+  return target === undefined ? collate(text(castColumn(column, type)), type) : text(`(${column})::${target}`)
+}
+
+/**
+ * Returns the same as a sort key. A type of the application's own may store a number or a text in a JSON document: it sorts as what it is.
+ */
+export function compileSortedValue(attribute: ScalarAttribute, columns: ColumnScope, own: OwnTypes): Sql {
+  return isOwnInDocument(attribute) ? compileSortedWithin(attribute, [], columns) : compileStoredValue(attribute, columns, own)
 }
 
 export function isOwnInDocument({ source, type }: ScalarAttribute): boolean {
@@ -50,12 +62,13 @@ export function compileDocument(column: string, keys: readonly string[], type: S
 }
 
 /** Texts compare by code point. */
-export function collate(value: Sql, { kind }: ScalarType): Sql {
+function collate(value: Sql, { kind }: ScalarType): Sql {
   return kind === 'text' ? sql`${value} collate "C"` : value
 }
 
-export function compileOperand(operand: Operand, columns: ColumnScope): Sql {
-  return compileStoredValue(operand.attribute, columns.through(operand.hops))
+/** Returns the value of what a filter is about. */
+export function compileOperand(operand: Operand, columns: ColumnScope, own: OwnTypes): Sql {
+  return compileStoredValue(operand.attribute, columns.through(operand.hops), own)
 }
 
 /** Equality needs no collation and can use any index. */

@@ -3,15 +3,18 @@ import type { OwnForm, OwnPatternForm } from '../../../records/database/value-fo
 import { formatLike, upperBound } from '../../sql/pattern.ts'
 import { parseKept } from '../../../foundation/base/json-numbers.ts'
 import { parseNumber } from '../../../foundation/values/scalar-type.ts'
-import { formatTime, keepPossible } from './encode.ts'
+import { encode, formatTime, keepPossible } from './encode.ts'
 
-/** The next millisecond of a date-time. */
-export const TIME_NEXT: OwnForm = {
+/** Of date-times: the last microsecond that is shown as the same millisecond. */
+export const TIME_LAST: OwnForm = {
   of: 'value',
-  encode: value => (value === null || value === undefined ? null : formatTime((value as number) + 1)),
+  encode: value => (value === null || value === undefined ? null : formatTime(value as number).replace('Z', '999Z')),
 }
 
-/** Patterns with NUL match no stored text. */
+/** A text that the server makes a value of the type of the column. */
+export const OWN_TYPE: OwnForm = { of: 'value', encode }
+
+/** A pattern of which no part has a NUL: no stored text has one. */
 function pattern(encode: (pieces: readonly string[]) => unknown): OwnPatternForm {
   return { of: 'pattern', encode: pieces => (pieces.some(piece => keepPossible(piece) === null) ? null : encode(pieces)) }
 }

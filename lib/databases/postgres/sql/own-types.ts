@@ -1,0 +1,47 @@
+/**
+ * Own types: types of a server whose values the API shows as texts (`inet`, `money`, enums), and that have an order of their own: 9 days
+ * are less than 10 days, though the text is greater. Filters and sort keys compare their columns as values of the type.
+ */
+import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
+
+/** The ways to write the type of a column, and what a column and a parameter are cast to: of a domain what that is based on. */
+export type OwnTypes = ReadonlyMap<string, string>
+
+export const NO_OWN_TYPES: OwnTypes = new Map()
+
+/**
+ * Reads the types: enums, ranges, and what has an order by default. Texts (`citext`) are compared by code point, as all texts are. What has
+ * its order by other operators than `<` (`hstore`) has none here. The quoted name of a type has no length that would be assumed, as `bit`
+ * has.
+ */
+export const OWN_TYPES_SQL = `with recursive own(id, base) as (
+    select t.oid, t.oid from pg_type t where t.typtype in ('e', 'r', 'm') or (t.typcategory not in ('S', 'Z') and exists (
+      select from pg_opclass c join pg_am a on a.oid = c.opcmethod and a.amname = 'btree'
+      join pg_amop s on s.amopfamily = c.opcfamily and s.amopstrategy = 1 and s.amoplefttype = t.oid and s.amoprighttype = t.oid
+      join pg_operator o on o.oid = s.amopopr and o.oprname = '<' and pg_operator_is_visible(o.oid)
+      where c.opcdefault and c.opcintype = t.oid))
+    union all select d.oid, own.base from own join pg_type d on d.typtype = 'd' and d.typbasetype = own.id)
+  select t.typname, n.nspname || '.' || t.typname, quote_ident(n.nspname) || '.' || quote_ident(t.typname), format_type(t.oid, null),
+    quote_ident(m.nspname) || '.' || quote_ident(b.typname)
+  from own join pg_type t on t.oid = own.id join pg_namespace n on n.oid = t.typnamespace
+  join pg_type b on b.oid = own.base join pg_namespace m on m.oid = b.typnamespace order by pg_type_is_visible(t.oid)`
+
+/** @param rows of `OWN_TYPES_SQL` */
+export function listOwnTypes(rows: readonly (readonly unknown[])[]): OwnTypes {
+  return new Map(
+    rows.flatMap(([...names]) => {
+      const base = names.pop() as string
+      return names.map(name => [name as string, base] as const)
+    }),
+  )
+}
+
+/** Digits of a type, and the fields of an interval: `bit(4)`, `interval year to month`. */
+const DETAILS = /\(\d+(?:, ?-?\d+)?\)|(?<=^(?:pg_catalog\.)?interval\b).*/i
+
+/** Returns what values of a type are compared as; undefined where they are compared as the texts that they are shown as. */
+export function findOwnType({ kind, column }: ScalarType, own: OwnTypes): string | undefined {
+  if (kind !== 'text' || column === undefined) return undefined
+  const bare = column.replace(DETAILS, '').trim()
+  return own.get(column) ?? own.get(bare) ?? own.get(bare.replace('pg_catalog.', '')) ?? own.get(bare.toLowerCase())
+}

@@ -1,0 +1,15 @@
+/** Refused value: a value of a request that the database cannot read as one of the type that it is compared with (`takes=abc`). */
+import { RestError } from '../../foundation/base/errors.ts'
+import type { Binding } from './binding.ts'
+
+export class RefusedValue extends RestError {
+  readonly binding: Binding | undefined
+  readonly reason: string
+
+  /** @param reason what the database says */
+  constructor(binding: Binding | undefined, reason: string, cause: unknown) {
+    super(400, 'parameter_invalid', `The database does not take a value of the request: ${reason}.`, { cause })
+    this.binding = binding
+    this.reason = reason
+  }
+}

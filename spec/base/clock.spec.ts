@@ -8,6 +8,7 @@ import { resource, RestEngine } from '../../lib/index.ts'
 import { followClock } from '../../lib/databases/orm/model-time.ts'
 import { skipUpdateOfCreated } from '../../lib/databases/orm/on-update.ts'
 import { check } from '../helpers/check.ts'
+import { FAKES, whileFaked } from '../helpers/faked-date.ts'
 
 /** Each way to say the time, with what it is in the API at a time; the ways come as functions so that every engine reads them anew. */
 const WAYS = {
@@ -127,6 +128,27 @@ describe('the clock', () => {
     assert.ok(Date.parse(event.late as string) >= real + 60_000)
     assert.equal(event.today, new Date(real).toISOString().slice(0, 10))
   })
+
+  for (const [name, fake] of Object.entries(FAKES)) {
+    it(`is the Date of a test that fakes it, in SQL, too: ${name}`, async () => {
+      await create()
+      const date = '2001-02-03T04:05:06.000Z'
+      await whileFaked(fake, date, async () => {
+        assert.equal(engine.clock.isSystem, false)
+        const answer = await engine.handle('POST', '/v1/events', undefined, {})
+        assert.equal(answer.body.timestamp, date)
+        for (const [way, [, expected]] of Object.entries(WAYS)) assert.equal(answer.body.event[way], expected(new Date(date)), way)
+        await using later = await RestEngine.create({ entities: [eventOf()] })
+        assert.equal((await create(later)).sqlNow, date)
+        engine.clock.set('2002-02-03T04:05:06Z')
+        assert.equal((await create()).sqlNow, '2002-02-03T04:05:06.000Z')
+        engine.clock.reset()
+      })
+      const before = Date.now() - 1000
+      assert.equal(engine.clock.isSystem, true)
+      assert.ok(Date.parse((await create()).sqlNow) >= before)
+    })
+  }
 
   it('is that of onUpdate, and of the version of a change', async () => {
     const { id, updated } = await create()

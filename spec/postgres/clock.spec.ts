@@ -4,6 +4,7 @@ import { describe, it } from 'node:test'
 import { defineEntity, p, sql } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
 import { withTime } from '../../lib/databases/postgres/orm/server-time.ts'
+import { FAKES, whileFaked } from '../helpers/faked-date.ts'
 import { findNoServer, ownSchema } from './server-database.ts'
 
 const WAYS = {
@@ -39,6 +40,10 @@ describe('the clock of an engine on PostgreSQL', { skip: await findNoServer() },
     const before = Date.now() - 1000
     const own = await create()
     for (const name of Object.keys(WAYS)) assert.ok(Math.abs(Date.parse(own[name]) - before) < 60_000, name)
+    for (const fake of Object.values(FAKES)) {
+      const faked = await whileFaked(fake, '2001-02-03T04:05:06.789Z', create)
+      for (const name of Object.keys(WAYS)) assert.equal(faked[name], '2001-02-03T04:05:06.789Z', name)
+    }
     for (const date of ['2001-02-03T04:05:06.789Z', '1969-07-20T20:17:40.000Z']) {
       engine.clock.set(date)
       const made = await create()

@@ -3,7 +3,7 @@
  * keys and the clock, which go with the data and not with the handle.
  */
 import Database from 'better-sqlite3'
-import type { Clock } from '../../foundation/base/clock.ts'
+import { isDateReplaced, type Clock } from '../../foundation/base/clock.ts'
 import { restError } from '../../foundation/base/errors.ts'
 import type { WorldImage } from '../../records/database/world-store.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
@@ -39,8 +39,7 @@ export class Content {
   #started = false
   #isForeign = false
   #clock: Clock | undefined
-  /** Whether the clock has been set or moved, or the database replaced, since SQL was last given its time. */
-  mayLag = false
+  #isBehind = false
   #keys = new Autoincrement(new Map())
 
   /** Whether others than the engine have written to it, who may have stored values that do not fit their column. */
@@ -75,8 +74,13 @@ export class Content {
   /** From now on the time of the model's functions and of SQL is that of this clock. */
   follow(clock: Clock): void {
     this.#clock = clock
-    this.mayLag = true
-    clock.whenMoved(() => (this.mayLag = true))
+    this.#isBehind = true
+    clock.whenMoved(() => (this.#isBehind = true))
+  }
+
+  /** Whether the clock has been set or moved, or the database or `Date` replaced, since SQL was last given its time. */
+  get mayLag(): boolean {
+    return this.#isBehind || (isDateReplaced() && !this.handle.followsTime)
   }
 
   /**
@@ -86,7 +90,7 @@ export class Content {
   followClock(): void {
     const clock = this.#clock
     if (clock?.isSystem === false) this.handle.followTime(() => clock.now())
-    this.mayLag = false
+    this.#isBehind = false
   }
 
   readonly #now = (): Date => this.#clock?.now() ?? new Date()
@@ -192,7 +196,7 @@ export class Content {
       this.handle.close()
       this.handle = handle
       this.#image = image
-      this.mayLag = true
+      this.#isBehind = true
     } else {
       // Page by page and under SQLite's own locks, so that other processes which have the file open see a whole state at any time.
       const source = new Database(image.bytes)

@@ -8,6 +8,24 @@ const UNITS: Readonly<Record<string, number>> = { d: DAY_MS, h: 3_600_000, m: 60
 const FIRST = Date.parse('0001-01-01T00:00:00Z')
 const LAST = Date.UTC(10_000, 0) - 1
 
+let seen: readonly [unknown, unknown] = [undefined, undefined]
+let isReplaced = false
+
+/** Whether a test has put another `Date`, or another `Date.now`, in the place of JavaScript's own: fake timers of Vitest, Jest, sinon. */
+export function isDateReplaced(): boolean {
+  const { now } = Date
+  if (seen[0] !== Date || seen[1] !== now) {
+    seen = [Date, now]
+    isReplaced = !isNative(Date) || !isNative(now)
+  }
+  return isReplaced
+}
+
+function isNative(made: object): boolean {
+  return Function.prototype.toString.call(made).endsWith('{ [native code] }')
+}
+
+/** The setting of a clock. */
 export interface ClockSetting {
   /** Milliseconds since 1970. Undefined: the clock runs. */
   readonly frozen: number | undefined
@@ -35,9 +53,9 @@ export class Clock {
     for (const listener of this.#listeners) listener()
   }
 
-  /** No other source, not set or moved. */
+  /** Whether the clock shows the system's own time: it has no other source, was not set or moved, and nobody has replaced `Date`. */
   get isSystem(): boolean {
-    return this.#source === undefined && this.#frozen === undefined && this.#ahead === 0
+    return this.#source === undefined && this.#frozen === undefined && this.#ahead === 0 && !isDateReplaced()
   }
 
   /**

@@ -139,7 +139,7 @@ export class SqliteDatabase {
   readonly #prepared = new LruCache<PreparedQuery>(PREPARED, { bytes: STATEMENT_BYTES >> 1, weigh })
   readonly #reach: ReachableCounter
   #functions: SqlFunctions = {}
-  #followsTime = false
+  followsTime = false
   /** The statements that have begun a transaction in which nothing has changed yet. */
   #begun: string[] | undefined
   /** Whether foreign keys are not checked, until the transaction is over. */
@@ -178,8 +178,8 @@ export class SqliteDatabase {
 
   /** Lets SQL take the time from this function. */
   followTime(now: () => Date): void {
-    if (!this.#followsTime) followTime(this.db, now)
-    this.#followsTime = true
+    if (!this.followsTime) followTime(this.db, now)
+    this.followsTime = true
   }
 
   /** Adds the functions of other databases to SQL. */

@@ -1,7 +1,7 @@
 /** Entities that inherit from each other, views and virtual entities: lists, records, filters, sorting, writes, and what is refused. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { defineEntity, p } from '@mikro-orm/core'
+import { EntitySchema, defineEntity, p } from '@mikro-orm/core'
 import { resource } from '../../lib/index.ts'
 import type { RestEngine } from '../../lib/index.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
@@ -416,4 +416,21 @@ describeStores('a removed record that another one has at the other side of a one
       assert.equal((await engine.handle('GET', '/v1/seals/1')).body.seal.badge, null)
     })
   }
+})
+
+describeStores('a property that is said to be inherited, of an entity that inherits from none', () => {
+  it('is served as any other', async () => {
+    const Partner = new EntitySchema<{ id: number }>({ name: 'Partner', properties: { id: { type: 'integer', primary: true } } })
+    const Meeting = new EntitySchema<{ id: number; partner_id: number; note: string }>({
+      name: 'Meeting',
+      properties: {
+        id: { type: 'integer', primary: true },
+        partner_id: { kind: 'm:1', entity: () => Partner, mapToPk: true, inherited: true },
+        note: { type: 'string', inherited: true, nullable: true },
+      },
+    } as never)
+    await using engine = await createEngine({ entities: [Partner, Meeting], seed: { partners: [{ id: 1 }] } })
+    const { body } = await engine.handle('POST', '/v1/meetings', undefined, { partner_id: 1, note: 'x' })
+    assert.deepEqual(body.meeting, { id: 1, partner_id: 1, note: 'x' })
+  })
 })

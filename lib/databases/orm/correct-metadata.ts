@@ -21,6 +21,7 @@ export function correctMetadata(orm: MikroORM, takesJsonAlone: boolean, notes: N
   Object.assign(orm.config.getHydrator(orm.getMetadata()), { safeKey })
   correctTargetKeys(orm.getMetadata(), orm.config.getComparator(orm.getMetadata()))
   nameDates(orm)
+  nameTexts(orm)
   readLazyLinks(orm.getMetadata())
   findPivots(orm)
   leaveInherited(orm)
@@ -42,6 +43,15 @@ function nameDates(orm: MikroORM): void {
     for (const prop of props) if (prop.kind === 'scalar' && prop.runtimeType === 'Date' && prop.customType === undefined) prop.type = 'Date'
 }
 
+/** The compiler emits no type of `string | null`: MikroORM makes a text of it for SQLite, and `varchar(255)` for PostgreSQL. */
+function nameTexts(orm: MikroORM): void {
+  for (const { props } of orm.getMetadata())
+    for (const prop of props)
+      if (prop.kind === 'scalar' && prop.type === 'any' && prop.columnTypes?.[0] === 'varchar(255)' && prop.length === undefined)
+        prop.columnTypes = ['text']
+}
+
+/** Says which properties are texts because nothing says what they are, and which have no place in the API. */
 function noteModel(orm: MikroORM, notes: Notes): void {
   for (const meta of orm.getMetadata()) {
     const { className, props, primaryKeys, properties } = meta

@@ -4,7 +4,7 @@
  */
 import { BigIntType, Type, type ArrayType, type EntityProperty, type Platform } from '@mikro-orm/core'
 import { builtin } from '../../foundation/base/builtins.ts'
-import { toJson } from '../../foundation/base/json.ts'
+import { isObject, toJson } from '../../foundation/base/json.ts'
 import { parseNumber, type Codec, type ScalarValue } from '../../foundation/values/scalar-type.ts'
 import { findStoredForm } from './stored-form.ts'
 
@@ -110,8 +110,43 @@ function storeJson(json: unknown, forms: TypeForms): ScalarValue | undefined {
     (fromJson === undefined ? undefined : attempt(() => storeCandidate(fromJson(json), json, forms))) ??
     attempt(() => storeCandidate(json, json, forms)) ??
     // A type whose JSON form is the stored one.
-    (typeof json === 'string' || typeof json === 'number' ? attempt(() => storeCandidate(toProperty(json), json, forms, true)) : undefined)
+    (typeof json === 'string' || typeof json === 'number'
+      ? attempt(() => storeCandidate(toProperty(json), json, forms, true))
+      : undefined) ??
+    storeValueObject(json, forms)
   )
+}
+
+/**
+ * Returns the stored value of an object around one text, such as an email address: of the text itself, or of an object that shows it
+ * (`{ "value": "a@b" }`). Another object cannot be made of what it shows.
+ */
+function storeValueObject(json: unknown, forms: TypeForms): ScalarValue | undefined {
+  const texts = isObject(json) ? Object.values(json) : [json]
+  for (const text of texts) {
+    if (typeof text !== 'string' && typeof text !== 'number') continue
+    const object = attempt(() => forms.toProperty(text))
+    const stored = isValueObject(object) ? attempt(() => forms.fromProperty(object)) : undefined
+    if (stored === undefined) continue
+    const shown = attempt(() => forms.toJson(object)) ?? stored
+    if (typeof json === 'object' ? builtin.util.isDeepStrictEqual(shown, json) : [stored, shown].some(each => isSpelled(each, json)))
+      return stored
+  }
+  return undefined
+}
+
+/** Whether a value is an object of a class of the application. */
+function isValueObject(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Date || ArrayBuffer.isView(value))
+    return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype !== null && prototype !== Object.prototype
+}
+
+/** Whether a class holds a text as it was given, apart from its case and the blanks around it: an email address in lower case. */
+function isSpelled(held: unknown, given: unknown): boolean {
+  if (typeof held !== 'string' || typeof given !== 'string') return held === given
+  return held.trim().toLowerCase() === given.trim().toLowerCase()
 }
 
 /** Returns a candidate for the value of the property as it would be stored, if it reads back as JSON of the kind that was given. */

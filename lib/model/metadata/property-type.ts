@@ -110,7 +110,8 @@ export function scalarType(prop: EntityProperty): ScalarType | undefined {
   if (isMerged(prop)) return { kind: 'json' }
   // Nothing is stored of it, so that it may be whatever a life-cycle hook takes.
   if (isUnnamed(prop) && prop.persist === false && prop.formula === undefined) return { kind: 'json' }
-  return /^text$/i.test(prop.columnTypes?.[0] ?? '') ? { kind: 'text', ...items } : undefined
+  if (!/^(?:text|varchar\(\d+\))$/i.test(prop.columnTypes?.[0] ?? '')) return undefined
+  return { kind: 'text', ...items, ...(prop.length === undefined ? {} : { length: prop.length }) }
 }
 
 const JSON_TYPES: Readonly<Record<string, ScalarType['json']>> = { string: 'string', Date: 'string', number: 'number', boolean: 'boolean' }

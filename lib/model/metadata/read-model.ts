@@ -392,6 +392,6 @@ function fill(
  * several tables a property for which class a row is of.
  */
 function isOfDescendant(meta: EntityMetadata, prop: EntityMetadata['props'][number]): boolean {
-  const hasAll = meta.root === meta || (meta.root.inheritanceType === 'sti' && meta.discriminatorValue === undefined)
+  const hasAll = meta.root.inheritanceType === 'sti' && (meta.root === meta || meta.discriminatorValue === undefined)
   return (hasAll && prop.inherited === true) || prop.name === (meta.root as { tptDiscriminatorColumn?: string }).tptDiscriminatorColumn
 }

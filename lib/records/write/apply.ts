@@ -9,7 +9,7 @@ import { restError } from '../../foundation/base/errors.ts'
 import { keyOfEntity, type Entity } from '../../model/entity-key.ts'
 import { sameKey, type KeyValues } from '../../model/key.ts'
 import type { Attribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
-import { addNeededEmbedded, assignValues } from './assign-values.ts'
+import { addNeededEmbedded, assignValues, callClass } from './assign-values.ts'
 import { recordName } from './check-database.ts'
 import { nameByAccessor, toProperties } from './entity-data.ts'
 import { hasKey, findHolder, holdsLink, isInherited, linkedValue, needsKey, requireTargetKey, setLink } from './entity-links.ts'
@@ -37,12 +37,10 @@ const PERSISTED = { persist: true } as const
 
 function createEntity(change: RecordInput, data: Entity, work: Work): Entity {
   const from = Date.now()
-  const entity = work.em.create(
-    entityName(change.resource),
-    nameByAccessor(data, entityMeta(change.resource, work)),
-    // Whatever the application says of what its own code creates.
-    PERSISTED,
-  ) as Entity
+  const values = nameByAccessor(data, entityMeta(change.resource, work))
+  // Persisted, whatever the application says of what its own code creates.
+  const create = (): unknown => work.em.create(entityName(change.resource), values, PERSISTED)
+  const entity = callClass(change.resource.className, change.path, create) as Entity
   work.connection.retime(entity, data, from)
   work.touched.push({ resource: change.resource, entity })
   return entity

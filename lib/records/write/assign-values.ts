@@ -1,8 +1,8 @@
 /**
  * Assigns the plain values of a RecordInput to entities and their embedded objects, and finds what new embedded objects lack.
  */
-import { ScalarReference, type EntityManager } from '@mikro-orm/core'
-import type { FieldError } from '../../foundation/base/errors.ts'
+import { ScalarReference, ValidationError, type EntityManager } from '@mikro-orm/core'
+import { RestError, restError, type FieldError } from '../../foundation/base/errors.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import type { Attribute, EmbeddedAttribute, ScalarAttribute } from '../../model/model.ts'
 import type { Visibility } from '../plan/visibility.ts'
@@ -27,7 +27,7 @@ export function addNeededEmbedded(data: Entity, attributes: readonly Attribute[]
  * keeps what the change does not give; a list of embedded objects is replaced, and so is an object that may now be of another class.
  */
 export function assignValues(holder: Entity, changes: readonly ValueInput[], em: EntityManager): void {
-  for (const { attribute, value } of changes) {
+  for (const { attribute, path, value } of changes) {
     const { property } = attribute
     if (attribute.kind === 'scalar') {
       const given = attribute.links === undefined ? toProperty(value, attribute.type) : referenceLinked(value, attribute, em)
@@ -38,12 +38,31 @@ export function assignValues(holder: Entity, changes: readonly ValueInput[], em:
     if (given === null) {
       holder[property] = null
     } else if ('members' in given) {
-      holder[property] = given.members.map(member => createEmbedded(attribute, member, em))
+      holder[property] = given.members.map(member => createEmbedded(attribute, member, path, em))
     } else if (attribute.variants !== undefined || (holder[property] ?? null) === null) {
-      holder[property] = createEmbedded(attribute, given, em)
+      holder[property] = createEmbedded(attribute, given, path, em)
     } else {
       assignValues(holder[property] as Entity, given, em)
     }
+  }
+}
+
+/**
+ * Calls a constructor of the application with values of a body.
+ *
+ * @param path of the value, or of the record, in the body
+ * @throws RestError validation_failed, with what the code says, where it throws.
+ */
+export function callClass<T>(className: string, path: string, call: () => T): T {
+  try {
+    return call()
+  } catch (error) {
+    if (error instanceof RestError || error instanceof ValidationError) throw error
+    const [said = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+    const what = path === '' ? 'the values' : `"${path}"`
+    const detail = `${className} refuses ${what}${said === '' ? '' : `: ${said.slice(0, 300).replace(/\.$/, '')}`}.`
+    const place = path === '' ? {} : { attribute: path }
+    throw restError('validation_failed', detail, { errors: [{ code: 'value_invalid', detail, ...place }], cause: error })
   }
 }
 
@@ -60,13 +79,14 @@ function setScalar(holder: Entity, property: string, value: unknown): void {
   else holder[property] = value
 }
 
-function createEmbedded(attribute: EmbeddedAttribute, changes: readonly ValueInput[], em: EntityManager): Entity {
-  const object = em
-    .getEntityFactory()
-    .createEmbeddable(attribute.entity as EntityName, toProperties(changes), { newEntity: true }) as Entity
+function createEmbedded({ entity }: EmbeddedAttribute, changes: readonly ValueInput[], path: string, em: EntityManager): Entity {
+  const factory = em.getEntityFactory()
+  const { className } = em.getMetadata().get(entity as EntityName)
+  const make = (): unknown => factory.createEmbeddable(entity as EntityName, toProperties(changes), { newEntity: true })
+  const object = callClass(className, path, make) as Entity
   assignValues(object, changes, em)
   // MikroORM sets defaults for new records only.
-  em.getEntityFactory().assignDefaultValues(object, em.getMetadata(object.constructor))
+  factory.assignDefaultValues(object, em.getMetadata(object.constructor))
   return object
 }
 

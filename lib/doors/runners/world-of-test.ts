@@ -76,6 +76,7 @@ export class TestWorlds {
   async begin(test: TestName): Promise<WorldOfTest> {
     const engine = await (await this.prepare()).fork()
     internalsOf(engine).keepStatements()
+    internalsOf(engine).isOfTest = true
     internalsOf(engine).shown?.rename(test.name, test.file)
     engine.mark(`test: ${test.name}`.slice(0, 500))
     return { engine, end: failure => this.#end(engine, test, failure) }

@@ -182,6 +182,13 @@ export class EngineInternals {
     return this.parts.authentication?.paths.login
   }
 
+  /** Whether the engine is the world of a single test, by `withEngine`. */
+  isOfTest = false
+
+  get isClosed(): boolean {
+    return this.parts.life.isClosed
+  }
+
   /** Whether the log-in module is on. */
   get hasLogIn(): boolean {
     return this.parts.authentication !== undefined

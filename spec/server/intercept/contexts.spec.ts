@@ -269,4 +269,72 @@ describe('interceptions in their contexts', () => {
       }
     })
   })
+
+  describe('requests that come after the world of their test was closed', () => {
+    let late: () => Promise<string>
+
+    /** What a request that nobody awaits comes to: it is made in the context of the caller, when `begin` is called. */
+    function later(url: string): { readonly begin: () => void; readonly outcome: Promise<string> } {
+      const { promise, resolve: begin } = Promise.withResolvers<void>()
+      const outcome = promise
+        .then(() => countAt(url))
+        .then(
+          count => `count ${count}`,
+          (error: Error) => `${(error.cause as NodeJS.ErrnoException | undefined)?.code}: ${(error.cause as Error | undefined)?.message}`,
+        )
+      return { begin, outcome }
+    }
+
+    it('belong to this test', { skip: !TELLS_TESTS && 'this Node does not tell which test runs' }, async () => {
+      const engine = await engineOf(3)
+      engine.intercept(API, { strict: true })
+      // Another engine stands for the whole process, as that of a suite does.
+      const suite = two.intercept('https://suite.example.test', { everywhere: true })
+      assert.equal(await countAt(API), 3)
+      const [own, other] = [later(API), later('http://127.0.0.1:9999')]
+      await engine.close()
+      late = () => {
+        own.begin()
+        other.begin()
+        return Promise.all([own.outcome, other.outcome]).then(all => (suite.dispose(), all.join('\n')))
+      }
+    })
+
+    it(
+      'are refused in the next one, with the name of their own',
+      { skip: !TELLS_TESTS && 'this Node does not tell which test runs' },
+      async () => {
+        const [own, other] = (await late()).split('\n')
+        for (const [origin, text] of [
+          [API, own],
+          ['http://127.0.0.1:9999', other],
+        ] as const)
+          assert.equal(
+            text,
+            `ERR_WORLD_CLOSED: A request of the test "belong to this test" to ${origin} came after its world was closed, and would have gone ` +
+              'to the network: await in the test what the test begins, or end it there.',
+          )
+      },
+    )
+
+    it('are refused behind "within", and only from inside of it', async () => {
+      let inside: ReturnType<typeof later>
+      using _ = two.intercept('https://suite.example.test', { everywhere: true, strict: false })
+      await one.within(() => {
+        one.intercept(real)
+        inside = later(real)
+      })
+      assert.equal(await countAt(real), -1)
+      inside!.begin()
+      assert.match(await inside!.outcome, /^ERR_WORLD_CLOSED: A request of .*test/)
+    })
+
+    it('pass where the interception was disposed of by hand', async () => {
+      const api = one.intercept(real)
+      const request = later(real)
+      api.dispose()
+      request.begin()
+      assert.equal(await request.outcome, 'count -1')
+    })
+  })
 })

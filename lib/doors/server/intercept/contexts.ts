@@ -8,15 +8,19 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 /** What an interception shows of itself here. */
 interface Ending {
   readonly isAlive: boolean
+  readonly reach: { readonly scope: object | undefined }
 }
 
 /** Bounds what belongs together: interceptions that are made inside of it are no concern of what is outside. */
 export class Boundary {
   /** The engine whose `within` it is; undefined: a test. */
   readonly engine: object | undefined
+  /** The name of the test, where node:test tells it. */
+  readonly test: string | undefined
 
-  constructor(engine?: object) {
+  constructor(engine?: object, test?: string) {
     this.engine = engine
+    this.test = test
   }
 }
 
@@ -40,7 +44,8 @@ export class Contexts<Held extends Ending> {
       const outer = this.innermost
       if ((message as { readonly type?: unknown }).type !== 'test') return outer
       hasTests = true
-      return { outer, held: new Boundary() }
+      const { name } = message as { readonly name?: unknown }
+      return { outer, held: new Boundary(undefined, typeof name === 'string' ? name : undefined) }
     })
   }
 
@@ -54,6 +59,16 @@ export class Contexts<Held extends Ending> {
     let frame = this.#storage.getStore()
     while (frame !== undefined && !(frame.held instanceof Boundary) && !frame.held.isAlive) frame = frame.outer
     return frame
+  }
+
+  /** The boundaries and tests that the work runs in, innermost first, also where all interceptions of a test have ended. */
+  get scopes(): object[] {
+    const scopes = new Set<object>()
+    for (let frame = this.#storage.getStore(); frame !== undefined; frame = frame.outer) {
+      const scope = frame.held instanceof Boundary ? frame.held : frame.held.reach.scope
+      if (scope !== undefined) scopes.add(scope)
+    }
+    return [...scopes]
   }
 
   /** The boundary in which the work runs. */

@@ -56,6 +56,34 @@ let dispatch: ((engine: TransportEngine, address: InterceptedAddress, options: D
 /** Ends the interception of clients on `node:http`. Undefined without one. */
 let endRouting: (() => void) | undefined
 let made = 0
+/** Ends the time in which late requests of a test are told. Undefined: there is none. */
+let forget: (() => void) | undefined
+
+/** Milliseconds after the end of a test's world in which its requests are kept from the network. */
+const LATE_MS = 30_000
+
+/** Keeps the layers for requests of a test that come late. */
+function keepLayers(): void {
+  forget?.()
+  const holder = {}
+  const layers = PLACES.map(place => Layer.hold(place, decide, holder))
+  endRouting ??= routeAgents(findRoute)
+  const release = (): void => {
+    clearTimeout(timer)
+    forget = undefined
+    for (const layer of layers) layer.release(holder)
+    endRoutingIfUnused()
+  }
+  const timer = setTimeout(release, LATE_MS)
+  timer.unref()
+  forget = release
+}
+
+function endRoutingIfUnused(): void {
+  if (standing.size > 0 || forget !== undefined) return
+  endRouting?.()
+  endRouting = undefined
+}
 
 /**
  * Begins an interception. `onDisposed` is called when it ends.
@@ -81,7 +109,7 @@ export function intercept(engine: WorldEngine, origin: Origins, options: Interce
 /** Runs work in a context of its own, in which the interceptions of the engine come first; those that are made inside of it end with it. */
 export function runWithin<Result>(engine: WorldEngine, work: () => Result | Promise<Result>): Promise<Result> {
   if (typeof work !== 'function') throw new TypeError('within: give it a function: "await engine.within(async () => { ... })".')
-  return standing.within(engine, work, interception => interception.dispose())
+  return standing.within(engine, work, interception => interception.end())
 }
 
 class EngineInterception implements Interception {
@@ -177,11 +205,20 @@ class EngineInterception implements Interception {
   }
 
   dispose(): void {
+    // Closing an engine puts back what was there: late requests are told while other interceptions stand.
+    if (this.isAlive && internalsOf(this.engine).isClosed) standing.leave(this)
+    this.#release()
+  }
+
+  /** The work of `within` is over, such as that of a test of `withEngine`. */
+  end(): void {
+    if (this.isAlive && standing.leave(this) && internalsOf(this.engine).isOfTest) keepLayers()
+    this.#release()
+  }
+
+  #release(): void {
     if (!standing.delete(this)) return
-    if (standing.size === 0) {
-      endRouting?.()
-      endRouting = undefined
-    }
+    endRoutingIfUnused()
     for (const layer of this.#layers) layer.release(this)
     this.#onDisposed()
   }

@@ -27,6 +27,9 @@ interface Standing {
   readonly reach: InterceptionReach
 }
 
+/** What is left of an interception whose world is over. */
+type LeftInterception = Pick<Standing, 'addresses' | 'strict'>
+
 interface FoundInterception<Each extends Standing> {
   readonly interception: Each
   readonly address: InterceptedAddress
@@ -37,6 +40,8 @@ export class StandingInterceptions<Each extends Standing> {
   readonly #all = new Set<Each>()
   readonly #contexts = new Contexts<Each>()
   readonly #warnedOf = new Set<string>()
+  /** What has ended with the world of a test, by the test or the boundary. */
+  readonly #left = new WeakMap<object, LeftInterception[]>()
 
   get size(): number {
     return this.#all.size
@@ -75,6 +80,14 @@ export class StandingInterceptions<Each extends Standing> {
     return stood
   }
 
+  /** The world of an interception is over, while requests of its test may still come: they must not go to the network. */
+  leave(interception: Each): boolean {
+    const { addresses, strict, reach } = interception
+    if (reach.scope === undefined) return false
+    this.#left.set(reach.scope, [...(this.#left.get(reach.scope) ?? []), { addresses, strict }])
+    return true
+  }
+
   /** Runs work in a boundary. Interceptions that are made inside of it end with it. */
   async within<Result>(engine: object, work: () => Result | Promise<Result>, end: (interception: Each) => void): Promise<Result> {
     const boundary = new Boundary(engine)
@@ -87,7 +100,7 @@ export class StandingInterceptions<Each extends Standing> {
 
   /** Decides on a request; undefined: it passes. A path that is not known suits all addresses of its origin. */
   decide(origin: string | undefined, path: unknown): FoundInterception<Each> | Error | undefined {
-    return (origin === undefined ? undefined : this.#find(origin, path)) ?? this.#refuse(origin, path)
+    return (origin === undefined ? undefined : this.#find(origin, path)) ?? this.#refuseLate(origin, path) ?? this.#refuse(origin, path)
   }
 
   #find(origin: string, path: unknown): FoundInterception<Each> | Error | undefined {
@@ -147,6 +160,17 @@ export class StandingInterceptions<Each extends Standing> {
       } else if (frame.held.isAlive) held.push(frame.held)
     }
     return held
+  }
+
+  /** Refuses a request of a test whose world has been closed. */
+  #refuseLate(origin: string | undefined, path: unknown): Error | undefined {
+    const test = findRunningTest()
+    const scopes = [...this.#contexts.scopes, ...(typeof test === 'object' ? [test] : [])]
+    // An interception that still stands there answers, or says what becomes of others.
+    if ([...this.#all].some(({ reach }) => reach.scope !== undefined && scopes.includes(reach.scope))) return undefined
+    const left = scopes.flatMap(scope => this.#left.get(scope) ?? [])
+    const isCovered = origin !== undefined && left.some(({ addresses }) => findIntercepted(addresses, origin, path) !== undefined)
+    return isCovered || left.some(({ strict }) => strict === true) ? worldClosed(nameTest(scopes), origin) : undefined
   }
 
   /** Decides on a request that no interception covers, by those of its context; all count for a request that is of none. */
@@ -210,6 +234,23 @@ function alreadyIntercepted(address: InterceptedAddress, other: Standing, made: 
     `intercept: ${formatAddress(address)} is intercepted already, by ${by}, in ${where}. ` +
     'Dispose of that interception first, or give each a context of its own: "await engine.within(() => ...)".'
   return Object.assign(new Error(text), { code: 'ERR_ALREADY_INTERCEPTED' })
+}
+
+/** The name of the test that scopes are of: that of node:test, or of Vitest. */
+function nameTest(scopes: readonly object[]): string | undefined {
+  for (const scope of scopes) {
+    const name: unknown = scope instanceof Boundary ? scope.test : (scope as { readonly name?: unknown }).name
+    if (typeof name === 'string') return name
+  }
+  return undefined
+}
+
+function worldClosed(test: string | undefined, origin: string | undefined): Error {
+  const whose = test === undefined ? 'a test' : `the test ${JSON.stringify(test)}`
+  const text =
+    `A request of ${whose} to ${origin ?? 'an unknown origin'} came after its world was closed, and would have gone to the network: ` +
+    'await in the test what the test begins, or end it there.'
+  return Object.assign(new Error(text), { code: 'ERR_WORLD_CLOSED' })
 }
 
 function namesOf(concerned: readonly Standing[]): string[] {

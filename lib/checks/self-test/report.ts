@@ -17,8 +17,10 @@ export const CHECKS = {
   deleted: 'a record that was deleted is gone',
 } as const
 
+/** The name of a promise that the self-test tries. */
 export type SelfTestCheck = keyof typeof CHECKS
 
+/** A request of a self-test. */
 export interface SelfTestRequest {
   readonly method: string
   /** With base, version and query. */

@@ -8,6 +8,7 @@ import type { SessionAction, SessionPaths } from '../../records/request/session-
 import type { PropertyName } from '../../model/resource-config.ts'
 
 /** Options of the authentication module. */
+/** Options of `auth`, the authentication module. */
 // oxlint-disable-next-line typescript/no-explicit-any -- of any entity
 export interface AuthOptions<E extends object = any> {
   /** The entity of the users. */

@@ -2,6 +2,7 @@
 import type { PlanStep } from '../../records/database/explained-statements.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 
+/** A statement that a request has run, with its query plan. */
 export interface ExplainedStatement {
   readonly sql: string
   /** In the order of the text. `[secret]` stands for secrets, `[12 bytes]` for blobs, a text for integers beyond 2^53. */

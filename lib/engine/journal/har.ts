@@ -6,11 +6,13 @@ import { builtin } from '../../foundation/base/builtins.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { JournalEntry } from './journal-entry.ts'
 
+/** A header or a query parameter of an HTTP Archive. */
 export interface HarPair {
   readonly name: string
   readonly value: string
 }
 
+/** A request of an HTTP Archive with its answer. */
 export interface HarEntry {
   readonly startedDateTime: string
   /** Milliseconds. */
@@ -48,6 +50,7 @@ export interface HarEntry {
   readonly _changes?: JournalEntry['changes']
 }
 
+/** An HTTP Archive (HAR 1.2) of the journal, which browsers and proxies open. */
 export interface Har {
   readonly log: {
     readonly version: '1.2'
@@ -56,6 +59,7 @@ export interface Har {
   }
 }
 
+/** Options of `engine.har`. */
 export interface HarOptions {
   /** Scheme and host of the URLs. Default: `http://localhost`. */
   readonly origin?: string

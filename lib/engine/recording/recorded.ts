@@ -6,6 +6,7 @@ export interface RecordOptions {
   readonly failure?: string
 }
 
+/** The result of `engine.record`: the file, its size in bytes, and notes on what the file leaves out. */
 export interface Recorded {
   /** Absolute path. */
   readonly path: string

@@ -25,7 +25,7 @@ function isNative(made: object): boolean {
   return Function.prototype.toString.call(made).endsWith('{ [native code] }')
 }
 
-/** The setting of a clock. */
+/** The setting of a clock, as snapshots keep it. */
 export interface ClockSetting {
   /** Milliseconds since 1970. Undefined: the clock runs. */
   readonly frozen: number | undefined
@@ -33,6 +33,7 @@ export interface ClockSetting {
   readonly ahead: number
 }
 
+/** The clock of an engine, which gives every timestamp and expiry: `engine.clock.set(date)`, `engine.clock.advance('2h')`. */
 export class Clock {
   readonly #source: (() => Date) | undefined
   #frozen: number | undefined

@@ -5,6 +5,7 @@
 import { checkHeaders } from './headers.ts'
 import type { RestResponse } from './response.ts'
 
+/** Status and title of every error code, in the order of the stages: `ERRORS.record_not_found.status` is 404. */
 export const ERRORS = {
   // parse
   path_malformed: { status: 400, title: 'The path cannot be read' },
@@ -92,8 +93,10 @@ export const FIELD_ERRORS = {
   schema_refused: 'a schema of the application refuses the value',
 } as const satisfies Record<string, string>
 
+/** The code of an entry of `errors`, such as `required` or `not_unique`. */
 export type FieldErrorCode = keyof typeof FIELD_ERRORS
 
+/** One entry of `errors` in the body of a refusal: `{ code: 'required', attribute: 'name', detail: ... }`. */
 export interface FieldError {
   readonly code: FieldErrorCode
   readonly detail: string
@@ -106,6 +109,7 @@ export interface FieldError {
   readonly suggestion?: string
 }
 
+/** Optional parts of a `RestError`, beside status, code and detail. */
 export interface RefusalDetails {
   readonly errors?: readonly FieldError[]
   /** Extra response headers, lower-case names. */

@@ -5,6 +5,7 @@
  */
 import { EndlessDate, TIME, parseDatetime, parseServerTime, isCalendarDate, isServerDate, formatIso } from './iso-time.ts'
 
+/** The kinds of plain values that an attribute can have. */
 export type ScalarKind =
   | 'integer'
   | 'bigint'
@@ -46,6 +47,7 @@ export interface Codec {
   readonly exact?: boolean
 }
 
+/** The type of a plain attribute, as the model declares it: kind, length, items. */
 export interface ScalarType {
   readonly kind: ScalarKind
   /** For bigint and decimal: a JSON number, not a string (MikroORM's number mode). */

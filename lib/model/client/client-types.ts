@@ -3,6 +3,7 @@ import type { BodyValue, Depth, Expandable, RecordBody, Selectable, ShownRecord 
 import type { ClientEntity, Id, KindIn, ListName, PropertiesIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
 import type { PageQuery, RecordQuery, Search } from './query-types.ts'
 
+/** Options of one call of a client, such as a signal that ends the call. */
 export interface CallOptions {
   /** Aborts the call, which rejects with the reason of the signal. */
   readonly signal?: AbortSignal
@@ -10,6 +11,7 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** A page of a list: records, their number on all pages, and the way to the next page. */
 export interface Page<R> {
   readonly items: R[]
   /** Matching records on all pages. */
@@ -26,6 +28,7 @@ export interface Page<R> {
   readonly next: string | null
 }
 
+/** The answer to the deletion of members of a list. */
 export interface Deleted<R> {
   readonly items: R[]
   readonly count: number
@@ -135,6 +138,7 @@ export interface RelatedClient<P> extends Pick<ResourceClient<P>, 'list' | 'page
 /** Entities by resource name. */
 export type ClientEntities = Readonly<Record<string, ClientEntity>>
 
+/** The result of a change of the own user: the user, and a client whose token holds after the change. */
 export interface OwnChange<M extends ClientEntities> {
   // oxlint-disable-next-line typescript/no-explicit-any -- the client does not know which of its entities is that of the users
   readonly user: Readonly<Record<string, any>>

@@ -9,6 +9,7 @@ import { findToken, readPaths, readUser, sendSession, withRefreshToken, writeRef
 import type { SessionCallPaths, Wire } from './session-calls.ts'
 import { openTransport, type Call, type ClientTarget, type Transport } from './transport.ts'
 
+/** Options of `client`, beside its target and its entities. */
 export interface ClientOptions {
   /**
    * First segment of paths; null for an API without versions. Default: the first version of an engine, null without versions; `'v1'` for a

@@ -34,6 +34,7 @@ export type WithIds<S, I extends Readonly<Record<string, string>>> = S & { reado
  */
 export type WithKeys<S, K extends Readonly<Record<string, string>>> = S & { readonly '~keys': K }
 
+/** The properties of `defineEntity` by name, each as a builder: `p.string()`. */
 export type PropertiesIn<S> = S extends { readonly '~ids': infer I extends Readonly<Record<string, string>> }
   ? IdsProperties<KeyedIn<S>, I>
   : KeyedIn<S>
@@ -116,8 +117,10 @@ export type IsNullable<P> =
         : true
       : false
 
+/** The names of the properties that answers show: none that is hidden. */
 export type VisibleName<P> = { [K in keyof P & string]: OptionsIn<P[K]> extends { readonly hidden: true } ? never : K }[keyof P & string]
 
+/** The names of the relations that answers show. */
 export type RelationName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toOne' | 'toMany' ? K : never }[VisibleName<P>]
 
 export type ListName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toMany' ? K : never }[VisibleName<P>]

@@ -55,6 +55,7 @@ type SortPath<P> = PlainName<P> | RelationName<P> | { [K in PathName<P>]: `${K}.
 /** A relation sorts by the number of its records. */
 export type SortKey<P> = P extends unknown ? SortPath<P> | `${SortPath<P>}.asc` | `${SortPath<P>}.desc` : never
 
+/** The query of one record: `depth`, `attributes`, `expand` and flags. */
 export interface RecordQuery<D extends Depth, X extends string, A extends string> {
   /** 0: no relations; 1: as IDs; 2: as objects. Default: the depth of the resource, usually 1. */
   readonly depth?: D
@@ -66,6 +67,7 @@ export interface RecordQuery<D extends Depth, X extends string, A extends string
   readonly $?: FreeParameters
 }
 
+/** The parameters of a list beside filters and sort keys: `limit`, `offset`, `depth`, `attributes`, `expand`. */
 export interface PageQuery<D extends Depth, X extends string, A extends string> extends RecordQuery<D, X, A> {
   /** Default: the engine's limit, 100. */
   readonly limit?: number
@@ -81,4 +83,5 @@ export type Search<P> = Filters<P> & Flat<{ readonly sort?: SortKey<P> | readonl
 
 type PageNumber<P> = 'page' extends keyof P ? unknown : { readonly page?: number }
 
+/** The query of a list: filters, sort keys, and the parameters of `PageQuery`. */
 export type ListQuery<P, D extends Depth, X extends string, A extends string> = PageQuery<D, X, A> & Search<P>

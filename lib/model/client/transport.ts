@@ -32,6 +32,7 @@ interface FetchAnswer {
   text(): Promise<string>
 }
 
+/** Where a client sends its requests: an address, an engine, or a `fetch` function. */
 export type ClientTarget = EngineTarget | FetchTarget | string | URL
 
 interface ClientAnswer {

@@ -16,6 +16,9 @@ import { unknownAttribute, type Target } from './resolve-path.ts'
 import { EVERYTHING, hasVisibleTarget, isOpen, notEvaluated, openNames, retryWithRules } from '../plan/visibility.ts'
 import type { PendingRule, Visibility } from '../plan/visibility.ts'
 
+/**
+ * A query parameter of the application, `{ q: value => ({ name: { $like: value } }) }`: gives a condition on the records that are read.
+ */
 export type CustomParameter = (value: string, ctx: HookContext) => unknown
 
 export interface ModelRules {

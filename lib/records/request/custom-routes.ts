@@ -12,6 +12,7 @@ import { RequestContext, type ContextParts } from './request-context.ts'
 import { JSON_TYPE, type RestResponse } from '../../foundation/base/response.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 
+/** A route of the application, asked before the routes of the engine: `{ method: 'GET', path: '/{version}/users/me', handler }`. */
 export interface Route {
   /** Upper case. */
   readonly method: string

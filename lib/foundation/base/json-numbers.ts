@@ -54,12 +54,15 @@ export function parseLong(text: string): unknown {
 }
 
 /** Missing in TypeScript's types. */
-type SourceReviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
+type SourceReviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
 
 function parseWith(text: string, isMeant: (token: string) => boolean, replace: (token: string) => unknown = token => token): unknown {
-  const revive: SourceReviver = (_, value, { source }) =>
-    typeof value === 'number' && source !== undefined && isMeant(source) ? replace(source) : value
-  return JSON.parse(text, revive as (key: string, value: unknown) => unknown) as unknown
+  const revive: SourceReviver = (_, value, context) => {
+    // Browsers of before 2025 do not give it.
+    const source = context?.source
+    return typeof value === 'number' && source !== undefined && isMeant(source) ? replace(source) : value
+  }
+  return JSON.parse(text, revive) as unknown
 }
 
 function isInteger(token: string): boolean {

@@ -14,6 +14,8 @@ export type Place = NonNullable<EngineOptions['database']>
 /** The options that `--eject` writes for a database, without those that say where it is and that it is left alone. */
 export async function ejectModel(database: Place): Promise<EngineOptions> {
   const folder = await mkdtemp(join(ROOT, 'node_modules', '.mikro-rest-'))
+  // What loads TypeScript may set it.
+  const { TSX_TSCONFIG_PATH: config } = process.env
   try {
     await mkdir(join(folder, 'node_modules'))
     {
@@ -23,6 +25,8 @@ export async function ejectModel(database: Place): Promise<EngineOptions> {
     const { schema: _, database: __, ...model } = (await importModule(join(folder, 'out', 'index.ts')))['default'] as EngineOptions
     return model
   } finally {
+    if (config === undefined) delete process.env['TSX_TSCONFIG_PATH']
+    else process.env['TSX_TSCONFIG_PATH'] = config
     await rm(folder, { recursive: true })
   }
 }

@@ -233,3 +233,67 @@ insert into us_states values (1, 'Alabama', 'AL'); insert into settings values (
 
 /** On PostgreSQL. */
 export const SERVER_SCHEMAS: readonly PublicSchema[] = [PRISMA, RAILS, DJANGO, SUPABASE, PAGILA, NORTHWIND]
+
+/** On SQLite, as programs write them that check no foreign keys and take texts in double quotes. */
+export const FILE_SCHEMAS: readonly PublicSchema[] = [
+  {
+    name: 'Prisma',
+    sql: `
+CREATE TABLE "User" ("id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, "email" TEXT NOT NULL, "role" TEXT NOT NULL DEFAULT 'USER', "createdAt" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP, "updatedAt" DATETIME NOT NULL);
+CREATE TABLE "Post" ("id" TEXT NOT NULL PRIMARY KEY, "title" TEXT NOT NULL, "published" BOOLEAN NOT NULL DEFAULT false, "price" DECIMAL NOT NULL DEFAULT -1, "views" BIGINT NOT NULL DEFAULT 0, "authorId" INTEGER NOT NULL, "reviewerId" INTEGER,
+  CONSTRAINT "Post_authorId_fkey" FOREIGN KEY ("authorId") REFERENCES "User" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+  CONSTRAINT "Post_reviewerId_fkey" FOREIGN KEY ("reviewerId") REFERENCES "User" ("id") ON DELETE SET NULL ON UPDATE CASCADE);
+CREATE TABLE "_PostToTag" ("A" TEXT NOT NULL, "B" INTEGER NOT NULL,
+  CONSTRAINT "_PostToTag_A_fkey" FOREIGN KEY ("A") REFERENCES "Post" ("id") ON DELETE CASCADE ON UPDATE CASCADE, CONSTRAINT "_PostToTag_B_fkey" FOREIGN KEY ("B") REFERENCES "Tag" ("id") ON DELETE CASCADE ON UPDATE CASCADE);
+CREATE TABLE "Tag" ("id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, "label" TEXT NOT NULL);
+CREATE UNIQUE INDEX "User_email_key" ON "User"("email");
+CREATE UNIQUE INDEX "_PostToTag_AB_unique" ON "_PostToTag"("A", "B"); CREATE INDEX "_PostToTag_B_index" ON "_PostToTag"("B");
+INSERT INTO "User" ("email", "updatedAt") VALUES ('ann@example.com', 1767323045678), ('bob@example.com', '2026-01-02 03:04:05');
+INSERT INTO "Post" ("id", "title", "authorId") VALUES ('ckx1', 'One', 1); INSERT INTO "Tag" ("label") VALUES ('x'); INSERT INTO "_PostToTag" VALUES ('ckx1', 1);`,
+  },
+  {
+    name: 'Rails',
+    sql: `
+CREATE TABLE "schema_migrations" ("version" varchar NOT NULL PRIMARY KEY);
+CREATE TABLE "users" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "email" varchar DEFAULT '' NOT NULL, "admin" boolean DEFAULT 0, "settings" json DEFAULT '{}', "rate" decimal(8,2) DEFAULT 0.0, "created_at" datetime(6) NOT NULL);
+CREATE TABLE "articles" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "title" varchar(100), "user_id" integer NOT NULL, "position" integer DEFAULT -1, "published_on" date, CONSTRAINT "fk_rails_1" FOREIGN KEY ("user_id") REFERENCES "users" ("id"));
+CREATE INDEX "index_articles_on_user_id" ON "articles" ("user_id"); CREATE UNIQUE INDEX "index_users_on_email" ON "users" ("email") WHERE email <> '';
+CREATE INDEX "index_lower" ON "articles" (lower(title));
+INSERT INTO users (email, created_at) VALUES ('a@b.c', '2026-01-02 03:04:05.678901'); INSERT INTO articles (title, user_id, published_on) VALUES ('One', 1, '2026-01-02'), (NULL, 1, NULL);
+INSERT INTO schema_migrations VALUES ('20260101000000');`,
+  },
+  {
+    name: 'Django',
+    sql: `
+CREATE TABLE "auth_user" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "password" varchar(128) NOT NULL, "last_login" datetime NULL, "is_superuser" bool NOT NULL, "username" varchar(150) NOT NULL UNIQUE);
+CREATE TABLE "polls_choice" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "votes" integer unsigned NOT NULL CHECK ("votes" >= 0), "token" char(32) NOT NULL UNIQUE, "spent" bigint NULL, "data" text NULL CHECK ((JSON_VALID("data") OR "data" IS NULL)), "price" decimal NOT NULL,
+  "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED);
+CREATE TABLE "polls_choice_groups" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "choice_id" bigint NOT NULL REFERENCES "polls_choice" ("id") DEFERRABLE INITIALLY DEFERRED, "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED);
+CREATE UNIQUE INDEX "polls_choice_groups_uniq" ON "polls_choice_groups" ("choice_id", "user_id"); CREATE INDEX "polls_choice_user" ON "polls_choice" ("user_id");
+INSERT INTO auth_user VALUES (7, 'x', '2026-01-02 03:04:05.678901', 1, 'root'); INSERT INTO polls_choice VALUES (1, 3, '00112233445566778899aabbccddeeff', NULL, '{"a": 1}', 2.5, 7); INSERT INTO polls_choice_groups VALUES (1, 1, 7);`,
+  },
+  {
+    name: 'Chinook and Northwind',
+    sql: `
+CREATE TABLE [Artist] ([ArtistId] INTEGER NOT NULL, [Name] NVARCHAR(120), CONSTRAINT [PK_Artist] PRIMARY KEY ([ArtistId]));
+CREATE TABLE [Album] ([AlbumId] INTEGER NOT NULL, [Title] NVARCHAR(160) NOT NULL, [ArtistId] INTEGER NOT NULL, CONSTRAINT [PK_Album] PRIMARY KEY ([AlbumId]), FOREIGN KEY ([ArtistId]) REFERENCES [Artist] ([ArtistId]) ON DELETE NO ACTION ON UPDATE NO ACTION);
+CREATE TABLE [Playlist Track] ([PlaylistId] INTEGER NOT NULL, [AlbumId] INTEGER NOT NULL, CONSTRAINT [PK_PT] PRIMARY KEY ([PlaylistId], [AlbumId]), FOREIGN KEY ([AlbumId]) REFERENCES [Album]);
+CREATE TABLE [Order Details] ("OrderID" INT NOT NULL, "ProductID" INT NOT NULL, "UnitPrice" MONEY NOT NULL DEFAULT (0), "Quantity" SMALLINT NOT NULL CHECK ("Quantity" > 0) DEFAULT (1), "Discount" REAL, PRIMARY KEY ("OrderID", "ProductID")) WITHOUT ROWID;
+CREATE TABLE [Employees] ([EmployeeID] INTEGER PRIMARY KEY AUTOINCREMENT, [LastName] TEXT, [ReportsTo] INTEGER REFERENCES [Employees] ([EmployeeID]), [Photo] BLOB, [Notes] NTEXT COLLATE NOCASE, [Full] TEXT GENERATED ALWAYS AS ([LastName] || '!') VIRTUAL);
+CREATE TABLE strict_one (id integer primary key, n int not null default 5, t text, r real, a any) strict;
+CREATE VIEW [Products Above] AS SELECT * FROM [Album]; CREATE TRIGGER tr AFTER INSERT ON [Artist] BEGIN UPDATE [Artist] SET [Name] = new.[Name]; END;
+INSERT INTO [Artist] VALUES (1, 'AC/DC'); INSERT INTO [Album] VALUES (1, 'For Those', 1); INSERT INTO [Playlist Track] VALUES (1, 1); INSERT INTO [Order Details] VALUES (10248, 11, 14, 12, 0.15);
+INSERT INTO [Employees] ([LastName], [ReportsTo], [Photo]) VALUES ('Davolio', NULL, x'00ff'), ('Fuller', 1, NULL); INSERT INTO strict_one (t, a) VALUES ('x', x'01');`,
+  },
+  {
+    name: 'a careless program',
+    sql: `
+create table a (id integer primary key, note text not null default "", kind text not null default "isbn", mark text default 'it''s');
+create table b (id integer primary key, key guid, n integer, born date, at datetime, flag boolean, money decimal(10,2), j json, s string, untyped, a_id integer references a, b_id integer references gone (id));
+create table c (a_id int references a (id), label text, unique (label));
+create table setting (name text, value text);
+create table d (id int primary key, code varchar(3) unique, a integer references a on delete cascade on update cascade);
+insert into a (id) values (1); insert into b values (1, x'00112233445566778899aabbccddeeff', 'many', '0000-00-00', 'n/a', 'yes', 'free', '{broken', '007', x'ff', 7, 3), (2, null, 5, '2026-01-02', 1767323045678, 1, 2.5, '[1]', 'x', 1.5, 1, null);
+insert into c values (9, 'x'); insert into setting values ('theme', 'dark'); insert into d values (1, 'toolong', 5), ('id', null, null);`,
+  },
+]

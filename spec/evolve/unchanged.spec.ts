@@ -7,15 +7,29 @@ import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
+import { fileOf } from '../sqlite/introspect/world.ts'
 import { findNoServer, ownSchema } from '../postgres/server-database.ts'
-import { describeServerDatabase, ejectModel, type Place } from './ejected.ts'
-import { SERVER_SCHEMAS } from './public-schemas.ts'
+import { describeFile, describeServerDatabase, ejectModel, type Place } from './ejected.ts'
+import { FILE_SCHEMAS, SERVER_SCHEMAS } from './public-schemas.ts'
 
 /** Starts an engine, and gives its notes of what it has done, or would have. */
 async function start(model: EngineOptions, database: Place, schema: 'evolve' | 'update'): Promise<readonly string[]> {
   await using engine = await RestEngine.create({ ...model, database, schema })
   return engine.notes.filter(note => /^Evolved|differs from the entities|left out|It stays/.test(note))
 }
+
+describe('an unchanged model of a SQLite file', () => {
+  for (const { name, sql } of FILE_SCHEMAS)
+    it(`fits it, as ${name} makes it`, async () => {
+      const path = fileOf(sql)
+      const model = await ejectModel(path)
+      const before = describeFile(path)
+      for (const schema of ['evolve', 'update'] as const) {
+        assert.deepEqual(await start(model, path, schema), [])
+        assert.deepEqual(describeFile(path), before)
+      }
+    })
+})
 
 describe('an unchanged model of a PostgreSQL database', { skip: await findNoServer() }, () => {
   for (const { name, sql } of SERVER_SCHEMAS)

@@ -3,6 +3,7 @@
  * of its parts replaced. It only computes. What an ordinary `alter table ... add column` can do is left to ../schema/add-schema.ts.
  */
 import type { Column, DatabaseTable } from '@mikro-orm/sqlite'
+import { readDeclared } from '../introspect/column-type.ts'
 import type { FileColumn } from '../introspect/introspect.ts'
 import { foldCase, type ExistingTable } from '../schema/existing-table.ts'
 import { classify, strictType } from './column-class.ts'
@@ -131,7 +132,9 @@ function sameSql(one: string, other: string | undefined): boolean {
   return other !== undefined && normalise(one) === normalise(other)
 }
 
-function normalise(sql: string): string {
+function normalise(text: string): string {
+  // SQLite takes a default in double quotes for a text.
+  const sql = text.replace(/^"((?:[^"]|"")*)"$/s, (_, inner: string) => `'${inner.replaceAll('""', '"').replaceAll("'", "''")}'`)
   const plain = sql
     .split(/('(?:[^']|'')*')/)
     .map((piece, at) => (at % 2 === 1 ? piece : piece.toLowerCase().replaceAll(/[\s"`[\]]+/g, '')))
@@ -153,6 +156,8 @@ function compareGenerated(column: Column, found: FileColumn, draft: TableDraft):
   }
   const clause = draft.columns.find(({ name }) => foldCase(name) === foldCase(found.name))!.clauses.find(({ kind }) => kind === 'generated')
   const wanted = column.generated
+  // An ejected model has the name of the column in the place of its expression.
+  if (wanted !== undefined && foldCase(wanted) === foldCase(found.name)) return true
   if (wanted !== undefined && sameSql(wanted.replace(/\s*\b(?:stored|virtual)\s*$/i, ''), clause?.content)) return true
   const part = replaceColumn(
     draft,
@@ -170,7 +175,7 @@ function compareType(column: Column, found: FileColumn, isKey: boolean, draft: T
   const { existing, changing } = draft
   const evolved = changing.request.columns.get(changing.table)?.get(column.name)
   // What was read from a file is stored as the file has it (`fileType`).
-  if (evolved?.type !== undefined && mayHoldAny(evolved.type)) return
+  if (evolved?.type !== undefined && (mayHoldAny(evolved.type) || evolved.type.kind === readDeclared(found.type))) return
   const type = changing.isStrict ? strictType(column.type) : column.type
   const [from, to] = [classify(found.type), classify(type)]
   if (from === to || (changing.isStrict && from === 'any')) return

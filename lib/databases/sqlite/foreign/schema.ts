@@ -67,7 +67,8 @@ export class ForeignSchema {
       )
     }
     if (typeof prop.defaultRaw === 'string') this.#adaptDefault(meta, prop, prop.defaultRaw)
-    if (typeof prop.generated === 'string') this.#adaptGenerated(meta, prop, prop.generated)
+    // An ejected model has the name of the column in the place of the expression, which only the file says.
+    if (typeof prop.generated === 'string' && prop.generated !== prop.fieldNames?.[0]) this.#adaptGenerated(meta, prop, prop.generated)
   }
 
   /**

@@ -52,6 +52,11 @@ function parseDeclared(type: string): Declared {
   }
 }
 
+/** What a declared type means where a file is served without a model. */
+export function readDeclared(type: string): ScalarKind {
+  return parseDeclared(type).kind
+}
+
 /** Whether a foreign key of one column may refer to another: both are texts, or both numbers, compared as they are. */
 export function isComparable(column: FileColumn, other: FileColumn): boolean {
   const [kind, referred] = [column, other].map(({ type, collated }) => (collated || TINY.test(type) ? undefined : parseDeclared(type).kind))

@@ -56,7 +56,8 @@ export function compareTable(targets: readonly DatabaseTable[], existing: Existi
     }
     compareKey(target, existing, comparing)
     if (existing.kind !== 'table') continue
-    for (const index of target.getIndexes()) if (!index.primary) addIndex(target, index, existing, comparing)
+    for (const index of target.getIndexes())
+      if (!index.primary && !isAssumed(index, existing, comparing)) addIndex(target, index, existing, comparing)
     for (const key of Object.values(target.getForeignKeys())) notes.push(...noteForeignKey(key, existing, added))
     for (const check of target.getChecks()) notes.push(...noteCheck(check, existing, added))
     addTriggers(target, comparing)
@@ -196,6 +197,14 @@ function isUnique(columns: readonly string[], { key, indexes }: ExistingTable): 
   const covers = (unique: readonly (string | undefined)[]): boolean =>
     unique.length > 0 && unique.every(column => column !== undefined && columns.some(name => foldCase(name) === foldCase(column)))
   return covers(key) || indexes.some(index => index.unique && !index.partial && covers(index.columns))
+}
+
+/** Whether MikroORM assumes an index by itself, for a link that the file has without one. */
+function isAssumed({ unique, keyName, columnNames }: IndexDef, { name: table, foreignKeys }: ExistingTable, { orm }: Comparing): boolean {
+  const assumed = orm.em.getPlatform().getIndexName(table, columnNames, 'index')
+  if (unique || foldCase(keyName) !== foldCase(assumed)) return false
+  const names = columnNames.map(foldCase).join('\0')
+  return foreignKeys.some(({ columns }) => columns.map(foldCase).join('\0') === names)
 }
 
 function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTable, comparing: Comparing): void {

@@ -39,7 +39,7 @@ export interface AttributeRules<E, K extends PropertyName<E>> {
    * @param record the stored plain attributes of the record, private ones too
    */
   readonly render?: (value: JsonOf<E[K]>, record: Readonly<Record<string, unknown>>, ctx: HookContext) => unknown
-  /** Refused in bodies. */
+  /** Refused in bodies. A link is refused at its other side, too, unless that side says `readOnly: false`. */
   readonly readOnly?: boolean
   /** Does not exist for reading, filtering, sorting, expanding; may be written unless `readOnly`. */
   readonly private?: boolean

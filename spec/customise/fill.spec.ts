@@ -197,7 +197,7 @@ function specify(orm: NonNullable<EngineOptions['orm']>): void {
       assert.equal(below.body.count, 2 - favorites.length)
       const through = await ask('GET', '/users?favorites.favorited=true&attributes=id', undefined, caller)
       assert.equal(through.body.count, favorites.length === 0 ? 0 : 2)
-      const removed = await ask('DELETE', '/users/2/posts?favorited=false&title=nope*', undefined, caller)
+      const removed = await ask('DELETE', '/users/2/favorites?favorited=false&title=nope*', undefined, caller)
       assert.equal(removed.status, 200)
     }
   })

@@ -15,6 +15,7 @@ import { findHierarchyRoot, tableColumns } from '../model.ts'
 import { checkShownKeys, readShownKey } from './shown-key.ts'
 import { owningLinks, formatPath } from '../owning-links.ts'
 import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from '../model.ts'
+import { lockOtherSides } from './both-sides.ts'
 import { markFileNumbers } from './file-numbers.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
@@ -61,6 +62,8 @@ export function readModel(
   }
   for (const [meta, draft] of drafts)
     draft.attributes = Object.freeze(draft.attributes.map(attribute => withPivot(keepingShared(attribute, draft.attributes), meta, orm)))
+  const isOpen = ({ entity }: Resource, { property }: Attribute): boolean => configs.get(entity)?.attributes?.[property]?.readOnly === false
+  for (const [draft, attributes] of lockOtherSides([...drafts.values()], isOpen)) (draft as Mutable<Resource>).attributes = attributes
   for (const [meta, draft] of drafts) {
     const { marks, shown } = readMarks(draft, configs.get(meta.class) ?? {}, secret?.entity)
     draft.marks = marks

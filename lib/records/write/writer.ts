@@ -193,6 +193,8 @@ export class Writer {
     yield* wait(authorize(target, linked === undefined ? 'create' : 'update', view.visibility, view.ctx))
     let before: JsonRecord | undefined
     if (linked === undefined) {
+      // Creating a record would set the link: the same refusal as that of an ID.
+      if (attribute.readOnly) yield* this.#validator.validate({ [attribute.name]: body }, resource, { mode: 'update', key }, view)
       if (attribute.owner) yield* wait(mayChange(address.resource, [address.key], work))
       const { otherSide } = attribute
       const implied =

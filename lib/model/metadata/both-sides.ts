@@ -1,0 +1,61 @@
+/**
+ * Both sides: a link that bodies may not name (`readOnly`, `fill`) cannot be written from its other side either. Takes the resources with
+ * the application's rules; gives their attributes, of which those are read-only whose other side is.
+ */
+import { findHierarchyRoot } from '../model.ts'
+import type { Attribute, RelationAttribute, Resource, ToManyAttribute } from '../model.ts'
+import { owningLinks } from '../owning-links.ts'
+
+type Pivot = Extract<ToManyAttribute['via'], { readonly kind: 'pivot' }>
+
+/**
+ * Returns the attributes of each resource. `Person.org` that is read-only makes `Org.members` read-only; a read-only `Org.members` leaves
+ * `Person.org` alone, which is the link itself: else no person could be created. Of many-to-many lists each makes the other read-only.
+ *
+ * @param isOpen whether the application says `readOnly: false` of an attribute, which keeps that side writable
+ */
+export function lockOtherSides(
+  all: readonly Resource[],
+  isOpen: (resource: Resource, attribute: Attribute) => boolean,
+): ReadonlyMap<Resource, readonly Attribute[]> {
+  const locked = new Map<Resource, readonly Attribute[]>()
+  for (const resource of all) {
+    const attributes = resource.attributes.map(attribute => {
+      if ((attribute.kind !== 'toOne' && attribute.kind !== 'toMany') || attribute.readOnly || isOpen(resource, attribute)) return attribute
+      return isLocked(attribute, all) ? Object.freeze({ ...attribute, readOnly: true, required: false }) : attribute
+    })
+    if (attributes.some((attribute, index) => attribute !== resource.attributes[index])) locked.set(resource, Object.freeze(attributes))
+  }
+  return locked
+}
+
+function isLocked(relation: RelationAttribute, all: readonly Resource[]): boolean {
+  if (relation.kind === 'toMany' && relation.via.kind === 'pivot') return isPivotLocked(relation.via, all)
+  if (relation.kind === 'toOne' && relation.owner) return false
+  const columns = relation.kind === 'toOne' ? relation.columns : (relation.via as { readonly columns: readonly string[] }).columns
+  const root = findHierarchyRoot(relation.target)
+  return all.some(resource => findHierarchyRoot(resource) === root && holdsLocked(resource, columns))
+}
+
+/** Whether the other list of the links is read-only, or a link of the entity whose rows they are. */
+function isPivotLocked({ table, ownerColumns, targetColumns }: Pivot, all: readonly Resource[]): boolean {
+  const isOther = (attribute: Attribute): boolean =>
+    attribute.kind === 'toMany' &&
+    attribute.readOnly &&
+    attribute.via.kind === 'pivot' &&
+    attribute.via.table === table &&
+    isSame(attribute.via.ownerColumns, targetColumns)
+  return all.some(
+    resource =>
+      resource.attributes.some(isOther) ||
+      (resource.table === table && (holdsLocked(resource, ownerColumns) || holdsLocked(resource, targetColumns))),
+  )
+}
+
+function holdsLocked({ attributes }: Resource, columns: readonly string[]): boolean {
+  return owningLinks(attributes).some(({ attribute }) => attribute.readOnly && isSame(attribute.columns, columns))
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every(column => others.includes(column))
+}

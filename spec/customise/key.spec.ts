@@ -301,6 +301,30 @@ describeStores('a key of the application', () => {
     assert.deepEqual(none![2], '"author": there is no author with the ID xxx.')
   })
 
+  it('of a row out of scope is refused like one that no row has, whatever the body', async () => {
+    const scoped = [resource(Author, { key: 'name', scope: () => ({ age: { $lt: 40 } }) }), ...resources.slice(1)]
+    await using engine = await start({ resources: scoped })
+    await engine.seed({ authors: [{ name: 'old', age: 60 }] })
+    for (const [method, place] of [
+      ['PUT', ''],
+      ['PATCH', '/age'],
+      ['PUT', '/articles'],
+      ['POST', '/articles'],
+      ['DELETE', ''],
+      ['DELETE', '/articles'],
+    ] as const)
+      for (const body of [undefined, null, 5, 'x', [], {}, [5], { nope: 1 }, { age: 'x' }]) {
+        const [hidden, none] = await Promise.all(
+          ['old', 'xxx'].map(async name => {
+            const answer = await engine.handle(method, `/v1/authors/${name}${place}`, {}, body)
+            return JSON.stringify([answer.status, { ...(answer.body as object), timestamp: '' }]).replaceAll(name, 'NAME')
+          }),
+        )
+        assert.equal(hidden, none, `${method} ${place} ${JSON.stringify(body)}`)
+      }
+    await ask(engine, 'PUT', '/authors/old', 5, 404)
+  })
+
   it('is in the document, and conforms to it', async () => {
     await using engine = await start()
     const document = (await engine.openapi({ details: true })) as unknown as Described

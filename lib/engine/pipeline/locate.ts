@@ -9,6 +9,8 @@ import { notFound } from '../../records/access/resolve-path.ts'
 import { formatRoot } from '../../records/request/address.ts'
 import type { Request } from '../../records/request/parse-request.ts'
 import type { ReadingConnection } from '../../records/database/connection.ts'
+import { EVERYTHING } from '../../records/plan/visibility.ts'
+import type { Reader, View } from '../../records/read/reader.ts'
 import { findId, findRowKey } from '../../records/read/row-keys.ts'
 import type { Written } from '../../records/write/written.ts'
 
@@ -26,6 +28,23 @@ export function locate<T extends LocatedRecord>(target: T, connection: ReadingCo
     if (found === undefined) throw notFound(resource, id)
     return { ...target, key: found }
   })
+}
+
+/**
+ * Returns what a path names for a write that takes a body, where the row exists for the caller. Else a body of a wrong form would be refused
+ * with 400 where a hidden row has the key, and with 404 where none has.
+ */
+export function locateShown<T extends LocatedRecord>(
+  target: T,
+  { visibility }: View,
+  { connection, reader }: { readonly connection: ReadingConnection; readonly reader: Reader },
+): Awaitable<T & { readonly key: KeyValues }> {
+  return chain(locate(target, connection), found =>
+    chain(visibility === EVERYTHING || reader.exists(found.resource, found.key, visibility), isShown => {
+      if (!isShown) throw notFound(found.resource, found.id)
+      return found
+    }),
+  )
 }
 
 /** Returns the segment of a path that names a record which has been created, and which clients know by another key than its own. */

@@ -24,7 +24,7 @@ import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
 import { notFound, refuseHidden, type ResourceLookup, type Target } from '../../records/access/resolve-path.ts'
 import { applyCondition, type EntityTags } from './conditional.ts'
 import { findListFormat, type ListFormat } from './list-format.ts'
-import { findNewPath, formatSegment, locate } from './locate.ts'
+import { findNewPath, formatSegment, locate, locateShown } from './locate.ts'
 import {
   findPageRange,
   respondCreated,
@@ -296,11 +296,11 @@ function answerCreated(written: Written, path: string, services: Services): Awai
 /** Creates a record in a list, or links the one whose ID the body is. */
 function addToList(operation: OperationOn<'attribute'>, services: Services): Awaitable<RestResponse> {
   const { request, target, view, ctx } = operation
-  const { writer, connection } = services
+  const { writer } = services
   if (target.attribute.kind !== 'toMany') throw new Error('add: not a list.')
   const list = target.attribute
   // An ID changes the record that has the list, which `findActions` says.
-  return chain(hasRowKey(target) ? target : locate(target, connection), owner =>
+  return chain(hasRowKey(target) ? target : locateShown(target, view, services), owner =>
     ctx.action === 'update'
       ? answerChange(writer.updateAttribute(owner, list, { connect: [ctx.body] }, view), operation, services)
       : chain(writer.append(owner, list, ctx.body, view), written =>
@@ -311,7 +311,7 @@ function addToList(operation: OperationOn<'attribute'>, services: Services): Awa
 
 function updateRecord(operation: OperationOn<'record'>, services: Services): Awaitable<RestResponse> {
   const { target, view, ctx } = operation
-  const written = chain(hasRowKey(target) ? target : locate(target, services.connection), address =>
+  const written = chain(hasRowKey(target) ? target : locateShown(target, view, services), address =>
     services.writer.update(address, ctx.body, view),
   )
   return answerChange(written, operation, services)
@@ -319,7 +319,7 @@ function updateRecord(operation: OperationOn<'record'>, services: Services): Awa
 
 function updateAttribute(operation: OperationOn<'attribute'>, services: Services): Awaitable<RestResponse> {
   const { target, view, ctx } = operation
-  const written = chain(hasRowKey(target) ? target : locate(target, services.connection), address =>
+  const written = chain(hasRowKey(target) ? target : locateShown(target, view, services), address =>
     services.writer.updateAttribute(address, target.attribute, ctx.body, view),
   )
   return answerChange(written, operation, services)

@@ -2,11 +2,10 @@
  * Both sides: a link that bodies may not name (`readOnly`, `fill`) cannot be written from its other side either. Takes the resources with
  * the application's rules; gives their attributes, of which those are read-only whose other side is.
  */
-import { findHierarchyRoot } from '../model.ts'
-import type { Attribute, RelationAttribute, Resource, ToManyAttribute } from '../model.ts'
+import { findHierarchyRoot, type Attribute, type RelationAttribute, type Resource, type ToManyAttribute } from '../model.ts'
 import { owningLinks } from '../owning-links.ts'
 
-type Pivot = Extract<ToManyAttribute['via'], { readonly kind: 'pivot' }>
+type PivotVia = Extract<ToManyAttribute['via'], { readonly kind: 'pivot' }>
 
 /**
  * Returns the attributes of each resource. `Person.org` that is read-only makes `Org.members` read-only; a read-only `Org.members` leaves
@@ -38,7 +37,7 @@ function isLocked(relation: RelationAttribute, all: readonly Resource[]): boolea
 }
 
 /** Whether the other list of the links is read-only, or a link of the entity whose rows they are. */
-function isPivotLocked({ table, ownerColumns, targetColumns }: Pivot, all: readonly Resource[]): boolean {
+function isPivotLocked({ table, ownerColumns, targetColumns }: PivotVia, all: readonly Resource[]): boolean {
   const isOther = (attribute: Attribute): boolean =>
     attribute.kind === 'toMany' &&
     attribute.readOnly &&

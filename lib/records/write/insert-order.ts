@@ -1,15 +1,41 @@
 /**
  * Insert order: sorts the tables of one unit of work so that records come after those that they require. MikroORM's own order can put a
- * required relation last where a nullable one leads back, directly or by a third table, and then refuses the record.
+ * required relation last where a nullable one leads back, directly or by a third table, and then refuses the record. The records of one
+ * table come in the order of a list: MikroORM inserts those first that another record links.
  */
-import type { EntityManager, EntityMetadata, EntityProperty } from '@mikro-orm/core'
+import { ChangeSetType, type ChangeSet, type EntityManager, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
+import type { Entity } from '../../model/entity-key.ts'
+import { hasKey } from './entity-links.ts'
 
-/** Makes the unit of work of an entity manager insert in that order. */
-export function orderInserts(em: EntityManager): void {
-  // MikroORM declares the method private.
-  const work = em.getUnitOfWork() as unknown as { getCommitOrder(): EntityMetadata[] }
+type ChangeSets = ChangeSet<Entity>[]
+
+/** What MikroORM declares private. */
+interface OrderedWork {
+  getCommitOrder(): EntityMetadata[]
+  getChangeSetGroups(): Record<ChangeSetType, Map<unknown, ChangeSets>>
+}
+
+/**
+ * Makes the unit of work of an entity manager insert in that order.
+ *
+ * @param placeOf the place of a record in the list
+ */
+export function orderInserts(em: EntityManager, placeOf: (entity: Entity) => number): void {
+  const work = em.getUnitOfWork() as unknown as OrderedWork
   const order = work.getCommitOrder.bind(work)
+  const group = work.getChangeSetGroups.bind(work)
   work.getCommitOrder = () => sortTables(order(), [...em.getMetadata()])
+  work.getChangeSetGroups = () => {
+    const groups = group()
+    for (const inserts of groups[ChangeSetType.CREATE].values())
+      inserts.sort((a, b) => rank(a) - rank(b) || placeOf(a.entity) - placeOf(b.entity))
+    return groups
+  }
+}
+
+/** A counted key could be one that a later record brings: those with keys come first. */
+function rank({ entity }: ChangeSet<Entity>): number {
+  return hasKey(entity) ? 0 : 1
 }
 
 /**

@@ -127,7 +127,7 @@ function* insertAll(
   const there = new Set<string>()
   for (let open = changes; open.length > 0;) {
     const { ready, waiting } = names.size === 0 ? { ready: open, waiting: [] } : divideByNames(open, there)
-    // The unit of work sets links later that lead in a circle.
+    // The unit of work sets links later: those that lead in a circle, or to a record that is listed later.
     if (ready.length === 0) throw new Unplanned()
     const wanted = names.size === 0 ? undefined : collectShown(ready)
     const found = wanted === undefined || wanted.size === 0 ? undefined : yield* wait(findRowKeys(wanted, connection))

@@ -1,11 +1,14 @@
 /**
  * Seed order: sorts the records of a seed so that each comes after those that it links, for a database that checks references with every
- * statement. Keys that the database counts are not affected: nobody in the seed can link such a record.
+ * statement. Keys that the database counts follow the order in which the seed lists the records.
  */
 import { findGivenKey, recordName } from './check-database.ts'
-import type { RecordInput, RecordRef } from './record-input.ts'
+import { listNew, type RecordInput, type RecordRef } from './record-input.ts'
 
-/** Returns the records in such an order, else as they are; undefined where some link each other in a circle. */
+/**
+ * Returns the records in such an order, else as they are; undefined where some link each other in a circle, or where another order changes
+ * the keys that the database counts for nested records.
+ */
 export function orderByLinks(changes: readonly RecordInput[]): readonly RecordInput[] | undefined {
   const byName = new Map<string, RecordInput>()
   for (const change of changes) {
@@ -30,7 +33,22 @@ export function orderByLinks(changes: readonly RecordInput[]): readonly RecordIn
       stack.pop()
     }
   }
-  return [...ordered]
+  const sorted = [...ordered]
+  return keepsCounted(changes, sorted) ? sorted : undefined
+}
+
+function keepsCounted(changes: readonly RecordInput[], sorted: readonly RecordInput[]): boolean {
+  if (changes.every((change, index) => change === sorted[index])) return true
+  const [listed, inserted] = [changes, sorted].map(all => Map.groupBy(all.flatMap(listCounted), ({ resource }) => resource))
+  return [...listed!].every(([resource, records]) => {
+    const others = inserted!.get(resource)!
+    return records.every((record, index) => record === others[index])
+  })
+}
+
+/** Lists the new records whose keys the database counts. */
+function listCounted(change: RecordInput): RecordInput[] {
+  return listNew(change).filter(each => each.resource.generatedKey && findGivenKey(each) === undefined)
 }
 
 /** Lists the other records that a record links, and those that are nested in it. */

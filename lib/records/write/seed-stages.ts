@@ -5,7 +5,7 @@
 import { idFromJson, shownText, type ShownKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { RowKeys } from '../read/row-keys.ts'
-import type { ExistingRef, RecordInput, RecordRef } from './record-input.ts'
+import { listNew, type ExistingRef, type RecordInput, type RecordRef } from './record-input.ts'
 
 /** A link to a record of the seed. */
 interface NamedLink {
@@ -25,16 +25,37 @@ export function* listNamed({ links, lists }: RecordInput): Generator<NamedLink> 
   }
 }
 
-/** Divides records into those that link none but records which are there, and the others. */
-export function divideByNames(
-  changes: readonly RecordInput[],
-  there: ReadonlySet<string>,
-): { readonly ready: readonly RecordInput[]; readonly waiting: readonly RecordInput[] } {
+interface Divided {
+  readonly ready: readonly RecordInput[]
+  readonly waiting: readonly RecordInput[]
+}
+
+/**
+ * Divides records into those that link none but records which are there, and the others. Where the database counts the keys of a table, a
+ * record also waits for those that the seed lists before it: `articles: [{ tags: ['x'] }, {}]` gives the IDs 1 and 2.
+ */
+export function divideByNames(changes: readonly RecordInput[], there: ReadonlySet<string>): Divided {
+  const divided = divide(changes, there, true)
+  const isStuck = divided.ready.length === 0 && changes.some(needsOneBeside)
+  return isStuck ? divide(changes, there, false) : divided
+}
+
+/** Whether a record cannot be without one of its own table, which may be listed later. */
+function needsOneBeside(change: RecordInput): boolean {
+  return change.links.some(
+    ({ attribute, link }) => !attribute.nullable && attribute.target === change.resource && link?.kind === 'existing',
+  )
+}
+
+function divide(changes: readonly RecordInput[], there: ReadonlySet<string>, keepsOrder: boolean): Divided {
   const ready: RecordInput[] = []
   const waiting: RecordInput[] = []
+  const held = new Set<Resource>()
   for (const change of changes) {
-    const isReady = [...listNamed(change)].every(({ ref }) => there.has(ref.name))
+    const counted = listNew(change).map(({ resource }) => resource)
+    const isReady = !counted.some(resource => held.has(resource)) && [...listNamed(change)].every(({ ref }) => there.has(ref.name))
     ;(isReady ? ready : waiting).push(change)
+    if (!isReady && keepsOrder) for (const resource of counted) if (resource.generatedKey) held.add(resource)
   }
   return { ready, waiting }
 }

@@ -12,12 +12,13 @@ import { RestError, restError, type FieldError } from '../../foundation/base/err
 import type { FieldErrors } from '../../foundation/base/body-errors.ts'
 import { hasKey, linkedValue, needsKey, requireTargetKey, setLink } from './entity-links.ts'
 import { orderInserts } from './insert-order.ts'
-import type { EmbeddedAttribute, Model, RelationAttribute, ToOneAttribute } from '../../model/model.ts'
+import { findHierarchyRoot, type EmbeddedAttribute, type Model, type RelationAttribute, type ToOneAttribute } from '../../model/model.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import { buildRows, type SeedData } from '../../model/seed-rows.ts'
 import { MadeValues } from './made-values.ts'
 import { insertPlanned } from './planned-seed.ts'
 import { nameNew } from './references.ts'
+import { groupInStages } from './seed-groups.ts'
 import { load, reference, type Work } from './unit-of-work.ts'
 import { writeOneSide } from './ordered-lists.ts'
 import { owningName } from './relation-sides.ts'
@@ -103,11 +104,11 @@ export async function insert(
   if (refusal !== undefined) throw refusal
   // A query must not flush records that are not linked yet.
   em.setFlushMode(FlushMode.COMMIT)
-  orderInserts(em)
   // No order of inserts exists where classes of one table refer to each other's owners.
   await connection.deferReferences()
   const loader = new Loader(records, { em, connection, ...WITHOUT_RULES, touched: [], listed: [], named: new Set() })
   loader.refuseCircles()
+  orderInserts(em, entity => loader.placeOf(entity))
   await loader.load()
   return changes.map(change => loader.findEntity(change))
 }
@@ -176,7 +177,7 @@ interface Need {
   readonly link: ToOneAttribute | undefined
   /**
    * Whether the other record must be inserted before this one is created: the database generates its key, which the link needs
-   * (`needsKey`).
+   * (`needsKey`); or it is required within a table.
    */
   readonly awaitsKey: boolean
 }
@@ -195,7 +196,9 @@ function findNeed(record: SeedRecord, { relation, within = [] }: Referring, othe
   const held = name === undefined ? (relation.kind === 'toOne' ? relation : undefined) : relation.target.byName.get(name)
   if (held === undefined || held.nullable) return undefined
   const [holder, needed] = name === undefined ? [record, other] : [other, record]
-  const awaitsKey = held.kind === 'toOne' && needsKey(held) && needed.name === undefined
+  // Records of one table are inserted together, without the links between them.
+  const isBeside = holder !== needed && findHierarchyRoot(holder.change.resource) === findHierarchyRoot(needed.change.resource)
+  const awaitsKey = held.kind === 'toOne' && (isBeside || (needsKey(held) && needed.name === undefined))
   const link = held.kind === 'toOne' && within.length === 0 ? held : undefined
   return {
     record: holder,
@@ -217,17 +220,25 @@ class Loader {
   readonly #byChange: ReadonlyMap<RecordInput, SeedRecord>
   readonly #byName: ReadonlyMap<string, SeedRecord>
   readonly #made = new Map<SeedRecord, Entity>()
+  readonly #order: ReadonlyMap<SeedRecord, number>
+  readonly #places = new Map<Entity, number>()
   #needs: ReadonlyMap<SeedRecord, readonly Need[]> = new Map()
 
   constructor(records: readonly SeedRecord[], work: Work) {
     this.#records = records
     this.#work = work
     this.#byChange = new Map(records.map(record => [record.change, record]))
+    this.#order = new Map(records.map((record, index) => [record, index]))
     this.#byName = new Map(records.flatMap(record => listNames(record).map(name => [name, record] as const)))
   }
 
   findEntity(change: RecordInput): Entity {
     return this.#made.get(this.#byChange.get(change)!)!
+  }
+
+  /** The place of an entity in the list of records; one that is none of them comes last. */
+  placeOf(entity: Entity): number {
+    return this.#places.get(entity) ?? this.#records.length
   }
 
   /** Refuses records that need each other in a circle, so that none of them can come first. */
@@ -312,22 +323,15 @@ class Loader {
           taken[attribute.property] = linkedValue(attribute, (await this.#findTarget(link, attribute))!)
       }
     }
-    this.#made.set(record, await create({ ...change, links: [], lists: [] }, this.#work, taken))
+    const entity = await create({ ...change, links: [], lists: [] }, this.#work, taken)
+    this.#made.set(record, entity)
+    this.#places.set(entity, this.#order.get(record)!)
   }
 
   /** Returns the records in groups, each of which can be inserted after those before; nearly always there is one group. */
   #groupRecords(): (readonly SeedRecord[])[] {
     if (![...this.#needs.values()].some(needs => needs.some(({ awaitsKey }) => awaitsKey))) return [this.#records]
-    const known = new Map<SeedRecord, number>()
-    const findStage = (record: SeedRecord): number => {
-      const stage =
-        known.get(record) ?? Math.max(0, ...this.#needs.get(record)!.map(need => findStage(need.needed) + Number(need.awaitsKey)))
-      known.set(record, stage)
-      return stage
-    }
-    const stages: SeedRecord[][] = []
-    for (const record of this.#records) (stages[findStage(record)] ??= []).push(record)
-    return stages
+    return groupInStages(this.#records, this.#needs)
   }
 
   /** Sets the links between records that exist, and returns those that it could not set yet. */

@@ -143,6 +143,24 @@ describeTargets('hashed passwords', { ...module(), seed }, target => {
     const [entry] = target.engine.requests.slice(-1)
     assert.ok(!JSON.stringify(entry).includes('a plain secret') && !JSON.stringify(entry).includes('scrypt$'))
   })
+
+  it('are in no error, plain or hashed, wherever a record stands that cannot stand there', async () => {
+    const user = { email: 'new@x.test', password: 'a plain secret' }
+    for (const [path, body] of [
+      ['teams', { name: 'x', members: user }],
+      ['teams', { name: 'x', members: [[user]] }],
+      ['teams', { name: 'x', members: { connect: [user] } }],
+      ['teams', { name: user }],
+      ['teams', { name: 'x', members: [{ ...user, team: user }] }],
+      ['users', { ...user, email: [user] }],
+      ['users', { ...user, team: [user] }],
+      ['users', { ...user, team: { name: 'x', members: user } }],
+      ['users', { ...user, password: user }],
+    ] as const) {
+      const { status, body: refusal } = await target.call('POST', `/v1/${path}`, undefined, body)
+      assert.ok(status >= 400 && !/a plain secret|scrypt/.test(JSON.stringify(refusal)), JSON.stringify(refusal))
+    }
+  })
 })
 
 describeStores('hashing', () => {

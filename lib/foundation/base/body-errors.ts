@@ -3,6 +3,7 @@
  * description searches for the nearest name.
  */
 import { briefError, restError, type FieldError, type RestError } from './errors.ts'
+import { isObject } from './json.ts'
 import { DEFAULT_LIMITS, type Limits } from './limits.ts'
 
 export class FieldErrors {
@@ -28,7 +29,7 @@ export class FieldErrors {
   push(...errors: readonly FieldError[]): void {
     for (const error of errors) {
       if (error.code !== 'not_unique') this.#onlyTaken = false
-      if (this.#listed.length < this.#maxErrors) this.#listed.push(error)
+      if (this.#listed.length < this.#maxErrors) this.#listed.push(holdsText(error.value) ? omitValue(error) : error)
       else this.#others++
     }
   }
@@ -68,4 +69,16 @@ export class FieldErrors {
     const detail = [...said.map(error => error.detail), ...rest].join(' ')
     return briefError(this.#onlyTaken ? 'unique_conflict' : 'validation_failed', detail, { errors })
   }
+}
+
+/** A text of an object in the wrong place may be a password, or the hash that has taken the place of one: the object is not repeated. */
+function holdsText(value: unknown, within = false): boolean {
+  if (typeof value === 'string') return within
+  if (Array.isArray(value)) return value.some(item => holdsText(item, within))
+  return isObject(value) && Object.values(value).some(member => holdsText(member, true))
+}
+
+function omitValue(error: FieldError): FieldError {
+  const { value: _, ...rest } = error
+  return rest
 }

@@ -55,6 +55,13 @@ interface Closing {
   after(): Promise<void>
 }
 
+/** The bits of `tgtype`: 1 is a trigger for each row, 2 one before the statement. */
+const DROPPERS: Statement = {
+  sql: `select tgname::text from pg_trigger where tgrelid = to_regclass($1::text) and not tgisinternal and tgtype & 3 = 3
+    union all select rulename::text from pg_rewrite where ev_class = to_regclass($1::text) and rulename <> '_RETURN' order by 1`,
+  bindings: [],
+}
+
 export class PostgresConnection extends OrmConnection implements Connection {
   readonly dialect: Dialect
   readonly mayHoldMisfits = false
@@ -135,6 +142,13 @@ export class PostgresConnection extends OrmConnection implements Connection {
     return this.read(function* () {
       const [rows] = yield [{ statement, parameters: [], isLast: true }]
       return rows![0]!.map(Number)
+    })
+  }
+
+  droppers(table: string): Awaitable<readonly string[]> {
+    return this.read(function* () {
+      const [rows] = yield [{ statement: DROPPERS, parameters: [tableName(table)] }]
+      return rows!.map(row => String(row[0]))
     })
   }
 

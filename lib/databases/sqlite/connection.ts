@@ -34,6 +34,11 @@ import { Transactions } from './transactions.ts'
 import { UnitsOfWork } from './units-of-work.ts'
 import { OrmConnection } from '../orm/orm-connection.ts'
 
+const DROPPERS: Statement = {
+  sql: `select name from sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase and sql like '%raise%ignore%' order by name`,
+  bindings: [],
+}
+
 export class SqliteConnection extends OrmConnection implements Connection {
   readonly dialect = SQLITE
   readonly content: Content
@@ -89,6 +94,13 @@ export class SqliteConnection extends OrmConnection implements Connection {
     return this.read(function* () {
       const [rows] = yield [{ statement, parameters: [] }]
       return rows![0] as readonly number[]
+    })
+  }
+
+  droppers(table: string): Awaitable<readonly string[]> {
+    return this.read(function* () {
+      const [rows] = yield [{ statement: DROPPERS, parameters: [table] }]
+      return rows!.map(row => String(row[0]))
     })
   }
 

@@ -31,8 +31,8 @@ export function locate<T extends LocatedRecord>(target: T, connection: ReadingCo
 }
 
 /**
- * Returns what a path names for a write that takes a body, where the row exists for the caller. Else a body of a wrong form would be refused
- * with 400 where a hidden row has the key, and with 404 where none has.
+ * Returns what a path names for a write that takes a body, where the row exists for the caller. Else a body of a wrong form would be
+ * refused with 400 where a hidden row has the key, and with 404 where none has.
  */
 export function locateShown<T extends LocatedRecord>(
   target: T,

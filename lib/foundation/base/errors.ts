@@ -39,6 +39,7 @@ export const ERRORS = {
   // apply
   unique_conflict: { status: 409, title: 'A value that must be unique exists already' },
   owner_required: { status: 409, title: 'Records would be left without a required owner' },
+  statement_dropped: { status: 422, title: 'The database has dropped the statement' },
   version_conflict: { status: 409, title: 'The record has changed meanwhile' },
   precondition_failed: { status: 412, title: 'A condition of the request is not met' },
   // transports

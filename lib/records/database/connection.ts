@@ -34,6 +34,8 @@ export interface ReadingConnection {
   readonly dialect: Dialect
   /** Whether other programs may have written values of wrong types. */
   readonly mayHoldMisfits: boolean
+  /** The triggers and rules of a table that may drop a statement, by name: `raise(ignore)`, `return null`, `do instead nothing`. */
+  droppers(table: string): Awaitable<readonly string[]>
   /**
    * Runs a reading. Waits for a transaction of another request, whose changes must not be seen before the commit.
    *

@@ -10,6 +10,7 @@ import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader } from '../read/reader.ts'
+import { dropped, type Looking } from './dropped-statements.ts'
 import type { Touched, Work } from './unit-of-work.ts'
 import type { WriteRules } from './write-rules.ts'
 
@@ -52,7 +53,7 @@ function* refuseUnseen(work: Work, reader: Reader): Coroutine<void> {
   for (const { resource, entity, key: old } of work.touched) {
     const key = old ?? keyOfEntity(resource, entity)
     if (yield* wait(work.exists(resource, key))) continue
-    if (old === undefined) throw outsideScope(resource)
+    if (old === undefined) yield* refuseNew(resource, key, { connection: work.connection, reader })
     yield* wait(refuseLeft(resource, key, work, reader))
   }
 }
@@ -66,6 +67,12 @@ export async function refuseLeft(resource: Resource, key: KeyValues, work: Work,
 
 export function outsideScope(resource: Resource) {
   return restError('outside_scope', `The ${resource.singular} would be outside of what you may see.`)
+}
+
+/** Refuses a new record that the caller is not shown: it is out of scope, or it is not there. */
+export function* refuseNew(resource: Resource, key: KeyValues, { connection, reader }: Looking): Coroutine<never> {
+  const isThere = key.every(part => (part ?? null) !== null) && (yield* wait(reader.exists(resource, key, EVERYTHING)))
+  throw isThere ? outsideScope(resource) : yield* dropped(resource, 'inserted', connection)
 }
 
 /** Holds all that a unit of work has made and changed against the rules for writing. */

@@ -17,6 +17,7 @@ import type { PlannedWrite } from './planned-write.ts'
 import { hasPrecondition, type VersionReader } from './read-version.ts'
 import { outsideScope } from './check-outcome.ts'
 import { checkReferrers } from './remove.ts'
+import { requireRemoved } from './dropped-statements.ts'
 import { RequestCaller } from './request-work.ts'
 import { RowRules } from './row-rules.ts'
 import { Unplanned } from './unplanned.ts'
@@ -82,7 +83,8 @@ export class PlannedRemoval {
     const record = yield* wait(reading)
     if (record === undefined) throw asks ? outsideScope(resource) : notFound(resource, id)
     if (resource.referrers.length > 0) yield* checkReferrers([{ resource, key }], new RequestCaller(this.#connection, this.#reader, view))
-    yield* wait(removing ?? remove())
+    const { rows } = yield* wait(removing ?? remove())
+    if (rows === 0) yield* requireRemoved(resource, key, record, view, this.#looking)
     return { resource, key, record }
   }
 
@@ -99,14 +101,21 @@ export class PlannedRemoval {
     if (writing !== undefined) yield* writing.remove(removed, this.#connection)
     yield* checkReferrers(removed, new RequestCaller(this.#connection, this.#reader, view))
     const statements = bindDeleteAll(stored, keys, target, this.#connection)
+    let count = 0
     for (const [index, { statement, parameters }] of statements.entries()) {
       try {
-        yield* wait(this.#connection.run(statement, parameters, index === statements.length - 1 ? 'reads' : 'writes'))
+        count += (yield* wait(this.#connection.run(statement, parameters, index === statements.length - 1 ? 'reads' : 'writes'))).rows
       } catch (error) {
         throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
       }
     }
+    if (count < keys.length)
+      for (const [index, key] of keys.entries()) yield* requireRemoved(target, key, records[index]!, view, this.#looking)
     return records
+  }
+
+  get #looking(): { readonly connection: Connection; readonly reader: Reader } {
+    return { connection: this.#connection, reader: this.#reader }
   }
 }
 

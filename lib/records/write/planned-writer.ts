@@ -19,6 +19,7 @@ import { checkVersion } from './apply.ts'
 import { bindColumns, bindInsert } from './bind-write.ts'
 import { MadeValues } from './made-values.ts'
 import { planChanges, planMember, planNew, type BodyPlan } from './plan-body.ts'
+import { requireLists } from './dropped-statements.ts'
 import { planRows, type RowPlan } from './plan-rows.ts'
 import type { PlannedWrite } from './planned-write.ts'
 import { readDocuments } from './planned-documents.ts'
@@ -131,7 +132,13 @@ export class PlannedWriter {
     const key = isWide ? yield* this.#relations(asked).create(change) : yield* this.#insert(change, stored, asked)
     if (key === undefined) return undefined
     if (rules !== undefined) yield* rules.confirm()
-    return yield* this.#rows.answerNew(key, asked, rules?.writing)
+    const written = yield* this.#rows.answerNew(key, asked, rules?.writing)
+    yield* this.#requireLists(change, key, asked)
+    return written
+  }
+
+  *#requireLists({ lists, resource }: RecordInput, key: KeyValues, { view }: AskedWrite): Coroutine<void> {
+    if (lists.length > 0) yield* requireLists(lists, resource, key, view, { connection: this.#connection, reader: this.#reader })
   }
 
   *#appendBody(
@@ -241,7 +248,9 @@ export class PlannedWriter {
         throw error
       }
     }
-    return (yield* this.#rows.update({ row: plan.row, columns, address, shown }, asked)) ?? this.#leave(plan.body)
+    const written = (yield* this.#rows.update({ row: plan.row, columns, address, shown }, asked)) ?? this.#leave(plan.body)
+    yield* this.#requireLists(change, key, asked)
+    return written
   }
 
   /** Leaves a write to the unit of work, with all that has been written. */

@@ -7,11 +7,13 @@ import { wait, type Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
 import type { Connection, RowsWritten } from '../database/connection.ts'
 import { keyFromCount, type KeyValues } from '../../model/key.ts'
+import type { Resource } from '../../model/model.ts'
 import type { StoredTable } from '../../model/stored-table.ts'
 import type { Reader } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { addTouched, bindDiffers, bindKey, bindScope, bindUpdate, type BoundColumns, type BoundStatement } from './bind-write.ts'
-import { outsideScope } from './check-outcome.ts'
+import { refuseNew } from './check-outcome.ts'
+import { dropped } from './dropped-statements.ts'
 import { findTaken, type RefusedBody } from './find-taken.ts'
 import type { MadeValues } from './made-values.ts'
 import type { RowPlan } from './plan-rows.ts'
@@ -64,15 +66,15 @@ export class RowChanges {
     asked: RowAsked,
   ): Coroutine<KeyValues | undefined> {
     const { rows, counted } = yield* this.#run(bound, stored, asked)
-    // A trigger of the file has ignored it.
-    if (rows === 0) return undefined
+    // A trigger has dropped it, or inserts in its place: the unit of work finds out.
+    if (rows === 0) throw new Unplanned()
     return bound.key ?? keyFromCount(counted, asked.resource)
   }
 
   /** Reads a record that has been made, and holds it against the rules for writing. */
   *answerNew(key: KeyValues, { resource, view }: RefusedBody, writing: WriteRules | undefined): Coroutine<Written> {
     const record = yield* wait(this.#reader.record(resource, key, view))
-    if (record === undefined) throw outsideScope(resource)
+    if (record === undefined) return yield* refuseNew(resource, key, { connection: this.#connection, reader: this.#reader })
     writing?.made(resource, key)
     if (writing !== undefined) yield* writing.confirm()
     return { resource, key, record }
@@ -102,11 +104,20 @@ export class RowChanges {
     }
     const record = yield* wait(answer ?? this.#reader.record(resource, key, view))
     if (record !== undefined) {
+      if (rows === 0) yield* this.#requireSet(change, asked.resource)
       if (rules?.writing !== undefined) yield* rules.writing.confirm()
       return { resource, key, record }
     }
     if (rules?.asksOf(resource) !== true || (change.isUnseen === true && rows === 0)) throw notFound(resource, id)
     return yield* rules.refuseLeft(shown)
+  }
+
+  /** Refuses a change of which nothing has come, though a column differs. */
+  *#requireSet({ row: { stored }, columns, address }: PlannedRowChange, resource: Resource): Coroutine<void> {
+    if (columns.columns.length === 0) return
+    const connection = this.#connection
+    const differs = bindDiffers(columns, stored, bindKey(address.key, resource, stored, connection), connection)
+    if ((yield* wait(connection.read(() => readOne(differs)))).length > 0) throw yield* dropped(resource, 'changed', connection)
   }
 
   /** Returns the number of rows that have changed; undefined where nothing has been done, since a value cannot be bound. */

@@ -16,7 +16,7 @@ interface GroupedNeed<R> {
   readonly awaitsKey: boolean
 }
 
-/** So deep a chain of records is divided without regard to the order in which the seed lists them: two records may await each other's place. */
+/** A deeper chain is divided without regard to the order of the list: two records may await each other's place. */
 const MAX_STAGES = 50
 
 /** Returns the groups. Records of one table, whose keys the database counts, stay in the order of the list, where that is possible. */

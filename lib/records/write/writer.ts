@@ -17,7 +17,8 @@ import type { JsonRecord } from '../read/run-read.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import { append, changeLink, create, update } from './apply.ts'
 import { checkAttributeBody } from './check-attribute-body.ts'
-import { confirmWritten, flushAndCheck, outsideScope, refuseLeft } from './check-outcome.ts'
+import { confirmWritten, flushAndCheck, outsideScope, refuseLeft, refuseNew } from './check-outcome.ts'
+import { readBefore, requireLists, requireRemoved, requireWritten, type Looking } from './dropped-statements.ts'
 import { runTranslated, type Translating } from './database-errors.ts'
 import { BY_STATEMENTS, byUnitOfWork, explainUnplanned } from './explain-way.ts'
 import { giveBody, type FillMode } from './fill-body.ts'
@@ -53,6 +54,7 @@ export class Writer {
   readonly #planned: PlannedWriter
   readonly #removal: PlannedRemoval
   readonly #traits: ModelTraits
+  readonly #looking: Looking
 
   constructor(connection: Connection, reader: Reader, model: Model) {
     this.#connection = connection
@@ -66,6 +68,7 @@ export class Writer {
     this.#planned = new PlannedWriter(connection, reader, this.#validator, versions)
     this.#removal = new PlannedRemoval(connection, reader, versions)
     this.#traits = traitsOf(model)
+    this.#looking = { connection, reader }
   }
 
   /** POST of a collection. */
@@ -81,7 +84,9 @@ export class Writer {
     yield* wait(this.#reader.prepare(resource, view))
     const entity = yield* wait(create(change, work))
     yield* flushAndCheck(work, this.#reader, { resource, entity })
-    return yield* this.#written(resource, keyOfEntity(resource, entity), view)
+    const written = yield* this.#written(resource, keyOfEntity(resource, entity), view)
+    yield* requireLists(change.lists, resource, written.key, view, this.#looking)
+    return written
   }
 
   /**
@@ -153,8 +158,10 @@ export class Writer {
     const entity = yield* this.#loaded(address, work, view, body)
     const change = yield* this.#validator.validate(body, findClass(resource, entity), { mode: 'update', key }, view, entity)
     const before = yield* wait(this.#before(address, change, view))
+    const stored = yield* readBefore(resource, key, this.#looking)
     yield* wait(update(entity, change, work))
     yield* flushAndCheck(work, this.#reader)
+    yield* requireWritten(address, { body, stored, lists: change.lists }, view, this.#looking)
     return yield* this.#changed(resource, key, view, before)
   }
 
@@ -192,6 +199,7 @@ export class Writer {
     const linked = yield* wait(this.#linkedKey(address, attribute, view))
     yield* wait(authorize(target, linked === undefined ? 'create' : 'update', view.visibility, view.ctx))
     let before: JsonRecord | undefined
+    let stored: JsonRecord | undefined
     if (linked === undefined) {
       // Creating a record would set the link: the same refusal as that of an ID.
       if (attribute.readOnly) yield* this.#validator.validate({ [attribute.name]: body }, resource, { mode: 'update', key }, view)
@@ -208,9 +216,11 @@ export class Writer {
       if (work.writing !== undefined) yield* work.writing.admit({ resource: target, key: linked, id: '' }, body)
       const change = yield* this.#validator.validate(body, findClass(target, related), { mode: 'update', key: linked }, view, related)
       before = yield* wait(this.#before(address, change, view))
+      stored = yield* readBefore(target, linked, this.#looking)
       yield* wait(update(related, change, work))
     }
     yield* flushAndCheck(work, this.#reader)
+    if (linked !== undefined) yield* requireWritten({ resource: target, key: linked }, { body, stored, lists: [] }, view, this.#looking)
     if (linked !== undefined) yield* wait(refuseLeft(target, linked, work, this.#reader))
     return yield* this.#changed(resource, key, view, before)
   }
@@ -223,8 +233,7 @@ export class Writer {
 
   *#delete(address: RecordAddress, view: View, work: Work): Coroutine<Written> {
     const { resource, key, id } = address
-    // The answer is read in any case, which shows whether the record exists. A record with a version may be subject to a precondition, and
-    // one of several classes may be more than one row.
+    // Reading the answer shows that the record exists. A version may be subject to a precondition; one of several classes may be more rows.
     const isPlain = resource.version === undefined && resource.hierarchy === undefined
     const isAlone = isPlain && view.visibility === EVERYTHING && removesAlone(resource, work)
     const loaded = isAlone ? undefined : yield* this.#loaded(address, work, view, {})
@@ -232,6 +241,7 @@ export class Writer {
     if (record === undefined) throw isAlone ? notFound(resource, id) : outsideScope(resource)
     yield* wait(remove(resource, [loaded ?? reference(resource, key, work.em)], work))
     yield* wait(work.em.flush())
+    yield* requireRemoved(resource, key, record, view, this.#looking)
     return { resource, key, record }
   }
 
@@ -265,6 +275,7 @@ export class Writer {
     }
     yield* wait(remove(target, [related], work))
     yield* wait(work.em.flush())
+    yield* requireRemoved(target, linked, written.record, view, this.#looking)
     yield* wait(refuseLeft(address.resource, address.key, work, this.#reader))
     return written
   }
@@ -285,6 +296,7 @@ export class Writer {
     for (const key of keys) entities.push((yield* wait(load(target, key, work)))!)
     yield* wait(remove(target, entities, work))
     yield* wait(work.em.flush())
+    for (const [index, key] of keys.entries()) yield* requireRemoved(target, key, records[index]!, view, this.#looking)
     return records
   }
 
@@ -327,8 +339,7 @@ export class Writer {
 
   *#written(resource: Resource, key: KeyValues, view: View): Coroutine<Written> {
     const record = yield* wait(this.#reader.record(resource, key, view))
-    if (record === undefined) throw outsideScope(resource)
-    return { resource, key, record }
+    return record === undefined ? yield* refuseNew(resource, key, this.#looking) : { resource, key, record }
   }
 
   /** Whether a write calls no function of the application, which is called once for a request and may wait: it may begin anew. */

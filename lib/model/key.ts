@@ -53,6 +53,15 @@ export function idNames({ keyNames, shownKey }: Resource): readonly string[] {
   return shownKey === undefined ? keyNames : [shownKey.name]
 }
 
+/**
+ * Whether no path leads to a record with this part of its ID. `/v1/docs/` is the list; URLs drop `.` and `..`, also as `%2E` (WHATWG); a
+ * path with NUL is refused.
+ */
+export function isUnreachable(value: unknown, name: string, resource: Resource): boolean {
+  if (typeof value !== 'string' || !idNames(resource).includes(name)) return false
+  return value.includes('\0') || (idParts(resource).length === 1 && /^\.{0,2}$/.test(value))
+}
+
 /** The order of keys: numbers as numbers, anything else by its characters. */
 export function compareKeys(a: KeyValues, b: KeyValues): number {
   for (const [index, one] of a.entries()) {

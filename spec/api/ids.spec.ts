@@ -165,6 +165,16 @@ describeTargets('text ids', { entities: [Word] }, target => {
     })
   }
 
+  for (const word of ['', '.', '..', 'a\0b'])
+    it(`cannot be ${JSON.stringify(word)}, since no path leads to the record`, async () => {
+      for (const body of [{ word }, [{ word: 'first' }, { word }], { word: 'x', opposite: { word } }, { word: 'x', friends: [{ word }] }]) {
+        const { status, body: refusal } = await target.call('POST', '/v1/words', undefined, body)
+        assert.deepEqual([status, refusal.errors[0].code], [422, 'value_invalid'], JSON.stringify(body))
+        assert.match(refusal.errors[0].detail, /in paths|NUL/)
+      }
+      await assert.rejects(target.engine.seed({ words: [{ word }] }), /in paths|NUL/)
+    })
+
   it('are told apart by case and by code points', async () => {
     for (const word of ['a', 'A', '\u00e9', 'e\u0301'])
       assert.equal((await target.call('POST', '/v1/words', undefined, { word })).status, 200)

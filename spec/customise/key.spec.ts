@@ -325,6 +325,14 @@ describeStores('a key of the application', () => {
     await ask(engine, 'PUT', '/authors/old', 5, 404)
   })
 
+  it('cannot be a text that leads to no record in a path, neither in POST nor in PUT', async () => {
+    await using engine = await start()
+    for (const name of ['', '.', '..']) {
+      assert.deepEqual(((await codes(engine, 'POST', '/authors', { name })) as unknown[][])[0]?.slice(0, 2), ['value_invalid', 'name'])
+      assert.deepEqual(((await codes(engine, 'PATCH', '/authors/ann', { name })) as unknown[][])[0]?.slice(0, 2), ['value_invalid', 'name'])
+    }
+  })
+
   it('is in the document, and conforms to it', async () => {
     await using engine = await start()
     const document = (await engine.openapi({ details: true })) as unknown as Described

@@ -4,7 +4,7 @@
  * that: plan-body.ts decides then.
  */
 import { isIds } from '../../model/ids-name.ts'
-import { keyFromJson, type KeyValues } from '../../model/key.ts'
+import { isUnreachable, keyFromJson, type KeyValues } from '../../model/key.ts'
 import { tableColumns, type Attribute, type Resource, type ScalarAttribute, type ToOneAttribute } from '../../model/model.ts'
 import type { Computed, StoredColumn, StoredProperty, StoredTable } from '../../model/stored-table.ts'
 import { toProperty, type ScalarType } from '../../foundation/values/scalar-type.ts'
@@ -206,7 +206,7 @@ function makeField(
   // In the place of null a function of the model gives a new record its value.
   const isMade = mode === 'insert' && property.onCreate !== undefined
   if (attribute.kind === 'scalar') {
-    return { name: attribute.name, column: column!, read: makeRead(attribute, attribute.nullable && !isMade, column!, dialect) }
+    return { name: attribute.name, column: column!, read: makeRead(attribute, attribute.nullable && !isMade, column!, dialect, resource) }
   }
   if (isMade) return undefined
   // A new record may say its own key, and link itself.
@@ -224,13 +224,20 @@ function isPlainLink(attribute: ToOneAttribute, { attributes }: Resource): boole
   )
 }
 
-function makeRead({ type }: ScalarAttribute, takesNull: boolean, column: StoredColumn, dialect: Connection['dialect']): ShapeField['read'] {
+function makeRead(
+  { type, name }: ScalarAttribute,
+  takesNull: boolean,
+  column: StoredColumn,
+  dialect: Connection['dialect'],
+  resource: Resource,
+): ShapeField['read'] {
   const { writing } = dialect
   const asked = dialect.storesAll(type) ? undefined : dialect
   return value => {
     if (value === null) return takesNull ? null : undefined
     const typed = readValid(value, type, asked)
-    return typed === undefined ? undefined : toParameter(toProperty(typed, type), column, writing)
+    if (typed === undefined || (typeof typed === 'string' && isUnreachable(typed, name, resource))) return undefined
+    return toParameter(toProperty(typed, type), column, writing)
   }
 }
 

@@ -29,7 +29,7 @@ import { readId, takesIds } from './body-ids.ts'
 import { findAskedClass, isOfClass } from './record-class.ts'
 import { filledSide, owningAttribute, owningName } from './relation-sides.ts'
 import { requireAttributes } from './required-attributes.ts'
-import { validateScalar } from './validate-scalar.ts'
+import { refuseUnreachable, validateScalar } from './validate-scalar.ts'
 import { suggestName, type ValidationContext } from './validation-context.ts'
 import type { ExistingRef, LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './record-input.ts'
 
@@ -96,6 +96,7 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
       const change = validateValue(attribute, value, draft, place)
       if (change === undefined) continue
       values.push(change)
+      refuseUnreachable(change, resource, place)
       addIssues(body, name, place)
     }
   }

@@ -1,5 +1,6 @@
 /** Validate scalar: validates a scalar value of a body: its type, the items of an enum, the length of a text. */
-import type { ScalarAttribute } from '../../model/model.ts'
+import { isUnreachable } from '../../model/key.ts'
+import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import { countCharacters, describeScalar, readScalar, type ScalarType, type ScalarValue } from '../../foundation/values/scalar-type.ts'
 import { suggestName, type ValidationContext } from './validation-context.ts'
 import type { ValueInput } from './record-input.ts'
@@ -13,6 +14,13 @@ export function validateScalar(attribute: ScalarAttribute, value: unknown, conte
   const needed = context.dialect.describeUnstorable(typed, type)
   if (needed !== undefined) return context.error('value_invalid', `must be ${needed}.`, shownValue(attribute, value))
   return context.error('too_long', `may have at most ${type.length} characters.`, shownValue(attribute, value))
+}
+
+/** Refuses the key of a record that no path would lead to. */
+export function refuseUnreachable({ attribute, value }: ValueInput, resource: Resource, context: ValidationContext): void {
+  if (!isUnreachable(value, attribute.name, resource)) return
+  const text = 'is the ID of the record in paths: it must not be empty, "." or "..", and must not contain NUL.'
+  context.error('value_invalid', text, { value })
 }
 
 /**

@@ -175,6 +175,8 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: UntypedCo
   for (const name of [...ACTIONS, 'scope', 'write'] as const) {
     if (config[name] !== undefined && typeof config[name] !== 'function') throw new TypeError(`${where}: "${name}" must be a function.`)
   }
+  const own = scope === undefined ? [] : [scope]
+  const filters = readOrmFilters(meta, orm, added)
   return Object.freeze({
     depth,
     single: single === undefined ? undefined : String(single),
@@ -182,10 +184,11 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: UntypedCo
     parameters: readParameters(where, config),
     defaults: readDefaults(where, config),
     access: Object.freeze(Object.fromEntries(ACTIONS.map(action => [action, ruleFor(action)])) as Record<Action, AccessRule>),
-    ownScopes: scope === undefined ? 0 : 1,
+    ownScopes: own.length,
+    writeScopes: own.length + filters.ofWrites.length,
     write,
     repeatable,
-    scopes: Object.freeze([...(scope === undefined ? [] : [scope]), ...readOrmFilters(meta, orm, added)]),
+    scopes: Object.freeze([...own, ...filters.ofWrites, ...filters.fixed]),
     wrappers: Object.freeze(
       Object.fromEntries(
         ACTIONS.flatMap(action => (config[action] === undefined ? [] : [[action, config[action]]])),
@@ -222,26 +225,38 @@ function isRule(rule: unknown): rule is AccessRule {
   return typeof rule === 'boolean' || typeof rule === 'function'
 }
 
+/** The filters of an entity as scopes. */
+interface OrmFilters {
+  readonly ofWrites: ResourceRules['scopes']
+  readonly fixed: ResourceRules['scopes']
+}
+
 /**
  * Returns the filters of MikroORM that are on by default, as scopes: those of the whole ORM, which MikroORM's configuration turns on unless
  * they say otherwise, and those of the entity that say `default: true`; and those that were added to the entity manager. Of several with
- * one name that of the configuration holds, then the added one, as in MikroORM.
+ * one name that of the configuration holds, then the added one, as in MikroORM. A write may take a row out of a fixed condition, such as
+ * `{ deletedAt: null }`: that is a soft deletion.
  */
-function readOrmFilters(meta: EntityMetadata, orm: MikroORM, added: NamedFilters): ResourceRules['scopes'] {
+function readOrmFilters(meta: EntityMetadata, orm: MikroORM, added: NamedFilters): OrmFilters {
   const active = (filters: object): [string, OrmFilter][] =>
     Object.entries(filters as NamedFilters).filter(([, filter]) => filter.default === true && concernsEntity(filter, meta))
   const named = Object.fromEntries([...active(meta.filters), ...active(added), ...active(orm.config.get('filters'))])
-  return Object.entries(named).map(([name, filter]) => (ctx: HookContext): object | Promise<object> => {
-    if (typeof filter.cond !== 'function') return filter.cond
-    const args = ctx.em.getFilterParams(name)
-    if (args === undefined && filter.cond.length > 0 && filter.args !== false) {
-      throw restError(
-        'filter_unset',
-        `The filter "${name}" of ${meta.className} has no parameters: set them with engine.orm.em.setFilterParams("${name}", ...).`,
-      )
+  const ofWrites = Object.entries(named).filter(([, { cond }]) => typeof cond === 'function')
+  const fixed = Object.values(named).flatMap(({ cond }) => (typeof cond === 'function' ? [] : [() => cond]))
+  const read =
+    ([name, filter]: [string, OrmFilter]) =>
+    (ctx: HookContext): object | Promise<object> => {
+      if (typeof filter.cond !== 'function') return filter.cond
+      const args = ctx.em.getFilterParams(name)
+      if (args === undefined && filter.cond.length > 0 && filter.args !== false) {
+        throw restError(
+          'filter_unset',
+          `The filter "${name}" of ${meta.className} has no parameters: set them with engine.orm.em.setFilterParams("${name}", ...).`,
+        )
+      }
+      return filter.cond(args, 'read', ctx.em, {}, meta.className)
     }
-    return filter.cond(args, 'read', ctx.em, {}, meta.className)
-  })
+  return { ofWrites: ofWrites.map(read), fixed }
 }
 
 /** Whether a filter is for an entity: one of the whole ORM may be for some only. */

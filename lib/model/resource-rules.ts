@@ -28,9 +28,16 @@ export interface ResourceRules {
   readonly scopes: readonly ((ctx: HookContext) => object | undefined | Promise<object | undefined>)[]
   /** How many of them are the application's scope, none or one: the first. The others are filters of MikroORM's. */
   readonly ownScopes: number
+  /** How many of the scopes, the first, a write may not take a row out of: a filter with a fixed condition says what is shown alone. */
+  readonly writeScopes: number
   /** The condition that a row meets which the caller may write; undefined: all that exist for the caller. See `ResourceConfig.write`. */
   readonly write: ((ctx: HookContext) => object | boolean | undefined | null | Promise<object | boolean | undefined | null>) | undefined
   /** Whether a write whose wrapper runs may begin anew. See `ResourceConfig.repeatable`. */
   readonly repeatable: boolean
   readonly wrappers: Readonly<Partial<Record<Action, Wrapper>>>
+}
+
+/** Whether a write may take a row out of what is shown. */
+export function hasFixed({ rules: { scopes, writeScopes } }: { readonly rules: ResourceRules }): boolean {
+  return scopes.length > writeScopes
 }

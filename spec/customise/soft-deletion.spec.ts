@@ -23,22 +23,62 @@ describe('a filter of soft deletion', () => {
     ['beside a rule', { resources: [resource(Post, { access: { update: () => true } })] }],
     ['beside a scope', { resources: [resource(Post, { scope: () => ({ title: { $ne: 'x' } }) })] }],
   ] as const) {
-    it(`keeps its records from PUT and PATCH of their own attribute: ${how}`, async () => {
-      await using engine = await start(options)
-      for (const method of ['PUT', 'PATCH'] as const) {
-        for (const [path, body] of [
-          ['/v1/posts/1', { deletedAt: AT }],
-          ['/v1/posts/2/deletedAt', AT],
+    for (const listens of [false, true])
+      it(`lets PUT and PATCH take a record out of it, which is a deletion: ${how}${listens ? ', by the unit of work' : ''}`, async () => {
+        await using engine = await start({ ...options, ...(listens ? { orm: { subscribers: [{ afterFlush() {} }] } } : {}) })
+        for (const [method, path, body] of [
+          ['PUT', '/v1/posts/1', { deletedAt: AT }],
+          ['PATCH', '/v1/posts/2/deletedAt', AT],
         ] as const) {
-          const refused = await engine.handle(method, path, undefined, body)
-          assert.deepEqual([refused.status, refused.body.code], [403, 'outside_scope'], path)
+          const removed = await engine.handle(method, path, undefined, body)
+          const { status, post } = removed.body as unknown as { status: string; post: { deletedAt: unknown } }
+          assert.deepEqual([removed.status, status, post.deletedAt], [200, 'OK', null], path)
+          assert.equal((await engine.handle('GET', path)).status, 404)
+          assert.equal((await engine.handle(method, path, undefined, body)).status, 404)
         }
-      }
-      assert.equal((await engine.handle('GET', '/v1/posts')).body.count, 2)
-      const posted = await engine.handle('POST', '/v1/posts', undefined, { title: 'c', deletedAt: AT })
-      assert.deepEqual([posted.status, posted.body.code], [403, 'outside_scope'])
-    })
+        assert.equal((await engine.handle('GET', '/v1/posts')).body.count, 0)
+        const all = await engine.orm.em.fork().find(Post, {}, { filters: false })
+        assert.deepEqual(
+          all.map(({ deletedAt }) => deletedAt?.toISOString()),
+          [AT, AT],
+        )
+        const posted = await engine.handle('POST', '/v1/posts', undefined, { title: 'c', deletedAt: AT })
+        assert.deepEqual([posted.status, posted.body.code], [403, 'outside_scope'])
+      })
   }
+
+  it('holds for what a path leads to, and for whom a rule for writing keeps out', async () => {
+    const Author = defineEntity({
+      name: 'Author',
+      properties: { id: p.integer().primary(), best: () => p.manyToOne(Post).nullable() },
+    })
+    const resources = [resource(Post, { write: () => ({ title: 'a' }) })]
+    await using engine = await start({
+      entities: [Post, Author],
+      resources,
+      seed: {
+        posts: [
+          { id: 1, title: 'a' },
+          { id: 2, title: 'b' },
+        ],
+        authors: [{ id: 1, best: 1 }],
+      },
+    })
+    assert.equal((await engine.handle('PATCH', '/v1/posts/2', undefined, { deletedAt: AT })).status, 403)
+    const changed = await engine.handle('PUT', '/v1/authors/1/best', undefined, { deletedAt: AT })
+    assert.deepEqual([changed.status, (changed.body as unknown as { author: object }).author], [200, { id: 1, best: null }])
+  })
+
+  it('that is a function of parameters is a scope: no write takes a record out of it', async () => {
+    const Note = defineEntity({
+      name: 'Note',
+      properties: { id: p.integer().primary(), tenant: p.integer() },
+      filters: { own: { name: 'own', cond: () => ({ tenant: 1 }), default: true } },
+    })
+    await using engine = await start({ entities: [Note], seed: { notes: [{ tenant: 1 }] } })
+    const refused = await engine.handle('PATCH', '/v1/notes/1', undefined, { tenant: 2 })
+    assert.deepEqual([refused.status, refused.body.code], [403, 'outside_scope'])
+  })
 
   it('lets a record go by DELETE, which a wrapper of the application turns into a mark', async () => {
     const remove = async ({ em, id }: { em: { nativeUpdate(...given: unknown[]): Promise<number> }; id?: string }) => {
@@ -56,5 +96,6 @@ describe('a filter of soft deletion', () => {
     assert.equal((await engine.handle('PUT', '/v1/posts/1', undefined, { title: 'x' })).status, 403)
     assert.equal((await engine.handle('PUT', '/v1/posts/1', undefined, { title: 'x', deletedAt: AT })).status, 403)
     assert.equal((await engine.handle('GET', '/v1/posts')).body.count, 2)
+    assert.equal((await engine.handle('PUT', '/v1/posts/1', undefined, { deletedAt: AT })).status, 200)
   })
 })

@@ -61,7 +61,7 @@ const WHOLE: ReadScope = Object.freeze({ condition: undefined, values: [], shape
 const NONE: ReadScope = { condition: { kind: 'any', of: [] }, values: [], shape: 'none' }
 
 class CallerVisibility implements Visibility {
-  readonly kind = 'caller'
+  readonly kind: 'caller' | 'leaver'
   readonly flags: ReadonlySet<string>
   readonly writing: WriterVisibility | undefined
   shape: string
@@ -71,8 +71,10 @@ class CallerVisibility implements Visibility {
   readonly #answers = new Map<Resource, Partial<Record<Action, Awaitable<boolean>>>>()
   readonly #scopes = new Map<Resource, Awaitable<ReadScope>>()
   #own: readonly unknown[] = []
+  #leaving: CallerVisibility | undefined
 
-  constructor(flags: readonly string[], ctx: HookContext, isEngine: boolean, hasWriting: boolean) {
+  constructor(flags: readonly string[], ctx: HookContext, isEngine: boolean, hasWriting: boolean, kind: 'caller' | 'leaver' = 'caller') {
+    this.kind = kind
     this.writing = hasWriting ? new WriterVisibility(ctx) : undefined
     this.flags = flags.length === 0 ? NO_FLAGS : new Set(flags)
     const who = isEngine ? 'engine' : 'caller'
@@ -102,6 +104,8 @@ class CallerVisibility implements Visibility {
     if (answers === undefined) this.#answers.set(resource, (answers = {}))
     return (answers[action] ??= settled<boolean, boolean>(rule(this.ctx, action), Boolean, answer => void (answers[action] = answer)))
   }
+
+  readonly leaving = (): Visibility => (this.#leaving ??= new CallerVisibility([...this.flags], this.ctx, this.#isEngine, false, 'leaver'))
 
   readonly allows = (resource: Resource, action: 'get' | 'list'): boolean => {
     // Asks at once: to stop and to plan again costs more than a synchronous rule.
@@ -137,7 +141,8 @@ class CallerVisibility implements Visibility {
     const known = this.#scopes.get(resource)
     if (known !== undefined) return known
     if (this.#isEngine || resource.rules.scopes.length === 0) return WHOLE
-    const { scopes, ownScopes } = resource.rules
+    const { ownScopes } = resource.rules
+    const scopes = this.#scopesOf(resource)
     const read =
       scopes.length === 1 && ownScopes === 1
         ? readOnlyScope(scopes[0]!(this.ctx), resource)
@@ -147,6 +152,10 @@ class CallerVisibility implements Visibility {
     return scope
   }
 
+  #scopesOf({ rules: { scopes, writeScopes } }: Resource): Resource['rules']['scopes'] {
+    return this.kind === 'leaver' ? scopes.slice(0, writeScopes) : scopes
+  }
+
   async #keep(resource: Resource, reading: Promise<ReadScope>): Promise<ReadScope> {
     const scope = await reading
     this.#scopes.set(resource, scope)
@@ -154,7 +163,8 @@ class CallerVisibility implements Visibility {
   }
 
   #readScopes(resource: Resource, reader: FilterQueryReader, conditions: Condition[], first: number): Awaitable<ReadScope> {
-    const { scopes, ownScopes } = resource.rules
+    const { ownScopes } = resource.rules
+    const scopes = this.#scopesOf(resource)
     const add = (query: object | null | undefined, index: number): void => {
       if (query === undefined || query === null) return
       reader.shape += `${index} `
@@ -185,6 +195,7 @@ class WriterVisibility implements Visibility {
   readonly allows = EVERYTHING.allows
   readonly permits = EVERYTHING.permits
   readonly writing = undefined
+  readonly leaving = EVERYTHING.leaving
   readonly ctx: HookContext
   readonly #rules = new Map<Resource, Awaitable<ReadScope>>()
 

@@ -42,7 +42,7 @@ export function notEvaluated(resource: Resource, about: PendingRule['about']): R
 }
 
 export interface Visibility {
-  readonly kind: 'everything' | 'caller' | 'writer'
+  readonly kind: 'everything' | 'caller' | 'writer' | 'leaver'
   /** Undefined where the engine itself reads. */
   readonly ctx: HookContext | undefined
   /** A text of all that a plan depends on beside the answers of rules: whether there are rules, flags, custom parameters. */
@@ -62,6 +62,8 @@ export interface Visibility {
   readonly ask: (rule: PendingRule) => Awaitable<string>
   /** The rows that the caller may write; undefined where the caller may write all rows. */
   readonly writing: Visibility | undefined
+  /** The rows that exist for the caller, and those that a write may have taken out of what is shown (`ResourceRules.writeScopes`). */
+  readonly leaving: () => Visibility
 }
 
 const NO_VALUES: readonly unknown[] = Object.freeze([])
@@ -81,6 +83,7 @@ export const EVERYTHING: Visibility = Object.freeze({
   permits: () => true,
   ask: () => '',
   writing: undefined,
+  leaving: () => EVERYTHING,
 })
 
 /**

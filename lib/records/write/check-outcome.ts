@@ -59,10 +59,12 @@ function* refuseUnseen(work: Work, reader: Reader): Coroutine<void> {
 }
 
 /**
- * Refuses a change by which a record has left the scope of the caller. A record that no longer exists was removed by the model's own rules.
+ * Refuses a change by which a record has left the scope of the caller. A record that no longer exists was removed by the model's own rules;
+ * one that has left a fixed filter alone is softly deleted.
  */
 export async function refuseLeft(resource: Resource, key: KeyValues, work: Work, reader: Reader): Promise<void> {
-  if (!(await work.exists(resource, key)) && (await reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
+  if ((await work.exists(resource, key)) || (await work.mayLeave(resource, key))) return
+  if (await reader.exists(resource, key, EVERYTHING)) throw outsideScope(resource)
 }
 
 export function outsideScope(resource: Resource) {

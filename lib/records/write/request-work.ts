@@ -7,6 +7,7 @@ import type { KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
 import type { Reader, View } from '../read/reader.ts'
 import type { Listed, Touched, Work } from './unit-of-work.ts'
+import { hasFixed } from '../../model/resource-rules.ts'
 import { WriteRules } from './write-rules.ts'
 
 /** The caller of a request that writes. */
@@ -23,6 +24,10 @@ export class RequestCaller {
 
   exists(resource: Resource, key: KeyValues): Awaitable<boolean> {
     return this.#reader.exists(resource, key, this.#view.visibility)
+  }
+
+  mayLeave(resource: Resource, key: KeyValues): Awaitable<boolean> {
+    return hasFixed(resource) && this.#reader.exists(resource, key, this.#view.visibility.leaving())
   }
 
   meets(list: ToManyAttribute, key: KeyValues): Awaitable<boolean> {

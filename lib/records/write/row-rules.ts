@@ -10,6 +10,7 @@ import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { EVERYTHING, type Visibility } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
+import { hasFixed } from '../../model/resource-rules.ts'
 import { outsideScope } from './check-outcome.ts'
 import { Unplanned } from './unplanned.ts'
 import { WriteRules } from './write-rules.ts'
@@ -60,13 +61,15 @@ export class RowRules {
 
   /** Refuses the record of a path that its own change has taken out of what the caller is shown. */
   *refuseLeft({ resource, key }: RecordAddress): Coroutine<never> {
-    if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
+    // The answer to a soft deletion is the record as it was: the unit of work reads that before.
+    if (!hasFixed(resource) && (yield* wait(this.#reader.exists(resource, key, EVERYTHING)))) throw outsideScope(resource)
     throw new Unplanned()
   }
 
   /** Refuses a changed record that has left the caller's scope. */
   *requireStays(resource: Resource, key: KeyValues): Coroutine<void> {
     if (resource.rules.scopes.length === 0 || (yield* wait(this.#reader.exists(resource, key, this.visibility)))) return
+    if (hasFixed(resource)) throw new Unplanned()
     if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
   }
 

@@ -32,6 +32,7 @@ import type { RecordInput, RecordRef } from './record-input.ts'
 const WITHOUT_RULES = {
   writing: undefined,
   exists: () => true,
+  mayLeave: () => false,
   meets: () => true,
   authorize: () => undefined,
   mayMention: () => true,

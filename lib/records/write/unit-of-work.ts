@@ -15,6 +15,8 @@ export interface Work {
   readonly connection: Connection
   /** Whether the record exists for the caller. */
   exists(resource: Resource, key: KeyValues): Awaitable<boolean>
+  /** Whether the record exists for the caller but for filters of the model with a fixed condition, which a change may take it out of. */
+  mayLeave(resource: Resource, key: KeyValues): Awaitable<boolean>
   /** Whether an error may mention records of the resource to the caller. */
   mayMention(resource: Resource): Awaitable<boolean>
   /** Whether the record meets the condition of a list, beside its link. */

@@ -18,6 +18,7 @@ import { NO_PARAMETERS } from '../request/query-string.ts'
 import { append, changeLink, create, update } from './apply.ts'
 import { checkAttributeBody } from './check-attribute-body.ts'
 import { confirmWritten, flushAndCheck, outsideScope, refuseLeft, refuseNew } from './check-outcome.ts'
+import { hasFixed } from '../../model/resource-rules.ts'
 import { readBefore, requireLists, requireRemoved, requireWritten, type Looking } from './dropped-statements.ts'
 import { runTranslated, type Translating } from './database-errors.ts'
 import { BY_STATEMENTS, byUnitOfWork, explainUnplanned } from './explain-way.ts'
@@ -320,7 +321,7 @@ export class Writer {
   /** Evaluates the access rules that the answer depends on; returns the record as it is, where the change may remove it. */
   #before({ resource, key }: RecordAddress, change: RecordInput | undefined, view: View): Awaitable<JsonRecord | undefined> {
     const isPlain = change !== undefined && change.links.length === 0 && change.lists.length === 0
-    return this.#traits.removesOrphans && !isPlain
+    return (this.#traits.removesOrphans && !isPlain) || hasFixed(resource)
       ? this.#reader.record(resource, key, view)
       : chain(this.#reader.prepare(resource, view), () => undefined)
   }
@@ -328,11 +329,9 @@ export class Writer {
   /** Returns the record of the path after the change; as it was, where the model's own rules have removed it. */
   *#changed(resource: Resource, key: KeyValues, view: View, before: JsonRecord | undefined): Coroutine<Written> {
     const record = yield* wait(this.#reader.record(resource, key, view))
-    return record === undefined ? yield* this.#left(resource, key, before) : { resource, key, record }
-  }
-
-  *#left(resource: Resource, key: KeyValues, before: JsonRecord | undefined): Coroutine<Written> {
-    if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
+    if (record !== undefined) return { resource, key, record }
+    const mayLeave = hasFixed(resource) && (yield* wait(this.#reader.exists(resource, key, view.visibility.leaving())))
+    if (!mayLeave && (yield* wait(this.#reader.exists(resource, key, EVERYTHING)))) throw outsideScope(resource)
     if (before !== undefined) return { resource, key, record: before, removed: true }
     throw restError('record_not_found', `The ${resource.singular} has been removed by its own change, which was undone.`)
   }

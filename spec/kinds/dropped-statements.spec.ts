@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
-import { RestEngine, resource } from '../../lib/index.ts'
+import { resource, type RestEngine } from '../../lib/index.ts'
 import { createEngine, describeStores, readTables } from '../helpers/stores.ts'
 
 const Team = defineEntity({

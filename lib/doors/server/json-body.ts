@@ -174,6 +174,11 @@ function checkJsonType(header: string): void {
     const hint = type.toLowerCase() === 'application/x-www-form-urlencoded' ? ` (curl: -H 'Content-Type: application/json')` : ''
     throw restError('media_type_unsupported', `The body has the media type "${type.slice(0, 100)}"; ${HOW}${hint}.`)
   }
+  // The operations of a JSON Patch (RFC 6902) are no attributes of a record.
+  if (type.toLowerCase() === 'application/json-patch+json') {
+    const instead = 'send "application/merge-patch+json", or the attributes that change as JSON'
+    throw restError('media_type_unsupported', `The body has the media type "application/json-patch+json"; ${instead}.`)
+  }
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(header)?.[1]
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
     throw restError(

@@ -23,6 +23,8 @@ import type { RequestContext } from '../../records/request/request-context.ts'
 import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
 import { notFound, refuseHidden, type ResourceLookup, type Target } from '../../records/access/resolve-path.ts'
 import { applyCondition, type EntityTags } from './conditional.ts'
+import { isObject } from '../../foundation/base/json.ts'
+import { isMergePatch, mergeBody } from './merge-patch.ts'
 import { findListFormat, type ListFormat } from './list-format.ts'
 import { findNewPath, formatSegment, locate, locateShown } from './locate.ts'
 import {
@@ -43,7 +45,7 @@ import { listShownNames } from '../../records/plan/plan.ts'
 import { retryWithRules } from '../../records/plan/visibility.ts'
 import type { PasswordHashes } from '../../records/write/hash-passwords.ts'
 import type { Writer } from '../../records/write/writer.ts'
-import type { Written } from '../../records/write/written.ts'
+import type { RecordAddress, Written } from '../../records/write/written.ts'
 
 /** The services that operations of one version use. */
 export interface Services {
@@ -309,18 +311,37 @@ function addToList(operation: OperationOn<'attribute'>, services: Services): Awa
   )
 }
 
+/** Writes the body of a change, whose JSON values are merged into those that are stored where its media type says so. */
+function mergePatch(
+  { request, view, ctx }: Operation,
+  address: RecordAddress,
+  { reader, transaction }: Services,
+  write: (body: unknown) => Awaitable<Written>,
+  name?: string,
+): Awaitable<Written> {
+  const { body } = ctx
+  if (!isMergePatch(request) || !isObject(body)) return write(body)
+  const patch = name === undefined ? body : { [name]: body }
+  const merged = async (): Promise<Written> => {
+    const whole = await mergeBody(patch, address, reader)
+    return write(name === undefined ? whole : whole[name])
+  }
+  return transaction(merged, view.end)
+}
+
 function updateRecord(operation: OperationOn<'record'>, services: Services): Awaitable<RestResponse> {
-  const { target, view, ctx } = operation
+  const { target, view } = operation
   const written = chain(hasRowKey(target) ? target : locateShown(target, view, services), address =>
-    services.writer.update(address, ctx.body, view),
+    mergePatch(operation, address, services, body => services.writer.update(address, body, view)),
   )
   return answerChange(written, operation, services)
 }
 
 function updateAttribute(operation: OperationOn<'attribute'>, services: Services): Awaitable<RestResponse> {
-  const { target, view, ctx } = operation
+  const { target, view } = operation
+  const { writer } = services
   const written = chain(hasRowKey(target) ? target : locateShown(target, view, services), address =>
-    services.writer.updateAttribute(address, target.attribute, ctx.body, view),
+    mergePatch(operation, address, services, body => writer.updateAttribute(address, target.attribute, body, view), target.attribute.name),
   )
   return answerChange(written, operation, services)
 }

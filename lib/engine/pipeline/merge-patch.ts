@@ -1,0 +1,43 @@
+/**
+ * Merge patch: PATCH with the media type `application/merge-patch+json` merges JSON values into those that are stored (RFC 7396): null
+ * removes a member, at any depth. Takes the body of a change; gives one in which JSON attributes have their new values.
+ */
+import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
+import { isObject, type JsonObject } from '../../foundation/base/json.ts'
+import type { Attribute, InnerAttribute } from '../../model/model.ts'
+import type { Reader } from '../../records/read/reader.ts'
+import type { Request } from '../../records/request/parse-request.ts'
+import type { RecordAddress } from '../../records/write/written.ts'
+
+/** Whether a request merges. */
+export function isMergePatch({ method, headers }: Request): boolean {
+  return method === 'PATCH' && /^application\/merge-patch\+json\s*(?:;|$)/i.test(headers['content-type'] ?? '')
+}
+
+/** Merges the JSON values of a body; what the caller is not shown is replaced. */
+export function mergeBody(body: JsonObject, { resource, key }: RecordAddress, reader: Reader): Awaitable<JsonObject> {
+  return chain(reader.asStored.record(resource, key), stored => (stored === undefined ? body : mergeInside(body, stored, resource.byName)))
+}
+
+function mergeInside(body: JsonObject, stored: JsonObject, byName: ReadonlyMap<string, Attribute | InnerAttribute>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => {
+      const attribute = byName.get(name)
+      const there = stored[name]
+      if (attribute?.kind === 'scalar' && attribute.type.kind === 'json') return [name, isObject(value) ? merge(there, value) : value]
+      if (attribute?.kind === 'embedded' && !attribute.array && isObject(value) && isObject(there))
+        return [name, mergeInside(value, there, attribute.byName)]
+      return [name, value]
+    }),
+  )
+}
+
+/** The algorithm of RFC 7396, section 2. */
+function merge(target: unknown, patch: JsonObject): JsonObject {
+  const merged = new Map(Object.entries(isObject(target) ? target : {}))
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(name)
+    else merged.set(name, isObject(value) ? merge(merged.get(name), value) : value)
+  }
+  return Object.fromEntries(merged)
+}

@@ -30,6 +30,8 @@ function rules(config: ResourceConfig<Record<string, unknown>>): Partial<EngineO
 }
 
 const removed = { removed: { name: 'removed', cond: { removedOn: null }, default: true, entity: ['Item'] } }
+/** A filter whose condition is a function is a scope for writes, too; from a fixed one a write may take a row out. */
+const scoping = { removed: { ...removed.removed, cond: () => ({ removedOn: null }) } }
 
 async function status(asked: Asked, expected: number, method: string, path: string, body?: unknown, query?: QueryInput): Promise<void> {
   const answer = await asked.call(method, path, query, body)
@@ -195,16 +197,16 @@ describe('rows that do not exist', () => {
   matrix(
     [
       ['by a scope', rules({ scope: () => ({ name: { $ne: 'banana' } }) })],
-      ['by an entity filter of MikroORM', { orm: { filters: removed } as never }],
+      ['by an entity filter of MikroORM', { orm: { filters: scoping } as never }],
     ],
     writing,
   )
   matrix([['by a scope', rules({ scope: () => ({ name: { $ne: 'banana' } }) })]], leaving({ name: 'banana' }))
   matrix(
     [
-      ['by an entity filter of MikroORM', { orm: { filters: removed } as never }],
-      ['by a filter, beside a scope that is kept', { orm: { filters: removed } as never, ...rules({ scope: () => ({ id: { $gt: 0 } }) }) }],
-      ['by a scope, beside a filter', { orm: { filters: removed } as never, ...rules({ scope: () => ({ name: { $ne: 'gone' } }) }) }],
+      ['by an entity filter of MikroORM', { orm: { filters: scoping } as never }],
+      ['by a filter, beside a scope that is kept', { orm: { filters: scoping } as never, ...rules({ scope: () => ({ id: { $gt: 0 } }) }) }],
+      ['by a scope, beside a filter', { orm: { filters: scoping } as never, ...rules({ scope: () => ({ name: { $ne: 'gone' } }) }) }],
     ],
     [
       ...leaving({ removedOn: '2026-02-02' }),

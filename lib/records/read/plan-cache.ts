@@ -83,6 +83,7 @@ export class Plans {
     everything: new LastPlans(),
     caller: new LastPlans(),
     writer: new LastPlans(),
+    leaver: new LastPlans(),
   }
   readonly stored = new Map<Resource, CompiledRead>()
   /** With columns beside, always the same for a resource. */

@@ -73,7 +73,10 @@ class CountingProxy implements AsyncDisposable {
   }
 }
 
-describe('a write on PostgreSQL', { skip: await findNoServer() }, () => {
+// Awaited before the first suite: node:test loses a suite that comes after an await.
+const NO_SERVER = await findNoServer()
+
+describe('a write on PostgreSQL', { skip: NO_SERVER }, () => {
   for (const [title, journal, lists, log] of [
     ['waits for its statements, for its answer and for the end of its transaction', 0, 3, 0],
     ['waits no longer where the journal has the rows that have changed, and asks one statement more', 100, 4, 1],
@@ -129,7 +132,7 @@ describe('a write on PostgreSQL', { skip: await findNoServer() }, () => {
     })
 })
 
-describe('going back on PostgreSQL', { skip: await findNoServer() }, () => {
+describe('going back on PostgreSQL', { skip: NO_SERVER }, () => {
   it('asks two statements where no row has changed, and counts keys from where they were', async () => {
     await using schema = ownSchema()
     await using engine = await RestEngine.create({
@@ -156,7 +159,7 @@ describe('going back on PostgreSQL', { skip: await findNoServer() }, () => {
   })
 })
 
-describe('the start of an engine on PostgreSQL', { skip: await findNoServer() }, () => {
+describe('the start of an engine on PostgreSQL', { skip: NO_SERVER }, () => {
   it('asks a server once for the lower case of all letters, whatever the schema and the database', async () => {
     const asked: string[] = []
     const { query } = Client.prototype

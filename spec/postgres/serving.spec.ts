@@ -47,7 +47,10 @@ async function endConnections(schema: OwnSchema): Promise<void> {
   )
 }
 
-describe('a database on a PostgreSQL server', { skip: await findNoServer() }, () => {
+// Awaited before the first suite: node:test loses a suite that comes after an await.
+const NO_SERVER = await findNoServer()
+
+describe('a database on a PostgreSQL server', { skip: NO_SERVER }, () => {
   it('gets the tables that it lacks, and keeps those that are there', async () => {
     await using schema = ownSchema()
     await schema.run(`create schema ${schema.database.schema}`)
@@ -179,7 +182,7 @@ describe('a database on a PostgreSQL server', { skip: await findNoServer() }, ()
   })
 })
 
-describe('requests at the same time on PostgreSQL', { skip: await findNoServer() }, () => {
+describe('requests at the same time on PostgreSQL', { skip: NO_SERVER }, () => {
   it('all change the same record, one after another', async () => {
     await using schema = ownSchema()
     await using engine = await open(schema, { seed: { authors: [{ name: 'Ann' }] } })
@@ -291,7 +294,7 @@ describe('requests at the same time on PostgreSQL', { skip: await findNoServer()
   })
 })
 
-describe('a PostgreSQL server that ends its connections', { skip: await findNoServer() }, () => {
+describe('a PostgreSQL server that ends its connections', { skip: NO_SERVER }, () => {
   it('is connected to again by the next reading', async () => {
     await using schema = ownSchema()
     await using engine = await open(schema, { seed: { authors: [{ name: 'Ann' }] } })

@@ -51,7 +51,10 @@ async function readAll(schema: OwnSchema): Promise<unknown> {
   return schema.run(tables.map(table => `select '${table}' as of, t::text as row from ${table} t`).join(' union all ') + ' order by 1, 2')
 }
 
-describe('the data of an engine on PostgreSQL', { skip: await findNoServer() }, () => {
+// Awaited before the first suite: node:test loses a suite that comes after an await.
+const NO_SERVER = await findNoServer()
+
+describe('the data of an engine on PostgreSQL', { skip: NO_SERVER }, () => {
   for (const [title, change] of [
     ['a sequence that was restarted and has given nothing yet', 'alter sequence author_id_seq restart with 100'],
     ['one that has given a value', "select setval('author_id_seq', 99)"],
@@ -188,7 +191,7 @@ describe('the data of an engine on PostgreSQL', { skip: await findNoServer() }, 
   })
 })
 
-describe('changed rows on PostgreSQL', { skip: await findNoServer() }, () => {
+describe('changed rows on PostgreSQL', { skip: NO_SERVER }, () => {
   it('are in the journal: of the request, its hooks and the database itself', async () => {
     await using schema = ownSchema()
     await using engine = await open(schema)
@@ -312,7 +315,7 @@ describe('changed rows on PostgreSQL', { skip: await findNoServer() }, () => {
   })
 })
 
-describe('made-up records on PostgreSQL', { skip: await findNoServer() }, () => {
+describe('made-up records on PostgreSQL', { skip: NO_SERVER }, () => {
   it('are made from several callers at once, and made again where another one has taken a unique value', async () => {
     await using schema = ownSchema()
     await using engine = await open(schema)
@@ -323,7 +326,7 @@ describe('made-up records on PostgreSQL', { skip: await findNoServer() }, () => 
   })
 })
 
-describe('a database that no engine has made', { skip: await findNoServer() }, () => {
+describe('a database that no engine has made', { skip: NO_SERVER }, () => {
   it('gets no table and no trigger, and refuses what would need them in one line', async () => {
     await using schema = ownSchema()
     await schema.run(`create schema ${schema.database.schema}`)
@@ -407,7 +410,7 @@ async function tryWorlds(engine: RestEngine): Promise<void> {
   }
 }
 
-describe('forks on PostgreSQL', { skip: await findNoServer() }, () => {
+describe('forks on PostgreSQL', { skip: NO_SERVER }, () => {
   let own: OwnDatabase | undefined
   before(async () => {
     own = await ownDatabase()

@@ -9,6 +9,7 @@ import type { Action, HookContext } from './hook-context.ts'
 import { restError } from '../foundation/base/errors.ts'
 import type { ValueSchema } from './value-schema.ts'
 import type { Attribute, EmbeddedAttribute } from './model.ts'
+import { listSharedScopes, type SharedScope } from './shared-scope.ts'
 import type { ResourceRules } from './resource-rules.ts'
 import { readIdsName } from './ids-name.ts'
 import { isResourceName } from './resource-names.ts'
@@ -149,8 +150,14 @@ function restrictInside(
   return { attributes: Object.freeze(attributes), byName: new Map(attributes.map(child => [child.name, child])) }
 }
 
+/** Rules of all resources. */
+interface SharedRules {
+  readonly filters: NamedFilters
+  readonly shared: SharedScope
+}
+
 /** Returns the rules of a resource beside its attributes: those of the application and the filters of MikroORM. */
-export function readRules(meta: EntityMetadata, orm: MikroORM, config: UntypedConfig, added: NamedFilters): ResourceRules {
+export function readRules(meta: EntityMetadata, orm: MikroORM, config: UntypedConfig, { filters, shared }: SharedRules): ResourceRules {
   const where = `resource(${meta.className})`
   const { access = true, scope, write, depth = 1, expand = [], single, repeatable = false } = config
   if (single !== undefined && typeof single !== 'string' && typeof single !== 'number')
@@ -175,8 +182,8 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: UntypedCo
   for (const name of [...ACTIONS, 'scope', 'write'] as const) {
     if (config[name] !== undefined && typeof config[name] !== 'function') throw new TypeError(`${where}: "${name}" must be a function.`)
   }
-  const own = scope === undefined ? [] : [scope]
-  const filters = readOrmFilters(meta, orm, added)
+  const own = [scope ?? [], listSharedScopes(meta, shared)].flat()
+  const ofOrm = readOrmFilters(meta, orm, filters)
   return Object.freeze({
     depth,
     single: single === undefined ? undefined : String(single),
@@ -185,10 +192,10 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: UntypedCo
     defaults: readDefaults(where, config),
     access: Object.freeze(Object.fromEntries(ACTIONS.map(action => [action, ruleFor(action)])) as Record<Action, AccessRule>),
     ownScopes: own.length,
-    writeScopes: own.length + filters.ofWrites.length,
+    writeScopes: own.length + ofOrm.ofWrites.length,
     write,
     repeatable,
-    scopes: Object.freeze([...own, ...filters.ofWrites, ...filters.fixed]),
+    scopes: Object.freeze([...own, ...ofOrm.ofWrites, ...ofOrm.fixed]),
     wrappers: Object.freeze(
       Object.fromEntries(
         ACTIONS.flatMap(action => (config[action] === undefined ? [] : [[action, config[action]]])),

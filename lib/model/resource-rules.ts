@@ -26,7 +26,7 @@ export interface ResourceRules {
   readonly access: Readonly<Record<Action, boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)>>
   /** The conditions, in MikroORM's own language, that a row meets which exists for the caller: the scope, and the filters of the entity. */
   readonly scopes: readonly ((ctx: HookContext) => object | undefined | Promise<object | undefined>)[]
-  /** How many of them are the application's scope, none or one: the first. The others are filters of MikroORM's. */
+  /** How many of them are the application's, the first ones: its scope, and those of `defaults.scope`. The others are MikroORM's. */
   readonly ownScopes: number
   /** How many of the scopes, the first, a write may not take a row out of: a filter with a fixed condition says what is shown alone. */
   readonly writeScopes: number

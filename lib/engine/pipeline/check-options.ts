@@ -7,6 +7,7 @@ import { printFailure } from '../../foundation/base/report-failure.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../foundation/base/limits.ts'
 import { readBase } from '../../records/request/address.ts'
 import { checkSeeds } from '../../model/seeds.ts'
+import { isObject } from '../../foundation/base/json.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isInMemory, isPglite } from '../../records/database/describe-database.ts'
 import { checkEvolve } from './evolve-option.ts'
@@ -28,6 +29,7 @@ const OPTIONS = [
   'orm',
   'functions',
   'resources',
+  'defaults',
   'lookup',
   'base',
   'versions',
@@ -125,6 +127,7 @@ const DEFAULTS = {
   readOnly: false,
   orm: {},
   resources: [],
+  defaults: {},
   routes: [],
   parameters: {},
   forms: false,
@@ -198,6 +201,7 @@ function checkForms(options: CheckedOptions): void {
     throw new RangeError(`RestEngine.create: "journal" must be an integer of 0 or more, got ${String(journal)}.`)
   requireBoolean('serverTiming', serverTiming)
   requireBoolean('forms', options.forms)
+  checkDefaults(options.defaults)
   requireBoolean('canonicalPaths', options.canonicalPaths)
   if (!Array.isArray(notes) || !notes.every(note => typeof note === 'string'))
     throw new TypeError('RestEngine.create: "notes" must be an array of strings.')
@@ -348,4 +352,13 @@ function describe(value: unknown): string {
           .join(', ')}`
   }
   return JSON.stringify(value)
+}
+
+function checkDefaults(defaults: CheckedOptions['defaults']): void {
+  const where = 'RestEngine.create: "defaults"'
+  if (!isObject(defaults)) throw new TypeError(`${where} must be an object: { scope: { tenant: ctx => ctx.user?.tenant } }.`)
+  checkNames(defaults, ['scope'], 'RestEngine.create: defaults')
+  const { scope = {} } = defaults as { readonly scope?: unknown }
+  if (!isObject(scope) || !Object.values(scope).every(find => typeof find === 'function'))
+    throw new TypeError(`${where}.scope must be an object of functions: { tenant: ctx => ctx.user?.tenant }.`)
 }

@@ -14,6 +14,7 @@ import { revokeTokensOfRemovedUsers } from './auth-services.ts'
 import { sowFirst } from './first-seed.ts'
 import { mergeDefinitions } from './merge-definitions.ts'
 import { noteSecrets } from './note-secrets.ts'
+import { noteUnscoped } from './read-versions.ts'
 import { openDatabase } from './open-database.ts'
 import { checkOptions } from './check-options.ts'
 import type { CheckedOptions, EngineOptions } from './options.ts'
@@ -52,6 +53,7 @@ export async function openEngine<E extends EngineHandle>(
     // Nobody has looked through a model that was made of a database or of data.
     if (checked.entities === undefined || options.notes !== undefined)
       noteSecrets(parts.versions.byName.values(), complete.resources, notes)
+    noteUnscoped(complete, parts.versions.byName.values(), connection.orm, notes)
     await parts.shared.scenarios.start(() => parts.world.snapshot())
     if (checked.seed !== undefined) {
       const { first } = parts.versions

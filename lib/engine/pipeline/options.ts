@@ -5,6 +5,7 @@ import type { Limits } from '../../foundation/base/limits.ts'
 import type { AuthModule } from '../auth/auth-module.ts'
 import type { CustomParameter } from '../../records/access/access-rules.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
+import type { SharedScope } from '../../model/shared-scope.ts'
 import type { UnmetFaults } from '../testing/fault-handle.ts'
 import type { Route } from '../../records/request/custom-routes.ts'
 import type { Seeds } from '../../model/seeds.ts'
@@ -67,6 +68,14 @@ export interface EngineOptions {
   readonly lookup?: (name: string, version: string) => object | null | undefined
   /** Per-model customisation. */
   readonly resources?: readonly ResourceDefinition[]
+  /**
+   * Rules for all resources. `scope`: by property, a function of the caller that gives the value which rows have that exist for the caller
+   * (a list: any of these; an object: a condition on the property; `true`: all rows; nothing: none). Each resource that has the property
+   * has this scope, beside one of its own; `notes` names the resources that have none. Default: none.
+   *
+   * @example { scope: { tenant: ctx => ctx.user?.tenant } }
+   */
+  readonly defaults?: { readonly scope?: SharedScope }
   /** The path before the version, such as `'/api'`, which links carry; a way in may have another one. Default: none. */
   readonly base?: string
   /** The accepted path segments after the base. Default `['v1']`; `[]`: paths have no version. */

@@ -25,6 +25,8 @@ import { Plans } from '../../records/read/plan-cache.ts'
 import { defaultLookUp, type ResourceLookup } from '../../records/access/resolve-path.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
+import type { Notes } from '../../foundation/base/notes.ts'
+import { hasProperty, NO_SHARED_SCOPE } from '../../model/shared-scope.ts'
 import type { CompiledVersion } from './versions.ts'
 
 /**
@@ -39,11 +41,13 @@ export function readVersions(
   learned = NOTHING_LEARNED,
 ): Map<string, CompiledVersion> {
   checkDefinitions(options, orm)
+  checkSharedScope(options, orm)
   const { renamed, own } = readParameters(options.parameters)
   const surroundings = {
     secret: findSecret(options, orm),
     learned,
     filters,
+    shared: options.defaults.scope ?? NO_SHARED_SCOPE,
     isOfFile: typeof options.database === 'string' && options.database !== ':memory:',
   }
   const compiled = new Map<string, CompiledVersion>()
@@ -87,6 +91,35 @@ function checkDefinitions({ resources, versions }: CheckedOptions, orm: MikroORM
       if (!versions.includes(version))
         throw new TypeError(`resource: unknown version "${version}".${formatHint(findNearest(version, versions))}`)
     }
+  }
+}
+
+/** Names the resources that a scope for all leaves open: they have not the property, and no scope of their own. */
+export function noteUnscoped(
+  { defaults: { scope = NO_SHARED_SCOPE } }: CheckedOptions,
+  versions: Iterable<{ readonly model: Model }>,
+  orm: MikroORM,
+  notes: Notes,
+): void {
+  const names = Object.keys(scope)
+  if (names.length === 0) return
+  const open = new Set<string>()
+  for (const { model } of versions)
+    for (const { plural, rules, entity } of model.resources) {
+      const meta = orm.getMetadata().get(entity as EntityName)
+      if (rules.ownScopes === 0 && rules.access.list !== false && !names.some(name => hasProperty(meta, name))) open.add(plural)
+    }
+  if (open.size === 0) return
+  const what = names.map(name => `"${name}"`).join(' or ')
+  notes.add(`${[...open].join(', ')}: without the scope of all (defaults.scope), since the entity has no ${what}, and no scope of its own.`)
+}
+
+function checkSharedScope({ defaults: { scope = NO_SHARED_SCOPE } }: CheckedOptions, orm: MikroORM): void {
+  const metas = [...orm.getMetadata()]
+  for (const name of Object.keys(scope)) {
+    if (metas.some(meta => hasProperty(meta, name))) continue
+    const suggestion = findNearest(name, new Set(metas.flatMap(({ properties }) => Object.keys(properties))))
+    throw new TypeError(`defaults.scope: no entity has a property "${name}".${formatHint(suggestion)}`)
   }
 }
 

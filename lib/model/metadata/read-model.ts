@@ -29,6 +29,7 @@ import { findTableName } from './table-of.ts'
 import { explainStoredTable } from './explain-stored-table.ts'
 import { readStoredTable } from './read-stored-table.ts'
 import { readUniques } from './read-uniques.ts'
+import type { SharedScope } from '../shared-scope.ts'
 import type { ResourceConfig, ResourceDefinition } from '../resource-config.ts'
 
 /**
@@ -41,7 +42,7 @@ export function readModel(
   orm: MikroORM,
   version: string,
   definitions: readonly ResourceDefinition[],
-  { secret, learned = NOTHING_LEARNED, isOfFile, filters }: ModelSurroundings,
+  { secret, learned = NOTHING_LEARNED, isOfFile, filters, shared }: ModelSurroundings,
 ): Model {
   const configs = findConfigs(orm, version, definitions)
   const metas = inGivenOrder(orm).filter(meta => !meta.embeddable && isConcrete(meta) && !isGeneratedPivot(meta))
@@ -50,7 +51,8 @@ export function readModel(
     refuseUnsupported(meta)
     const config = configs.get(meta.class)
     const names = resourceNames(meta, config ?? {})
-    drafts.set(meta, { ...createDraft(meta, names, orm), served: config !== undefined, rules: readRules(meta, orm, config ?? {}, filters) })
+    const rules = readRules(meta, orm, config ?? {}, { filters, shared })
+    drafts.set(meta, { ...createDraft(meta, names, orm), served: config !== undefined, rules })
   }
   for (const [meta, draft] of drafts) draft.key = keyParts(meta)
   linkHierarchies(drafts)
@@ -220,6 +222,7 @@ interface ModelSurroundings {
   readonly learned?: LearnedNames
   /** The filters that the application has added to the entity manager. */
   readonly filters: NamedFilters
+  readonly shared: SharedScope
   /** Whether the database is a file, which other programs may write. */
   readonly isOfFile: boolean
 }

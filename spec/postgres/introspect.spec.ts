@@ -82,6 +82,47 @@ describe('a PostgreSQL database as it is', { skip: await findNoServer() }, () =>
     assert.equal((await engine.handle('DELETE', '/v1/authors/1')).body.code, 'owner_required')
   })
 
+  it('reads the links of rows without IDs, from their own list', async () => {
+    await using schema = ownSchema()
+    await using engine = await serve(
+      schema,
+      `create table person (id int primary key, name text not null);
+       create table team (id int primary key);
+       create table membership (person_id int not null references person, team_id int references team on delete cascade);
+       create table scan (id bytea primary key, person_id int references person);
+       create table print (id int primary key, scan_id bytea references scan);
+       insert into person values (1, 'Ann'), (2, 'Bob'); insert into team values (1), (2);
+       insert into membership values (2, 1), (1, 2), (1, 2), (2, null);`,
+    )
+    const ann = { id: 1, name: 'Ann' }
+    assert.deepEqual((await read(engine, '/v1/memberships')).memberships, [
+      { person: 1, team: 2 },
+      { person: 1, team: 2 },
+      { person: 2, team: null },
+      { person: 2, team: 1 },
+    ])
+    assert.deepEqual((await read(engine, '/v1/memberships?person.name=Ann&depth=2&limit=1')).memberships, [
+      { person: ann, team: { id: 2 } },
+    ])
+    const sorted = (await read(engine, '/v1/memberships?sort=person.name.desc,team.id.desc&expand=person&limit=3')).memberships
+    assert.deepEqual(sorted, [
+      { person: { id: 2, name: 'Bob' }, team: 1 },
+      { person: { id: 2, name: 'Bob' }, team: null },
+      { person: ann, team: 2 },
+    ])
+    assert.deepEqual((await read(engine, '/v1/people/1')).person, ann)
+    assert.deepEqual(engine.notes, [
+      'membership: its rows have no IDs, since it has no key. Its own list shows "person", "team" and is filtered by them; ' +
+        'records of person, team have no list of its rows.',
+      'scan: its rows have no IDs, since its key (id) cannot be an ID. Its own list shows "person" and is filtered by it; ' +
+        'records of person have no list of its rows.',
+      'print.scan_id: the values are shown, and no relation, since the rows of scan have no IDs.',
+    ])
+    assert.equal((await engine.handle('DELETE', '/v1/people/1')).body.code, 'owner_required')
+    assert.equal((await engine.handle('DELETE', '/v1/teams/2')).status, 200)
+    assert.equal((await read(engine, '/v1/memberships')).count, 2, 'the server has deleted those of the team')
+  })
+
   it('shows, finds, sorts and keeps values of all types', async () => {
     await using schema = ownSchema()
     await using engine = await serve(

@@ -70,19 +70,51 @@ function formatPropertyName(name: string): string {
  *
  * @param map called once for each table
  */
-export function buildEntities<T extends Table>(tables: readonly T[], map: (table: T) => TableMapping): Omit<DescribedModel, 'notes'> {
+export function buildEntities<T extends Table>(tables: readonly T[], map: (table: T) => TableMapping): DescribedModel {
   const drafts = new Map(tables.map(table => [table.id, new EntityDraft(table, map(table))]))
-  const keyed = [...drafts.values()].filter(({ mapping }) => mapping.key !== undefined).map(({ table }) => table)
+  const hasIds = ({ id }: Table): boolean => drafts.get(id)!.mapping.key !== undefined
+  const keyless = tables.filter(table => !hasIds(table))
   const takesUnique = ({ id }: Table, foreignKey: ForeignKey, target: Table): boolean =>
     drafts.get(id)!.mapping.takesUnique?.(foreignKey, target) === true
-  const relations = findRelations(keyed, takesUnique)
+  const relations = findRelations(tables.filter(hasIds), keyless, takesUnique)
   const pivots = new Set(relations.pivots.map(({ table }) => table.id))
   const entities = [...drafts.values()].filter(({ table }) => !pivots.has(table.id))
   for (const draft of entities) addColumns(draft, relations, drafts)
   addLists(relations, drafts)
   const classNames = new Set<string>()
   for (const draft of entities) draft.schema = buildSchema(draft, classNames)
-  return { entities: entities.map(({ schema }) => schema!), definitions: buildDefinitions(entities) }
+  const notes = [...noteKeyless(relations, drafts), ...notePlain(tables, keyless, relations)]
+  return { entities: entities.map(({ schema }) => schema!), definitions: buildDefinitions(entities), notes }
+}
+
+/** Notes the lists that are missing at the other side of rows without IDs. */
+function noteKeyless({ links }: Relations, drafts: ReadonlyMap<string, EntityDraft>): string[] {
+  const groups = Map.groupBy(
+    links.filter(({ listed }) => !listed),
+    ({ table }) => table,
+  )
+  return [...groups].map(([table, own]) => {
+    const why = table.key.length === 0 ? 'it has no key' : `its key (${table.key.join(', ')}) cannot be an ID`
+    const names = own.map(({ foreignKey }) => `"${drafts.get(table.id)!.byColumn.get(foreignKey.columns[0]!)}"`)
+    const targets = [...new Set(own.map(({ target }) => target.id))]
+    return (
+      `${table.id}: its rows have no IDs, since ${why}. Its own list shows ${names.join(', ')} and is filtered by ` +
+      `${own.length > 1 ? 'them' : 'it'}; records of ${targets.join(', ')} have no list of its rows.`
+    )
+  })
+}
+
+/** Notes the foreign keys that stay plain columns, since the rows that they refer to have no IDs. */
+function notePlain(tables: readonly Table[], keyless: readonly Table[], { links }: Relations): string[] {
+  const withoutIds = new Set(keyless.map(({ id }) => id))
+  return tables.flatMap(table => {
+    const taken = new Set(links.filter(link => link.table === table).flatMap(({ foreignKey }) => foreignKey.columns))
+    const plain = table.foreignKeys.filter(({ target, columns }) => withoutIds.has(target) && !columns.some(column => taken.has(column)))
+    return plain.map(({ columns, target }) => {
+      const place = columns.map(column => `${table.id}.${column}`).join(', ')
+      return `${place}: the values are shown, and no relation, since the rows of ${target} have no IDs.`
+    })
+  })
 }
 
 /** Adds the columns and links of the table itself, in the order of its columns. */
@@ -165,14 +197,15 @@ function addLists({ links, pivots }: Relations, drafts: ReadonlyMap<string, Enti
     const { table, target, unique } = link
     const owner = findDraft(target)
     const attribute = findDraft(table).byColumn.get(link.foreignKey.columns[0]!)!
+    const property = findDraft(table).properties[formatPropertyName(attribute)]!
+    if (link.referred !== undefined) Object.assign(property, { targetKey: formatPropertyName(owner.byColumn.get(link.referred)!) })
+    if (!link.listed) continue
     const plain = unique ? camelSingular(table.name) : formatListName(table.name)
     const several = links.filter(other => other.table === table && other.target === target).length > 1
     const long = `${plain}As${toPascalCase(attribute)}`
     const name = owner.take(...(several ? [long] : [plain, long]))
     owner.add(name, { kind: unique ? '1:1' : '1:m', entity: () => findDraft(table).schema, mappedBy: formatPropertyName(attribute) })
-    const property = findDraft(table).properties[formatPropertyName(attribute)]!
-    const targetKey = link.referred === undefined ? {} : { targetKey: formatPropertyName(owner.byColumn.get(link.referred)!) }
-    findDraft(table).properties[formatPropertyName(attribute)] = { ...property, inversedBy: formatPropertyName(name), ...targetKey }
+    Object.assign(property, { inversedBy: formatPropertyName(name) })
   }
   for (const pivot of pivots) addPivot(pivot, pivots, findDraft)
 }

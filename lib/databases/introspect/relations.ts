@@ -13,6 +13,8 @@ export interface Link {
   readonly unique: boolean
   /** Whether the columns are part of the table's own key. */
   readonly primary: boolean
+  /** Whether the target lists the rows; rows without an ID cannot be listed. */
+  readonly listed: boolean
   /** The unique column that the foreign key refers to instead of the primary key. */
   readonly referred: string | undefined
 }
@@ -40,10 +42,15 @@ function isCodeName(name: string): boolean {
 /** Whether a foreign key of a table to a unique column of another one can be a relation. */
 type TakesUnique = (table: Table, foreignKey: ForeignKey, target: Table) => boolean
 
-/** @param keyed the tables whose records have IDs */
-export function findRelations(keyed: readonly Table[], takesUnique: TakesUnique): Relations {
+/**
+ * @param keyed the tables whose records have IDs
+ * @param keyless the others, which may link records
+ */
+export function findRelations(keyed: readonly Table[], keyless: readonly Table[], takesUnique: TakesUnique): Relations {
   const byId = new Map(keyed.map(table => [table.id, table]))
-  const links: Link[] = []
+  const links = keyless.flatMap(table =>
+    findLinks({ ...table, key: [] }, byId, takesUnique).map(link => ({ ...link, table, unique: false, listed: false })),
+  )
   const pivots: Pivot[] = []
   for (const table of keyed) {
     const own = findLinks(table, byId, takesUnique)
@@ -78,7 +85,7 @@ function findLinks(table: Table, byId: ReadonlyMap<string, Table>, takesUnique: 
     if (inKey > 0 && (inKey < columns.length || referred !== undefined)) continue
     for (const column of columns) taken.add(column)
     const unique = sameSet(columns, table.key) || table.uniques.some(set => sameSet(set, columns))
-    links.push({ table, foreignKey, target, unique, primary: inKey > 0, referred })
+    links.push({ table, foreignKey, target, unique, primary: inKey > 0, listed: true, referred })
   }
   const position = (link: Link): number => table.columns.findIndex(({ name }) => link.foreignKey.columns.includes(name))
   return links.toSorted((a, b) => position(a) - position(b))

@@ -11,9 +11,9 @@ import { unreadableIn } from './getters.ts'
 import { DescribedType } from './described-type.ts'
 import { defaultNames, type DefaultNames } from '../resource-names.ts'
 import { NOTHING_LEARNED, applyOpen, type LearnedNames } from '../open-attributes.ts'
-import { findHierarchyRoot, tableColumns } from '../model.ts'
+import { tableColumns } from '../model.ts'
 import { checkShownKeys, readShownKey } from './shown-key.ts'
-import { owningLinks, formatPath } from '../owning-links.ts'
+import { addReferrers } from '../owning-links.ts'
 import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Resource, ScalarAttribute } from '../model.ts'
 import { lockOtherSides } from './both-sides.ts'
 import { markFileNumbers } from './file-numbers.ts'
@@ -137,32 +137,6 @@ function withPivot(attribute: Attribute, meta: EntityMetadata, orm: MikroORM): A
     ...attribute,
     via: Object.freeze({ ...via, table: findTableName(pivot), mayBeEmpty: via.mayBeEmpty || isEmpty }),
   })
-}
-
-/**
- * Adds to each resource the links that may refer to its records. A link to a class may refer to any class of its hierarchy: they share one
- * set of keys.
- */
-function addReferrers(all: readonly Resource[]): void {
-  const byRoot = Map.groupBy(all, findHierarchyRoot)
-  for (const resource of all) {
-    for (const link of owningLinks(resource.attributes)) {
-      const { attribute, within } = link
-      if (isInheritedFrom(resource, (within[0] ?? attribute).property)) continue
-      for (const target of byRoot.get(findHierarchyRoot(attribute.target)) ?? [])
-        (target.referrers as Resource['referrers'][number][]).push({ resource, attribute, path: formatPath(link) })
-    }
-  }
-}
-
-/** Whether a class has a property from one above it, whose table or rows include its own. */
-function isInheritedFrom(resource: Resource, property: string): boolean {
-  const { hierarchy } = resource
-  if (hierarchy === undefined || hierarchy.root === resource) return false
-  const above = [hierarchy.root, ...(hierarchy.root.hierarchy?.byValue.values() ?? [])].filter(
-    other => other !== resource && [...(other.hierarchy?.byValue.values() ?? [])].includes(resource),
-  )
-  return above.some(({ attributes }) => attributes.some(attribute => attribute.property === property))
 }
 
 function isQuery(meta: EntityMetadata): boolean {

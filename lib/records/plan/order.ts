@@ -2,7 +2,9 @@
 import { parameterError } from '../../foundation/base/errors.ts'
 import { suggestSort } from '../request/habits.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../foundation/base/limits.ts'
-import { isRelation, type RelationAttribute, type Resource, type ToManyAttribute } from '../../model/model.ts'
+import { plainIds } from '../../model/ids-name.ts'
+import { isRelation, type Attribute, type RelationAttribute, type Resource } from '../../model/model.ts'
+import type { ScalarAttribute, ToManyAttribute } from '../../model/model.ts'
 import { findParameterName, type Vocabulary } from '../request/query-string.ts'
 import type { RawSort } from '../request/reserved-parameters.ts'
 import { isOpen, walkPath, type Walk } from './paths.ts'
@@ -50,12 +52,21 @@ export function planOrder(
  */
 function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, visibility, vocabulary }: OrderContext): Order {
   const asked = keys.map(key => planSort(resource, key, limits, visibility, findParameterName(vocabulary, 'sort')))
-  const all = resource.attributes.flatMap((attribute): SortTerm[] =>
-    resource.order.length === 0 && attribute.kind === 'scalar' && attribute.source.kind === 'column' && isOrdered(attribute.type)
-      ? [{ hops: [], attribute, descending: false }]
-      : [],
-  )
+  const columns = resource.order.length > 0 ? [] : resource.attributes.flatMap(listColumns)
+  const all = columns.map(attribute => ({ hops: [], attribute, descending: false }))
   return { terms: [...asked, ...all], sort: keys.map(key => `${key.path}.${key.descending ? 'desc' : 'asc'}`).join() }
+}
+
+/** The columns of an attribute that have an order; those of a link as plain values. */
+function listColumns(attribute: Attribute): ScalarAttribute[] {
+  if (attribute.kind === 'scalar') return attribute.source.kind === 'column' && isOrdered(attribute.type) ? [attribute] : []
+  if (attribute.kind !== 'toOne' || !attribute.owner) return []
+  const parts = attribute.targetKey === undefined ? attribute.target.key : [attribute.targetKey.part]
+  return attribute.columns.map((column, index) => ({
+    ...plainIds(attribute),
+    type: parts[index]!.type,
+    source: { kind: 'column', column, rawDefault: false, generated: false },
+  }))
 }
 
 /** The order by primary key as the envelope shows it; empty if the key is hidden behind `shownKey`. */

@@ -317,4 +317,57 @@ describe('relations of a file', () => {
     assert.equal((await shop.get('looses/1')).owner, null)
     assert.equal((await shop.get('fallens/1')).owner, 1)
   })
+
+  it('reads the links of rows without IDs, from their own list', async () => {
+    await using shop = await serve(`
+      create table person (id integer primary key, name text not null);
+      create table team (id integer primary key, code text unique);
+      create table shelf (room text, no integer, label text, primary key (room, no));
+      create table visit (person_id integer references person, team_code text references team (code), shelf_room text, shelf_no integer,
+        pages int, foreign key (shelf_room, shelf_no) references shelf);
+      create table membership (person_id integer not null references person, team_id integer not null references team);
+      create table scan (id blob primary key, person_id integer unique references person on delete set null);
+      create table print (id integer primary key, scan_id blob references scan);
+      insert into person values (1, 'Ann'), (2, 'Bob'), (3, 'Cid');
+      insert into team values (1, 'red'), (2, 'blue');
+      insert into shelf values ('hall', 1, 'A');
+      insert into visit values (2, 'blue', 'hall', 1, 5), (1, null, null, null, 3), (null, 'red', null, null, 8), (1, 'red', null, null, 9);
+      insert into membership values (1, 2), (1, 2), (2, 1);
+      insert into scan values (x'00ff', 3);
+      insert into print values (1, x'00ff');
+    `)
+    assert.deepEqual((await shop.get('visits'))[0], { person: 2, team: 2, shelf: 'hall~1', pages: 5 })
+    assert.deepEqual((await shop.get('visits?depth=2&limit=1'))[0], {
+      person: { id: 2, name: 'Bob' },
+      team: { id: 2, code: 'blue' },
+      shelf: { room: 'hall', no: 1, label: 'A' },
+      pages: 5,
+    })
+    const pages = async (query: string): Promise<unknown> =>
+      (await shop.get(`visits?attributes=pages&${query}`)).map((visit: { pages: number }) => visit.pages)
+    assert.deepEqual(await pages('person=1'), [3, 9])
+    assert.deepEqual(await pages('person=null'), [8])
+    assert.deepEqual(await pages('team.code=red&sort=pages.desc'), [9, 8])
+    assert.deepEqual(await pages('shelf.label=A'), [5])
+    assert.deepEqual(await pages('sort=person.name.desc'), [5, 3, 9, 8])
+    assert.deepEqual(await shop.get('memberships?person.name=Ann&expand=team'), [
+      { person: 1, team: { id: 2, code: 'blue' } },
+      { person: 1, team: { id: 2, code: 'blue' } },
+    ])
+    assert.deepEqual(await shop.get('scans?depth=2'), [{ id: 'AP8=', person: { id: 3, name: 'Cid' } }])
+    assert.deepEqual(shop.attributes('people'), ['id', 'name'])
+    assert.deepEqual(shop.engine.notes, [
+      'visit: its rows have no IDs, since it has no key. Its own list shows "person", "team", "shelf" and is filtered by them; ' +
+        'records of person, team, shelf have no list of its rows.',
+      'membership: its rows have no IDs, since it has no key. Its own list shows "person", "team" and is filtered by them; ' +
+        'records of person, team have no list of its rows.',
+      'scan: its rows have no IDs, since its key (id) cannot be an ID. Its own list shows "person" and is filtered by it; ' +
+        'records of person have no list of its rows.',
+      'print.scan_id: the values are shown, and no relation, since the rows of scan have no IDs.',
+    ])
+    await shop.ask('POST', 'visits', { person: 1 }, 405)
+    assert.equal((await shop.ask('DELETE', 'people/2', undefined, 409)).code, 'owner_required')
+    await shop.write('DELETE', 'people/3')
+    assert.deepEqual(await shop.get('scans'), [{ id: 'AP8=', person: null }], 'the file unlinks it')
+  })
 })

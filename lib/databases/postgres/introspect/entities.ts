@@ -6,7 +6,8 @@ import { name as quoted, tableName } from '../../sql/sql.ts'
 import type { ServerColumn, ServerTable, ServerTables } from './tables.ts'
 
 export function buildServerEntities({ tables, notes }: ServerTables): DescribedModel {
-  return { ...buildEntities(tables, table => new ServerMapping(table)), notes: [...notes, ...noteUnwritable(tables)] }
+  const model = buildEntities(tables, table => new ServerMapping(table))
+  return { ...model, notes: [...notes, ...noteUnwritable(tables), ...model.notes] }
 }
 
 class ServerMapping implements TableMapping {

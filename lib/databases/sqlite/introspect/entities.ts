@@ -9,12 +9,14 @@ import { FileType } from './file-type.ts'
 import type { FileColumn, FileTable, Introspection } from './introspect.ts'
 
 export function buildFileEntities({ tables, broken }: Introspection, db: Database.Database): DescribedModel {
+  const model = buildEntities(tables, table => new FileMapping(table, db))
   return {
-    ...buildEntities(tables, table => new FileMapping(table, db)),
+    ...model,
     notes: [
       ...[...broken].map(([name, reason]) => `${name}: it is left out, since SQLite cannot read it: ${reason}.`),
       ...noteNumeric(tables),
       ...noteUnwritable(tables),
+      ...model.notes,
     ],
   }
 }

@@ -43,6 +43,12 @@ describeTargets('log-in', world(), target => {
       { email: 'ann@example.test ', password: PASSWORD },
       { email: 'ann@example.test', password: PASSWORD.toUpperCase() },
       { email: 'ann@example.test', password: `${PASSWORD} ` },
+    ])
+      assert.deepEqual(refusal(await logIn(target, credentials)), [401, 'login_failed', 'Bearer'], JSON.stringify(credentials))
+  })
+
+  it('takes no empty password, no hash and no wildcard', async () => {
+    for (const credentials of [
       { email: 'ann@example.test', password: '' },
       { email: 'ann@example.test', password: HASH },
       { email: 'ann@*', password: PASSWORD },

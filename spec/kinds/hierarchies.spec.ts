@@ -31,7 +31,7 @@ const SEED = {
 type Body = Record<string, unknown> & { resource: string; errors?: { code: string; attribute?: string }[] }
 type Answer = { status: number; body: Body }
 
-describeStores('hierarchies and views', () => {
+describeStores('hierarchies and views', store => {
   let engine: RestEngine
   const causes: unknown[] = []
   before(async () => {
@@ -244,7 +244,9 @@ describeStores('hierarchies and views', () => {
     const body = { brand: 'X', doors: 1, trips: [{}] }
     for (let count = 0; count < 2; count++) {
       const response = (await failing.handle('POST', '/v1/cars', {}, body)) as Answer
-      assert.deepEqual([response.status, response.body['code']], [409, 'owner_required'])
+      // SQLite says at the end of a transaction that a link is broken, and not which.
+      const refused = store.name === 'postgres' ? [422, 'validation_failed'] : [409, 'owner_required']
+      assert.deepEqual([response.status, response.body['code']], refused)
     }
     assert.equal(((await failing.handle('GET', '/v1/cars')) as Answer).body['count'], 0)
     assert.equal((await failing.handle('POST', '/v1/cars', {}, { brand: 'X', doors: 1 })).status, 200)

@@ -367,10 +367,7 @@ function fill(
   draft.shownKey = readShownKey(config.key, draft)
 }
 
-/**
- * The root of a hierarchy in one table has the properties of all classes, and so has an abstract class in the middle; the root of one in
- * several tables a property for which class a row is of.
- */
+/** Whether a class of a hierarchy holds a property for classes below it, or, in several tables, for the name of the class of a row. */
 function isOfDescendant(meta: EntityMetadata, prop: EntityMetadata['props'][number]): boolean {
   const hasAll = meta.root.inheritanceType === 'sti' && (meta.root === meta || meta.discriminatorValue === undefined)
   return (hasAll && prop.inherited === true) || prop.name === (meta.root as { tptDiscriminatorColumn?: string }).tptDiscriminatorColumn

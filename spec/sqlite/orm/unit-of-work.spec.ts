@@ -186,6 +186,9 @@ describe('the unit of work on the driver of the engine', () => {
       sql.map(text => text.split(' ')[0]),
       ['begin', 'update', 'select', 'commit'],
     )
+    // The triggers of the table are looked at once.
+    await engine.handle('POST', '/v1/notes', undefined, { text: 'other' })
+    await engine.handle('DELETE', '/v1/notes/2')
     const removal = await watchStatements(() => engine.handle('DELETE', '/v1/notes/1'))
     assert.deepEqual(
       removal.sql.map(text => text.split(' ')[0]),

@@ -152,6 +152,9 @@ export class SqliteDatabase {
   /** The last number of a counted column that is not the key, by table and column. */
   readonly #numbers = new Map<string, bigint>()
 
+  /** The triggers of tables that may drop a statement, as long as no statement changes the schema. */
+  readonly droppers = new Map<string, readonly string[]>()
+
   /** Whether writes are impossible. */
   readonly readOnly: boolean
 
@@ -330,6 +333,7 @@ export class SqliteDatabase {
   }
 
   #forgetSchema(): void {
+    this.droppers.clear()
     this.#prepared.clear()
     this.lookOut.estimate.forget()
   }

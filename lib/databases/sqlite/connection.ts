@@ -98,17 +98,10 @@ export class SqliteConnection extends OrmConnection implements Connection {
   }
 
   droppers(table: string): Awaitable<readonly string[]> {
-    const { db, droppers } = this.content.handle
-    // Another program may give a file a trigger at any time, and a transaction may take a trigger back.
-    const isKept = db.memory && !db.inTransaction
-    const known = isKept ? droppers.get(table) : undefined
-    if (known !== undefined) return known
-    const names = this.read(function* () {
+    return this.read(function* () {
       const [rows] = yield [{ statement: DROPPERS, parameters: [table] }]
       return rows!.map(row => String(row[0]))
     })
-    if (isKept && !(names instanceof Promise)) droppers.set(table, names)
-    return names
   }
 
   check(statement: Statement): void {

@@ -79,7 +79,7 @@ export class RowWriter {
   /** See `Connection.run`. */
   run({ sql }: Statement, parameters: readonly unknown[], behind: BehindWrite): RowsWritten {
     // What a trigger drops is refused, and taken back.
-    this.#transactions.begin(behind === 'nothing' && !this.#hasTriggers())
+    this.#transactions.begin(behind === 'nothing' && !this.#content.handle.hasTriggers())
     const { em } = this.#host.orm
     const { recorder } = this.#observers
     const position = recorder?.position
@@ -95,10 +95,6 @@ export class RowWriter {
       if (position !== undefined) recorder?.rollbackTo(position)
       throw driverOf(em).convertException(error as Error)
     }
-  }
-
-  #hasTriggers(): boolean {
-    return this.#content.handle.all("select 1 from sqlite_schema where type = 'trigger' limit 1", NONE).length > 0
   }
 
   #send(sql: string, parameters: readonly unknown[]): Database.RunResult {

@@ -1,5 +1,6 @@
 /** Answers: describes successful answers as response components. */
 import type { Attribute, Resource } from '../../model/model.ts'
+import { hasFixed } from '../../model/resource-rules.ts'
 import { pascalCase } from './components.ts'
 import { header } from './failures.ts'
 import type { RecordSchemas } from './record-schemas.ts'
@@ -72,7 +73,7 @@ export class Answers extends Describer {
   changed(resource: Resource): Schema {
     // A template names `status` itself.
     const isShaped = this.source.envelope?.record !== undefined
-    if (this.options.brief || isShaped || !this.#mayBeOrphan(resource)) return this.record(resource)
+    if (this.options.brief || isShaped || !this.#mayBeRemoved(resource)) return this.record(resource)
     const description = `The ${resource.singular} as it is now; with \`status\`, as it was before the change has deleted it.`
     const members = { ...this.#envelope(resource), ...OK }
     return this.#refer(resource, 'Changed', description, members, { headers: this.#tag(resource), optional: ['status'] })
@@ -81,16 +82,20 @@ export class Answers extends Describer {
   /** A new password ends the old token, so the answer to a change of the caller's own user has a new `auth_token`. */
   own(resource: Resource, login: DescribedLogin): Schema {
     const description = `The ${resource.singular} as it is now; with \`auth_token\`, where a new password has ended the token.`
-    const status = this.#mayBeOrphan(resource) ? OK : {}
+    const status = this.#mayBeRemoved(resource) ? OK : {}
     const text = { type: 'string' }
     const members = { ...this.#envelope(resource), ...status, auth_token: text, ...(login.refreshes ? { refreshToken: text } : {}) }
     const headers = { ...this.#tag(resource), ...this.cookies(login) }
     return this.#refer(resource, 'Own', description, members, { headers, optional: ['status', 'auth_token', 'refreshToken'] })
   }
 
-  /** The class of a hierarchy may be a target, and so each subclass. */
-  #mayBeOrphan(resource: Resource): boolean {
+  /**
+   * Whether a change may remove the record: as an orphan, or out of a fixed filter (`{ deletedAt: null }`). A class of a hierarchy may be a
+   * target, and so each subclass.
+   */
+  #mayBeRemoved(resource: Resource): boolean {
     return (
+      hasFixed(resource) ||
       this.#orphans.has(resource) ||
       (resource.hierarchy !== undefined && [...this.#orphans].some(({ hierarchy }) => hierarchy !== undefined))
     )

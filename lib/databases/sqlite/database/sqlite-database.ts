@@ -152,8 +152,8 @@ export class SqliteDatabase {
   /** The last number of a counted column that is not the key, by table and column. */
   readonly #numbers = new Map<string, bigint>()
 
-  /** The triggers of tables that may drop a statement, as long as no statement changes the schema. */
-  readonly droppers = new Map<string, readonly string[]>()
+  /** Undefined: not known, since a statement has changed the schema. */
+  #hasTriggers: boolean | undefined
 
   /** Whether writes are impossible. */
   readonly readOnly: boolean
@@ -332,8 +332,20 @@ export class SqliteDatabase {
     this.#isUnchecked = !on
   }
 
+  /**
+   * Whether a table has a trigger. The answer is kept in memory alone: another program may give a file a trigger at any time, and the end of
+   * a transaction may take a trigger back.
+   */
+  hasTriggers(): boolean {
+    const isKept = this.db.memory && !this.db.inTransaction
+    if (isKept && this.#hasTriggers !== undefined) return this.#hasTriggers
+    const has = this.all("select 1 from sqlite_schema where type = 'trigger' limit 1", []).length > 0
+    if (isKept) this.#hasTriggers = has
+    return has
+  }
+
   #forgetSchema(): void {
-    this.droppers.clear()
+    this.#hasTriggers = undefined
     this.#prepared.clear()
     this.lookOut.estimate.forget()
   }

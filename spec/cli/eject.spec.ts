@@ -222,7 +222,6 @@ describe('--eject', () => {
     for (const [index, origin] of (await served.origins()).entries()) origins.set(all[index]!, origin)
   })
   after(async () => {
-    delete process.env['TSX_TSCONFIG_PATH']
     await served[Symbol.asyncDispose]()
     await rm(folder, { recursive: true, force: true })
   })

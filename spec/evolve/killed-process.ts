@@ -13,7 +13,7 @@ const Item = defineEntity({
     headline: p.text(),
     amount: p.integer(),
     stars: p.integer(),
-    code: p.text().unique(),
+    code: p.text().nullable().unique(),
     owner: () => p.manyToOne(Owner),
   },
 })

@@ -51,8 +51,7 @@ async function findLoader(file: string, path: string | undefined): Promise<TypeS
     const load = await registerWithTypes(file, config.path, faults)
     if (load !== undefined) return { load, advice: '', typesAdvice: '' }
   }
-  if (config !== undefined) process.env['TSX_TSCONFIG_PATH'] ??= config.path
-  const isFound = await registerTsx(file)
+  const isFound = await registerTsx(file, config?.path)
   const typesAdvice =
     config?.config.compilerOptions?.emitDecoratorMetadata === true
       ? ' The loader of TypeScript that was found here (tsx) does not write these types: npm install --save-dev @oxc-node/core ' +
@@ -156,15 +155,24 @@ function findAbove(folder: string, name: string): string | undefined {
   return parent === folder ? undefined : findAbove(parent, name)
 }
 
-/** Lets Node import TypeScript through tsx, if the module's project or this one has it. */
-async function registerTsx(file: string): Promise<boolean> {
-  for (const base of [file, import.meta.url]) {
-    try {
-      await import(pathToFileURL(createRequire(base).resolve('tsx')).href)
-      return true
-    } catch {
-      // tsx is not installed there.
+/**
+ * Lets Node import TypeScript through tsx, if the module's project or this one has it. tsx reads the path of the tsconfig.json while tsx is
+ * loaded; a process that is started later must not inherit a path that may be gone.
+ */
+async function registerTsx(file: string, config: string | undefined): Promise<boolean> {
+  const isOurs = config !== undefined && process.env['TSX_TSCONFIG_PATH'] === undefined
+  if (isOurs) process.env['TSX_TSCONFIG_PATH'] = config
+  try {
+    for (const base of [file, import.meta.url]) {
+      try {
+        await import(pathToFileURL(createRequire(base).resolve('tsx')).href)
+        return true
+      } catch {
+        // tsx is not installed there.
+      }
     }
+    return false
+  } finally {
+    if (isOurs) delete process.env['TSX_TSCONFIG_PATH']
   }
-  return false
 }

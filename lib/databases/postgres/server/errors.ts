@@ -143,13 +143,12 @@ export function violation(error: Error): { schema?: string; table: string; colum
   if (code === '23502') return { ...place, columns: column === undefined ? [] : [column] }
   if (code !== '23505' && (code !== '23503' || !detail.includes(' is not present in '))) return undefined
   const key = /\((.+?)\)=\(/s.exec(detail)?.[1] ?? ''
-  return {
-    ...place,
-    // Of an expression, as `lower(name)`, the words are its columns, and names of functions and types.
-    columns: [...key.replaceAll(/::[\w ]+/g, '').matchAll(/"((?:[^"]|"")+)"|([^",\s()]+)/g)].map(
-      ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!,
-    ),
-  }
+  // Of an expression, as `lower(name)`, the words are its columns, and names of functions and types.
+  const columns = [...key.replaceAll(/::[\w ]+/g, '').matchAll(/"((?:[^"]|"")+)"|([^",\s()]+)/g)].map(
+    ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!,
+  )
+  // Of a foreign key of several columns the detail does not say which of them is wrong.
+  return code === '23503' && columns.length > 1 ? undefined : { ...place, columns }
 }
 
 /** See `Dialect.brokenCheck`. */

@@ -102,7 +102,8 @@ export class Conformity {
     const judged = this.#isShort ? [] : Object.keys(headers)
     const lacking = judged.filter(
       name =>
-        !['content-type', 'cache-control', 'vary'].includes(name) && !Object.keys(described).some(each => each.toLowerCase() === name),
+        !['content-type', 'content-length', 'cache-control', 'vary'].includes(name) &&
+        !Object.keys(described).some(each => each.toLowerCase() === name),
     )
     const more = lacking.map(name => `${operation.operationId} ${status}: the header "${name}" is not described`)
     if (method === 'HEAD') return more

@@ -333,8 +333,8 @@ export class SqliteDatabase {
   }
 
   /**
-   * Whether a table has a trigger. The answer is kept in memory alone: another program may give a file a trigger at any time, and the end of
-   * a transaction may take a trigger back.
+   * Whether a table has a trigger. The answer is kept in memory alone: another program may give a file a trigger at any time, and the end
+   * of a transaction may take a trigger back.
    */
   hasTriggers(): boolean {
     const isKept = this.db.memory && !this.db.inTransaction

@@ -32,7 +32,7 @@ export interface Difference {
 
 /** The result of `checkAgainst`. */
 export interface DriftReport {
-  /** Whether there are no differences. */
+  /** Whether both backends have answered alike. */
   readonly passed: boolean
   /** How many requests were sent. */
   readonly requests: number

@@ -71,7 +71,7 @@ export class Readings {
     return this.#sessions.use(session => this.#sessions.guard(session, end, () => this.#run(started, batch, session, end)))
   }
 
-  /** Runs a reading that is on its own: one that is one statement needs no transaction. */
+  /** Runs a reading outside of any transaction. A reading of one statement needs no transaction of its own. */
   async #run<T>(reading: Reading<T>, batch: Batch, session: PoolClient, end: RequestAbort | undefined): Promise<T> {
     const isWhole = isLastBatch(batch) && !this.#isUncounted(batch)
     const around: Around = batch.length === 1 && isWhole ? {} : { before: BEGIN, after: isWhole ? COMMIT : undefined }

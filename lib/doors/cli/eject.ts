@@ -198,7 +198,7 @@ function addShorthand(doc: Doc): Doc {
   return 'of' in doc ? { ...doc, of: addShorthand(doc.of) } : doc
 }
 
-/** The server that is served from, if it is one. */
+/** Returns the server that the options name; undefined for a file or memory. */
 function findServer({ database }: EngineOptions): ServerDatabase | undefined {
   const found = database === undefined ? undefined : readDatabase(database)
   return typeof found === 'object' ? found : undefined

@@ -11,7 +11,7 @@ export type JsonRow = Readonly<Record<string, unknown>>
 
 /** What has become of records of a collection. */
 export interface CollectionChange {
-  /** Those that are there, by ID; new ones in the order of their creation. */
+  /** The present records that have changed, by ID; new records in the order of their creation. */
   readonly rows: ReadonlyMap<unknown, JsonRow>
   /** The IDs of those that are not there; `others`: all that are not in `rows`. */
   readonly gone: readonly unknown[] | 'others'

@@ -106,7 +106,7 @@ async function checkFilled(table: DatabaseTable, { name: column }: Column, { ses
 
 async function checkCondition(table: DatabaseTable, check: string, expression: string, { session, plan }: AskedRows): Promise<void> {
   const from = `from ${table.getQuotedName()} where not (${expression})`
-  // It may be about a column that comes with it.
+  // The condition may name a column that the same evolution adds: such a condition cannot be asked yet.
   if (await isTrueOfAll(session, `select count(*) = 0 ${from}`)) return
   if (!(await isTrueOfAll(session, `select count(*) >= 0 ${from}`))) return
   plan.refuseCheck(table.name, check, expression, await findRows(session, table, `where not (${expression})`))

@@ -15,7 +15,7 @@ const HARMLESS = [
   /^select setval\(/i,
 ]
 
-/** What an `alter table` may do in one of its parts. */
+/** The parts of an `alter table` that lose no value. */
 const PARTS = [
   /^add\b/i,
   /^alter column (?:"(?:[^"]|"")+") (?:set|drop) (?:not null|default)\b/i,

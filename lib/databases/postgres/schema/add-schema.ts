@@ -107,7 +107,7 @@ export interface Views {
 
 const NO_VIEWS: Views = { tables: [], lacking: [] }
 
-/** Entities that say that they are views are none of these: they need not have all columns. */
+/** Finds views that stand in the place of tables. Skips entities declared as views, which need not have all columns. */
 export async function findViews(orm: MikroORM, session: PoolClient): Promise<Views> {
   const own = ownSchema(orm)
   const wanted = [...orm.getMetadata()].flatMap(meta => {

@@ -132,7 +132,7 @@ function keepOthers(table: TableDifference, drop: boolean): void {
   table.renamedIndexes = {}
   table.removedTriggers = {}
   table.removedIndexes = Object.fromEntries(
-    // One that changes its form is made anew.
+    // An index of another form is dropped and created again. An index that the model lacks stays.
     Object.entries(table.removedIndexes).filter(([key]) => table.addedIndexes[key] !== undefined),
   )
   table.removedPolicies = Object.fromEntries(

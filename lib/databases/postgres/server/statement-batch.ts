@@ -37,7 +37,7 @@ class PreparedBatch {
 const prepared = new WeakMap<PoolClient, PreparedBatch>()
 
 /**
- * Sends statements to a session, which runs them in this order. None runs behind one that fails.
+ * Sends statements to a session, which runs the statements in this order and stops at the first that fails.
  *
  * @param isKept whether a session is to keep a statement prepared
  */
@@ -83,7 +83,7 @@ export function gatherWrites({ stream }: Connection): void {
  * message.
  */
 class StatementBatch extends Query {
-  /** What it sends, also for those who watch a client. */
+  /** The statements of the batch. Whoever watches a client reads them here. */
   readonly statements: readonly AskedStatement[]
   readonly #prepared: PreparedBatch
   readonly #isKept: (sql: string) => boolean

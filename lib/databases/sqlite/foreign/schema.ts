@@ -15,7 +15,7 @@ import { isOfAnother, toSqlite } from './translate-sql.ts'
 import { translateColumn } from '../orm/foreign-column-types.ts'
 import { literal, name } from '../../sql/sql.ts'
 
-/** Defaults that SQLite surely takes: numbers, texts, its own words, and those that MikroORM writes for it. */
+/** Defaults that SQLite takes: numbers, texts, words such as `current_timestamp`, and the SQL that MikroORM writes for SQLite. */
 const PLAIN = /^(?:-?\d+(?:\.\d+)?|'(?:[^']|'')*'|null|true|false|current_timestamp|\(strftime\('%s', 'now'\) \* 1000\))$/i
 
 /** The strings that PostgreSQL takes for a time. */

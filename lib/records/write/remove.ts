@@ -171,56 +171,69 @@ function takesNeeded(resource: Resource): boolean {
   return takes
 }
 
-/** The rows that the database removes by itself are looked at up to so many; of more it says itself that one is needed. */
+/** Records that refer by one link to records that are removed. */
+interface LinkToRemoved {
+  readonly from: Resource
+  readonly attribute: ToOneAttribute
+  readonly path: string
+  /** The resource of the records that are removed. */
+  readonly to: Resource
+  /** The keys of the records that are removed. */
+  readonly keys: KeyValues[]
+}
+
+/** Groups the links to records that are removed, so that each link is looked at once, however many records there are. */
+function groupReferring(removed: readonly Removed[], isMeant: (attribute: ToOneAttribute) => boolean): LinkToRemoved[] {
+  const groups = new Map<string, LinkToRemoved>()
+  for (const { resource, key } of removed)
+    for (const { resource: from, attribute, path } of resource.referrers) {
+      if (!isMeant(attribute)) continue
+      const name = `${from.className}\0${path}\0${resource.className}`
+      if (!groups.has(name)) groups.set(name, { from, attribute, path, to: resource, keys: [] })
+      groups.get(name)!.keys.push(key)
+    }
+  return [...groups.values()]
+}
+
+/** Returns the keys of referring records, by one statement where the database compares a list of such keys. */
+function* readReferring({ from, attribute, keys }: LinkToRemoved, connection: ReadingConnection): Coroutine<readonly Row[]> {
+  const { dialect } = connection
+  const given = { filters: [], limit: 1, offset: 0 }
+  const ofAll = keys.length > 1 ? lookForReferrersOfAll(from, attribute, dialect) : undefined
+  if (ofAll !== undefined) {
+    const texts = keys.map(key => key.map(String))
+    const { parameter: links } = dialect.encodeLinks(texts, { from: [0], parts: attribute.target.key })
+    return yield* wait(connection.read(() => readRows(ofAll, { ...given, key: [], links }, dialect)))
+  }
+  const statement = lookForReferrers(from, attribute, dialect)
+  const rows: Row[] = []
+  for (const key of keys) rows.push(...(yield* wait(connection.read(() => readRows(statement, { ...given, key }, dialect)))))
+  return rows
+}
+
+/** Of more cascaded records than this the database alone says that one of them is needed. */
 const MAX_CASCADED = 1000
 
-/** Lists the records that the database removes with others; none where there are too many. */
+/** Lists the records that the database removes with others, level by level; none where there are too many. */
 function* listCascaded(removed: readonly Removed[], connection: ReadingConnection): Coroutine<readonly Removed[]> {
-  const { dialect } = connection
-  const all = removed.filter(({ resource }) => takesNeeded(resource))
   const nameOf = ({ resource, key }: Removed): string => `${findHierarchyRoot(resource).className}\0${key.map(String).join('\0')}`
   const known = new Set(removed.map(nameOf))
   const found: Removed[] = []
-  // The list grows while it is walked through.
-  for (const { resource, key } of all) {
-    for (const { resource: other, attribute } of resource.referrers) {
-      if (attribute.onDelete !== 'cascade' || !isForeignKey(attribute)) continue
-      const statement = lookForReferrers(other, attribute, dialect)
-      const rows = yield* wait(connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
-      if (found.length + rows.length > MAX_CASCADED) return []
-      for (const row of rows) {
-        const cascaded = { resource: other, key: row as KeyValues }
+  let level = removed.filter(({ resource }) => takesNeeded(resource))
+  while (level.length > 0) {
+    const next: Removed[] = []
+    for (const group of groupReferring(level, attribute => attribute.onDelete === 'cascade' && isForeignKey(attribute)))
+      for (const key of yield* readReferring(group, connection)) {
+        const cascaded = { resource: group.from, key: key as KeyValues }
         if (known.has(nameOf(cascaded))) continue
         known.add(nameOf(cascaded))
-        found.push(cascaded)
-        all.push(cascaded)
+        next.push(cascaded)
       }
-    }
+    found.push(...next)
+    if (found.length > MAX_CASCADED) return []
+    level = next
   }
   return found
-}
-
-/** Finds the links by which no record that stays refers to those that go, with one statement for each, however many go. */
-function* findFree(removed: readonly Removed[], connection: ReadingConnection): Coroutine<ReadonlySet<ToOneAttribute>> {
-  const { dialect } = connection
-  const keys = new Map<ToOneAttribute, { readonly other: Resource; readonly rows: (readonly string[])[] }>()
-  for (const { resource, key } of removed) {
-    for (const { resource: other, attribute } of resource.referrers) {
-      if (attribute.onDelete !== 'refuse') continue
-      if (!keys.has(attribute)) keys.set(attribute, { other, rows: [] })
-      keys.get(attribute)!.rows.push(key.map(String))
-    }
-  }
-  const free = new Set<ToOneAttribute>()
-  for (const [attribute, { other, rows }] of keys) {
-    const statement = lookForReferrersOfAll(other, attribute, dialect)
-    if (statement === undefined) continue
-    const { parameter } = dialect.encodeLinks(rows, { from: [0], parts: attribute.target.key })
-    const given = { filters: [], limit: 1, offset: 0, key: [], links: parameter }
-    const found = yield* wait(connection.read(() => readRows(statement, given, dialect)))
-    if (findStaying(found, other, removed).length === 0) free.add(attribute)
-  }
-  return free
 }
 
 /** Returns the rows of records that are not removed themselves. */
@@ -231,41 +244,30 @@ function findStaying(rows: readonly Row[], resource: Resource, removed: readonly
   return rows.filter(row => !going.has(row.map(String).join('\0')))
 }
 
-/** Refuses the removal of records that others refer to and need, or with which the database removes such. */
+/** Refuses the removal of records that others need, also of records that the database removes with them. */
 export function* checkReferrers(given: readonly Removed[], work: Pick<Work, 'connection' | 'exists' | 'mayMention'>): Coroutine<void> {
   const { connection } = work
-  const { dialect } = connection
   const cascaded = yield* listCascaded(given, connection)
   const removed = [...given, ...cascaded]
-  const free = removed.length > 1 ? yield* findFree(removed, connection) : undefined
-  let isNeeded = false
-  const left = new Map<string, { readonly count: number; readonly text: string }>()
-  let within = false
-  for (const [index, { resource, key }] of removed.entries()) {
-    for (const { resource: other, attribute, path } of resource.referrers) {
-      if (attribute.onDelete !== 'refuse' || free?.has(attribute) === true) continue
-      // The database removes records although a link to one of several entities, which it does not know, refers to them.
-      if (index >= given.length && !isForeignKey(attribute)) continue
-      const statement = lookForReferrers(other, attribute, dialect)
-      const rows = yield* wait(connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
-      if (rows.length === 0) continue
-      const staying = findStaying(rows, other, removed)
-      if (staying.length === 0) continue
-      isNeeded = true
-      const isWithin = index >= given.length
-      within ||= isWithin
-      if (attribute.hidden || (isWithin && !(yield* wait(work.mayMention(resource)))) || !(yield* wait(work.mayMention(other)))) continue
-      const known = yield* wait(keepOnly(staying, row => work.exists(other, row as KeyValues)))
-      if (known.length === 0) continue
-      const link = `by "${path}"${isWithin ? ` of ${resource.plural}` : ''}`
-      const count = (left.get(`${other.plural} ${link}`)?.count ?? 0) + known.length
-      left.set(`${other.plural} ${link}`, { count, text: `${count} ${count === 1 ? other.singular : other.plural} ${link}` })
-    }
+  const direct = groupReferring(given, ({ onDelete }) => onDelete === 'refuse')
+  // The database removes records although a link to one of several entities, which the database does not know, refers to them.
+  const within = groupReferring(cascaded, attribute => attribute.onDelete === 'refuse' && isForeignKey(attribute))
+  let needed: 'direct' | 'within' | undefined
+  const left: string[] = []
+  for (const group of [...direct, ...within]) {
+    const { from, attribute, path, to } = group
+    const staying = findStaying(yield* readReferring(group, connection), from, removed)
+    if (staying.length === 0) continue
+    const isWithin = within.includes(group)
+    if (needed !== 'within') needed = isWithin ? 'within' : 'direct'
+    if (attribute.hidden || (isWithin && !(yield* wait(work.mayMention(to)))) || !(yield* wait(work.mayMention(from)))) continue
+    const { length: count } = yield* wait(keepOnly(staying, row => work.exists(from, row as KeyValues)))
+    if (count > 0) left.push(`${count} ${count === 1 ? from.singular : from.plural} by "${path}"${isWithin ? ` of ${to.plural}` : ''}`)
   }
-  if (!isNeeded) return
-  const why = within ? 'others need it, or what is deleted with it' : 'records that need it refer to it'
+  if (needed === undefined) return
+  const why = needed === 'within' ? 'others need it, or what is deleted with it' : 'records that need it refer to it'
   // Of records that do not exist for the caller the error says only that there are some.
-  const what = left.size === 0 ? '' : `: ${[...left.values()].map(({ text }) => text).join(', ')}`
+  const what = left.length === 0 ? '' : `: ${left.join(', ')}`
   const { resource } = removed[0]!
   throw restError('owner_required', `The ${isOpen(resource) ? resource.singular : 'record'} cannot be deleted, since ${why}${what}.`)
 }

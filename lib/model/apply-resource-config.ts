@@ -182,7 +182,7 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: UntypedCo
   for (const name of [...ACTIONS, 'scope', 'write'] as const) {
     if (config[name] !== undefined && typeof config[name] !== 'function') throw new TypeError(`${where}: "${name}" must be a function.`)
   }
-  const own = [scope ?? [], listSharedScopes(meta, shared)].flat()
+  const own = [...(scope === undefined ? [] : [scope]), ...listSharedScopes(meta, shared)]
   const ofOrm = readOrmFilters(meta, orm, filters)
   return Object.freeze({
     depth,

@@ -58,8 +58,10 @@ export function idNames({ keyNames, shownKey }: Resource): readonly string[] {
  * path with NUL is refused.
  */
 export function isUnreachable(value: unknown, name: string, resource: Resource): boolean {
-  if (typeof value !== 'string' || !idNames(resource).includes(name)) return false
-  return value.includes('\0') || (idParts(resource).length === 1 && /^\.{0,2}$/.test(value))
+  if (typeof value !== 'string') return false
+  const hasNul = value.includes('\0')
+  if (!hasNul && !/^\.{0,2}$/.test(value)) return false
+  return idNames(resource).includes(name) && (hasNul || idParts(resource).length === 1)
 }
 
 /** The order of keys: numbers as numbers, anything else by its characters. */

@@ -17,10 +17,10 @@ const BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
   'get-scope': [124, 35],
   list: [122, 41],
   'list-scope': [148, 43],
-  patch: [201, 51],
-  'patch-scope': [232, 55],
-  post: [193, 48],
-  'post-scope': [213, 50],
+  patch: [200, 51],
+  'patch-scope': [231, 55],
+  post: [192, 48],
+  'post-scope': [212, 50],
 }
 
 describe('a warm request', () => {

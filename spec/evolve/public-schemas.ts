@@ -237,6 +237,22 @@ export const SERVER_SCHEMAS: readonly PublicSchema[] = [PRISMA, RAILS, DJANGO, S
 /** On SQLite, as programs write them that check no foreign keys and take texts in double quotes. */
 export const FILE_SCHEMAS: readonly PublicSchema[] = [
   {
+    name: 'a shop, whose links in primary keys have no action',
+    sql: `
+CREATE TABLE [Orders] ([OrderID] INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, [Freight] NUMERIC NULL DEFAULT (0));
+CREATE TABLE [Products] ([ProductID] INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, [ProductName] TEXT NOT NULL);
+CREATE TABLE [Order Details] ([OrderID] INTEGER NOT NULL, [ProductID] INTEGER NOT NULL, [Quantity] INTEGER NOT NULL DEFAULT 1,
+  PRIMARY KEY ("OrderID", "ProductID"), CHECK ([Quantity] > (0)),
+  FOREIGN KEY ([OrderID]) REFERENCES [Orders] ([OrderID]) ON DELETE NO ACTION ON UPDATE NO ACTION,
+  FOREIGN KEY ([ProductID]) REFERENCES [Products] ([ProductID]) ON DELETE NO ACTION ON UPDATE NO ACTION);
+CREATE TABLE [Territories] ([TerritoryID] TEXT NOT NULL PRIMARY KEY, [Region] TEXT);
+CREATE TABLE [OrderTerritories] ([OrderID] INTEGER NOT NULL, [TerritoryID] TEXT NOT NULL, PRIMARY KEY ("OrderID", "TerritoryID"),
+  FOREIGN KEY ([OrderID]) REFERENCES [Orders] ([OrderID]) ON DELETE NO ACTION ON UPDATE NO ACTION,
+  FOREIGN KEY ([TerritoryID]) REFERENCES [Territories] ([TerritoryID]) ON DELETE NO ACTION ON UPDATE NO ACTION);
+INSERT INTO [Orders] VALUES (1, 5.5); INSERT INTO [Products] VALUES (1, 'Chai'); INSERT INTO [Order Details] VALUES (1, 1, 3);
+INSERT INTO [Territories] VALUES ('01581', 'East'); INSERT INTO [OrderTerritories] VALUES (1, '01581');`,
+  },
+  {
     name: 'Prisma',
     sql: `
 CREATE TABLE "User" ("id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, "email" TEXT NOT NULL, "role" TEXT NOT NULL DEFAULT 'USER', "createdAt" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP, "updatedAt" DATETIME NOT NULL);

@@ -79,7 +79,7 @@ export function changeLinks(targets: readonly DatabaseTable[], added: readonly C
     const isNew = key.columnNames.some(name => added.some(column => column.name === name))
     const found = draft.existing.foreignKeys.find(({ columns }) => sameNames(columns, key.columnNames))
     const table = key.referencedTableName.split('.').at(-1)!
-    if (found !== undefined && foldCase(found.table) === foldCase(table) && isSameRule(key, found)) continue
+    if (found !== undefined && foldCase(found.table) === foldCase(table) && isSameRule(key, found, target)) continue
     const written = draft.changing.helper.createForeignKey(target, key, false).trim().replace(/;$/, '')
     if (written === '') continue
     const [text] = parseCreate(`create table t (x, ${written})`).constraints as [ConstraintText]
@@ -102,11 +102,23 @@ function sameNames(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every(name => other.some(each => foldCase(each) === foldCase(name)))
 }
 
-function isSameRule({ deleteRule, updateRule }: ForeignKey, found: { readonly onDelete: string; readonly onUpdate?: string }): boolean {
+/**
+ * Whether the rules of a foreign key are those of the model. For links in a primary key, as in a many-to-many table, MikroORM assumes
+ * `cascade` where the model says nothing: the rules of the file stay.
+ */
+function isSameRule(
+  { deleteRule, updateRule, columnNames }: ForeignKey,
+  found: { readonly onDelete: string; readonly onUpdate?: string },
+  target: DatabaseTable,
+): boolean {
   const plain = (rule: string | undefined): string =>
     rule === undefined || rule.toLowerCase() === 'restrict' ? 'no action' : rule.toLowerCase()
+  const key = target.getPrimaryKey()?.columnNames ?? []
+  const assumed = columnNames.every(column => key.includes(column)) ? 'cascade' : undefined
+  const isSame = (wanted: string | undefined, there: string | undefined): boolean =>
+    plain(wanted) === plain(there) || (assumed !== undefined && plain(wanted) === assumed)
   // What is not said of updates leaves those of the file.
-  return plain(deleteRule) === plain(found.onDelete) && (updateRule === undefined || plain(updateRule) === plain(found.onUpdate))
+  return isSame(deleteRule, found.onDelete) && (updateRule === undefined || isSame(updateRule, found.onUpdate))
 }
 
 function removeLink({ columnNames }: ForeignKey, draft: TableDraft): void {

@@ -90,4 +90,18 @@ describeStores('a scope of all resources', () => {
     )
     await assert.rejects(createEngine({ entities, defaults: { scopes: {} } as never }), /defaults: .*Did you mean "scope"\?/)
   })
+
+  it('shows no row to a caller without a value, and none whose own value is null', async () => {
+    const Memo = defineEntity({ name: 'Memo', properties: { id: p.integer().primary(), tenant: p.integer().nullable() } })
+    await using engine = await createEngine({
+      entities: [Memo],
+      seed: { memos: [{ id: 1 }, { id: 2, tenant: 1 }] },
+      defaults: { scope: { tenant: ctx => GIVEN[ctx.headers['x-tenant'] ?? ''] } },
+    })
+    const count = async (headers: Record<string, string>): Promise<unknown> =>
+      ((await engine.handle('GET', '/v1/memos', undefined, undefined, { headers })).body as { count: unknown }).count
+    for (const headers of [{}, { 'x-tenant': 'null' }, { 'x-tenant': 'no' }] as Record<string, string>[])
+      assert.equal(await count(headers), 0)
+    assert.deepEqual([await count({ 'x-tenant': 'one' }), await count({ 'x-tenant': 'all' })], [1, 2])
+  })
 })

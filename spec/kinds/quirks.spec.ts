@@ -334,4 +334,15 @@ testStores('what stops a deletion is named where the database would delete other
   assert.deepEqual(await remove('patients/1'), [409, `${why}1 invoice by "visit" of visits.`])
   await remove('invoices/2')
   assert.deepEqual((await remove('patients/1'))[0], 200)
+  // Of more than a thousand records that would go, too, the database alone says that one is needed.
+  await engine.seed({
+    patients: [{ id: 4 }],
+    visits: Array.from({ length: 1001 }, (_, index) => ({ id: 10 + index, patient: 4 })),
+    invoices: [{ id: 4, visit: 1010 }],
+  })
+  const [status, detail] = await remove('patients/4')
+  assert.equal(status, 409)
+  assert.doesNotMatch(String(detail), /invoice/)
+  await remove('visits/10')
+  assert.deepEqual(await remove('patients/4'), [409, `${why}1 invoice by "visit" of visits.`])
 })

@@ -1,6 +1,6 @@
 /** A file that is removed, replaced or written over while it is served: no write is answered as done that nobody finds again. */
 import assert from 'node:assert/strict'
-import { copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { copyFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
@@ -79,6 +79,41 @@ describe('a file that is gone', () => {
       })
     }
   }
+
+  it('is left alone by a write to the file that was there before, which makes no journal at the path', async () => {
+    const path = noteFile('delete')
+    const db = new Database(path)
+    db.function('look', () => 1)
+    db.exec('drop table note; create table note (id integer primary key, text text not null check (look() > 0))')
+    db.close()
+    let looks = 0
+    await using engine = await RestEngine.create({
+      entities: [Note],
+      database: path,
+      functions: { look: () => ++looks },
+      onError: () => {},
+    })
+    assert.equal((await engine.handle('POST', '/v1/notes', undefined, { text: 'kept' })).status, 200)
+    assert.equal(looks, 1)
+    renameSync(noteFile('delete', 'other'), path)
+    assert.equal((await engine.handle('POST', '/v1/notes', undefined, { text: 'lost' })).status, 500)
+    assert.equal(looks, 1, 'no row was written, and so no journal was made')
+    assert.deepEqual(rowsOf(path, 'select text from note'), [{ text: 'other' }])
+  })
+
+  it('is named where SQLite finds a page of another file before the write ends', async () => {
+    const path = noteFile('wal')
+    const errors: unknown[] = []
+    await using engine = await RestEngine.create({ entities: [Note], database: path, onError: error => errors.push(error) })
+    // More than the pages that SQLite keeps in memory.
+    await engine.seed({ notes: Array.from({ length: 5000 }, (_, index) => ({ text: `${index}`.repeat(300) })) })
+    const db = new Database(path)
+    db.pragma('wal_checkpoint(truncate)')
+    db.close()
+    writeFileSync(path, 'x'.repeat(statSync(path).size))
+    assert.equal((await engine.handle('PUT', '/v1/notes/100', undefined, { text: 'x' })).status, 500)
+    assert.match(String(errors[0]), /was written over/)
+  })
 
   it('is noticed where a write takes its time, and by statements of the application outside of a transaction', async () => {
     const path = noteFile('wal')

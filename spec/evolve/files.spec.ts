@@ -127,6 +127,13 @@ describe('schema: evolve on a file', () => {
       'the row 2 of "note" would lose a value, which nobody asked for',
     )
     assert.equal(guard('select 3 - id + 1, title, body from note'), 'the row 1 of "note" would lose a value, which nobody asked for')
+    // A name with a comma and a blank is one column of the key.
+    db.exec('create table pair ("a, b" integer, c integer, d text, primary key ("a, b", c)); insert into pair values (1, 2, \'x\')')
+    db.exec('create table next ("a, b" integer, c integer, d text, primary key ("a, b", c)); insert into next values (1, 2, \'y\')')
+    const plan = new Plan()
+    const pair = { existing: readExistingTable(db, readCatalog(db), 'pair')!, converted: [], filled: [], dropped: [] }
+    guardRows(pair as unknown as TableChange, '"next"', false, db, plan)
+    assert.deepEqual(plan.faults, ['the row 1~2 of "pair" would lose a value, which nobody asked for'])
     db.close()
   })
 

@@ -6,7 +6,7 @@ import type Database from 'better-sqlite3'
 import { countRows, type Plan } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import { foldCase } from '../schema/existing-table.ts'
-import { countOf, selectKey } from './check-rows.ts'
+import { countOf } from './check-rows.ts'
 import type { TableChange } from './table-change.ts'
 
 /**
@@ -35,9 +35,10 @@ export function guardRows(change: TableChange, begun: string, mayDrop: boolean, 
   const place = existing.rowid === undefined ? existing.key : [existing.rowid]
   if (place.length === 0 || differs.length === 0) return
   const same = place.map(column => `o.${quoted(column)} is n.${quoted(column)}`).join(' and ')
+  const shown = existing.key.length > 0 ? existing.key : place
   const lost = db
     .prepare(
-      `select ${selectKey(existing).sql.replaceAll(/(^|, )/g, '$1o.')} from ${table} as o left join ${begun} as n on ${same} ` +
+      `select ${shown.map(column => `o.${quoted(column)}`).join(', ')} from ${table} as o left join ${begun} as n on ${same} ` +
         `where n.${quoted(place[0]!)} is null or ${differs.join(' or ')} limit 1`,
     )
     .raw()

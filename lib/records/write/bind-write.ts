@@ -1,7 +1,6 @@
 /**
- * Bind write: the values of a valid change become the parameters of statements, with what the model adds: defaults, values that the
- * constructor of the class gives, `onCreate`, `onUpdate`. Gives nothing where a value cannot be bound: then the unit of work writes it,
- * as nothing has run yet.
+ * Bind write: turns the values of a valid change into parameters, and adds defaults and the values of the constructor, of `onCreate` and
+ * `onUpdate`. Gives undefined where a value cannot be bound: the unit of work writes the change then.
  */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { keepSurroundings } from '../../foundation/base/surroundings.ts'

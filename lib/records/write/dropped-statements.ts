@@ -48,6 +48,19 @@ export function* requireRemoved(resource: Resource, key: KeyValues, before: Json
   if (after !== undefined && isSame(after, before)) throw yield* dropped(resource, 'deleted', connection)
 }
 
+/** The same for the records of a list, by one statement where the database compares a list of keys. */
+export function* requireAllRemoved(
+  resource: Resource,
+  removed: readonly { readonly key: KeyValues; readonly before: JsonRecord }[],
+  view: View,
+  looking: Looking,
+): Coroutine<void> {
+  const keys = removed.map(({ key }) => key)
+  const left = keys.length > 1 ? yield* wait(looking.reader.existing(resource, keys, EVERYTHING)) : undefined
+  for (const { key, before } of removed)
+    if (left === undefined || left.has(formatKey(key))) yield* requireRemoved(resource, key, before, view, looking)
+}
+
 /** Returns the stored record before a change, where something could drop the change; else undefined. */
 export function* readBefore(resource: Resource, key: KeyValues, { connection, reader }: Looking): Coroutine<JsonRecord | undefined> {
   if ((yield* wait(connection.droppers(resource.table))).length === 0) return undefined

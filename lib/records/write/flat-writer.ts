@@ -1,7 +1,6 @@
 /**
- * Flat writer: inserts and changes one row by the statement of a shape (row-shape.ts), which is kept by the names in the body, as a reading
- * is by its query. The steps and the errors are those of writer.ts. Gives undefined where it has written nothing, since a value cannot be
- * bound: the unit of work writes it then.
+ * Flat writer: inserts or changes one row by the statement of a shape (row-shape.ts), with the steps and errors of writer.ts. Gives
+ * undefined where a value cannot be bound: nothing is written then, and the unit of work takes over.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/base/awaitable.ts'

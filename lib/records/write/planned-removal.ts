@@ -17,7 +17,7 @@ import type { PlannedWrite } from './planned-write.ts'
 import { hasPrecondition, type VersionReader } from './read-version.ts'
 import { outsideScope } from './check-outcome.ts'
 import { checkReferrers } from './remove.ts'
-import { requireRemoved } from './dropped-statements.ts'
+import { requireAllRemoved, requireRemoved } from './dropped-statements.ts'
 import { RequestCaller } from './request-work.ts'
 import { RowRules } from './row-rules.ts'
 import { Unplanned } from './unplanned.ts'
@@ -109,8 +109,8 @@ export class PlannedRemoval {
         throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
       }
     }
-    if (count < keys.length)
-      for (const [index, key] of keys.entries()) yield* requireRemoved(target, key, records[index]!, view, this.#looking)
+    const shown = keys.map((key, index) => ({ key, before: records[index]! }))
+    if (count < keys.length) yield* requireAllRemoved(target, shown, view, this.#looking)
     return records
   }
 

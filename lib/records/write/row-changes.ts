@@ -80,10 +80,7 @@ export class RowChanges {
     return { resource, key, record }
   }
 
-  /**
-   * Sets columns of a row where one of them differs, and reads the record that the answer shows; gives undefined where a value is more than
-   * a statement can say.
-   */
+  /** Sets columns of a row where one differs, and reads the record for the answer. Undefined: a value cannot be bound. */
   *update(change: PlannedRowChange, asked: RowAsked): Coroutine<Written | undefined> {
     const { address, shown } = change
     const { view, rules } = asked

@@ -1,7 +1,6 @@
 /**
- * Row shape: how a statement writes one row from a body, which depends on nothing but the names in the body: its fields, each with the
- * check and the parameter of its values, and the statement. There is none where the model, or the place of the record, asks for more than
- * that: plan-body.ts decides then.
+ * Row shape: how one statement writes a body, by the names in the body alone: `{ name, email }` has one shape, whatever the values. Where
+ * the model asks for more than one statement, there is no shape, and plan-body.ts decides.
  */
 import { isIds } from '../../model/ids-name.ts'
 import { isUnreachable, keyFromJson, type KeyValues } from '../../model/key.ts'
@@ -49,14 +48,9 @@ export interface RowShape {
   readonly statement: Statement
   /** Inserts the row with a key that the engine counts, behind all other columns; undefined: it never does. */
   readonly counting: Statement | undefined
-  /**
-   * Whether the database may hold a value in another form than the one that would be written, so that what is shown is not written again.
-   */
+  /** Whether the database may hold a value in another form than the engine writes. A value that equals the shown one is not written. */
   readonly mayBeShown: boolean
-  /**
-   * Sets the columns of a row that holds no stray value in them, so that nothing of the row need be read before: see
-   * `WritingDialect.updatePlain`. Undefined: there is no such statement, or none is needed.
-   */
+  /** See `WritingDialect.updatePlain`: changes a row without stray values, which need not be read before. Undefined: not possible. */
   readonly plain: Statement | undefined
   /** Whether functions of the model would be called for a row before the database refuses a value that is taken. */
   readonly callsEarly: boolean
@@ -76,10 +70,7 @@ export interface KeySource {
 
 export type WriteMode = 'insert' | 'update'
 
-/**
- * Returns how a statement writes bodies with these names, which are attributes of the resource; undefined where more than one statement is
- * needed.
- */
+/** Returns the shape of bodies with these attributes; undefined where one statement is not enough. */
 export function makeRowShape(resource: Resource, names: readonly string[], mode: WriteMode, connection: Connection): RowShape | undefined {
   const row = resource.hierarchy === undefined ? planRows(resource) : null
   const properties = row === null ? undefined : findProperties(row, mode, connection)

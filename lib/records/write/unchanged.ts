@@ -1,7 +1,6 @@
 /**
- * Unchanged: leaves values out of a change that equal the values shown, so that the stored ones stay as they are, byte for byte: a
- * date-time with microseconds, a UUID in upper case, a value that does not fit its column. A file may store one shown value in several
- * forms.
+ * Unchanged: leaves out of a change the values that equal the shown values. The stored values stay byte for byte: a date-time with
+ * microseconds, a UUID in upper case, a stray value of a file.
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { FieldError } from '../../foundation/base/errors.ts'
@@ -13,9 +12,7 @@ import { isRendered } from './model-traits.ts'
 /** Kinds of values that have one stored form: setting the same value again changes nothing. */
 const ONE_FORM: ReadonlySet<string> = new Set(['integer', 'float', 'boolean', 'text', 'date'])
 
-/**
- * Whether a value of a body may be stored in another form than the one that would be written, or MikroORM does not see that it is stored.
- */
+/** Whether the database may store a value of the body in another form, or MikroORM does not see that the value is stored. */
 export function givesStoredForms(body: JsonObject, { byName }: Resource): boolean {
   for (const name in body) {
     const attribute = byName.get(name)
@@ -47,10 +44,7 @@ export function listRendered(body: JsonObject, { byName }: Resource): string[] {
   })
 }
 
-/**
- * What a relation may be refused for that is shown so: records that are gone or out of sight, what the application shows of it, lists of
- * one link.
- */
+/** Errors of a relation that a body repeats as shown: the record is gone or out of sight, or two lists contradict each other. */
 const OF_SHOWN: ReadonlySet<string> = new Set(['reference_not_found', 'null_not_allowed', 'value_invalid', 'conflict'])
 
 /**

@@ -19,7 +19,7 @@ import { append, changeLink, create, update } from './apply.ts'
 import { checkAttributeBody } from './check-attribute-body.ts'
 import { confirmWritten, flushAndCheck, outsideScope, refuseLeft, refuseNew } from './check-outcome.ts'
 import { hasFixed } from '../../model/resource-rules.ts'
-import { readBefore, requireLists, requireRemoved, requireWritten, type Looking } from './dropped-statements.ts'
+import { readBefore, requireAllRemoved, requireLists, requireRemoved, requireWritten, type Looking } from './dropped-statements.ts'
 import { runTranslated, type Translating } from './database-errors.ts'
 import { BY_STATEMENTS, byUnitOfWork, explainUnplanned } from './explain-way.ts'
 import { giveBody, type FillMode } from './fill-body.ts'
@@ -297,7 +297,8 @@ export class Writer {
     for (const key of keys) entities.push((yield* wait(load(target, key, work)))!)
     yield* wait(remove(target, entities, work))
     yield* wait(work.em.flush())
-    for (const [index, key] of keys.entries()) yield* requireRemoved(target, key, records[index]!, view, this.#looking)
+    const removed = keys.map((key, index) => ({ key, before: records[index]! }))
+    yield* requireAllRemoved(target, removed, view, this.#looking)
     return records
   }
 

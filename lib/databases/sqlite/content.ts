@@ -129,6 +129,8 @@ export class Content {
       if (isChecked) place.checkBefore()
       else place.check()
     }
+    // Inside of a transaction no answer would be kept: a nested POST would look at the schema once for each list.
+    if (db.memory && !db.inTransaction) this.handle.hasTriggers()
     if (this.#keys.counters.size > 0) this.#keys.prepare(db)
     if (!this.#started) return
     if (this.#baseline === undefined) this.#keepBaseline()

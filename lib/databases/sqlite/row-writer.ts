@@ -78,8 +78,9 @@ export class RowWriter {
 
   /** See `Connection.run`. */
   run({ sql }: Statement, parameters: readonly unknown[], behind: BehindWrite): RowsWritten {
-    // What a trigger drops is refused, and taken back.
-    this.#transactions.begin(behind === 'nothing' && !this.#content.handle.hasTriggers())
+    const { handle } = this.#content
+    // What a trigger drops is refused, and taken back. On a file the transaction has begun.
+    this.#transactions.begin(behind === 'nothing' && handle.db.memory && !handle.hasTriggers())
     const { em } = this.#host.orm
     const { recorder } = this.#observers
     const position = recorder?.position

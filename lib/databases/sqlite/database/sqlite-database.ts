@@ -81,10 +81,12 @@ export class PreparedQuery {
   readonly readonly: boolean
   /** Whether the statement returns rows. */
   readonly reader: boolean
+  readonly #afterRun: (() => void) | undefined
   #names: readonly string[] = []
 
-  constructor(statement: Database.Statement) {
+  constructor(statement: Database.Statement, afterRun?: () => void) {
     this.#statement = statement
+    this.#afterRun = afterRun
     this.readonly = statement.readonly
     this.reader = statement.reader
     // Of an insert it is the key that SQLite has counted, too.
@@ -98,6 +100,8 @@ export class PreparedQuery {
       return parameters.length === 0 ? this.#statement.run() : this.#statement.run(...parameters)
     } catch (error) {
       throw nameBroken(error, this.#statement, parameters)
+    } finally {
+      this.#afterRun?.()
     }
   }
 
@@ -298,11 +302,11 @@ export class SqliteDatabase {
     if (this.#isUnchecked && !this.db.inTransaction) this.#checkKeys(true)
     let statement = this.#prepared.get(sql)
     if (statement === undefined) {
-      statement = new PreparedQuery(this.#prepareWrite(sql))
+      const changesSchema = SCHEMA_CHANGE.test(sql)
       // A schema change gives `*` another meaning.
-      if (SCHEMA_CHANGE.test(sql)) this.#forgetSchema()
+      statement = new PreparedQuery(this.#prepareWrite(sql), changesSchema ? () => this.#forgetSchema() : undefined)
       // A very long statement inserts many rows, and rarely occurs again.
-      else if (sql.length <= MAX_TEXT && !this.#isUnchecked) this.#prepared.set(sql, statement)
+      if (!changesSchema && sql.length <= MAX_TEXT && !this.#isUnchecked) this.#prepared.set(sql, statement)
     }
     if (sql.startsWith('begin')) this.#begun = [sql]
     else if (sql.startsWith('savepoint')) this.#begun?.push(sql)
@@ -333,14 +337,13 @@ export class SqliteDatabase {
   }
 
   /**
-   * Whether a table has a trigger. The answer is kept in memory alone: another program may give a file a trigger at any time, and the end
-   * of a transaction may take a trigger back.
+   * Tells whether a table has a trigger. In memory the answer is kept until a statement changes the schema; another program may give a file
+   * a trigger at any time. A transaction keeps no new answer, because its end may take a trigger back.
    */
   hasTriggers(): boolean {
-    const isKept = this.db.memory && !this.db.inTransaction
-    if (isKept && this.#hasTriggers !== undefined) return this.#hasTriggers
+    if (this.#hasTriggers !== undefined) return this.#hasTriggers
     const has = this.all("select 1 from sqlite_schema where type = 'trigger' limit 1", []).length > 0
-    if (isKept) this.#hasTriggers = has
+    if (this.db.memory && !this.db.inTransaction) this.#hasTriggers = has
     return has
   }
 

@@ -433,6 +433,49 @@ describeStores('a recording of any database', () => {
     }
   })
 
+  it('has other values for those that are hidden, of every type', async () => {
+    const Size = defineEntity({ name: 'Size', embeddable: true, properties: { width: p.integer().hidden(), height: p.integer() } })
+    const size = { width: 1, height: 2 }
+    const Kept = defineEntity({
+      name: 'Kept',
+      properties: {
+        id: p.integer().primary(),
+        name: p.string(),
+        ratio: p.float().hidden().unique(),
+        twice: p.double().hidden(),
+        price: p.decimal().precision(4).scale(2).hidden().unique(),
+        whole: p.decimal('number').precision(3).scale(0).hidden(),
+        big: p.bigint().hidden(),
+        code: p.string().length(3).hidden().unique(),
+        isGood: p.boolean().hidden(),
+        day: p.date().hidden().unique(),
+        hour: p.time().hidden().unique(),
+        since: p.datetime().hidden().unique(),
+        key: p.uuid().hidden().unique(),
+        bytes: p.blob().hidden(),
+        meta: p.json().hidden(),
+        tags: p.array().hidden(),
+        size: () => p.embedded(Size),
+        box: () => p.embedded(Size).hidden(),
+        file: () => p.embedded(Size).object().hidden(),
+        kind: p.enum(['a', 'b']).hidden(),
+        kinds: p.enum(['a', 'b']).array().hidden(),
+      },
+    })
+    const hidden = { twice: 2.5, whole: 7, big: '1', isGood: true, bytes: 'AQID', meta: [1], tags: ['x'], kind: 'b', kinds: ['a'] }
+    const kept = Array.from({ length: 12 }, (_, at) => ({
+      ...{ id: at + 1, name: `n${at}`, ratio: at + 0.5, price: `${at}.25`, code: `x${at}`, day: `2026-01-${10 + at}` },
+      ...{ hour: `10:00:${10 + at}`, since: `2026-01-01T00:00:${10 + at}.000Z`, key: THING.slice(0, -2) + String(10 + at) },
+      ...{ size, box: size, file: size, ...hidden },
+    }))
+    await using engine = await createEngine({ entities: [Kept], seed: { kepts: kept } })
+    const was = await read(engine, '/v1/kepts')
+    const { path, notes } = await record(engine)
+    assert.deepEqual(notes, [])
+    await using again = (await open(path)).engine
+    assert.deepEqual(await read(again, '/v1/kepts'), was)
+  })
+
   it('says why it has no data, where they cannot be copied', async () => {
     const rows = Array.from({ length: 50_001 }, (_, index) => ({ id: index + 1, label: `tag ${index}` }))
     await using engine = await createEngine({ entities: [Tag] })

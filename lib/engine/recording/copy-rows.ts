@@ -1,8 +1,11 @@
 /**
  * Copy rows: copies rows of a server to an SQLite file through the API, whose values fit every database. Returns a reason if copying fails.
  */
+import { DAY_MS } from '../../foundation/base/clock.ts'
+import type { ScalarKind, ScalarType } from '../../foundation/values/scalar-type.ts'
+import { isObject } from '../../foundation/base/json.ts'
 import { shownName } from '../../model/ids-name.ts'
-import type { Resource, ScalarAttribute } from '../../model/model.ts'
+import type { EmbeddedAttribute, Resource, ScalarAttribute } from '../../model/model.ts'
 import type { OwnedEngine, EngineInternals } from '../pipeline/engine-internals.ts'
 import { internalsOf } from '../pipeline/internals.ts'
 import type { EngineOptions } from '../pipeline/options.ts'
@@ -58,38 +61,67 @@ async function readRows({ open }: EngineInternals, recorded: readonly Resource[]
     const target = recorded.find(({ className }) => className === table.resource.className)
     if (target === undefined) continue
     const known = new Set(target.attributes.map(shownName))
-    const hidden = target.attributes.filter(isNeeded)
     const records = [...(await readTable(table, watched, connection)).values()]
     rows[target.plural] = records.map((record, index) => {
-      const shown = Object.entries(record).filter(([name]) => known.has(name))
-      const made = hidden.map(attribute => [attribute.name, standIn(attribute, index + 1)])
-      return Object.fromEntries([...shown, ...made]) as object
+      const shown = Object.fromEntries(Object.entries(record).filter(([name]) => known.has(name)))
+      return replaceHidden(shown, target.attributes, index + 1)
     })
   }
   return rows
 }
 
-/** Whether a hidden attribute requires a value. */
-function isNeeded(attribute: Resource['attributes'][number]): attribute is ScalarAttribute {
-  return attribute.kind === 'scalar' && attribute.hidden && attribute.required && !attribute.primary
+/** Gives the record a value for each hidden attribute that requires a value, also inside of its embedded objects. */
+function replaceHidden(record: object, attributes: Resource['attributes'], count: number, isHidden = false): object {
+  const shown = new Map(Object.entries(record))
+  for (const attribute of attributes) {
+    const isMissing = attribute.required && (attribute.hidden || isHidden)
+    if (attribute.kind === 'scalar') {
+      if (isMissing && !attribute.primary) shown.set(attribute.name, standIn(attribute, count))
+    } else if (attribute.kind === 'embedded') {
+      const known = isMissing ? (attribute.array ? [] : {}) : shown.get(attribute.name)
+      if (isObject(known) || Array.isArray(known)) shown.set(attribute.name, replaceInside(known, attribute, count, isMissing))
+    }
+  }
+  return Object.fromEntries(shown) as object
 }
 
-/** Replaces a hidden value by a unique value. */
+function replaceInside(value: object, attribute: EmbeddedAttribute, count: number, isHidden: boolean): object {
+  if (Array.isArray(value)) return value.map(each => (isObject(each) ? replaceInside(each, attribute, count, isHidden) : each) as object)
+  const { attributes, variants } = attribute
+  const own = variants?.byValue.get(String((value as Readonly<Record<string, unknown>>)[variants.discriminator]))
+  return replaceHidden(value, own ?? attributes, count, isHidden)
+}
+
+/** Replaces a hidden value by another that the type takes. Each row gets a value of its own, because the attribute may be unique. */
+const STAND_INS: Readonly<Record<ScalarKind, (count: number, type: ScalarType) => unknown>> = {
+  integer: count => count,
+  float: count => count,
+  bigint: String,
+  decimal: shortDecimal,
+  text: (count, { length = Infinity }) => {
+    const text = `[secret ${count}]`
+    return text.length <= length ? text : count.toString(36).slice(-length)
+  },
+  boolean: () => false,
+  datetime: count => new Date(count * 1000).toISOString(),
+  date: count => new Date(count * DAY_MS).toISOString().slice(0, 10),
+  time: count => new Date(count * 1000).toISOString().slice(11, 19),
+  uuid: () => crypto.randomUUID(),
+  json: () => ({}),
+  blob: count => Buffer.from(String(count)).toString('base64'),
+  array: () => [],
+  custom: count => `[secret ${count}]`,
+  jsonValue: count => `[secret ${count}]`,
+  any: count => `[secret ${count}]`,
+}
+
 function standIn({ type }: ScalarAttribute, count: number): unknown {
-  if (type.items !== undefined) return type.items[0]
-  const values: Readonly<Record<string, unknown>> = {
-    integer: count,
-    number: count,
-    decimal: String(count),
-    bigint: String(count),
-    boolean: false,
-    uuid: crypto.randomUUID(),
-    date: '2000-01-01',
-    time: '00:00:00',
-    datetime: '2000-01-01T00:00:00Z',
-    blob: '',
-    json: {},
-    array: [],
-  }
-  return Object.hasOwn(values, type.kind) ? values[type.kind] : `[secret ${count}]`
+  return type.kind !== 'array' && type.items !== undefined ? type.items[0] : STAND_INS[type.kind](count, type)
+}
+
+/** Where the digits before the point are too few for the count, those behind the point take it. */
+function shortDecimal(count: number, { precision, scale = 0 }: ScalarType): string {
+  if (precision === undefined) return String(count)
+  const places = Math.min(scale, 9)
+  return ((count % 10 ** (precision - scale + places)) / 10 ** places).toFixed(places)
 }

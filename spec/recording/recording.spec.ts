@@ -463,11 +463,12 @@ describeStores('a recording of any database', () => {
       },
     })
     const hidden = { twice: 2.5, whole: 7, big: '1', isGood: true, bytes: 'AQID', meta: [1], tags: ['x'], kind: 'b', kinds: ['a'] }
-    const kept = Array.from({ length: 12 }, (_, at) => ({
-      ...{ id: at + 1, name: `n${at}`, ratio: at + 0.5, price: `${at}.25`, code: `x${at}`, day: `2026-01-${10 + at}` },
-      ...{ hour: `10:00:${10 + at}`, since: `2026-01-01T00:00:${10 + at}.000Z`, key: THING.slice(0, -2) + String(10 + at) },
-      ...{ size, box: size, file: size, ...hidden },
-    }))
+    const kept = Array.from({ length: 12 }, (_, at) => {
+      const [second, key] = [String(10 + at), `${THING.slice(0, -2)}${10 + at}`]
+      const unique = { name: `n${at}`, ratio: at + 0.5, price: `${at}.25`, code: `x${at}`, key }
+      const times = { day: `2026-01-${second}`, hour: `10:00:${second}`, since: `2026-01-01T00:00:${second}.000Z` }
+      return { id: at + 1, ...unique, ...times, size, box: size, file: size, ...hidden }
+    })
     await using engine = await createEngine({ entities: [Kept], seed: { kepts: kept } })
     const was = await read(engine, '/v1/kepts')
     const { path, notes } = await record(engine)

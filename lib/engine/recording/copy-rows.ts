@@ -82,7 +82,7 @@ function replaceHidden(record: object, attributes: Resource['attributes'], count
       if (isObject(known) || Array.isArray(known)) shown.set(attribute.name, replaceInside(known, attribute, count, isMissing))
     }
   }
-  return Object.fromEntries(shown) as object
+  return Object.fromEntries(shown)
 }
 
 function replaceInside(value: object, attribute: EmbeddedAttribute, count: number, isHidden: boolean): object {

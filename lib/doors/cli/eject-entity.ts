@@ -8,10 +8,9 @@ import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
 import { isHiddenInverse } from '../../model/metadata/read-common.ts'
 import { originalFunction } from '../../databases/orm/on-update.ts'
 import { CommandError } from './command-error.ts'
-import { print, type Doc } from './layout.ts'
 import type { LeftOut } from './eject-left-out.ts'
 import { FileTypes, declareReaders, scalarBuilder } from './eject-scalar.ts'
-import { Code, call, chain, isLiteral, later, literal, object, type LinkedSource } from './source.ts'
+import { Code, chain, isLiteral, lines, literal, member, type LinkedSource } from './source.ts'
 
 const NAMES = new UnderscoreNamingStrategy()
 
@@ -60,18 +59,18 @@ export function entityModule(meta: EntityMetadata, moduleOf: ModuleOf, isFromFil
         throw error
       }
     })
-  const members: [string, Doc][] = [['name', literal(meta.className)]]
-  if (meta.embeddable) members.push(['embeddable', 'true'])
-  else if (meta.tableName !== NAMES.classToTableName(meta.className)) members.push(['tableName', literal(meta.tableName)])
-  if (meta.schema !== undefined) members.push(['schema', literal(meta.schema)])
-  if (meta.comment !== undefined) members.push(['comment', literal(meta.comment)])
-  if (meta.readonly === true) members.push(['readonly', 'true'])
-  if (meta.expression !== undefined) members.push(['expression', literal(meta.expression)])
+  const members = [member('name', literal(meta.className))]
+  if (meta.embeddable) members.push('embeddable: true')
+  else if (meta.tableName !== NAMES.classToTableName(meta.className)) members.push(member('tableName', literal(meta.tableName)))
+  if (meta.schema !== undefined) members.push(member('schema', literal(meta.schema)))
+  if (meta.comment !== undefined) members.push(member('comment', literal(meta.comment)))
+  if (meta.readonly === true) members.push('readonly: true')
+  if (meta.expression !== undefined) members.push(member('expression', literal(meta.expression)))
   const written = properties.map(property => property.write())
-  members.push(['properties', object(written, true)])
-  const declarations = types.declarations()
-  for (const [name, value] of entityOptions(meta)) members.push([name, literal(value)])
+  members.push(member('properties', lines('{', written, '}')))
+  for (const [name, value] of entityOptions(meta)) members.push(member(name, literal(value)))
   const targets = new Set(properties.flatMap(({ targets: all }) => all.filter(target => target.class !== meta.class)))
+  const declarations = types.declarations()
   const imports = [
     ...(properties.some(property => property.usesUuid) ? [`import { randomUUID } from 'node:crypto'`] : []),
     `import { ${properties.some(property => property.usesCascade) ? 'Cascade, ' : ''}defineEntity, p } from '@mikro-orm/core'`,
@@ -81,7 +80,7 @@ export function entityModule(meta: EntityMetadata, moduleOf: ModuleOf, isFromFil
       .toSorted(([, a], [, b]) => (a < b ? -1 : 1))
       .map(([name, file]) => `import { ${name} } from '${file}'`),
   ]
-  const code = print([`export const ${meta.className} = `, call('defineEntity', [object(members, true)])])
+  const code = `export const ${meta.className} = defineEntity(${lines('{', members, '}')})\n`
   return `${imports.join('\n')}\n\n${[...declarations, ...declareReaders(code)].map(each => `${each}\n`).join('')}${code}`
 }
 
@@ -164,9 +163,9 @@ class PropertyWriter {
     return kind === 'scalar' ? [] : (polymorphTargets ?? [targetMeta!])
   }
 
-  write(): [string, Doc] {
+  write(): string {
     const value = chain('p', this.#links)
-    return [this.#prop.name, this.targets.length === 0 ? value : later(value)]
+    return member(this.#prop.name, this.targets.length === 0 ? value : `() => ${value}`)
   }
 
   #refuse(reason: string): CommandError {
@@ -200,7 +199,7 @@ class PropertyWriter {
       const [first] = args
       const { customType } = prop
       const isFile = customType instanceof FileType && first instanceof Code
-      this.#add(name, ...(isFile ? [new Code(this.#types.name(customType.scalar.kind, first.doc))] : args))
+      this.#add(name, ...(isFile ? [new Code(this.#types.name(customType.scalar.kind, first.text))] : args))
     }
     if (prop.formula !== undefined) this.#add('formula', prop.formula)
   }
@@ -339,10 +338,10 @@ class PropertyWriter {
       .replaceAll(/\/\*[^]*?\*\//g, '')
       .replaceAll(/\s+/g, ' ')
       .replaceAll(/ ?(=>|[(),.]) ?/g, '$1')
-    if (/^\(\)=>new Date(\(\))?$/.test(text)) return new Code('() => new Date()', true)
+    if (/^\(\)=>new Date(\(\))?$/.test(text)) return new Code('() => new Date()')
     if (/^\(\)=>(\(0,)?(\w+\.)*randomUUID\)?\(\)$/.test(text)) {
       this.usesUuid = true
-      return new Code('() => randomUUID()', true)
+      return new Code('() => randomUUID()')
     }
     throw this.#refuse(`its "${name}" is code already`)
   }

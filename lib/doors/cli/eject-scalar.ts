@@ -18,8 +18,7 @@ import {
 import type { EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
 import { findForm } from '../../databases/sqlite/sql/stored-time.ts'
-import { print, type Doc } from './layout.ts'
-import { Code, call, literal, type LinkedSource } from './source.ts'
+import { Code, literal, type LinkedSource } from './source.ts'
 
 /** The builder of a plain property, and what belongs to the type. */
 export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly LinkedSource[] | undefined {
@@ -82,8 +81,7 @@ function fileBuilder({ scalar, isRowid }: FileType, isQuery: boolean): readonly 
   const time = findForm(scalar)
   const isUsual = collated !== true && kind !== 'any' && (kind !== 'datetime' || (time?.unit === 'milliseconds' && time.uniform))
   if (!isUsual || isRowid || isQuery) {
-    const args = isRowid ? [literal(plain(scalar)), 'true'] : [literal(plain(scalar))]
-    return [['type', new Code(call('fileType', args))]]
+    return [['type', new Code(`fileType(${literal(plain(scalar))}${isRowid ? ', true' : ''})`)]]
   }
   if (items !== undefined) return [['enum', [...items]]]
   if (kind === 'float') return [['double']]
@@ -94,22 +92,21 @@ function fileBuilder({ scalar, isRowid }: FileType, isQuery: boolean): readonly 
 
 /** The types of columns that a module names once, by their text. */
 export class FileTypes {
-  readonly #names = new Map<string, { readonly name: string; readonly doc: Doc }>()
+  readonly #names = new Map<string, string>()
 
   /** The name of a type. */
-  name(kind: string, doc: Doc): string {
-    const key = print(doc)
-    const known = this.#names.get(key)
-    if (known !== undefined) return known.name
-    const same = [...this.#names.values()].filter(({ name }) => name.replace(/\d+$/, '') === `${kind}Column`).length
+  name(kind: string, code: string): string {
+    const known = this.#names.get(code)
+    if (known !== undefined) return known
+    const same = [...this.#names.values()].filter(name => name.replace(/\d+$/, '') === `${kind}Column`).length
     const name = `${kind}Column${same === 0 ? '' : same + 1}`
-    this.#names.set(key, { name, doc })
+    this.#names.set(code, name)
     return name
   }
 
   /** Their declarations. */
   declarations(): string[] {
-    return [...this.#names.values()].map(({ name, doc }) => print([`const ${name} = `, doc]))
+    return [...this.#names].map(([code, name]) => `const ${name} = ${code}\n`)
   }
 }
 

@@ -24,10 +24,9 @@ import { installedOrmVersion } from '../../records/database/install-line.ts'
 import { readOwnPackage } from './own-package.ts'
 import { entityModule } from './eject-entity.ts'
 import { LeftOut } from './eject-left-out.ts'
-import { group, list, print, type Doc } from './layout.ts'
 import type { LoadedSource } from './load.ts'
 import { importModule } from './modules.ts'
-import { call, isLiteral, literal, object } from './source.ts'
+import { Code, isLiteral, lines, literal, member } from './source.ts'
 
 /** Options that are plain data, and so can be written as code. */
 const DATA_OPTIONS = ['schema', 'base', 'versions', 'limits', 'parameters', 'createdStatus', 'validationStatus'] as const
@@ -156,27 +155,24 @@ function config(
   )
   const entities = [...new Set(served.map(({ className }) => className))]
   const hidden = metas.filter(meta => !meta.embeddable && !entities.includes(meta.className)).map(({ className }) => className)
-  const members: [string, Doc][] = [['entities', list('[', [...entities, ...hidden], ']')]]
+  const members = [member('entities', lines('[', [...entities, ...hidden], ']'))]
   const { database } = options
   const server = findServer(options)
   const isFile = server === undefined && database !== undefined && database !== ':memory:'
-  if (server !== undefined) members.push(['database', writeServer(server)])
+  if (server !== undefined) members.push(member('database', writeServer(server)))
   if (isFile)
-    members.push([
-      'database',
-      call('fileURLToPath', [call('new URL', [literal(formatImportPath(root, database as string)), 'import.meta.url'])]),
-    ])
+    members.push(member('database', `fileURLToPath(new URL(${literal(formatImportPath(root, database as string))}, import.meta.url))`))
   // A file that was served without entities must not be changed by its ejected entities.
   const data = options.entities === undefined ? { schema: 'keep' as const, ...options } : options
   for (const name of DATA_OPTIONS) {
     const value = data[name]
     if (value === undefined) continue
     if (!isLiteral(value)) throw new CommandError(`The option "${name}" cannot be written as code: it contains functions.`)
-    members.push([name, literal(value)])
+    members.push(member(name, literal(value)))
   }
   const definitions = findResourceDefinitions(engine, options, served)
-  if (definitions.length > 0) members.push(['resources', list('[', definitions, ']', undefined, definitions.length > 1)])
-  if (options.seed !== undefined) members.push(['seed', 'seed'])
+  if (definitions.length > 0) members.push(member('resources', lines('[', definitions, ']')))
+  if (options.seed !== undefined) members.push('seed')
   const modules = [...entities, ...hidden].map(name => [name, names.get(metas.find(meta => meta.className === name)!.class)!] as const)
   const imports = [
     ...(isFile ? [`import { fileURLToPath } from 'node:url'`] : []),
@@ -185,17 +181,9 @@ function config(
     ...modules.toSorted(([, a], [, b]) => (a < b ? -1 : 1)).map(([name, file]) => `import { ${name} } from './entities/${file}.ts'`),
     ...(options.seed === undefined ? [] : [`import seed from './seed.json' with { type: 'json' }`]),
   ]
-  const shown = members.map(([name, value]): readonly [string, Doc] => [name, value])
   // Guesses are settled in code, but they stay in comments for the reader.
   const notes = (options.notes ?? []).map(note => `// ${oneLine(note)}\n`).join('')
-  return `${imports.join('\n')}\n\n${notes}${print(['export default ', addShorthand(object(shown, true)), ' satisfies EngineOptions'])}`
-}
-
-/** Shortens `seed: seed` to `seed`. */
-function addShorthand(doc: Doc): Doc {
-  if (typeof doc === 'string') return doc
-  if (!('kind' in doc)) return doc.length === 3 && doc[0] === 'seed' && doc[2] === 'seed' ? 'seed' : doc.map(addShorthand)
-  return 'of' in doc ? { ...doc, of: addShorthand(doc.of) } : doc
+  return `${imports.join('\n')}\n\n${notes}export default ${lines('{', members, '}')} satisfies EngineOptions\n`
 }
 
 /** Returns the server that the options name; undefined for a file or memory. */
@@ -205,11 +193,10 @@ function findServer({ database }: EngineOptions): ServerDatabase | undefined {
 }
 
 /** The option `database` of a server, without its password: the environment gives it. */
-function writeServer(server: ServerDatabase): Doc {
-  const url = `process.env['DATABASE_URL'] ?? ${print(literal(describeDatabase(server))).trim()}`
+function writeServer(server: ServerDatabase): string {
+  const url = `process.env['DATABASE_URL'] ?? ${literal(describeDatabase(server))}`
   const { url: _, ...others } = withoutList(server)
-  const members = Object.entries(others).map(([name, value]): [string, Doc] => [name, literal(value)])
-  return members.length === 0 ? url : object([['url', url], ...members])
+  return Object.keys(others).length === 0 ? url : literal({ url: new Code(url), ...others })
 }
 
 /** Leaves out the schemas of several, which are those of the entities. */
@@ -222,7 +209,7 @@ function formatImportPath(root: string, file: string): string {
 }
 
 /** Writes the resources of the options, and the names that differ from the defaults. */
-function findResourceDefinitions(engine: RestEngine, options: EngineOptions, served: readonly Resource[]): Doc[] {
+function findResourceDefinitions(engine: RestEngine, options: EngineOptions, served: readonly Resource[]): string[] {
   const given = (options.resources ?? []).map(({ entity, config: own }) => {
     const { className } = engine.orm.getMetadata().get(entity as EntityName)
     const { expand, ...others } = own
@@ -238,7 +225,7 @@ function findResourceDefinitions(engine: RestEngine, options: EngineOptions, ser
     return [{ className, value: { name: plural, singular } }]
   })
   const unique = new Map(derived.map(each => [each.className, each]))
-  return [...given, ...unique.values()].map(({ className, value }) => group(call('resource', [className, literal(value)])))
+  return [...given, ...unique.values()].map(({ className, value }) => `resource(${className}, ${literal(value)})`)
 }
 
 /** Builds the files around the code. */
@@ -280,7 +267,7 @@ async function buildProjectSurroundings({ title, options }: LoadedSource): Promi
   }
   return [
     ['package.json', `${JSON.stringify(manifest, undefined, 2)}\n`],
-    ['tsconfig.json', `${JSON.stringify(types, undefined, 2).replace(/\[\s+"node"\s+\]/, '["node"]')}\n`],
+    ['tsconfig.json', `${JSON.stringify(types, undefined, 2)}\n`],
     ['README.md', writeReadme(title, server !== undefined)],
   ]
 }

@@ -1,14 +1,11 @@
-/** Writes values and calls as code, in Prettier's style without semicolons and with single quotes. */
-import { group, indent, join, line, list, softline, type Doc } from './layout.ts'
+/** Writes values and calls as code, without semicolons and with single quotes. What a value is decides where lines end, not a width. */
 
 /** A value that exists as code only, such as a name or a function. */
 export class Code {
-  readonly doc: Doc
-  readonly isFunction: boolean
+  readonly text: string
 
-  constructor(doc: Doc, isFunction = false) {
-    this.doc = doc
-    this.isFunction = isFunction
+  constructor(text: string) {
+    this.text = text
   }
 }
 
@@ -20,15 +17,19 @@ function quoted(text: string): string {
   return quote + inside.replaceAll(quote, `\\${quote}`) + quote
 }
 
-/** Writes a JSON value, or one with dates and code in it, as an expression. */
-export function literal(value: unknown): Doc {
-  if (value instanceof Code) return value.doc
+/**
+ * Writes a JSON value, or one with dates and code in it, as an expression: `{ maxLimit: 50 }`, `['a', 'b']`. An object or list with an
+ * object in it has one member a line.
+ */
+export function literal(value: unknown): string {
+  if (value instanceof Code) return value.text
   if (typeof value === 'string') return quoted(value)
   if (typeof value === 'bigint') return `${value}n`
   if (value instanceof Date) return `new Date(${quoted(value.toISOString())})`
-  if (Array.isArray(value)) return list('[', value.map(literal), ']')
-  if (typeof value === 'object' && value !== null) return object(Object.entries(value).map(([key, item]) => [key, literal(item)]))
-  return String(value)
+  if (Array.isArray(value)) return value.some(hasMembers) ? lines('[', value.map(literal), ']') : `[${value.map(literal).join(', ')}]`
+  if (!hasMembers(value)) return isObject(value) ? '{}' : String(value)
+  const members = Object.entries(value).map(([key, item]) => member(key, literal(item)))
+  return Object.values(value).some(hasMembers) ? lines('{', members, '}') : `{ ${members.join(', ')} }`
 }
 
 /** Whether `literal` can write the whole value. */
@@ -39,35 +40,30 @@ export function isLiteral(value: unknown): boolean {
   return Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isLiteral)
 }
 
-export function object(members: readonly (readonly [string, Doc])[], forced = false): Doc {
-  const needsQuotes = members.some(([key]) => !/^[A-Za-z_$][\w$]*$/.test(key))
-  const key = (name: string): string => (needsQuotes && !/^[A-Za-z_$][\w$]*$/.test(name) ? quoted(name) : name)
-  return list(
-    '{',
-    members.map(([name, value]) => [key(name), ': ', value]),
-    '}',
-    line,
-    forced,
-  )
+/** Writes `name: code`. */
+export function member(name: string, code: string): string {
+  return `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)}: ${code}`
 }
 
-/** Writes `callee(first, { ... })`, where the last argument opens at the end of the line. */
-export function call(callee: string, args: readonly Doc[]): Doc {
-  return group([callee, '(', join(args, ', '), ')'])
+/** Writes brackets with one item a line. Code has no line breaks of its own but those of `lines`, so all of them may be indented. */
+export function lines(open: string, items: readonly string[], close: string): string {
+  if (items.length === 0) return open + close
+  return `${open}${items.map(item => `\n  ${item.replaceAll('\n', '\n  ')},`).join('')}\n${close}`
 }
 
 /** One call of a chain: its name and its arguments. */
 export type LinkedSource = readonly [name: string, ...args: unknown[]]
 
-/** Writes `root.a().b()` in one line, or with a call a line where it is too long or more than two calls have functions as arguments. */
-export function chain(root: string, links: readonly LinkedSource[]): Doc {
-  const calls = links.map(([name, ...args]): Doc => [`.${name}(`, join(args.map(literal), ', '), ')'])
-  if (calls.length < 3) return [root, ...calls]
-  const isForced = links.some(([, ...args]) => args.some(arg => arg instanceof Code && arg.isFunction))
-  return group([root, indent(calls.map(each => [softline, each]))], isForced)
+/** Writes `root.a().b()`. */
+export function chain(root: string, links: readonly LinkedSource[]): string {
+  return root + links.map(([name, ...args]) => `.${name}(${args.map(literal).join(', ')})`).join('')
 }
 
-/** Writes `() => value`, with the value on its own line where it is too long. */
-export function later(value: Doc): Doc {
-  return group(['() =>', indent([line, value])])
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !(value instanceof Code) && !(value instanceof Date)
+}
+
+/** Whether a value is an object with members, or a list with such an object in it. */
+function hasMembers(value: unknown): value is object {
+  return isObject(value) && (Array.isArray(value) ? value.some(hasMembers) : Object.keys(value).length > 0)
 }

@@ -1,17 +1,14 @@
-/**
- * Both sides: a link that bodies may not name (`readOnly`, `fill`) cannot be written from its other side either. Takes the resources with
- * the application's rules; gives their attributes, of which those are read-only whose other side is.
- */
+/** Both sides: makes the other side of a link read-only, too, where bodies may not name the link (`readOnly`, `fill`). */
 import { findHierarchyRoot, type Attribute, type RelationAttribute, type Resource, type ToManyAttribute } from '../model.ts'
 import { owningLinks } from '../owning-links.ts'
 
 type PivotVia = Extract<ToManyAttribute['via'], { readonly kind: 'pivot' }>
 
 /**
- * Returns the attributes of each resource. `Person.org` that is read-only makes `Org.members` read-only; a read-only `Org.members` leaves
- * `Person.org` alone, which is the link itself: else no person could be created. Of many-to-many lists each makes the other read-only.
+ * A read-only `Person.org` locks `Org.members`. A read-only `Org.members` leaves `Person.org`, the link itself, open: else nobody could
+ * create a person. A read-only many-to-many list locks the other list.
  *
- * @param isOpen whether the application says `readOnly: false` of an attribute, which keeps that side writable
+ * @param isOpen whether the application says `readOnly: false`, which keeps the attribute writable
  */
 export function lockOtherSides(
   all: readonly Resource[],
@@ -36,7 +33,7 @@ function isLocked(relation: RelationAttribute, all: readonly Resource[]): boolea
   return all.some(resource => findHierarchyRoot(resource) === root && holdsLocked(resource, columns))
 }
 
-/** Whether the other list of the links is read-only, or a link of the entity whose rows they are. */
+/** Whether the list on the other side is read-only, or a link of the entity whose rows are the links. */
 function isPivotLocked({ table, ownerColumns, targetColumns }: PivotVia, all: readonly Resource[]): boolean {
   const isOther = (attribute: Attribute): boolean =>
     attribute.kind === 'toMany' &&

@@ -1,19 +1,16 @@
-/**
- * Custom type codec: a mapped type of MikroORM (`Type`, `ArrayType`) as a Codec. The value of a body or a filter is handed to the type, and
- * taken only when the type makes of it what can be stored and read back: nothing is stored that would read as something else.
- */
+/** Custom type codec: makes a Codec of a MikroORM type (`Type`, `ArrayType`). Takes only values that the type reads back as stored. */
 import { BigIntType, Type, type ArrayType, type EntityProperty, type Platform } from '@mikro-orm/core'
 import { builtin } from '../../foundation/base/builtins.ts'
 import { isObject, toJson } from '../../foundation/base/json.ts'
 import { parseNumber, type Codec, type ScalarValue } from '../../foundation/values/scalar-type.ts'
 import { findStoredForm } from './stored-form.ts'
 
-/** Whether a type is one of MikroORM's own, whose values the engine reads and writes itself, and not a class derived from it. */
+/** Whether the type, not just an ancestor, is MikroORM's own: the engine converts such values itself. */
 export function isBuiltIn(type: object): boolean {
   return Type.getOrmType(type.constructor) !== undefined
 }
 
-/** The JSON form of a value, where JavaScript's own is of no use. Throws for what has none. */
+/** Throws for a value without a JSON form. */
 function plainJson(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
@@ -24,7 +21,7 @@ function findJsonKind(json: unknown): string {
   return Array.isArray(json) ? 'array' : json === null ? 'null' : typeof json
 }
 
-/** Lists the JSON values that a text of a filter may stand for. */
+/** Lists what a filter text may mean: `12` the text or the number. */
 function readings(text: string, runtime: string): unknown[] {
   const number = parseNumber(text)
   if (runtime === 'number') return typeof number === 'number' ? [number] : []
@@ -34,22 +31,19 @@ function readings(text: string, runtime: string): unknown[] {
     try {
       all.push(JSON.parse(text))
     } catch {
-      // A text like any other.
+      // No JSON: a text.
     }
   }
   return all
 }
 
-/** A stored value as MikroORM hands it to a type: one of dates or booleans is given such. */
+/** MikroORM hands types dates and booleans as such. */
 function asRead(stored: unknown, runtime: string, platform: Platform): unknown {
   if (runtime === 'Date' && (typeof stored === 'string' || typeof stored === 'number')) return platform.parseDate(stored)
   return runtime === 'boolean' && typeof stored === 'number' ? stored !== 0 : stored
 }
 
-/**
- * Returns the codec of a custom type. Every error of the type's own code means that the value is not of the type; any other error is thrown
- * on.
- */
+/** An error from the type's code means "not a value of the type". Other errors are thrown on. */
 export function customCodec(prop: EntityProperty, platform: Platform): Codec {
   const type = prop.customType as Type<unknown, unknown>
   const runtime = type.compareAsType()
@@ -64,7 +58,7 @@ export function customCodec(prop: EntityProperty, platform: Platform): Codec {
     },
     toJson: value => {
       const json = callType(() => plainJson(type.toJSON(value, platform)))
-      // An ID is one text, so that a key without a plain JSON form is shown as it is stored.
+      // An ID is one text: a key whose JSON is an object is shown as stored.
       return prop.primary === true && typeof json === 'object' && json !== null ? callType(() => plainJson(toColumn(value))) : json
     },
     fromJson: type.fromJSON === undefined ? undefined : json => callType(() => type.fromJSON!(json, platform)),
@@ -73,7 +67,7 @@ export function customCodec(prop: EntityProperty, platform: Platform): Codec {
   const compare = type.convertToDatabaseValueSQL?.bind(type)
   return {
     toJson: stored => {
-      // A value that the type itself cannot read is shown as it is stored: that is more use than failing the whole page.
+      // An unreadable value is shown as stored: otherwise the whole page would fail.
       const json = attempt(() => forms.toJson(forms.toProperty(stored)))
       return json === undefined ? plainJson(stored) : json
     },
@@ -83,7 +77,7 @@ export function customCodec(prop: EntityProperty, platform: Platform): Codec {
         const stored = storeJson(reading, forms)
         if (stored !== undefined) return stored
       }
-      // A type that is compared as what it stores may show texts of its own: a number for each word.
+      // A type may show a word for each stored number.
       const stored = runtime === 'number' || runtime === 'boolean' ? storeJson(text, forms) : undefined
       return typeof stored === 'string' ? undefined : stored
     },
@@ -95,7 +89,7 @@ export function customCodec(prop: EntityProperty, platform: Platform): Codec {
   }
 }
 
-/** The conversions of a custom type. Each throws a ValueRefusal for a value that is not of the type. */
+/** All throw a ValueRefusal for a value that is not of the type. */
 interface TypeForms {
   readonly toProperty: (stored: unknown) => unknown
   readonly fromProperty: (value: unknown) => ScalarValue | undefined
@@ -103,13 +97,13 @@ interface TypeForms {
   readonly fromJson: ((json: unknown) => unknown) | undefined
 }
 
-/** Returns the stored value of a JSON value, by the first reading that the type takes; undefined when it takes none. */
+/** Stores the first reading the type takes. */
 function storeJson(json: unknown, forms: TypeForms): ScalarValue | undefined {
   const { fromJson, toProperty } = forms
   return (
     (fromJson === undefined ? undefined : attempt(() => storeCandidate(fromJson(json), json, forms))) ??
     attempt(() => storeCandidate(json, json, forms)) ??
-    // A type whose JSON form is the stored one.
+    // The JSON form may be the stored form.
     (typeof json === 'string' || typeof json === 'number'
       ? attempt(() => storeCandidate(toProperty(json), json, forms, true))
       : undefined) ??
@@ -118,8 +112,8 @@ function storeJson(json: unknown, forms: TypeForms): ScalarValue | undefined {
 }
 
 /**
- * Returns the stored value of an object around one text, such as an email address: of the text itself, or of an object that shows it
- * (`{ "value": "a@b" }`). Another object cannot be made of what it shows.
+ * Stores an object around one text, such as an email address: from the text, or from the object as shown (`{ "value": "a@b" }`). Other
+ * objects cannot be made from shown members.
  */
 function storeValueObject(json: unknown, forms: TypeForms): ScalarValue | undefined {
   const texts = isObject(json) ? Object.values(json) : [json]
@@ -135,7 +129,7 @@ function storeValueObject(json: unknown, forms: TypeForms): ScalarValue | undefi
   return undefined
 }
 
-/** Whether a value is an object of a class of the application. */
+/** Whether a class of the application made the value. */
 function isValueObject(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Date || ArrayBuffer.isView(value))
     return false
@@ -143,16 +137,16 @@ function isValueObject(value: unknown): boolean {
   return prototype !== null && prototype !== Object.prototype
 }
 
-/** Whether a class holds a text as it was given, apart from its case and the blanks around it: an email address in lower case. */
+/** An email class may hold lower case. */
 function isSpelled(held: unknown, given: unknown): boolean {
   if (typeof held !== 'string' || typeof given !== 'string') return held === given
   return held.trim().toLowerCase() === given.trim().toLowerCase()
 }
 
-/** Returns a candidate for the value of the property as it would be stored, if it reads back as JSON of the kind that was given. */
+/** Returns the stored value if read back as the same kind of JSON; if `exactly`, as the same JSON. */
 function storeCandidate(candidate: unknown, json: unknown, forms: TypeForms, exactly = false): ScalarValue | undefined {
   const stored = forms.fromProperty(candidate)
-  // A type that asks any object for its text stores nothing of a JSON object.
+  // A type that calls `String(value)` would store this text for any JSON object.
   if (stored === undefined || (typeof candidate === 'object' && stored === '[object Object]')) return undefined
   const property = forms.toProperty(stored)
   const back = forms.toJson(property)
@@ -161,8 +155,8 @@ function storeCandidate(candidate: unknown, json: unknown, forms: TypeForms, exa
 }
 
 /**
- * Returns what MikroORM stores of the value that the property has. A type of dates may pass any text to the database, where the date itself
- * is stored as `2026-01-31`: the text would be another key, and the filter by it would find nothing.
+ * Prefers what MikroORM stores of the value as read back. A date type may pass any text to the database but store dates as `2026-01-31`:
+ * the raw text would be another key, and filters would not find the row.
  */
 function storeProperty(
   property: unknown,
@@ -171,20 +165,19 @@ function storeProperty(
   forms: TypeForms,
 ): ScalarValue {
   if (Object.is(property, candidate)) return stored
-  const own = attempt(() => forms.fromProperty(property))
-  if (own === undefined || builtin.util.isDeepStrictEqual(own, stored)) return stored
+  const normalized = attempt(() => forms.fromProperty(property))
+  if (normalized === undefined || builtin.util.isDeepStrictEqual(normalized, stored)) return stored
   return builtin.util.isDeepStrictEqual(
-    attempt(() => forms.toJson(forms.toProperty(own))),
+    attempt(() => forms.toJson(forms.toProperty(normalized))),
     back,
   )
-    ? own
+    ? normalized
     : stored
 }
 
-/** The code of a type has thrown: the value is not of the type. */
 class ValueRefusal extends Error {}
 
-/** Calls the code of a type. @throws ValueRefusal for whatever that throws. */
+/** @throws ValueRefusal for whatever the type's code throws */
 function callType<T>(work: () => T): T {
   try {
     return work()
@@ -193,7 +186,7 @@ function callType<T>(work: () => T): T {
   }
 }
 
-/** Returns undefined where the code of a type has refused a value. Errors of the engine itself are thrown on. */
+/** Returns undefined where the type refused a value. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work()
@@ -203,12 +196,12 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** Returns the items of a list as JSON. Throws for what is not a list, or has no JSON form. */
+/** Throws for anything but a list with a JSON form. */
 function listItems(list: unknown): unknown {
   return plainJson((list as unknown[]).map(item => (typeof item === 'bigint' ? item.toString() : item)))
 }
 
-/** The codec of a list of plain values in one column. Only a list that reads back as it was given is taken. */
+/** For a list in one column. Takes only lists that read back unchanged. */
 export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
   const type = prop.customType as ArrayType
   const toProperty = (stored: unknown): unknown => type.convertToJSValue(stored as never, platform)
@@ -216,7 +209,7 @@ export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
   const fromProperty = (value: unknown): ScalarValue | undefined => store(type.convertToDatabaseValue(value as never, platform))
   const toJson = (stored: unknown): unknown => {
     if (typeof stored !== 'string') return plainJson(stored)
-    // As with custom types: a file may hold anything, and a list of numbers may be given a text.
+    // A file may hold anything: shown as stored.
     return attempt(() => callType(() => listItems(toProperty(stored)))) ?? stored
   }
   return {

@@ -1,35 +1,33 @@
 /**
- * Eager cycles: relations that MikroORM loads with their records (`eager`), and that lead back to where they began. With records that link
- * each other in a circle such a load never ends, and clients can make such records. So the engine loads records of these entities without
- * what they link.
+ * Eager cycles: `eager` relations that lead back to their start. Clients can link records in a circle, which MikroORM would load without
+ * end. So the engine loads such records without links.
  */
 import { Utils, helper, type Collection, type EntityManager, type EntityMetadata, type EntityName } from '@mikro-orm/core'
 import { correctNotedLinks } from './noted-links.ts'
 
-/** MikroORM's own filters are among the scopes of the engine; here they would only hide the rows whose owners are filtered. */
+/** The engine's scopes include MikroORM's filters. Here, filters would only hide rows with filtered owners. */
 const UNFILTERED = Object.freeze({ filters: false } as const)
 const ALONE = Object.freeze({ filters: false, populate: false } as const)
 
 const known = new WeakMap<EntityMetadata, boolean>()
 
-/** Whether what is loaded with a record of the entity may lead back to an entity on the way. */
 export function isInEagerCircle(meta: EntityMetadata): boolean {
   let found = known.get(meta)
   if (found === undefined) known.set(meta, (found = leadsBack(meta, [])))
   return found
 }
 
-function leadsBack(meta: EntityMetadata, way: readonly EntityMetadata[]): boolean {
-  // Classes that inherit from each other are one place: a row of the one may be loaded as another.
-  if (way.some(({ root }) => root === meta.root)) return true
-  const on = [...way, meta]
+function leadsBack(meta: EntityMetadata, path: readonly EntityMetadata[]): boolean {
+  // A row of one class may be loaded as another of the hierarchy.
+  if (path.some(({ root }) => root === meta.root)) return true
+  const longerPath = [...path, meta]
   return meta.relations.some(
     ({ eager, targetMeta, polymorphTargets }) =>
-      eager === true && (polymorphTargets ?? (targetMeta === undefined ? [] : [targetMeta])).some(target => leadsBack(target, on)),
+      eager === true && (polymorphTargets ?? (targetMeta === undefined ? [] : [targetMeta])).some(target => leadsBack(target, longerPath)),
   )
 }
 
-/** Loads the records that meet a condition, as `em.find` does: without MikroORM's filters, and without what might never end. */
+/** Like `em.find`, without MikroORM's filters and endless loads. */
 export async function findAll(name: EntityName, where: object, em: EntityManager): Promise<object[]> {
   const options = isInEagerCircle(em.getMetadata().get(name)) ? ALONE : UNFILTERED
   const found = (await em.find(name, where, options)) as object[]
@@ -37,9 +35,7 @@ export async function findAll(name: EntityName, where: object, em: EntityManager
   return found
 }
 
-/**
- * The first record that meets a condition, as `em.findOne` gives it; in a circle without what it links, which only `em.find` can leave out.
- */
+/** Like `em.findOne`, but only `em.find` can leave out a circle's links. */
 export async function findFirst(name: EntityName, where: object, em: EntityManager): Promise<object | undefined> {
   const found = isInEagerCircle(em.getMetadata().get(name))
     ? ((await em.find(name, where, { ...ALONE, limit: 1 })) as object[])[0]
@@ -48,17 +44,13 @@ export async function findFirst(name: EntityName, where: object, em: EntityManag
   return found
 }
 
-/**
- * Loads the members of a many-to-many list, all that are linked: as `Collection.init` does, which would load with the owner what it links,
- * too, and which cannot load a list with a condition of its own (`where`).
- */
+/** Loads all members. `Collection.init` would also load the owner's links, and cannot load a list with a condition (`where`). */
 export async function loadList(list: Collection<object>, em: EntityManager): Promise<void> {
   const { owner, property } = list
   const target = property.targetMeta!
   const isAlone = property.where !== undefined || isInEagerCircle(em.getMetadata().get(owner.constructor)) || isInEagerCircle(target)
   if (!isAlone) {
-    // A refresh would note the rows as the driver gives them, such as a number in JSON, and the next flush would write members that nobody
-    // has changed.
+    // A refresh notes values in the driver's form, such as a number in JSON: the next flush would write members nobody changed.
     await list.init({ filters: false, refresh: false })
     for (const member of list.getItems()) correctNotedLinks(member, em)
     return

@@ -1,11 +1,8 @@
-/** Explains why statements of the engine do not write the records of an entity: what `readStoredTable` has left out, in words. */
+/** Explains why `readStoredTable` leaves an entity to the unit of work. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { isPlainKey, isOneTable } from './read-stored-table.ts'
 
-/**
- * Returns why the unit of work writes all records of an entity, as the rest of "since …"; undefined where nothing of the entity alone says
- * so.
- */
+/** Returns the rest of "since …". */
 export function explainStoredTable(meta: EntityMetadata): string | undefined {
   const { className } = meta
   const hooks = Object.entries(meta.hooks).flatMap(([hook, list]) => (list.length > 0 ? [hook] : []))

@@ -1,13 +1,11 @@
 /**
- * File numbers: the number attributes of a database in a file, which other programs may write too. Takes an attribute, gives it with a type
- * that says what its column may hold. SQLite keeps a column to its declared type only where it can: integers have 64 bits, and texts may
- * stand among them.
+ * File numbers: marks number attributes of a file. A column may hold more than the declared type: 64-bit integers, texts of other programs.
  */
 import type { Attribute, InnerAttribute } from '../model.ts'
 
 const NUMBERS: ReadonlySet<string> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean'])
 
-/** Marks the number attributes that have a column of their own, also those inside an embedded object. */
+/** Those with a column of their own, inside embedded objects too. */
 export function markFileNumbers(attribute: Attribute): Attribute {
   if (attribute.kind === 'embedded') {
     if (attribute.document !== undefined) return attribute

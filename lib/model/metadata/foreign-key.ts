@@ -1,26 +1,25 @@
-/** Foreign key: reads the foreign keys of relations: their columns, the key that they refer to, and the rules for deleting. */
+/** Foreign key: reads columns, referred keys and delete rules of relations. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { DeleteRule, Discriminator, TargetKey, ToOneAttribute } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
 import { unsupported } from './unsupported.ts'
 
-/** The scalar kinds that can identify a record in a path or in a foreign key. */
+/** For paths and foreign keys. */
 export const KEY_KINDS: ReadonlySet<string> = new Set(['integer', 'bigint', 'text', 'uuid', 'date', 'datetime', 'time', 'custom'])
 
-/** Whether a relation holds its foreign key itself. */
 export function isOwning(prop: EntityProperty): boolean {
   return prop.kind === 'm:1' || (prop.kind === '1:1' && prop.owner)
 }
 
-/** Returns the columns of an owning to-one, in the order of the target's key. */
+/** Ordered as the target's key. */
 export function readForeignColumns(meta: EntityMetadata, prop: EntityProperty): string[] {
   if (prop.targetKey !== undefined) return [...prop.fieldNames]
-  // One set of columns holds the keys of all targets, in the order of their parts.
+  // The columns hold keys of all targets.
   if (prop.polymorphic === true) return [...prop.joinColumns]
   return orderByKey(meta, prop, prop.joinColumns)
 }
 
-/** Returns the columns of a foreign key in the order of the target's key. Rejects one that does not refer to the whole primary key. */
+/** Orders columns as the target's key. Rejects a foreign key without the whole primary key. */
 export function orderByKey(meta: EntityMetadata, prop: EntityProperty, columns: readonly string[]): string[] {
   const target = prop.targetMeta!
   const referenced = prop.referencedColumnNames
@@ -37,7 +36,7 @@ export function orderByKey(meta: EntityMetadata, prop: EntityProperty, columns: 
   return targetColumns.map(column => columns[referenced.indexOf(column)]!)
 }
 
-/** Returns the columns of a foreign key that refer to more than the primary key. Rejects those that MikroORM does not write. */
+/** Returns columns that refer to more than the primary key. Rejects columns that MikroORM does not write. */
 export function readBeside(meta: EntityMetadata, prop: EntityProperty): ToOneAttribute['beside'] {
   const target = prop.targetMeta!
   const keys = target.getPrimaryProps().flatMap(key => key.fieldNames)
@@ -58,10 +57,7 @@ export function readBeside(meta: EntityMetadata, prop: EntityProperty): ToOneAtt
   return Object.freeze(beside)
 }
 
-/**
- * Returns the value that marks a polymorphic foreign key as one to this entity, or to one that it inherits from. Undefined for other
- * foreign keys.
- */
+/** Returns the value that marks a polymorphic foreign key as a link to this entity or an ancestor. */
 export function findDiscriminator(target: EntityMetadata, prop: EntityProperty): Discriminator | undefined {
   if (prop.polymorphic !== true) return undefined
   const values = Object.entries(prop.discriminatorMap as Record<string, unknown>)
@@ -72,10 +68,7 @@ export function findDiscriminator(target: EntityMetadata, prop: EntityProperty):
   throw unsupported(target, undefined, `"${prop.name}", which it is the other side of, does not link it`)
 }
 
-/**
- * Returns the attribute that a foreign key refers to instead of the primary key (MikroORM's `targetKey`). Undefined for one to the primary
- * key.
- */
+/** Reads MikroORM's `targetKey`: the attribute referred to in the place of the primary key. */
 export function readTargetKey(meta: EntityMetadata, prop: EntityProperty): TargetKey | undefined {
   if (prop.targetKey === undefined) return undefined
   const target = prop.targetMeta!
@@ -94,7 +87,7 @@ export function readTargetKey(meta: EntityMetadata, prop: EntityProperty): Targe
   })
 }
 
-/** Rejects a foreign key constraint to a column that the table of a class above has. */
+/** Rejects a constraint to a column in an ancestor's table. */
 function rejectUnheldKey(meta: EntityMetadata, prop: EntityProperty, target: EntityMetadata): void {
   const { targetKey } = prop
   if (!prop.createForeignKeyConstraint || target.tptParent === undefined || target.ownProps!.some(({ name }) => name === targetKey)) return
@@ -104,7 +97,7 @@ function rejectUnheldKey(meta: EntityMetadata, prop: EntityProperty, target: Ent
   throw unsupported(meta, prop.name, why)
 }
 
-/** Rejects a foreign key by `targetKey` whose column another property has too. */
+/** Rejects a column that another property has too. */
 function rejectSharedColumn(meta: EntityMetadata, prop: EntityProperty): void {
   const isShared = meta.props.some(
     other =>
@@ -120,24 +113,22 @@ function rejectSharedColumn(meta: EntityMetadata, prop: EntityProperty): void {
   throw unsupported(meta, prop.name, why)
 }
 
-/** Returns what the database does with a row when the row that it refers to is deleted. */
 export function readDeleteRule({ deleteRule }: EntityProperty): DeleteRule {
   if (deleteRule === 'cascade') return 'cascade'
   return deleteRule === 'set null' || deleteRule === 'set default' ? 'unlink' : 'refuse'
 }
 
-/** Whether deleting the owner of a relation deletes the records that it links. */
 export function cascadesRemove(prop: EntityProperty): boolean {
   return prop.orphanRemoval === true || prop.cascade.some(cascade => cascade === 'remove' || cascade === 'all')
 }
 
-/** Whether the whole key of an entity is one relation to a key of several parts. */
+/** Whether the whole key is one relation to a key of several parts. */
 export function hasRelatedKey(meta: EntityMetadata): boolean {
   const [key, ...others] = meta.getPrimaryProps()
   return key !== undefined && key.kind !== 'scalar' && others.length === 0 && key.fieldNames.length > 1
 }
 
-/** Whether an entity has a link that MikroORM cannot make of a row, so that it loads no record of the entity. */
+/** Whether MikroORM cannot make a link of the entity from a row, so loads no record. */
 export function isUnloadable({ relations }: EntityMetadata): boolean {
   return relations.some(
     prop => isOwning(prop) && prop.formula === undefined && prop.polymorphic !== true && hasRelatedKey(prop.targetMeta!),

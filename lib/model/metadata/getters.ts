@@ -1,20 +1,17 @@
-/** Getters: values that the code of an entity gives to readers, not the database: getters and serializers. */
+/** Getters: values from code of the entity: getters and serializers. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { nullNonFinite, toJson } from '../../foundation/base/json.ts'
 import type { Renderer } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
 import { readScalar, toProperty, type ScalarType } from '../../foundation/values/scalar-type.ts'
 
-/** Returns the result of MikroORM's `serializer` for the value of the property. */
 export function serializerRender(meta: EntityMetadata, prop: EntityProperty, type: ScalarType): Renderer {
   const serializer = prop.serializer!
   const place = `the serializer of ${meta.className}.${prop.name}`
   return json => shown(serializer(propertyOfJson(json, type)), place)
 }
 
-/**
- * Returns the result of MikroORM's `serializer` for a relation or an embedded object, made from the IDs or records that the record shows.
- */
+/** Gives `serializer` entities made from the shown IDs or records. */
 export function relationRender(meta: EntityMetadata, prop: EntityProperty): Renderer {
   const serializer = prop.serializer!
   const place = `the serializer of ${meta.className}.${prop.name}`
@@ -24,7 +21,7 @@ export function relationRender(meta: EntityMetadata, prop: EntityProperty): Rend
   }
 }
 
-/** Returns the value of an entity's property from the JSON of a relation or an embedded object. */
+/** Makes a property's value from JSON. */
 function relatedLike(prop: EntityProperty, json: unknown): unknown {
   const target = prop.targetMeta
   if (target === undefined || json === null || json === undefined || prop.polymorphic === true || target.polymorphs !== undefined)
@@ -34,7 +31,7 @@ function relatedLike(prop: EntityProperty, json: unknown): unknown {
   return Array.isArray(json) ? new ListLike(target, json) : linkedLike(target, json)
 }
 
-/** A linked entity: with the values of the record that is shown, else with its key alone. It stands for a reference to it too. */
+/** A linked entity with the shown values, or only a key. Also acts as MikroORM's `Reference`. */
 function linkedLike(target: EntityMetadata, json: unknown): Record<string, unknown> {
   const isRecord = typeof json === 'object' && json !== null
   const entity = entityLike(target, isRecord ? json : keyLike(target, json))
@@ -51,7 +48,7 @@ function linkedLike(target: EntityMetadata, json: unknown): Record<string, unkno
   return entity
 }
 
-/** Returns the key values that an ID stands for. */
+/** Splits an ID into key values. */
 function keyLike(target: EntityMetadata, id: unknown): Record<string, unknown> {
   const props = target.getPrimaryProps()
   if (props.length === 1) return { [publicName(props[0]!)]: id }
@@ -61,7 +58,7 @@ function keyLike(target: EntityMetadata, id: unknown): Record<string, unknown> {
   )
 }
 
-/** A collection, as far as code that only reads can tell. */
+/** A MikroORM `Collection`, for code that only reads. */
 class ListLike extends Array<unknown> {
   static override get [Symbol.species](): ArrayConstructor {
     return Array
@@ -90,10 +87,7 @@ class ListLike extends Array<unknown> {
   }
 }
 
-/**
- * The first thing that a getter reads and that it is not given: a list, an inverse side, or more than the key of a linked entity. Tried on
- * an object of samples.
- */
+/** Runs a getter on samples. Returns the first thing read that records lack: a list, an inverse side, more than a linked entity's key. */
 export function unreadableIn(meta: EntityMetadata, prop: EntityProperty): string | undefined {
   let found: string | undefined
   const linked = (path: string, target: EntityMetadata | undefined): object => {
@@ -123,7 +117,7 @@ export function unreadableIn(meta: EntityMetadata, prop: EntityProperty): string
     const value: unknown = entity[(prop.getterName ?? prop.name) as string]
     if (typeof value === 'function') (value as () => unknown).call(entity)
   } catch {
-    // The result for samples is ignored; only the properties that were read count.
+    // Only the properties read matter, not the result.
   }
   return found
 }
@@ -135,7 +129,6 @@ function makeSample({ kind, runtimeType, array }: EntityProperty): unknown {
   return samples[runtimeType]
 }
 
-/** Returns the value of a getter on an object of the entity's class that has the plain values of the record. */
 export function getterRender(meta: EntityMetadata, prop: EntityProperty): Renderer {
   const place = `the getter ${meta.className}.${prop.name}`
   const getter = (prop.getterName ?? prop.name) as string
@@ -149,16 +142,15 @@ function shown(value: unknown, place: string): unknown {
   return value === undefined ? null : typeof value === 'bigint' ? value.toString() : toJson(value, place, nullNonFinite)
 }
 
-/** The value that a property holds, of its JSON form. */
 function propertyOfJson(json: unknown, type: ScalarType): unknown {
   if (json === null || json === undefined) return json
   const { kind, asNumber = false, asText = false } = type
   const value = readScalar(json, { kind, asNumber, asText, ...(type.codec === undefined ? {} : { codec: type.codec }) })
-  // A value that does not fit its type, which a file may hold.
+  // A file may hold a value that does not fit its type.
   return value === undefined ? json : toProperty(value, type)
 }
 
-/** An object of the entity's class with the plain values of a record as its properties. */
+/** Makes an object of the entity's class from a record's plain values. */
 function entityLike(meta: EntityMetadata, record: object): Record<string, unknown> {
   const entity = Object.create(meta.prototype as object) as Record<string, unknown>
   for (const prop of meta.props) {
@@ -166,7 +158,7 @@ function entityLike(meta: EntityMetadata, record: object): Record<string, unknow
     const json = (record as Record<string, unknown>)[publicName(prop)]
     if (json === undefined) continue
     if (prop.kind !== 'scalar') {
-      // Most getters read no relation: it is made when it is read.
+      // Made when read: most getters read no relation.
       Object.defineProperty(entity, prop.name, { get: () => relatedLike(prop, json), enumerable: true, configurable: true })
       continue
     }

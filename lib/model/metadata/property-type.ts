@@ -1,4 +1,4 @@
-/** Property type: the ScalarType of a property of MikroORM's metadata, and what the property is called. */
+/** Property type: the ScalarType and public name of a MikroORM property. */
 import {
   ArrayType,
   BigIntType,
@@ -18,22 +18,21 @@ import { arrayCodec, customCodec, isBuiltIn } from './custom-type-codec.ts'
 import { DescribedType } from './described-type.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
-/** The key of the property in records. */
 export function publicName(prop: EntityProperty): string {
   return prop.serializedName ?? prop.name
 }
 
-/** A property that is not stored and has a value for readers all the same. */
+/** Not stored, but has a value for readers. */
 export function isGetter(prop: EntityProperty): boolean {
   return prop.persist === false && ((prop.getter === true && prop.setter !== true) || prop.getterName !== undefined)
 }
 
-/** What MikroORM calls the values of the types that it knows. */
+/** MikroORM's names for values of known types. */
 const RUNTIME_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'bigint', 'object', 'Date', 'Buffer'])
 
 /**
- * Whether nothing says what the values of the property are: the compiler emits `Object` for `string | null` and `Reference` for
- * `Ref<string>`, and the type may be named as none that MikroORM knows (`ObjectId`). MikroORM stores it as text.
+ * The compiler emits `Object` for `string | null` and `Reference` for `Ref<string>`; a type name may be unknown to MikroORM (`ObjectId`).
+ * MikroORM stores such properties as text.
  */
 export function isUnnamed(prop: EntityProperty): boolean {
   const { type, runtimeType, customType } = prop
@@ -43,8 +42,8 @@ export function isUnnamed(prop: EntityProperty): boolean {
 }
 
 /**
- * MikroORM goes by the type of the column, of which it may know nothing (`citext`, an enum of the database), where the property is declared
- * as a text. Read from the source (`TsMorphMetadataProvider`), an enum has the name of its type (`Kind`): its values say what they are.
+ * MikroORM goes by the column type, unknown for some texts (`citext`, an enum of the database). An enum read from source
+ * (`TsMorphMetadataProvider`) has its type's name (`Kind`), so the items decide.
  */
 function findRuntimeType(prop: EntityProperty): string {
   const { runtimeType, type, columnTypes } = prop
@@ -55,21 +54,20 @@ function findRuntimeType(prop: EntityProperty): string {
   return runtimeType === 'unknown' && type === 'string' ? 'string' : runtimeType
 }
 
-/** A union of texts as it stands in the source of an entity: `"x" | "y"`. */
+/** A union of texts in an entity's source: `"x" | "y"`. */
 const LITERALS = /^"[^"]*"(?: \| "[^"]*")*$/
 
-/** Returns the values that the property is limited to; undefined where it is not. */
 function findItems({ items, type, customType }: EntityProperty): (string | number)[] | undefined {
   if (items !== undefined) return items
   return customType === undefined && LITERALS.test(type) ? type.slice(1, -1).split('" | "') : undefined
 }
 
-/** Whether classes of a polymorphic embedded object have the property by types that differ. */
+/** Whether classes of a polymorphic embedded object declare different types. */
 function isMerged({ runtimeType, type }: EntityProperty): boolean {
   return runtimeType === 'any' && type.includes(' | ')
 }
 
-/** Undefined when the type is unknown. */
+/** Undefined: unknown type. */
 export function scalarType(prop: EntityProperty): ScalarType | undefined {
   const known = findItems(prop)
   const items = known === undefined ? {} : { items: Object.freeze<(string | number)[]>([...known]) }
@@ -81,7 +79,7 @@ export function scalarType(prop: EntityProperty): ScalarType | undefined {
     return { kind: 'custom', codec: customCodec(prop, findPlatform(prop)), ...findJsonType(prop, type) }
   if (type instanceof BigIntType || type instanceof DecimalType) return exactType(prop, type)
   if (type instanceof JsonType) return { kind: 'json' }
-  // Given by name, the type is not made: MikroORM converts nothing of it.
+  // Given by name: MikroORM makes no type, and converts nothing.
   if (type instanceof UuidType || prop.type === 'uuid') return { kind: 'uuid' }
   if (type instanceof DateType) return { kind: 'date', ...findEnds(prop) }
   if (type instanceof TimeType) return { kind: 'time' }
@@ -96,7 +94,7 @@ export function scalarType(prop: EntityProperty): ScalarType | undefined {
   }
   if (runtime === 'string') {
     if (/^time\b/i.test(prop.columnTypes?.[0] ?? '')) return { kind: 'time' }
-    // The engine decides how texts are compared; the database keeps it unique by its own collation.
+    // The engine compares texts itself; the collation only keeps texts unique.
     const collated = prop.collation !== undefined && !/^binary$/i.test(prop.collation)
     const isFree = prop.length === undefined || prop.items !== undefined || type instanceof IntervalType
     return {
@@ -108,7 +106,7 @@ export function scalarType(prop: EntityProperty): ScalarType | undefined {
     }
   }
   if (isMerged(prop)) return { kind: 'json' }
-  // Nothing is stored of it, so that it may be whatever a life-cycle hook takes.
+  // Not stored: a life-cycle hook may take anything.
   if (isUnnamed(prop) && prop.persist === false && prop.formula === undefined) return { kind: 'json' }
   if (!/^(?:text|varchar\(\d+\))$/i.test(prop.columnTypes?.[0] ?? '')) return undefined
   return { kind: 'text', ...items, ...(prop.length === undefined ? {} : { length: prop.length }) }
@@ -117,23 +115,23 @@ export function scalarType(prop: EntityProperty): ScalarType | undefined {
 const JSON_TYPES: Readonly<Record<string, ScalarType['json']>> = { string: 'string', Date: 'string', number: 'number', boolean: 'boolean' }
 
 /**
- * Finds the JSON type of the values of a custom type: by its `runtimeType`, where the type or the property says one, else by its column,
- * where the type converts nothing. A type with a `toJSON` of its own may show anything.
+ * Finds the JSON type of a custom type: from a declared `runtimeType`, else from the column if nothing is converted. A type with a `toJSON`
+ * of its own may show anything.
  */
 function findJsonType({ runtimeType, columnTypes }: EntityProperty, type: Type<unknown>): { json?: NonNullable<ScalarType['json']> } {
   if (type.toJSON !== Type.prototype.toJSON) return {}
   const compared = type.compareAsType()
-  const said = declares(type, 'runtimeType')
+  const runtimeName = declares(type, 'runtimeType')
     ? type.runtimeType
     : runtimeType === (compared === 'any' ? 'string' : compared)
       ? ''
       : runtimeType
   const column = type.convertToJSValue === Type.prototype.convertToJSValue ? nameJsonType(columnTypes?.[0] ?? '') : undefined
-  const json = JSON_TYPES[said] ?? column
+  const json = JSON_TYPES[runtimeName] ?? column
   return json === undefined ? {} : { json }
 }
 
-/** Whether the class of a type, or one that it extends, has a member of its own. */
+/** Whether the type's class, or an ancestor below `Type`, has the member. */
 function declares(type: Type<unknown>, member: string): boolean {
   for (let holder: object = type; holder !== Type.prototype; holder = Object.getPrototypeOf(holder) as object)
     if (Object.hasOwn(holder, member)) return true
@@ -148,7 +146,7 @@ function nameJsonType(column: string): ScalarType['json'] {
 
 const endless = new WeakSet<EntityProperty>()
 
-/** Marks the dates and times of a database that stores `infinity`. */
+/** For a database that stores `infinity`. */
 export function markEndless(props: readonly EntityProperty[]): void {
   for (const prop of props) {
     endless.add(prop)
@@ -160,7 +158,6 @@ function findEnds(prop: EntityProperty): { endless?: true } {
   return endless.has(prop) ? { endless: true } : {}
 }
 
-/** The type of numbers that a JSON number may not hold exactly. */
 function exactType({ columnTypes, precision, scale }: EntityProperty, type: BigIntType | DecimalType): ScalarType {
   const mode: string | undefined = type.mode
   const asNumber = mode === 'number'
@@ -169,7 +166,7 @@ function exactType({ columnTypes, precision, scale }: EntityProperty, type: BigI
   return { kind: 'decimal', asNumber, ...(precision === undefined ? {} : { precision }), ...(scale === undefined ? {} : { scale }) }
 }
 
-/** Finds the type of a column that holds texts, where it is none of the usual ones: `char(5)`, `inet`, an enum of the database. */
+/** Finds an unusual text column: `char(5)`, `inet`, an enum of the database. */
 function findTextColumn({ columnTypes, formula }: EntityProperty): { column?: string } {
   const [declared = 'text'] = columnTypes ?? []
   if (formula !== undefined || /^(?:\w*text|n?varchar|character varying)\b/i.test(declared)) return {}

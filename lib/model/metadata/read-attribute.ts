@@ -1,4 +1,4 @@
-/** Reads an attribute of the model from a property of MikroORM's metadata, by the kind of the property. */
+/** Reads an attribute from a MikroORM property, by the kind of property. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { Attribute } from '../model.ts'
 import { relationRender } from './getters.ts'
@@ -10,9 +10,7 @@ import type { PropertyContext, ResourcesByClass } from './read-common.ts'
 import { isInitialised, readScalarAttribute, readUnstored } from './read-scalar.ts'
 
 /**
- * Reads the attribute of a property.
- *
- * @param paths public paths by MikroORM's names; the property and those inside it are added
+ * @param paths public paths by MikroORM's names; receives the property and inner properties
  * @throws Error with entity, property and reason, for a property that cannot be served
  */
 export function readAttribute(

@@ -1,4 +1,4 @@
-/** Reads an embedded object, or a list of them: the attributes inside, the classes that it may be of, and the relations that it holds. */
+/** Reads an embedded object or a list of objects: inner attributes, possible classes, relations. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { EmbeddedAttribute, InnerAttribute, Renderer, Resource, ScalarAttribute, ToOneAttribute, Variants } from '../model.ts'
 import { cascadesRemove, orderByKey, readDeleteRule } from './foreign-key.ts'
@@ -9,39 +9,35 @@ import { findTarget } from './read-relation.ts'
 import { readGetter, readScalarAttribute, readUnstored } from './read-scalar.ts'
 import { unsupported, unsupportedReason } from './unsupported.ts'
 
-/** The place of an embedded object in its entity. */
 interface EmbeddedContext {
-  /** Public paths by MikroORM's names; those inside are added. */
+  /** By MikroORM's names; receives inner paths. */
   readonly paths: Map<string, string>
   readonly resources: ResourcesByClass
-  /** The public path of the object. */
   readonly path: string
-  /** Whether the object is inside a list of objects. */
   readonly listed?: boolean
 }
 
-/** Reads an embedded object with all that is inside. */
 export function readEmbedded(context: PropertyContext, place: EmbeddedContext): EmbeddedAttribute {
   const { prop, declared, document } = context
   const isList = prop.array === true
-  const within = document ?? (prop.object === true || isList ? { column: prop.fieldNames[0]!, keys: [] } : undefined)
+  const ownDocument = document ?? (prop.object === true || isList ? { column: prop.fieldNames[0]!, keys: [] } : undefined)
   const attributes = Object.keys(prop.embeddedProps).map(childName => {
-    const attribute = Object.freeze(readChild(context, childName, within, place))
+    const attribute = Object.freeze(readChild(context, childName, ownDocument, place))
     return isList ? withoutConditions(attribute) : attribute
   })
   const common = readCommon(context)
   const { polymorphs, discriminatorMap } = prop.targetMeta ?? {}
-  // Without a map the class of the entity determines which of the embeddables its object is of.
+  // Without a map, the entity's class determines the object's.
   const variants = polymorphs === undefined || discriminatorMap === undefined ? undefined : readVariants(prop, attributes)
   const needed = document === undefined ? common.required : isRequiredInside(declared)
   return Object.freeze({
     kind: 'embedded',
     entity: prop.targetMeta?.class,
     ...common,
-    // An object may be left out when all of its attributes may: it is created then.
+    // A body may leave out an object of optional attributes, which is then created.
     required: needed && (isList || variants !== undefined || attributes.some(attribute => attribute.required)),
     needed,
-    document: within,
+    document: ownDocument,
     array: isList,
     variants,
     attributes: Object.freeze(attributes),
@@ -49,7 +45,6 @@ export function readEmbedded(context: PropertyContext, place: EmbeddedContext): 
   } satisfies EmbeddedAttribute)
 }
 
-/** Reads an attribute inside an embedded object. */
 function readChild(
   { meta, prop }: PropertyContext,
   childName: string,
@@ -83,10 +78,9 @@ function rejectUnsupported(meta: EntityMetadata, prop: EntityProperty, childName
   if (reason !== undefined) throw unsupported(meta, `${prop.name}.${childName}`, reason)
 }
 
-/** The key types whose values JSON holds in the form in which columns hold them. */
+/** Key kinds with the same form in JSON and in columns. */
 const LINKED_IN_JSON = new Set(['integer', 'text', 'uuid'])
 
-/** Returns why a relation or a getter inside an embedded object cannot be served. */
 function unsupportedInside(child: EntityProperty, document: DocumentPath | undefined): string | undefined {
   if (child.getterName !== undefined && document !== undefined)
     return 'MikroORM takes a method (getterName), in an object that is stored as JSON, for the value; a getter is none'
@@ -112,7 +106,7 @@ function unsupportedInside(child: EntityProperty, document: DocumentPath | undef
     : 'a relation in an object that is stored as JSON must be to an entity whose key is an integer, a string or a UUID'
 }
 
-/** Reads a to-one inside a list of embedded objects as the key that it holds: nothing inside a list can be joined to. */
+/** Reads a to-one in a list as the held key: SQL cannot join from inside a list. */
 function readKeyInside(context: PropertyContext): ScalarAttribute {
   const { prop, declared, document } = context
   const [key] = prop.targetMeta!.getPrimaryProps()
@@ -130,15 +124,14 @@ function readKeyInside(context: PropertyContext): ScalarAttribute {
   }
 }
 
-/** Reads a to-one inside an embedded object. */
 function readLinkInside(context: PropertyContext, target: Resource): ToOneAttribute {
   const { meta, prop, declared, document } = context
   const common = readCommon(context)
   const required = document === undefined ? common.required : isRequiredInside(declared)
   const rule = document === undefined ? readDeleteRule(prop) : 'refuse'
-  // `fieldNames` and not `joinColumns`, which does not have the prefix of the object everywhere.
+  // `joinColumns` lacks the object's prefix in places.
   const columns = orderByKey(meta, prop, prop.fieldNames)
-  // Inside a nullable object the column may be NULL, but an object that is there needs what it declares.
+  // The column of a nullable object may be NULL; an existing object needs its links.
   const isKept = rule === 'unlink' && declared.nullable !== true && declared.deleteRule === undefined
   return {
     kind: 'toOne',
@@ -161,7 +154,7 @@ function readLinkInside(context: PropertyContext, target: Resource): ToOneAttrib
   }
 }
 
-/** Returns the renderer of a getter of an embeddable; of several classes, that of the class that the object is of. */
+/** Chooses the getter of the object's class. */
 function getterInside(prop: EntityProperty, name: string): Renderer {
   const { polymorphs, discriminatorMap, discriminatorColumn } = prop.targetMeta!
   const createRenderer = (meta: EntityMetadata): Renderer => getterRender(meta, meta.properties[name] as EntityProperty)
@@ -175,33 +168,37 @@ function getterInside(prop: EntityProperty, name: string): Renderer {
   return (value, object, ctx) => byValue.get(String(object[discriminator]))?.(value, object, ctx)
 }
 
-/** Returns the declaration of a property of an embeddable; of several classes, that of the first that has it. */
+/** Looks in the first class with the property. */
 function findDeclaration(prop: EntityProperty, name: string): EntityProperty | undefined {
   const target = prop.targetMeta
   const holders = target?.polymorphs ?? (target === undefined ? [] : [target])
   for (const holder of holders) {
-    const own = holder.properties[name] as EntityProperty | undefined
-    if (own !== undefined) return own
+    const property = holder.properties[name] as EntityProperty | undefined
+    if (property !== undefined) return property
   }
   return undefined
 }
 
-/** Returns an attribute inside a list without filters and sort: it has no one value to compare. */
+/** A list has no single value to compare. */
 function withoutConditions(attribute: InnerAttribute): InnerAttribute {
-  const shut = { ...attribute, filterable: false, sortable: false }
-  if (shut.kind !== 'embedded') return Object.freeze(shut)
-  const attributes = shut.attributes.map(withoutConditions)
-  return Object.freeze({ ...shut, attributes: Object.freeze(attributes), byName: new Map(attributes.map(child => [child.name, child])) })
+  const withoutBoth = { ...attribute, filterable: false, sortable: false }
+  if (withoutBoth.kind !== 'embedded') return Object.freeze(withoutBoth)
+  const attributes = withoutBoth.attributes.map(withoutConditions)
+  return Object.freeze({
+    ...withoutBoth,
+    attributes: Object.freeze(attributes),
+    byName: new Map(attributes.map(child => [child.name, child])),
+  })
 }
 
-/** Returns an attribute as one class has it, where other classes have it by another type. */
+/** Gives the attribute one class's type, where classes differ. */
 function narrowToClass(attribute: InnerAttribute, declared: EntityProperty): InnerAttribute {
   if (attribute.kind === 'scalar' && declared.kind === 'scalar')
     return attribute.type.kind === 'json' ? { ...attribute, type: Object.freeze(scalarType(declared) ?? attribute.type) } : attribute
-  const own = declared.targetMeta?.properties
-  if (attribute.kind !== 'embedded' || own === undefined || declared.targetMeta!.polymorphs !== undefined) return attribute
+  const properties = declared.targetMeta?.properties
+  if (attribute.kind !== 'embedded' || properties === undefined || declared.targetMeta!.polymorphs !== undefined) return attribute
   const attributes = attribute.attributes.flatMap((child): InnerAttribute[] => {
-    const property = own[child.property] as EntityProperty | undefined
+    const property = properties[child.property] as EntityProperty | undefined
     if (property === undefined) return []
     const { nullable, required } = readCommon({ prop: property, name: child.name, declared: property })
     return [Object.freeze({ ...narrowToClass(child, property), nullable, required })]
@@ -209,7 +206,6 @@ function narrowToClass(attribute: InnerAttribute, declared: EntityProperty): Inn
   return { ...attribute, attributes: Object.freeze(attributes), byName: new Map(attributes.map(child => [child.name, child])) }
 }
 
-/** Returns the classes that a polymorphic object may be of. */
 function readVariants(prop: EntityProperty, attributes: readonly InnerAttribute[]): Variants {
   const target = prop.targetMeta!
   const column = target.discriminatorColumn as string
@@ -217,13 +213,13 @@ function readVariants(prop: EntityProperty, attributes: readonly InnerAttribute[
   const byValue = new Map<string, readonly InnerAttribute[]>()
   for (const [value, entity] of Object.entries(target.discriminatorMap as Record<string, unknown>)) {
     const variant = target.polymorphs!.find(polymorph => polymorph.class === entity)!
-    const own = variant.props.flatMap((declared: EntityProperty) => {
+    const attributesOfClass = variant.props.flatMap((declared: EntityProperty) => {
       const attribute = attributes.find(({ property }) => property === declared.name)
       if (attribute === undefined) return []
       const { nullable, required } = readCommon({ prop: declared, name: attribute.name, declared })
       return [Object.freeze({ ...narrowToClass(attribute, declared), nullable, required: attribute === discriminator || required })]
     })
-    byValue.set(value, Object.freeze(own))
+    byValue.set(value, Object.freeze(attributesOfClass))
   }
   return Object.freeze({ discriminator: discriminator.name, byValue })
 }

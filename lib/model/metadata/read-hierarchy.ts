@@ -1,7 +1,6 @@
 /**
- * Read hierarchy: entities that inherit from each other, in one table (STI) or in a table each (TPT), and entities that are queries
- * (virtual ones). Used by read-model.ts alone. A record of a class shows the attributes of its own class, whatever resource it is read
- * through.
+ * Read hierarchy: reads entities that inherit, in one table (STI) or several (TPT), and virtual entities (queries). A record shows its
+ * class's attributes through any resource.
  */
 import { indexAttributes } from '../ids-name.ts'
 import { isRaw, type EntityManager, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
@@ -12,14 +11,14 @@ import { findTableName } from './table-of.ts'
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 type Drafts = ReadonlyMap<EntityMetadata, Mutable<Resource>>
 
-/** The discriminator column of the query that joins the tables of a hierarchy. */
+/** In the query that joins a hierarchy's tables. */
 const TYPE_COLUMN = '__tpt_type'
 
 function isInherited(meta: EntityMetadata): boolean {
   return meta.inheritanceType !== undefined || meta.root.inheritanceType !== undefined
 }
 
-/** Whether an entity is a resource: abstract ones are when their rows can be listed. */
+/** Abstract classes are resources if their rows can be listed. */
 export function isConcrete(meta: EntityMetadata): boolean {
   return !meta.abstract || isInherited(meta)
 }
@@ -44,7 +43,7 @@ function findParent(meta: EntityMetadata): EntityMetadata | undefined {
   return undefined
 }
 
-/** The entities of each hierarchy, by its root. */
+/** By root. */
 const hierarchies = new WeakMap<EntityMetadata, readonly EntityMetadata[]>()
 
 function descendsFrom(meta: EntityMetadata, ancestor: EntityMetadata): boolean {
@@ -52,7 +51,7 @@ function descendsFrom(meta: EntityMetadata, ancestor: EntityMetadata): boolean {
   return false
 }
 
-/** Links the resources of each hierarchy; to be done before their attributes are read. */
+/** Must run before attributes are read. */
 export function linkHierarchies(drafts: Drafts): void {
   const all = [...drafts.keys()].filter(isInherited)
   for (const meta of all) hierarchies.set(meta.root, [...(hierarchies.get(meta.root)?.filter(other => other !== meta) ?? []), meta])
@@ -91,30 +90,28 @@ function listColumns(prop: EntityProperty): readonly string[] {
   return stored ? (prop.fieldNames ?? []) : []
 }
 
-/**
- * The tables that a record of a class is made of: its own, those of its ancestors, and those of its descendants where it is one of them.
- */
+/** Lists a class's tables, its ancestors', and its descendants', which hold rows for some records only. */
 function joinedTables(meta: EntityMetadata, all: readonly EntityMetadata[]): TableSource {
   const key = (of: EntityMetadata): string[] => of.getPrimaryProps().flatMap(prop => prop.fieldNames)
-  const own = (of: EntityMetadata): string[] => {
+  const listOwnColumns = (of: EntityMetadata): string[] => {
     const props = of.tptParent === undefined ? of.props : (of.ownProps ?? [])
     return [...new Set(props.flatMap(prop => listColumns(prop)))]
   }
   const ancestors: EntityMetadata[] = []
   for (let at: EntityMetadata | undefined = meta; at !== undefined; at = at.tptParent) ancestors.push(at)
   const taken = new Set<string>()
-  const free = (columns: readonly string[]): string[] =>
+  const takeFree = (columns: readonly string[]): string[] =>
     columns.filter(column => {
       if (taken.has(column)) return false
       taken.add(column)
       return true
     })
-  const tables = ancestors.map(of => ({ table: findTableName(of), key: key(of), columns: free([...key(of), ...own(of)]) }))
+  const tables = ancestors.map(of => ({ table: findTableName(of), key: key(of), columns: takeFree([...key(of), ...listOwnColumns(of)]) }))
   const below = all.filter(other => other !== meta && descendsFrom(other, meta)).toSorted((a, b) => countAncestors(b) - countAncestors(a))
   const optional = below.map(of => ({
     table: findTableName(of),
     key: key(of),
-    columns: free(own(of)),
+    columns: takeFree(listOwnColumns(of)),
     value: of.discriminatorValue as string | undefined,
   }))
   return { kind: 'joined', tables, optional, typeColumn: TYPE_COLUMN, own: (meta.discriminatorValue as string | undefined) ?? '' }
@@ -124,7 +121,7 @@ function countAncestors(meta: EntityMetadata): number {
   return meta.tptParent === undefined ? 0 : countAncestors(meta.tptParent) + 1
 }
 
-/** The source that a virtual entity selects from. */
+/** A virtual entity's rows. */
 export function buildQuery(meta: EntityMetadata, orm: MikroORM): TableSource {
   const { expression } = meta as { expression: string | ((em: EntityManager, where: object, options: object) => unknown) }
   const given = typeof expression === 'string' ? expression : expression(orm.em.fork(), {}, {})
@@ -143,20 +140,20 @@ export function buildQuery(meta: EntityMetadata, orm: MikroORM): TableSource {
   throw unsupported(meta, undefined, 'its expression gives neither SQL nor a query, so that it cannot be filtered and paged')
 }
 
-/** Adds to each resource the attributes of the classes below it, once all of them have their own. */
+/** Adds attributes of descendants, once every class has its own. */
 export function addInherited(drafts: Drafts): void {
-  const own = new Map<Resource, readonly Attribute[]>([...drafts.values()].map(draft => [draft, draft.attributes]))
+  const attributesByResource = new Map<Resource, readonly Attribute[]>([...drafts.values()].map(draft => [draft, draft.attributes]))
   for (const [meta, draft] of drafts) {
     if (draft.hierarchy === undefined) continue
     const attribute = meta.root.inheritanceType === 'sti' ? findDiscriminator(meta, draft) : undefined
     draft.hierarchy = { ...draft.hierarchy, attribute: attribute?.name }
-    const attributes = own.get(draft)!.map(each => (each.name === attribute?.name ? attribute : each))
-    draft.attributes = Object.freeze([...attributes, ...added(draft, attributes, own)])
+    const attributes = attributesByResource.get(draft)!.map(each => (each.name === attribute?.name ? attribute : each))
+    draft.attributes = Object.freeze([...attributes, ...attributesBelow(draft, attributes, attributesByResource)])
     draft.byName = indexAttributes(draft.attributes)
   }
 }
 
-/** The discriminator as an attribute. A body may leave it out where the resource determines the class. */
+/** Optional in bodies where the resource determines the class. */
 function findDiscriminator(meta: EntityMetadata, draft: Resource): Attribute | undefined {
   const attribute = draft.attributes.find(({ property }) => property === meta.root.discriminatorColumn)
   if (attribute?.kind !== 'scalar') return undefined
@@ -166,13 +163,17 @@ function findDiscriminator(meta: EntityMetadata, draft: Resource): Attribute | u
   return Object.freeze({ ...attribute, required: needed, needed, type: Object.freeze({ ...attribute.type, items }) })
 }
 
-function added(draft: Resource, attributes: readonly Attribute[], own: ReadonlyMap<Resource, readonly Attribute[]>): Attribute[] {
+function attributesBelow(
+  draft: Resource,
+  attributes: readonly Attribute[],
+  attributesByResource: ReadonlyMap<Resource, readonly Attribute[]>,
+): Attribute[] {
   const result: { attribute: Attribute; of: Set<string> }[] = []
   const { source } = draft
   for (const [value, member] of draft.hierarchy!.byValue) {
-    // Attributes that are not shown to everyone are not shown here.
+    // Restricted attributes must not appear through another resource.
     if (member === draft || !member.served || member.rules.access.get !== true || member.rules.access.list !== true) continue
-    for (const attribute of own.get(member)!) {
+    for (const attribute of attributesByResource.get(member)!) {
       if (attributes.some(({ property }) => property === attribute.property)) continue
       if (source.kind === 'joined' && !hasColumns(attribute, member, source)) continue
       const same = result.find(other => isSame(other.attribute, attribute))
@@ -180,7 +181,9 @@ function added(draft: Resource, attributes: readonly Attribute[], own: ReadonlyM
       else same.of.add(value)
     }
   }
-  const all = [...draft.hierarchy!.byValue].flatMap(([value, member]) => own.get(member)!.map(attribute => ({ value, attribute })))
+  const all = [...draft.hierarchy!.byValue].flatMap(([value, member]) =>
+    attributesByResource.get(member)!.map(attribute => ({ value, attribute })),
+  )
   return result.map(({ attribute, of }) => {
     const byClass = isDecidedByClass(
       attribute,
@@ -192,14 +195,14 @@ function added(draft: Resource, attributes: readonly Attribute[], own: ReadonlyM
 }
 
 /**
- * Whether a row of another class may have something in its place. The columns that no other class has are NULL there.
+ * Whether rows of other classes may have a value in the same place. Columns of one class alone are NULL elsewhere.
  *
- * @param called how many attributes have its name
- * @param others the attributes of the classes that do not have it
+ * @param namesakes number of attributes with the same name
+ * @param others attributes of classes without this attribute
  */
-function isDecidedByClass(attribute: Attribute, called: number, others: readonly Attribute[]): boolean {
+function isDecidedByClass(attribute: Attribute, namesakes: number, others: readonly Attribute[]): boolean {
   const columns = tableColumns(attribute)
-  return called > 1 || columns.length === 0 || others.some(other => tableColumns(other).some(column => columns.includes(column)))
+  return namesakes > 1 || columns.length === 0 || others.some(other => tableColumns(other).some(column => columns.includes(column)))
 }
 
 function isSame(a: Attribute, b: Attribute): boolean {
@@ -214,7 +217,6 @@ function isSame(a: Attribute, b: Attribute): boolean {
   )
 }
 
-/** How a list is linked, or a to-one that has no columns of its own. */
 function formatLinks(attribute: Attribute): string {
   if (attribute.kind === 'toMany') return JSON.stringify([attribute.via, attribute.where])
   return attribute.kind === 'toOne' && !attribute.owner ? attribute.columns.join() : ''
@@ -227,9 +229,9 @@ function formatType(attribute: Attribute): string {
     .join()
 }
 
-/** Whether the columns of a descendant's attribute are in the query: a column whose name is taken by another class is not. */
+/** Whether the query has the columns. A column name taken by another class is left out. */
 function hasColumns(attribute: Attribute, member: Resource, source: TableSource & { kind: 'joined' }): boolean {
   const tables = member.source.kind === 'joined' ? member.source.tables.map(({ table }) => table) : []
-  const there = source.optional.filter(({ table }) => tables.includes(table)).flatMap(({ columns }) => columns)
-  return tableColumns(attribute).every(column => there.includes(column))
+  const queriedColumns = source.optional.filter(({ table }) => tables.includes(table)).flatMap(({ columns }) => columns)
+  return tableColumns(attribute).every(column => queriedColumns.includes(column))
 }

@@ -1,7 +1,6 @@
 /**
- * Read marks: the links between records and the user who asks that the option `marks` gives paths of their own. Takes the attributes of a
- * resource and the option; gives the lists by the names of the marks, and an attribute that says whether the caller has set one. Refuses
- * with TypeError what is no such list.
+ * Read marks: reads the option `marks`, which gives paths to links between records and the calling user. Refuses with TypeError what is no
+ * many-to-many list of users.
  */
 import { isObject } from '../../foundation/base/json.ts'
 import { checkNames, formatHint, findNearest } from '../../foundation/base/suggest.ts'
@@ -12,14 +11,13 @@ import type { Attribute, ResourceMark, Resource, ScalarAttribute, ToManyAttribut
 import type { MarkOption, UntypedConfig } from '../resource-config.ts'
 import { isResourceName } from '../resource-names.ts'
 
-/** What is read of the marks of a resource. */
 interface ReadMarks {
   readonly marks: ReadonlyMap<string, ResourceMark>
-  /** Those that say whether the caller has set a mark. */
+  /** Attributes that tell whether the caller set a mark. */
   readonly shown: readonly ScalarAttribute[]
 }
 
-/** @param users the entity that logs in; undefined without one */
+/** @param users the entity that logs in */
 export function readMarks(resource: Resource, { marks = {} }: UntypedConfig, users: object | undefined): ReadMarks {
   const where = `resource(${resource.className}): marks`
   const read = new Map<string, ResourceMark>()
@@ -63,7 +61,7 @@ function findList({ attributes }: Resource, property: string, where: string, use
   )
 }
 
-/** The alias of the table of links: none of the engine's own. */
+/** No alias of the engine. */
 const LINKS = 'mark'
 
 function showMark(name: string, { via, target }: ToManyAttribute, { key }: Resource): ScalarAttribute {

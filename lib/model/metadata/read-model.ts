@@ -1,6 +1,6 @@
 /**
- * Read model: the only reader of MikroORM's metadata. Takes a discovered MikroORM instance, gives the frozen Model.
- * Refuses, when the engine is created, whatever cannot be served: by entity, property and reason.
+ * Read model: the only reader of MikroORM's metadata. Refuses, when the engine is created, whatever cannot be served: by entity, property
+ * and reason.
  */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../../foundation/base/article.ts'
@@ -33,10 +33,8 @@ import type { SharedScope } from '../shared-scope.ts'
 import type { ResourceConfig, ResourceDefinition } from '../resource-config.ts'
 
 /**
- * The model of one version.
- *
- * @throws Error when an entity or a property cannot be served, or when two resources would have one name; TypeError, RangeError when a
- * definition is not of its form.
+ * @throws Error when an entity or property cannot be served, or two resources share a name; TypeError, RangeError for a malformed
+ * definition
  */
 export function readModel(
   orm: MikroORM,
@@ -83,7 +81,6 @@ export function readModel(
   return freezeModel([...drafts.values()])
 }
 
-/** Creates the resource of an entity, without its attributes and rules. */
 function createDraft(meta: EntityMetadata, names: DefaultNames, orm: MikroORM): Omit<Mutable<Resource>, 'served' | 'rules'> {
   return {
     entity: meta.class,
@@ -117,7 +114,7 @@ function readOnce<T>(read: () => T): () => T {
   return () => (known ??= { value: read() }).value
 }
 
-/** A foreign key that shares a column with what cannot be NULL cannot be set to NULL by the database when the linked record goes. */
+/** When the linked record goes, the database cannot set a foreign key to NULL if a required attribute shares the column. */
 function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribute {
   if (attribute.kind !== 'toOne' || !attribute.owner || attribute.onDelete !== 'unlink') return attribute
   const columns = [...attribute.columns, ...(attribute.beside ?? []).map(({ column }) => column)]
@@ -125,7 +122,7 @@ function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribu
   return isShared ? Object.freeze({ ...attribute, onDelete: 'refuse' }) : attribute
 }
 
-/** Adds what the entity of a pivot table says: its schema, and, where the application wrote it, that rows may link nothing. */
+/** Adds the pivot's schema, and whether an application's own pivot rows may link nothing. */
 function withPivot(attribute: Attribute, meta: EntityMetadata, orm: MikroORM): Attribute {
   if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot') return attribute
   const { via } = attribute
@@ -147,13 +144,13 @@ function isReadOnly(meta: EntityMetadata): boolean {
   return isQuery(meta) || meta.view === true || meta.readonly === true || isUnloadable(meta)
 }
 
-/** The entities in the order in which they were given; those that were only found through others come last. */
+/** Entities found only through others come last. */
 function inGivenOrder(orm: MikroORM): EntityMetadata[] {
-  // MikroORM forgets abstract classes once those that extend them have their properties.
+  // MikroORM forgets abstract classes once the extending classes have their properties.
   const given = (orm.config.get('entities') as unknown[]).flatMap(entity =>
     typeof entity === 'string' ? [] : [orm.getMetadata().find(entity as EntityName)?.class],
   )
-  // Of an entity that is given twice, the first place counts.
+  // For an entity given twice, the first place counts.
   const ranks = new Map(given.map((entity, index) => [entity, index] as const).toReversed())
   const rank = (meta: EntityMetadata): number => ranks.get(meta.class) ?? given.length
   return [...orm.getMetadata()].toSorted((a, b) => rank(a) - rank(b))
@@ -185,23 +182,22 @@ function freezeModel(all: readonly Resource[]): Model {
 }
 
 function listFlags(attribute: Attribute): string[] {
-  const own = attribute.flag === undefined ? [] : [attribute.flag]
-  return attribute.kind === 'embedded' ? [...own, ...attribute.attributes.flatMap(listFlags)] : own
+  const flags = attribute.flag === undefined ? [] : [attribute.flag]
+  return attribute.kind === 'embedded' ? [...flags, ...attribute.attributes.flatMap(listFlags)] : flags
 }
 
-/** What a model depends on, beside entities and definitions. */
 interface ModelSurroundings {
   readonly secret: Secret | undefined
-  /** The names that requests have added to open resources. */
+  /** Names requests added to open resources. */
   readonly learned?: LearnedNames
-  /** The filters that the application has added to the entity manager. */
+  /** Filters the application added to the entity manager. */
   readonly filters: NamedFilters
   readonly shared: SharedScope
-  /** Whether the database is a file, which other programs may write. */
+  /** Whether other programs may write the database. */
   readonly isOfFile: boolean
 }
 
-/** A property that is never shown, whatever the configuration: the password hashes of the users. */
+/** Never shown, whatever the configuration: the users' password hashes. */
 export interface Secret {
   readonly entity: object
   readonly property: string
@@ -217,7 +213,7 @@ function withSecret(
   return { ...config, attributes: { ...attributes, [secret.property]: { ...attributes[secret.property], private: true } } }
 }
 
-/** The definition of each entity in this version; an entity whose definitions are all for other versions is not served. */
+/** An entity with definitions only for other versions is not served. */
 function findConfigs(
   orm: MikroORM,
   version: string,
@@ -236,7 +232,7 @@ function findConfigs(
   return configs
 }
 
-/** Hides a relation to a resource that is not served, or never shown. */
+/** Hides relations to resources not served or never shown. */
 function hideUnserved(draft: Mutable<Resource>): void {
   if (draft.attributes.every(isShown)) return
   draft.attributes = Object.freeze(draft.attributes.map(hidden))
@@ -264,12 +260,12 @@ function hidden(attribute: Attribute): Attribute {
   })
 }
 
-/** A pivot table that MikroORM made up for a many-to-many relation; one the application wrote is an entity like any other. */
+/** Whether MikroORM made the pivot table. An application's pivot is an ordinary entity. */
 export function isGeneratedPivot(meta: EntityMetadata): boolean {
-  const own = meta.relations.filter(prop => prop.persist !== false)
-  const isMade = own.length > 0 && own.every(prop => /_(owner|inverse)$/.test(prop.name))
-  // One that several entities share has one link, and for the other side a plain column with links that are not stored.
-  return meta.pivotTable === true && isMade && (own.length === 2 || meta.relations.length > own.length)
+  const storedLinks = meta.relations.filter(prop => prop.persist !== false)
+  const isMade = storedLinks.length > 0 && storedLinks.every(prop => /_(owner|inverse)$/.test(prop.name))
+  // A pivot shared by several entities has one stored link, a plain column for the other side, and unstored links.
+  return meta.pivotTable === true && isMade && (storedLinks.length === 2 || meta.relations.length > storedLinks.length)
 }
 
 function resourceNames(meta: EntityMetadata, config: ResourceConfig<Record<string, unknown>>): DefaultNames {
@@ -277,7 +273,7 @@ function resourceNames(meta: EntityMetadata, config: ResourceConfig<Record<strin
     config.name === undefined && config.singular === undefined ? undefined : { plural: config.name, singular: config.singular }
   const standard = defaultNames(meta.className)
   const plural = renamed?.plural ?? standard.plural
-  // A record whose singular is a key of the answers is shown under the plural.
+  // If the singular is a key of the answers, the plural names a record.
   const ownSingular = ENVELOPE_KEYS.has(standard.singular) ? standard.plural : standard.singular
   const singular = renamed?.singular ?? (renamed?.plural === undefined ? ownSingular : renamed.plural)
   for (const name of [plural, singular]) {
@@ -299,13 +295,13 @@ function refuseUnsupported(meta: EntityMetadata): void {
   }
 }
 
-/** Names a property, one inside an embedded object by its path. */
+/** Gives an inner property's path. */
 function placeOf({ name, embedded }: EntityMetadata['props'][number], meta: EntityMetadata): string {
   const holder = embedded && meta.properties[embedded[0]]
   return holder === undefined ? name : `${placeOf(holder, meta)}.${embedded![1]}`
 }
 
-/** The columns that records come by: those of the key; in a table without one, that of the order in which rows were inserted. */
+/** By key, or without a key, by order of insertion. */
 function findOrder(key: readonly KeyPart[], meta: EntityMetadata): string[] {
   return key.length > 0 ? key.map(part => part.column) : meta.props.filter(ordersRecords).flatMap(prop => prop.fieldNames)
 }
@@ -319,7 +315,7 @@ function keyParts(meta: EntityMetadata): KeyPart[] {
     if (prop.kind === 'scalar') {
       const type = scalarType(prop)!
       if (!KEY_KINDS.has(type.kind)) throw unsupported(meta, prop.name, `${withArticle(type.kind)} cannot be a key`)
-      // Keys are bound as they are stored: records would not be found.
+      // Keys are bound as stored: records would not be found.
       if ((type.codec?.compareSql?.('?') ?? '?') !== '?')
         throw unsupported(
           meta,
@@ -332,7 +328,7 @@ function keyParts(meta: EntityMetadata): KeyPart[] {
   })
 }
 
-/** Fills a draft with its attributes, once every draft has its key. */
+/** Needs the keys of all drafts. */
 function fill(
   meta: EntityMetadata,
   draft: Mutable<Resource>,
@@ -367,7 +363,7 @@ function fill(
   draft.shownKey = readShownKey(config.key, draft)
 }
 
-/** Whether a class of a hierarchy holds a property for classes below it, or, in several tables, for the name of the class of a row. */
+/** Whether the property belongs to a class below, or, with several tables, names a row's class. */
 function isOfDescendant(meta: EntityMetadata, prop: EntityMetadata['props'][number]): boolean {
   const hasAll = meta.root.inheritanceType === 'sti' && (meta.root === meta || meta.discriminatorValue === undefined)
   return (hasAll && prop.inherited === true) || prop.name === (meta.root as { tptDiscriminatorColumn?: string }).tptDiscriminatorColumn

@@ -1,4 +1,4 @@
-/** Reads a relation to one of several entities (MikroORM's polymorphic to-one) as one to-one attribute for each of them. */
+/** Reads a MikroORM polymorphic to-one as a to-one for each entity. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { PolymorphicTarget, Resource, ScalarAttribute, ToOneOfAttribute } from '../model.ts'
 import { cascadesRemove, findDiscriminator, hasRelatedKey, isOwning } from './foreign-key.ts'
@@ -6,7 +6,6 @@ import { publicName } from './property-type.ts'
 import { readCommon, type PropertyContext, type ResourcesByClass } from './read-common.ts'
 import { unsupported } from './unsupported.ts'
 
-/** Reads a polymorphic relation: the branches are its to-ones. */
 export function readPolymorphicToOne(context: PropertyContext, resources: ResourcesByClass): ToOneOfAttribute {
   const { meta, prop } = context
   const targets = prop.polymorphTargets!.map(of => ({ of, target: findBranchTarget(meta, prop, of, resources) }))
@@ -47,7 +46,7 @@ export function readPolymorphicToOne(context: PropertyContext, resources: Resour
   } satisfies ToOneOfAttribute)
 }
 
-/** Returns the resource of one of the targets; rejects one that MikroORM could write, but not load. */
+/** Rejects a target that MikroORM could write, but not load. */
 function findBranchTarget(meta: EntityMetadata, prop: EntityProperty, of: EntityMetadata, resources: ResourcesByClass): Resource {
   const target = resources.get(of.class)
   if (target === undefined) throw unsupported(meta, prop.name, `its target ${of.className} is not served`)
@@ -60,7 +59,7 @@ function findBranchTarget(meta: EntityMetadata, prop: EntityProperty, of: Entity
   return target
 }
 
-/** Returns the name of the attribute that shows the resource of a linked record: one that no target has for another attribute. */
+/** Finds a name free in every target. */
 function findTypeName(meta: EntityMetadata, prop: EntityProperty): string {
   const taken = new Set(prop.polymorphTargets!.flatMap(({ props }) => props.map(publicName)))
   const name = ['type', 'resource'].find(each => !taken.has(each))
@@ -70,7 +69,7 @@ function findTypeName(meta: EntityMetadata, prop: EntityProperty): string {
   throw unsupported(meta, prop.name, why)
 }
 
-/** Returns the attribute of a linked record that shows its resource. */
+/** Shows the linked resource's name. */
 function readTypeAttribute(common: ReturnType<typeof readCommon>, target: Resource, items: readonly string[]): ScalarAttribute {
   return Object.freeze({
     kind: 'scalar',

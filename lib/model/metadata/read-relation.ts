@@ -1,4 +1,4 @@
-/** Reads a relation to a record or to a list of records of one entity, and rejects those that MikroORM cannot write. */
+/** Reads a relation to one entity, rejecting relations MikroORM cannot write. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { Resource, ToManyAttribute, ToOneAttribute } from '../model.ts'
 import { DescribedType } from './described-type.ts'
@@ -8,7 +8,6 @@ import { isHiddenInverse, isMixedList, readCommon, type PropertyContext, type Re
 import { compileFormula } from './sql-formula.ts'
 import { unsupported } from './unsupported.ts'
 
-/** Reads a relation to one resource: by a foreign key, by the other side's foreign key, by a formula, or as a list. */
 export function readRelation(context: PropertyContext, resources: ResourcesByClass): ToOneAttribute | ToManyAttribute {
   const { meta, prop } = context
   const target = findTarget(meta, prop, resources)
@@ -20,9 +19,9 @@ function readToOne(context: PropertyContext, target: Resource): ToOneAttribute {
   const { meta, prop } = context
   const common = readCommon(context)
   const owner = prop.kind === 'm:1' || prop.owner
-  // Linking a row of a view from its other side would write to the view.
+  // Linking a view's row from its other side would write to the view.
   const readOnly = common.readOnly || (!owner && (target.readOnly || isUnstored(prop)))
-  // The other side may be empty, unless it is declared not to be: MikroORM asks for it then.
+  // The other side may be empty, unless declared not to be: MikroORM then requires a value.
   const required = common.required && !readOnly
   const mapped = owner ? undefined : (prop.targetMeta!.properties[prop.mappedBy] as EntityProperty)
   const [holder, link] = mapped === undefined ? [meta, prop] : [prop.targetMeta!, mapped]
@@ -70,15 +69,12 @@ function readToMany(context: PropertyContext, target: Resource): ToManyAttribute
   } satisfies ToManyAttribute)
 }
 
-/** Whether nothing is stored of a relation from its other side: MikroORM leaves a to-one with `persist: false` out of what it writes. */
+/** MikroORM does not write a to-one with `persist: false`, so neither does the inverse side. */
 function isUnstored({ targetMeta, mappedBy }: EntityProperty): boolean {
   return targetMeta!.properties[mappedBy]?.persist === false
 }
 
-/**
- * Reads a to-one whose key an SQL expression gives: a formula, or the newest of a list (`through`). It has no foreign key, and is
- * read-only.
- */
+/** Reads a to-one by SQL, read-only: a formula, or the newest of a list (`through`). */
 function readFormulaLink(context: PropertyContext, target: Resource): ToOneAttribute {
   const { meta, prop } = context
   if (target.key.length !== 1) throw unsupported(meta, prop.name, 'a relation by a formula must be to an entity whose key is one column')
@@ -104,7 +100,7 @@ function readFormulaLink(context: PropertyContext, target: Resource): ToOneAttri
   } satisfies ToOneAttribute)
 }
 
-/** Returns the target of a relation; rejects one that MikroORM cannot write a link to. */
+/** Rejects a target MikroORM cannot link. */
 export function findTarget(meta: EntityMetadata, prop: EntityProperty, resources: ResourcesByClass): Resource {
   const target = resources.get(prop.targetMeta!.class)
   if (target === undefined) throw unsupported(meta, prop.name, 'its target is not served')
@@ -124,13 +120,12 @@ export function findTarget(meta: EntityMetadata, prop: EntityProperty, resources
   return target
 }
 
-/** Returns the name of the attribute at the other side, if there is one that is served. */
+/** Undefined: not served. */
 function findOtherSide(prop: EntityProperty, other: string | undefined): string | undefined {
   const property = other === undefined ? undefined : prop.targetMeta!.properties[other]
   return property === undefined || isHiddenInverse(property) || isMixedList(property) ? undefined : publicName(property)
 }
 
-/** Reads the foreign key by which a list is linked from its other side. */
 function readForeign(meta: EntityMetadata, prop: EntityProperty): ToManyAttribute['via'] {
   const mapped = prop.targetMeta!.properties[prop.mappedBy] as EntityProperty
   const holder = prop.targetMeta!
@@ -143,17 +138,17 @@ function readForeign(meta: EntityMetadata, prop: EntityProperty): ToManyAttribut
   }
 }
 
-/** Reads the pivot table of a many-to-many list; rejects one that MikroORM cannot read or write. */
+/** Rejects a pivot table MikroORM cannot read or write. */
 function readPivot(meta: EntityMetadata, prop: EntityProperty): ToManyAttribute['via'] {
   const pivot = prop.pivotTable
   const inherited = meta.tptParent?.properties[prop.name]
   if (inherited !== undefined && inherited.pivotTable !== pivot) {
-    const way = `name one for all by pivotTable('${inherited.pivotTable}')`
-    const why = `MikroORM gives each class that inherits it a pivot table of its own; ${way}`
+    const remedy = `name one for all by pivotTable('${inherited.pivotTable}')`
+    const why = `MikroORM gives each class that inherits it a pivot table of its own; ${remedy}`
     throw unsupported(meta, prop.name, why)
   }
-  const [own, target] = [meta, prop.targetMeta!].map(side => side.getPrimaryProps().flatMap(key => key.fieldNames))
-  if (prop.joinColumns.length !== own!.length || prop.inverseJoinColumns.length !== target!.length) {
+  const [ownerKey, targetKey] = [meta, prop.targetMeta!].map(side => side.getPrimaryProps().flatMap(key => key.fieldNames))
+  if (prop.joinColumns.length !== ownerKey!.length || prop.inverseJoinColumns.length !== targetKey!.length) {
     throw unsupported(meta, prop.name, 'its pivot table does not hold both primary keys')
   }
   if (meta.getPrimaryProps().some(({ kind, runtimeType }) => kind === 'scalar' && runtimeType === 'Date')) {
@@ -171,7 +166,7 @@ function readPivot(meta: EntityMetadata, prop: EntityProperty): ToManyAttribute[
     targetColumns: Object.freeze([...prop.inverseJoinColumns]),
     orderColumn: prop.fixedOrder === true ? prop.fixedOrderColumn : undefined,
     mayBeEmpty: prop.targetMeta!.props.some(({ customType }) => customType instanceof DescribedType),
-    // MikroORM gives a class that inherits such a list the value of the class that declares it.
+    // MikroORM uses the declaring class's value in inheriting classes.
     discriminator:
       prop.polymorphic === true
         ? Object.freeze({ column: prop.discriminatorColumn as string, value: String(prop.discriminatorValue) })
@@ -184,7 +179,7 @@ function isEmptyWhere(where: unknown): boolean {
   return where === undefined || where === null || (typeof where === 'object' && Reflect.ownKeys(where).length === 0)
 }
 
-/** Returns the order of a list: the relation's own, else the target entity's. Nested objects become dotted paths. */
+/** The relation's own order, else the target's, with dotted paths. */
 function readOrderBy(prop: EntityProperty): { path: string; descending: boolean }[] {
   const declared: unknown = prop.orderBy ?? prop.targetMeta?.orderBy
   const list: unknown[] = declared === undefined ? [] : Array.isArray(declared) ? (declared as unknown[]) : [declared]

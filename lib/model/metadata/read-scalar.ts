@@ -1,4 +1,4 @@
-/** Read scalar: reads a scalar property: its type, the source of its value, and the code of the entity that shows it. */
+/** Read scalar: the type, source and rendering of a scalar property. */
 import { isRaw, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { Renderer, ScalarAttribute, Source } from '../model.ts'
 import { getterRender, serializerRender } from './getters.ts'
@@ -6,7 +6,6 @@ import { isGetter, scalarType } from './property-type.ts'
 import { isRequiredInside, readCommon, type PropertyContext } from './read-common.ts'
 import { compileFormula } from './sql-formula.ts'
 
-/** Reads a scalar property, in a table or inside an embedded object. */
 export function readScalarAttribute(context: PropertyContext): ScalarAttribute {
   const { meta, prop, declared, document } = context
   if (isGetter(prop)) return readGetter(context, getterRender(meta, prop))
@@ -23,12 +22,12 @@ export function readScalarAttribute(context: PropertyContext): ScalarAttribute {
     primary: prop.primary === true,
     version: prop.version === true,
     ...(prop.lazy === true ? { lazy: true } : {}),
-    // Like any value that is not the stored one, it cannot be filtered or sorted by unless that is asked for.
+    // Rendered values are filtered and sorted only on request.
     ...(prop.serializer === undefined ? {} : { render: serializerRender(meta, prop, type), filterable: false, sortable: false }),
   }
 }
 
-/** Reads a value that the code of the entity computes from the plain values of a record. */
+/** For a value the entity's code computes from a record's plain values. */
 export function readGetter(context: PropertyContext, render: Renderer): ScalarAttribute {
   return {
     kind: 'scalar',
@@ -46,7 +45,7 @@ export function readGetter(context: PropertyContext, render: Renderer): ScalarAt
   }
 }
 
-/** Reads an embedded object that has no columns: its value goes to the code of the model. */
+/** For an embedded object without columns, given to the model's code. */
 export function readUnstored(context: PropertyContext): ScalarAttribute {
   const type = Object.freeze({ kind: 'json' } as const)
   return Object.freeze({
@@ -71,16 +70,13 @@ function readSource({ meta, prop, document }: PropertyContext): Source {
   }
 }
 
-/**
- * Whether the constructor of the class gives the property a value (`createdAt = new Date()`). MikroORM takes only constant ones for
- * defaults.
- */
+/** Whether the constructor sets the property (`createdAt = new Date()`). MikroORM reads only constant values as defaults. */
 export function isInitialised(meta: EntityMetadata, prop: EntityProperty): boolean {
   try {
     const entity = new (meta.class as new () => Record<string, unknown>)()
     return (entity[prop.name] ?? undefined) !== undefined
   } catch {
-    // The constructor needs arguments.
+    // Needs arguments.
     return false
   }
 }

@@ -1,21 +1,20 @@
 /**
- * Reads how an embedded object, or a list of them, is stored as JSON: by which keys, in which order, and with which conversions MikroORM
- * does so. Gives nothing where code of the application makes such objects or looks at them, and for links and objects of several classes.
+ * Reads how MikroORM stores embedded objects as JSON: keys, order, conversions. Leaves out links, objects of several classes, and objects
+ * that code of the application makes or looks at.
  */
 import { JsonType, isRaw, type EntityMetadata, type EntityProperty, type Platform } from '@mikro-orm/core'
 import type { ToDocument } from '../stored-table.ts'
 
-/** What is stored of one property inside. */
 interface DocumentPart {
   readonly property: string
   readonly key: string
-  /** The value of a new object that is given none. */
+  /** For a new object without a value. */
   readonly default: unknown
   readonly store: ToDocument
 }
 
 /**
- * Returns what makes the JSON of an embedded property; undefined where the unit of work does.
+ * Undefined: the unit of work makes the JSON.
  *
  * @param isPlain whether no code of the application makes, or looks at, objects of a class
  */
@@ -31,7 +30,7 @@ export function readDocument(prop: EntityProperty, platform: Platform, isPlain: 
     const fixed: unknown = declared.default === null || isRaw(declared.default) ? undefined : declared.default
     parts.push({ property, key: child.fieldNames?.[0] ?? property, default: fixed, store })
   }
-  // MikroORM renames keys where they stand, and puts objects behind them.
+  // MikroORM renames keys in place, and puts objects last.
   const isObject = ({ property }: DocumentPart): boolean => prop.embeddedProps[property]!.kind === 'embedded'
   const ordered = [...parts.filter(part => !isObject(part)), ...parts.filter(isObject)]
   const store: ToDocument = (value, current) =>
@@ -42,12 +41,12 @@ export function readDocument(prop: EntityProperty, platform: Platform, isPlain: 
 
 type JsonLike = Readonly<Record<string, unknown>>
 
-/** Returns an object as it is stored, with what the current one has and the value does not give. */
+/** Keeps the current object's members the value leaves out. */
 function storeObject(parts: readonly DocumentPart[], value: JsonLike, current: JsonLike | null): JsonLike {
   const stored: Record<string, unknown> = {}
   for (const { property, key, default: fixed, store } of parts) {
-    const given = value[property] === undefined && current === null ? fixed : value[property]
-    if (given !== undefined) stored[key] = store(given, current?.[key] ?? null)
+    const valueToStore = value[property] === undefined && current === null ? fixed : value[property]
+    if (valueToStore !== undefined) stored[key] = store(valueToStore, current?.[key] ?? null)
     else if (current?.[key] !== undefined) stored[key] = current[key]
   }
   return stored
@@ -66,7 +65,7 @@ function isStoredInside({ kind, persist, formula, generated, onCreate, onUpdate,
   )
 }
 
-/** Returns the conversion of a plain value; undefined for a type that is more than a conversion. */
+/** Undefined: the type does more than convert. */
 function storeScalar({ customType: type }: EntityProperty, platform: Platform): ToDocument | undefined {
   if (type === undefined || type instanceof JsonType) return value => value
   return value => type.convertToDatabaseValue(value, platform, { mode: 'serialization' }) as unknown

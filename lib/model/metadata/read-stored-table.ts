@@ -1,7 +1,6 @@
 /**
- * Reads how the records of an entity are stored, for statements that write them without MikroORM's unit of work. Whatever of an entity such
- * statements cannot say is left out, and the unit of work writes it: code of the application that looks at entities, classes in several
- * tables, values that SQL converts.
+ * Reads how records are stored, for statements without MikroORM's unit of work. Leaves to the unit of work: code of the application that
+ * looks at entities, classes in several tables, values that SQL converts.
  */
 import { BigIntType, Cascade, Collection, DecimalType, JsonType, UuidType, isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MikroORM, Platform, Type } from '@mikro-orm/core'
@@ -14,10 +13,10 @@ import { findTableName } from './table-of.ts'
 
 const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE_ORPHAN_REMOVAL])
 
-/** Kinds of keys whose values have one stored form. */
+/** Keys with one stored form for each value. */
 const KEY_KINDS: ReadonlySet<string> = new Set(['integer', 'bigint', 'text', 'uuid'])
 
-/** Reads the table of an entity; undefined where the unit of work writes all of it. */
+/** Undefined: the unit of work writes everything. */
 export function readStoredTable(meta: EntityMetadata, orm: MikroORM): StoredTable | undefined {
   const keys = listKeyParts(meta)
   if (keys === undefined || !isOneTable(meta) || looksAtEntities(meta)) return undefined
@@ -38,7 +37,7 @@ export function readStoredTable(meta: EntityMetadata, orm: MikroORM): StoredTabl
     Object.freeze({ column, type: scalarType(prop), toColumn: findConversion(prop, platform) }),
   )
   const counter = keys.findIndex(({ prop }) => prop.autoincrement === true && meta.props.includes(prop))
-  const left = meta.props.filter(prop => isStored(prop) && !properties.has(prop.name) && !isWithin(prop, inside))
+  const unplanned = meta.props.filter(prop => isStored(prop) && !properties.has(prop.name) && !isWithin(prop, inside))
   const made = probe(meta)
   return Object.freeze({
     table: findTableName(meta),
@@ -48,9 +47,9 @@ export function readStoredTable(meta: EntityMetadata, orm: MikroORM): StoredTabl
     discriminator,
     properties,
     inside,
-    inserts: canInsert(meta, left, orm) && made !== undefined && isPlainMade(made, properties, meta),
-    // MikroORM takes a NULL that a type makes something of for a change, whatever else changes.
-    updates: canUpdate(meta, left) && ![...properties.values()].some(property => property.convertsNull),
+    inserts: canInsert(meta, unplanned, orm) && made !== undefined && isPlainMade(made, properties, meta),
+    // For MikroORM, a NULL that a type converts is a change in every update.
+    updates: canUpdate(meta, unplanned) && ![...properties.values()].some(property => property.convertsNull),
     deletes: !meta.relations.some(({ orphanRemoval, cascade }) => orphanRemoval === true || cascade?.some(kind => REMOVING.has(kind))),
     refusesTaken: meta.uniques.every(isWholeUnique),
     keepsUnique: !hasConstructor(meta) && meta.props.every(callsNothing) && meta.uniques.every(isWholeUnique),
@@ -65,37 +64,34 @@ export function readStoredTable(meta: EntityMetadata, orm: MikroORM): StoredTabl
   })
 }
 
-/** A part of a key: a plain property, of the entity or of one that it links by its key, and the column that holds it. */
+/** A plain property of the entity, or of an entity linked by the key. */
 interface StoredKeyPart {
   readonly prop: EntityProperty
   readonly column: string
 }
 
-/** Lists the parts of the key of an entity, in their order; undefined where one is not a plain value. */
+/** In key order. Undefined: a part is no plain value. */
 function listKeyParts(meta: EntityMetadata): StoredKeyPart[] | undefined {
   const parts: StoredKeyPart[] = []
   for (const prop of meta.getPrimaryProps()) {
-    const own = prop.kind === 'scalar' ? [{ prop, column: prop.fieldNames[0]! }] : listLinkParts(meta, prop)
-    if (own === undefined || !own.every(part => isPlainKey(part.prop))) return undefined
-    parts.push(...own)
+    const propParts = prop.kind === 'scalar' ? [{ prop, column: prop.fieldNames[0]! }] : listLinkParts(meta, prop)
+    if (propParts === undefined || !propParts.every(part => isPlainKey(part.prop))) return undefined
+    parts.push(...propParts)
   }
   // MikroORM loads no record by such a key.
   return parts.length === 0 || hasRelatedKey(meta) ? undefined : parts
 }
 
-/** Lists the parts of the foreign key of a link. */
 function listLinkParts(meta: EntityMetadata, prop: EntityProperty): StoredKeyPart[] | undefined {
   const isOdd = prop.polymorphic === true || prop.targetKey !== undefined || prop.onCreate !== undefined || !isOwning(prop)
   const parts = isOdd ? undefined : listKeyParts(prop.targetMeta!)
-  // A foreign key may refer to more columns than those of the key.
+  // A foreign key may have columns beyond the key.
   if (parts?.length !== prop.joinColumns.length) return undefined
   const columns = readForeignColumns(meta, prop)
   return parts.map((part, index) => ({ prop: part.prop, column: columns[index]! }))
 }
 
-/**
- * Whether a record of the entity is one row of one table: of its own, or of one of several classes none of which inherits from this one.
- */
+/** Whether each record is one row of one table, which other classes may share unless they inherit from this one. */
 export function isOneTable(meta: EntityMetadata): boolean {
   const inheritance = meta.root.inheritanceType
   return (
@@ -110,17 +106,17 @@ export function isOneTable(meta: EntityMetadata): boolean {
   )
 }
 
-/** Whether no other class inherits from the entity, which shares its table with others. */
-function isLeaf({ class: own, root, abstract, discriminatorValue }: EntityMetadata): boolean {
+/** Whether no class inherits from this one. */
+function isLeaf({ class: entity, root, abstract, discriminatorValue }: EntityMetadata): boolean {
   const classes = Object.values(root.discriminatorMap as Record<string, unknown>) as (new () => object)[]
   return (
     !abstract &&
     discriminatorValue !== undefined &&
-    !classes.some(other => other !== (own as unknown) && other.prototype instanceof (own as new () => object))
+    !classes.some(other => other !== (entity as unknown) && other.prototype instanceof (entity as new () => object))
   )
 }
 
-/** Returns the column that says of which class a row is; undefined where there is none, null where it cannot be read. */
+/** Undefined: no class column. Null: unreadable. */
 function readDiscriminator(
   { root, discriminatorValue }: EntityMetadata,
   properties: ReadonlyMap<string, StoredProperty>,
@@ -130,7 +126,7 @@ function readDiscriminator(
   return column === undefined || others.length > 0 ? null : Object.freeze({ column, value: discriminatorValue })
 }
 
-/** Whether code of the application looks at entities while they are written: hooks, accessors, functions that take the entity. */
+/** Whether hooks, accessors or functions see entities during a write. */
 function looksAtEntities(meta: EntityMetadata): boolean {
   return (
     Object.values(meta.hooks).some(list => list.length > 0) ||
@@ -143,7 +139,6 @@ function looksAtEntities(meta: EntityMetadata): boolean {
   )
 }
 
-/** Whether a part of a key is a plain value. */
 export function isPlainKey(key: EntityProperty): boolean {
   if (key.kind !== 'scalar' || key.runtimeType === 'Date') return false
   const { customType } = key
@@ -151,27 +146,23 @@ export function isPlainKey(key: EntityProperty): boolean {
     customType === undefined ||
     customType instanceof BigIntType ||
     customType instanceof UuidType ||
-    // A column of a file, which holds the key as it is.
+    // A file's column holds the key unconverted.
     customType instanceof DescribedType
   return isKnown && KEY_KINDS.has(scalarType(key)?.kind ?? '')
 }
 
-/** Whether the property has a place in the table, apart from the attributes of embedded objects, which go with those. */
+/** Attributes of embedded objects go with the object. */
 function isStored({ persist, formula, generated, embedded, kind, owner }: EntityProperty): boolean {
   if (persist === false || formula !== undefined || generated !== undefined || embedded !== undefined) return false
   return kind === 'scalar' || kind === 'embedded' || kind === 'm:1' || (kind === '1:1' && owner)
 }
 
-/** Finds the columns that several properties have. */
 function findShared(meta: EntityMetadata): ReadonlySet<string> {
   const all = meta.props.filter(prop => isStored(prop)).flatMap(({ fieldNames }) => fieldNames ?? [])
   return new Set(all.filter((column, index) => all.indexOf(column) < index))
 }
 
-/**
- * Reads the properties inside embedded objects that stand in columns of their own, by column: of objects that no code of the application
- * makes or looks at.
- */
+/** Reads, by column, properties of embedded objects outside of JSON. Leaves out objects that code of the application makes or looks at. */
 function readInside(meta: EntityMetadata, shared: ReadonlySet<string>, platform: Platform): Map<string, StoredProperty> {
   const inside = new Map<string, StoredProperty>()
   for (const prop of meta.props) {
@@ -179,9 +170,9 @@ function readInside(meta: EntityMetadata, shared: ReadonlySet<string>, platform:
     const isPlain = prop.kind === 'embedded' && prop.embedded === undefined && prop.object !== true && prop.array !== true && isStored(prop)
     if (!isPlain || target === undefined || target.polymorphs !== undefined || hasConstructor(target) || looksAtEntities(target)) continue
     for (const child of Object.values(prop.embeddedProps)) {
-      const { embedded: _, ...own } = child
+      const { embedded: _, ...unnested } = child
       const isSet = child.default !== undefined || child.onCreate !== undefined || child.onUpdate !== undefined
-      if (isSet || child.kind !== 'scalar' || !isStored(own as EntityProperty) || child.fieldNames.some(column => shared.has(column)))
+      if (isSet || child.kind !== 'scalar' || !isStored(unnested as EntityProperty) || child.fieldNames.some(column => shared.has(column)))
         continue
       const property = readProperty(meta, child, platform)
       if (property !== undefined) inside.set(property.columns[0]!.column, property)
@@ -190,7 +181,6 @@ function readInside(meta: EntityMetadata, shared: ReadonlySet<string>, platform:
   return inside
 }
 
-/** Whether all of an embedded object is in columns of its own that can be written. */
 function isWithin({ kind, embeddedProps }: EntityProperty, inside: ReadonlyMap<string, StoredProperty>): boolean {
   return (
     kind === 'embedded' &&
@@ -208,7 +198,6 @@ function readProperty(meta: EntityMetadata, prop: EntityProperty, platform: Plat
   return prop.fieldNames.length === 1 ? makeProperty(prop, [{ prop, column: prop.fieldNames[0]! }], platform) : undefined
 }
 
-/** Returns an embedded object, or a list of them, that is stored as JSON. */
 function makeDocument(prop: EntityProperty, platform: Platform): StoredProperty | undefined {
   const isPlain = (meta: EntityMetadata): boolean => !hasConstructor(meta) && !looksAtEntities(meta)
   const isSet = prop.default !== undefined || prop.onCreate !== undefined || prop.onUpdate !== undefined
@@ -228,7 +217,7 @@ function makeDocument(prop: EntityProperty, platform: Platform): StoredProperty 
   })
 }
 
-/** @param parts the properties whose values are stored: of a link those of the key that it refers to */
+/** @param parts for a link: the properties of the referred key */
 function makeProperty(prop: EntityProperty, parts: readonly StoredKeyPart[], platform: Platform): StoredProperty | undefined {
   const types = parts.flatMap(({ prop: { customType } }) => customType ?? [])
   if (types.some(isConvertedBySql)) return undefined
@@ -247,12 +236,12 @@ function makeProperty(prop: EntityProperty, parts: readonly StoredKeyPart[], pla
   })
 }
 
-/** Whether SQL may convert values of a type. That of JSON says so, and gives the column as it is. */
+/** JsonType has an SQL conversion that leaves the column as is. */
 function isConvertedBySql(type: Type): boolean {
   return type.constructor !== JsonType && ('convertToDatabaseValueSQL' in type || 'convertToJSValueSQL' in type)
 }
 
-/** The value of a link to a key of several parts is their list. */
+/** A link by several columns has a list of values. */
 function takePart(toColumn: StoredColumn['toColumn'], index: number, count: number): StoredColumn['toColumn'] {
   if (count === 1) return toColumn
   return value => {
@@ -261,12 +250,12 @@ function takePart(toColumn: StoredColumn['toColumn'], index: number, count: numb
   }
 }
 
-/** Calls a function of a property, which may still be replaced by another one. */
+/** Looks up the function at each call, since functions may be replaced. */
 function call(prop: EntityProperty, name: 'onCreate' | 'onUpdate'): Computed {
   return (entity, em) => (prop[name] as Computed)(entity, em)
 }
 
-/** Finds what MikroORM makes of the value of a property when it takes the state of an entity. */
+/** Finds MikroORM's conversion for an entity's state. */
 function findConversion(prop: EntityProperty, platform: Platform): StoredColumn['toColumn'] {
   const { customType: type } = prop
   if (prop.array !== true && /^(?:number|string|boolean)$/i.test(prop.type)) return undefined
@@ -278,37 +267,36 @@ function convertsNull(toColumn: (value: unknown) => unknown): boolean {
   try {
     return (toColumn(null) ?? null) !== null
   } catch {
-    // The unit of work finds out what the type says of null.
+    // Left to the unit of work.
     return true
   }
 }
 
-/** @param left the stored properties that have no `StoredProperty` */
-function canInsert(meta: EntityMetadata, left: readonly EntityProperty[], orm: MikroORM): boolean {
+/** @param unplanned stored properties without a `StoredProperty` */
+function canInsert(meta: EntityMetadata, unplanned: readonly EntityProperty[], orm: MikroORM): boolean {
   const isSet = (prop: EntityProperty): boolean =>
     prop.onCreate !== undefined ||
     (prop.kind === 'scalar' && prop.default !== undefined && prop.default !== null && !isRaw(prop.default)) ||
     (prop.kind === 'embedded' && prop.nullable !== true)
   const isCounted = meta.getPrimaryProps().every(key => key.autoincrement !== true || /^(?:integer|bigint)$/.test(scalarType(key)!.kind))
-  return isCounted && !orm.config.get('initNullableProperties') && !left.some(isSet)
+  return isCounted && !orm.config.get('initNullableProperties') && !unplanned.some(isSet)
 }
 
-function canUpdate(meta: EntityMetadata, left: readonly EntityProperty[]): boolean {
+function canUpdate(meta: EntityMetadata, unplanned: readonly EntityProperty[]): boolean {
   const { versionProperty } = meta
   const version = versionProperty === undefined ? undefined : (meta.properties[versionProperty] as EntityProperty)
-  return meta.concurrencyCheckKeys.size === 0 && version?.runtimeType !== 'Date' && !left.some(hasOnUpdate)
+  return meta.concurrencyCheckKeys.size === 0 && version?.runtimeType !== 'Date' && !unplanned.some(hasOnUpdate)
 }
 
 function hasOnUpdate({ onUpdate, embeddedProps }: EntityProperty): boolean {
   return onUpdate !== undefined || Object.values(embeddedProps ?? {}).some(inner => hasOnUpdate(inner))
 }
 
-/** Whether no function of the model computes the property. */
 function callsNothing({ onCreate, onUpdate }: EntityProperty): boolean {
   return onCreate === undefined && onUpdate === undefined
 }
 
-/** Whether a set of unique properties is unique in all rows. */
+/** Whether uniqueness covers all rows. */
 function isWholeUnique({ properties, expression, where, ...others }: EntityMetadata['uniques'][number]): boolean {
   return (
     properties !== undefined &&
@@ -318,7 +306,7 @@ function isWholeUnique({ properties, expression, where, ...others }: EntityMetad
   )
 }
 
-/** Lists the columns that are unique together, as far as they are all known. */
+/** Leaves out sets with unknown columns. */
 function listUniques(meta: EntityMetadata, properties: ReadonlyMap<string, StoredProperty>): (readonly StoredColumn[])[] {
   const single = meta.props.filter(({ unique, primary }) => Boolean(unique) && primary !== true).map(({ name }) => [name])
   const several = meta.uniques.flatMap(unique => (isWholeUnique(unique) ? [[unique.properties!].flat()] : []))
@@ -335,12 +323,12 @@ function isRequired(prop: EntityProperty): boolean {
   return !isSet && prop.kind !== '1:m' && prop.kind !== 'm:n' && prop.kind !== 'embedded'
 }
 
-/** Whether a new record has an object in JSON, be it given or not: the unit of work makes one. */
+/** Whether the unit of work makes a JSON object if none is given. */
 function isNeededDocument({ kind, object, array, embedded, nullable, persist }: EntityProperty): boolean {
   return kind === 'embedded' && (object === true || array === true) && embedded === undefined && nullable !== true && persist !== false
 }
 
-/** Whether a class, or one that it extends, is more than the empty one that MikroORM makes of a definition. */
+/** Whether a class in the chain is more than MikroORM's empty class. */
 function hasConstructor(meta: EntityMetadata): boolean {
   for (let at: unknown = meta.class; typeof at === 'function' && at !== Function.prototype; at = Object.getPrototypeOf(at)) {
     if (!/^class[^{]*\{\s*\}$/.test(Function.prototype.toString.call(at))) return true
@@ -352,7 +340,7 @@ function construct(meta: EntityMetadata): Record<string, unknown> {
   return new (meta.class as new (data: object) => Record<string, unknown>)({})
 }
 
-/** Returns what the constructor makes; undefined where it needs arguments. */
+/** Undefined: the constructor needs arguments. */
 function probe(meta: EntityMetadata): Record<string, unknown> | undefined {
   if (!hasConstructor(meta)) return {}
   if ((meta.constructorParams?.length ?? 0) > 0) return undefined
@@ -363,7 +351,7 @@ function probe(meta: EntityMetadata): Record<string, unknown> | undefined {
   }
 }
 
-/** Whether a constructor gives values to nothing but columns. Lists are empty in a new record. */
+/** Whether a constructor sets only columns. New lists are empty. */
 function isPlainMade(made: Record<string, unknown>, properties: ReadonlyMap<string, StoredProperty>, meta: EntityMetadata): boolean {
   return Object.keys(made).every(name => {
     const value = made[name]

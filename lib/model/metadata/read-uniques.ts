@@ -1,4 +1,4 @@
-/** Reads the sets of properties whose values together must be unique, apart from the key. */
+/** Reads properties that are unique together, apart from the key. */
 import type { EntityMetadata } from '@mikro-orm/core'
 
 export function readUniques(meta: EntityMetadata): string[][] {

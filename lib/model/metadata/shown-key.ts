@@ -1,20 +1,18 @@
 /**
- * Shown key: the option `key` puts a unique attribute in the place of the primary key wherever clients meet one. Rejects, when the engine
- * is created, an attribute that does not name each record by a plain value, and a resource whose primary key clients would still meet
- * elsewhere.
+ * Shown key: reads the option `key`, which shows a unique attribute in the place of the primary key. Rejects an attribute that does not
+ * identify records by a plain value, and a primary key still shown elsewhere.
  */
 import { withArticle } from '../../foundation/base/article.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { KEY_KINDS } from './foreign-key.ts'
 import { isRelation, type Attribute, type Resource, type ScalarAttribute, type TargetKey } from '../model.ts'
 
-/** What is known of a resource when its option is read. */
 type KeyedResource = Pick<Resource, 'attributes' | 'byName' | 'className' | 'hierarchy' | 'key' | 'keyNames' | 'uniques'>
 
 /**
- * Returns the key that clients meet; undefined where it is the primary key.
+ * Undefined: clients see the primary key.
  *
- * @throws TypeError for a property that cannot be it
+ * @throws TypeError for an unsuitable property
  */
 export function readShownKey(option: unknown, resource: KeyedResource): TargetKey | undefined {
   if (option === undefined) return undefined
@@ -37,7 +35,7 @@ export function readShownKey(option: unknown, resource: KeyedResource): TargetKe
   return Object.freeze({ name, property, part: Object.freeze({ column: source.column, type }) })
 }
 
-/** Returns why an attribute cannot name the records of a resource, as the rest of a sentence; undefined where it can. */
+/** Returns the rest of a sentence. */
 function findFault(attribute: Attribute, { uniques }: KeyedResource): string | undefined {
   if (attribute.kind !== 'scalar' || attribute.source.kind !== 'column') return 'is no plain value of the record itself'
   const { kind, codec } = attribute.type
@@ -50,7 +48,7 @@ function findFault(attribute: Attribute, { uniques }: KeyedResource): string | u
 }
 
 /**
- * Rejects links that show the primary key of a resource with another key.
+ * Rejects links that show the primary key.
  *
  * @throws TypeError
  */
@@ -71,7 +69,7 @@ export function checkShownKeys(resources: readonly Resource[]): void {
   }
 }
 
-/** A record is made by its key alone. */
+/** `create` makes records from a key alone. */
 function checkCreating(attribute: Attribute, className: string): void {
   if (attribute.kind !== 'toMany' || attribute.creates !== true || attribute.target.shownKey !== undefined) return
   const { className: name } = attribute.target
@@ -81,7 +79,7 @@ function checkCreating(attribute: Attribute, className: string): void {
   )
 }
 
-/** Whether an attribute shows the primary keys of a resource as plain values. */
+/** Whether an attribute shows primary keys as plain values. */
 function showsKey(attribute: Attribute, resource: Resource): boolean {
   if (attribute.kind === 'embedded') return attribute.attributes.some(inner => showsKey(inner, resource))
   if (attribute.kind === 'scalar') return attribute.links?.entity === resource.entity

@@ -1,8 +1,8 @@
-/** Compiles the formulas of MikroORM to SQL over the columns of a table alias. */
+/** Compiles MikroORM formulas to SQL over a table alias. */
 import { isRaw, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { Formula } from '../model.ts'
 
-/** Returns a formula as SQL text with bound values. In MikroORM's text `??` marks an identifier, `?` a value. */
+/** In MikroORM's text, `??` is an identifier, `?` a bound value. */
 export function compileFormula(meta: EntityMetadata, prop: EntityProperty): Formula {
   const formula = prop.formula as (columns: object, table: object) => unknown
   return (alias, quote) => {

@@ -1,21 +1,21 @@
 /**
- * Stored form: what the engine reads and writes in the column of a custom type. MikroORM hands the type what the driver of the database
- * makes of that, and gives the driver what the type returns. SQLite has numbers, texts and bytes; a server sends all values as texts.
+ * Stored form: converts between a custom type's column and the form MikroORM's driver gives a type. SQLite has numbers, texts and bytes; a
+ * server sends texts.
  */
 import type { EntityProperty, Platform } from '@mikro-orm/core'
 import type { ScalarValue } from '../../foundation/values/scalar-type.ts'
 
 interface StoredForm {
-  /** Returns a stored value as MikroORM hands it to a type. */
+  /** As MikroORM hands values to a type. */
   readonly read: (stored: unknown) => unknown
-  /** Returns a type's result in the form that the column stores. Undefined where it cannot be stored. */
+  /** Undefined: cannot be stored. */
   readonly store: (value: unknown) => ScalarValue | undefined
 }
 
 export function findStoredForm(prop: EntityProperty, platform: Platform): StoredForm {
   const declared = (prop.columnTypes?.[0] ?? '').toLowerCase()
   const isText = /char|clob|text/.test(declared) && !/int/.test(declared)
-  // Only a server has a type for booleans.
+  // Only a server has a boolean type.
   if (platform.getBooleanTypeDeclarationSQL() !== 'boolean') {
     const isCounted = prop.primary === true && /int/.test(declared)
     return { read: readNumber, store: value => (isCounted && isWord(value) ? undefined : storePlain(value, isText)) }
@@ -23,17 +23,17 @@ export function findStoredForm(prop: EntityProperty, platform: Platform): Stored
   return { read: findServerReader(declared, platform), store: findServerStore(declared, platform, isText) }
 }
 
-/** Whether a value is a text that a key of integers cannot hold. */
+/** Whether an integer key cannot hold the text. */
 function isWord(value: unknown): boolean {
   return typeof value === 'string' && !/^[+-]?\d+$/.test(value)
 }
 
-/** A type may return a bigint. MikroORM reads it back as a number, where that holds it. */
+/** MikroORM reads a safe bigint back as a number. */
 function readNumber(stored: unknown): unknown {
   return typeof stored === 'bigint' && Number.isSafeInteger(Number(stored)) ? Number(stored) : stored
 }
 
-/** A column of texts makes texts of numbers. */
+/** A text column stores numbers as texts. */
 function storePlain(value: unknown, isText: boolean): ScalarValue | undefined {
   if (value instanceof Date) return storePlain(value.getTime(), isText)
   if (typeof value === 'boolean') return storePlain(value ? 1 : 0, isText)
@@ -42,7 +42,7 @@ function storePlain(value: unknown, isText: boolean): ScalarValue | undefined {
   return typeof value === 'bigint' || value instanceof Uint8Array ? value : undefined
 }
 
-/** Reads the text of a server as its driver does, by the declared type of the column. */
+/** As the server's driver does, by declared column type. */
 function findServerReader(declared: string, platform: Platform): StoredForm['read'] {
   const ofText =
     (read: (text: string) => unknown, readOther: StoredForm['read'] = stored => stored): StoredForm['read'] =>

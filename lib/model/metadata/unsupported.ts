@@ -2,12 +2,11 @@
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { isGetter, scalarType } from './property-type.ts'
 
-/** Returns the error for an entity, or a property of it, that cannot be served. */
 export function unsupported(meta: EntityMetadata, property: string | undefined, reason: string): Error {
   return new Error(`${meta.className}${property === undefined ? '' : `.${property}`} cannot be served: ${reason}.`)
 }
 
-/** Returns why a property cannot be served, as far as the property alone shows it. */
+/** Judges by the property alone. */
 export function unsupportedReason(prop: EntityProperty): string | undefined {
   if (prop.polymorphic === true && prop.kind !== 'm:n' && (prop.primary === true || prop.mapToPk === true || prop.targetKey !== undefined))
     return 'a relation to one of several entities (polymorphic) cannot be part of a key, mapToPk, or by another key (targetKey)'
@@ -15,7 +14,7 @@ export function unsupportedReason(prop: EntityProperty): string | undefined {
     const what = prop.primary === true ? 'part of a key' : 'mapped to it (mapToPk)'
     return `a relation by another key than the primary one (targetKey) cannot be ${what}`
   }
-  // Of two classes of a hierarchy that have one name for different embeddables the class of the record says which it is.
+  // Two classes of a hierarchy may use one name for different embeddables: the record's class decides.
   if (prop.targetMeta?.polymorphs !== undefined && prop.targetMeta.discriminatorColumn === undefined && prop.stiMerged !== true)
     return (
       `nothing says which of its classes (${prop.targetMeta.polymorphs.map(({ className }) => className).join(', ')}) an object is of: ` +

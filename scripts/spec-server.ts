@@ -7,10 +7,10 @@ import { constants } from 'node:fs'
 import { access, mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startServer } from '../lib/doors/cli/private-server.ts'
 import { findPort } from '../spec/postgres/own-server.ts'
 import { dropLeft, findNoServer, hasEnded } from '../spec/postgres/server-database.ts'
 import { reaches } from './specs/reaches.ts'
+import { startServer } from './specs/start-server.ts'
 
 /** What specs import that use a server. */
 const SERVER_DATABASE = 'spec/postgres/server-database.ts'
@@ -66,7 +66,7 @@ async function startOwn(reason: string): Promise<SpecServer | string> {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true })
   }
   try {
-    const { stop } = await startServer(undefined, { port, parent: folder ?? tmpdir(), settings: SETTINGS })
+    const stop = await startServer(port, folder ?? tmpdir(), SETTINGS)
     console.log(`The specs start a PostgreSQL server of their own at 127.0.0.1:${port}: ${reason}.`)
     const place = { PGHOST: '127.0.0.1', PGPORT: String(port), PGUSER: 'postgres', PGDATABASE: 'postgres', PGPASSWORD: undefined }
     return {
@@ -78,7 +78,7 @@ async function startOwn(reason: string): Promise<SpecServer | string> {
     }
   } catch (error) {
     await remove()
-    return (error as Error).message.replace(/^--postgres:? /, '').replace(/\.$/, '')
+    return (error as Error).message
   }
 }
 

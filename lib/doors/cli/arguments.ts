@@ -63,8 +63,6 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly diagram: string | undefined
   /** The folder for the ejected project. */
   readonly eject: string | undefined
-  /** The folder of the data of a PostgreSQL server of this process's own; empty: none that stays. */
-  readonly postgres: string | undefined
   /** The path of a single request, whose answer goes to standard output. */
   readonly get: string | undefined
   readonly help: boolean
@@ -93,12 +91,6 @@ const OPTIONS = {
   config: { type: 'string', value: 'MODULE', text: 'module with the model of a SQLite FILE or a PostgreSQL database' },
   context: { type: 'string', value: 'NAME', text: 'contextName of the config, where a mikro-orm.config.ts has several' },
   migrate: { type: 'boolean', text: 'run the migrations of the MikroORM config first, which make the tables' },
-  postgres: {
-    type: 'string',
-    value: 'DIR',
-    isOptional: true,
-    text: 'serve from a PostgreSQL server of its own, for trying; its data stays in DIR, else nowhere',
-  },
   seed: {
     type: 'string',
     value: 'FILE',
@@ -162,7 +154,7 @@ const NAMES = Object.keys(OPTIONS) as OptionName[]
 /** The options of the help text, in groups. An option that is not in one is still taken: it goes by another name now. */
 const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[] = [
   ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'static', 'cors', 'cors-credentials', 'allow-host']],
-  ['The data', ['config', 'context', 'migrate', 'postgres', 'seed', 'evolve', 'rename', 'drop', 'fresh', 'read-only', 'hide', 'watch']],
+  ['The data', ['config', 'context', 'migrate', 'seed', 'evolve', 'rename', 'drop', 'fresh', 'read-only', 'hide', 'watch']],
   ['A JSON file', ['save', 'open', 'id', 'strict']],
   ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'timeout', 'test-controls', 'workbench', 'no-workbench']],
   ['Instead of serving', ['get', 'openapi', 'diagram', 'eject']],
@@ -292,7 +284,6 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     openapi: last('openapi'),
     diagram: last('diagram'),
     eject: last('eject'),
-    postgres: last('postgres'),
     help: values.has('help'),
   })
 }
@@ -331,7 +322,6 @@ function check(args: CommandArguments): CommandArguments {
       '--read-only': args.readOnly,
       '--explain': args.explain,
       '--seed': args.seed,
-      '--postgres': args.postgres,
     })
     if (args.eject === '') throw misuse('--eject needs a folder.')
   }

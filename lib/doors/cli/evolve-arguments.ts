@@ -54,7 +54,6 @@ interface Others {
   readonly save: boolean | 'sync'
   readonly watch: boolean
   readonly get: string | undefined
-  readonly postgres: string | undefined
   readonly openapi: string | undefined
   readonly diagram: string | undefined
   readonly selfTest: boolean
@@ -68,7 +67,7 @@ export function checkEvolution(args: EvolveArguments & Others): void {
   if (!evolve && !diff && drop) throw misuse('--drop goes with --evolve and diff.')
   if (diff && evolve) throw misuse('diff shows what --evolve would do: choose one of them.')
   if (fresh && (evolve || diff)) throw misuse('--fresh drops the rows that --evolve keeps: choose one of them.')
-  const writing = { '--read-only': args.readOnly, '--eject': args.eject, '--save': args.save, '--postgres': args.postgres }
+  const writing = { '--read-only': args.readOnly, '--eject': args.eject, '--save': args.save }
   const ending = {
     '--get': args.get,
     '--openapi': args.openapi,

@@ -21,7 +21,6 @@ import { parseJson } from './json-text.ts'
 import type { ConfigArguments } from './load-config.ts'
 import { loadSeed, withSeed, type AddedSeed } from './load-seed.ts'
 import { findEntities, importModule, isModule } from './modules.ts'
-import type { PrivateServer } from './private-server.ts'
 import { CONFIGS, INDEXES, checkReadable, refuseUrl } from './readable.ts'
 
 /** The loaded model and data. */
@@ -49,15 +48,14 @@ const SAMPLE_EXAMPLES = [
 ]
 
 /** @throws CommandError when a file cannot be read or served. */
-export async function load(args: CommandArguments, server?: PrivateServer): Promise<LoadedSource> {
+export async function load(args: CommandArguments): Promise<LoadedSource> {
   const [file, config] = await Promise.all([args.file, args.config].map(findFolderModule))
   const { readOnly } = args
   const infer = { strict: args.strict, open: args.open, ...(args.id === undefined ? {} : { id: args.id }) }
   if (args.context !== undefined && config === undefined && (file === undefined || !isModule(file)))
     throw new CommandError('--context chooses a config of MikroORM: name the mikro-orm.config.ts that has it.', 2)
   const choice = { context: args.context, migrates: args.migrate, ejects: args.eject !== undefined }
-  const model =
-    server === undefined ? await loadModel(file, config, { readOnly, infer, ...choice }) : await loadFor(server, choice, file, config)
+  const model = await loadModel(file, config, { readOnly, infer, ...choice })
   for (const [option, isGiven] of [
     ['--strict', args.strict],
     ['--open', args.open],
@@ -91,10 +89,7 @@ export async function load(args: CommandArguments, server?: PrivateServer): Prom
     ...(trial === undefined ? {} : { trial }),
     title: readOnly ? `${model.title}, read-only` : model.title,
     options,
-    running: hideAttributes(
-      trial?.options ?? (onlyReads && !readOnly && server?.isNew !== true ? await dropFileOptions(options, seed) : options),
-      args.hide,
-    ),
+    running: hideAttributes(trial?.options ?? (onlyReads && !readOnly ? await dropFileOptions(options, seed) : options), args.hide),
   }
 }
 
@@ -175,26 +170,8 @@ async function loadModel(
   }
 }
 
-/** Loads a module, or the sample, for a server of the command's own. Once there are records, the seed of the module is left out. */
-async function loadFor(
-  { url, isNew }: PrivateServer,
-  choice: ConfigArguments,
-  ...files: readonly (string | undefined)[]
-): Promise<Omit<LoadedSource, 'running'>> {
-  const [file, other] = files.filter(each => each !== undefined)
-  if (other !== undefined || (file !== undefined && !isModule(file)))
-    throw new CommandError(`--postgres serves entities from a server of its own: ${other ?? file} is not a module with entities.`, 2)
-  const { options, examples } =
-    file === undefined ? await loadSample() : { options: await loadOptions(file, { ...choice, database: url }), examples: undefined }
-  const { seed, schema, ...others } = options
-  // That a module keeps the tables as they are is said of its own database; here there are none.
-  const made = schema === undefined || schema === 'keep' ? {} : { schema }
-  const title = `${file ?? 'the sample model'} from PostgreSQL (psql ${url.replaceAll('%2F', '%2f')})`
-  return { options: { ...others, ...made, ...(isNew && seed !== undefined ? { seed } : {}), database: url }, title, examples }
-}
-
 /** The URL of a PostgreSQL database. */
-const SERVER = /^(?:postgres(?:ql)?:\/\/|pglite:)/i
+export const SERVER = /^(?:postgres(?:ql)?:\/\/|pglite:)/i
 
 /** Loads the model of a PostgreSQL database. On a server its records are there: the seed of the module is left out. */
 async function loadServer(url: string, config: string | undefined, choice: ConfigArguments): Promise<Omit<LoadedSource, 'running'>> {
@@ -202,9 +179,11 @@ async function loadServer(url: string, config: string | undefined, choice: Confi
   const isNew = isInMemory(url) || (await isNewFolder(url))
   if (config === undefined && isInMemory(url)) return { ...(await loadSample(url)), title: 'the sample model, in PGlite' }
   if (config === undefined) return { options: { database: url }, title: `${name} as it is`, examples: undefined }
-  const { seed, ...options } = await loadOptions(config, { ...choice, database: url })
+  const { seed, schema, ...options } = await loadOptions(config, { ...choice, database: url })
   const seeded = isNew && seed !== undefined ? { seed } : {}
-  return { options: { ...options, ...seeded, database: url }, title: `${name} with ${config}`, examples: undefined }
+  // A module that keeps the tables as they are speaks of its own database: here there are none.
+  const made = schema === undefined || (isNew && schema === 'keep') ? {} : { schema }
+  return { options: { ...options, ...made, ...seeded, database: url }, title: `${name} with ${config}`, examples: undefined }
 }
 
 /** Whether a PGlite has its folder still to make. */

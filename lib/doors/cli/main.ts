@@ -11,7 +11,7 @@ import { CommandError, oneLine } from './command-error.ts'
 import { describeTo, drawTo } from './describe.ts'
 import { formatExplanation, escapeControls } from './explanation-text.ts'
 import { announceRecords } from './json-file.ts'
-import { load, readJournal, type LoadedSource } from './load.ts'
+import { load, readJournal, SERVER, type LoadedSource } from './load.ts'
 import { Saver } from './save.ts'
 import { formatNotes } from './notes.ts'
 import { readOwnPackage } from './own-package.ts'
@@ -47,19 +47,10 @@ async function run(args: CommandArguments): Promise<number> {
     const recorded = await openRecorded(args, options => RestEngine.create(options))
     return await runWith(recorded.engine, recorded.args, recorded.loaded)
   }
-  const { postgres } = args
-  const server = postgres === undefined ? undefined : await (await import('./private-server.ts')).startServer(postgres || undefined)
-  try {
-    return await runOn(RestEngine, args, await load(args, server))
-  } finally {
-    await server?.stop()
-  }
-}
-
-async function runOn(Engine: typeof RestEngine, args: CommandArguments, loaded: LoadedSource): Promise<number> {
+  const loaded = await load(args)
   try {
     if (args.diff) return await diff(loaded)
-    return await runEngine(Engine, args, loaded)
+    return await runEngine(RestEngine, args, loaded)
   } finally {
     loaded.trial?.remove()
   }
@@ -178,20 +169,16 @@ async function selfTest(
     const { report } = await tryPromises(engine, { ...options, ...(headers === undefined ? {} : { headers }) }, readOnly)
     return await print(String(report), report.passed ? 0 : 1)
   } catch (error) {
-    throw error instanceof RestError && error.code === 'method_not_allowed' ? describeUncopied(error, config ?? file) : error
+    throw error instanceof RestError && error.code === 'method_not_allowed' ? describeUncopied(error, config ?? file!) : error
   }
 }
 
 /** A self-test needs a copy of the data: says how to try the model of a database that cannot be copied. */
-function describeUncopied({ message }: RestError, model: string | undefined): CommandError {
-  const how =
-    model === undefined || !/^(?:postgres(?:ql)?|pglite):/i.test(model)
-      ? `npx mikro-rest${model === undefined ? '' : ` ${model}`} --self-test --postgres`
-      : `npx mikro-rest '${describeDatabase(model)}' --eject DIR, then npx mikro-rest DIR --self-test --postgres`
-  return new CommandError(
-    '--self-test tries a copy of the data, ' +
-      `which is ${message.replace(/^engine\.\w+: /, '')} Try the model on an empty server that the command starts: ${how}`,
-  )
+function describeUncopied({ message }: RestError, model: string): CommandError {
+  const test = (module: string): string => `npx mikro-rest pglite: --config ${module} --self-test`
+  const how = SERVER.test(model) ? `npx mikro-rest '${describeDatabase(model)}' --eject DIR, then ${test('DIR')}` : test(model)
+  const why = message.replace(/^engine\.\w+: /, '')
+  return new CommandError(`--self-test tries a copy of the data, which is ${why} Try the model on an empty PGlite: ${how}`)
 }
 
 /** Prints the answer of one request on standard output. */

@@ -56,7 +56,6 @@ export async function openRecorded(
     ['--strict', args.strict],
     ['--open', args.open],
     ['--id', args.id !== undefined],
-    ['--postgres', args.postgres !== undefined],
     ['--eject', args.eject !== undefined],
     ['--base', args.base !== undefined],
     ['--api-version', args.versions !== undefined],

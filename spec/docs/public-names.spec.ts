@@ -33,11 +33,13 @@ function exportsOf(file: string): string[] {
   )
 }
 
-/** The names in a list of the page, each with the word for a type where it is one. */
+/** The names in the lists of a section: `- types `Har`, `HarPair`: ...` are two types. */
 function listedBelow(heading: string): { readonly type: boolean; readonly name: string }[] {
   const [, section = ''] = exported.split(`\n## ${heading}\n`)
   const [own = ''] = section.split('\n## ')
-  return [...own.matchAll(/^- (type )?`([^`]+)`: \S/gm)].map(([, type, name = '']) => ({ type: type !== undefined, name }))
+  return [...own.matchAll(/^- (types? )?((?:`[^`]+`(?:,\s+)?)+):\s+\S/gm)].flatMap(([, type, names = '']) =>
+    [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => ({ type: type !== undefined, name })),
+  )
 }
 
 describe('the public names', () => {

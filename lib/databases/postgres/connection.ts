@@ -1,7 +1,4 @@
-/**
- * Connection: an open PostgreSQL database behind the interface of lib/records/database/. It puts together what runs work on it: the
- * sessions, readings, units of work, and the MikroORM instance that has the sessions lent.
- */
+/** Connection: an open PostgreSQL database, with MikroORM on its sessions. */
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
@@ -39,23 +36,22 @@ import { UnitsOfWork } from './units-of-work.ts'
 import { OrmConnection } from '../orm/orm-connection.ts'
 import { EntityManager as SqlEntityManager } from '@mikro-orm/postgresql'
 
-/** What a connection is made of. */
 interface ConnectionParts {
   readonly sessions: Sessions
   readonly transactions: Transactions
   readonly flavour: Flavour
   readonly readOnly: boolean
-  /** Those of the database that is copied for a fork. */
+  /** Of the forked database; `undefined` for no fork. */
   readonly filters?: AddedFilters
 }
 
-/** What is to be done around the end of a connection. */
+/** Done around the end of the connection. */
 interface Closing {
   before(): Promise<void>
   after(): Promise<void>
 }
 
-/** The bits of `tgtype`: 1 is a trigger for each row, 2 one before the statement. */
+/** May drop a written row. Bits of `tgtype`: 1 for each row, 2 before. */
 const DROPPERS: Statement = {
   sql: `select tgname::text from pg_trigger where tgrelid = to_regclass($1::text) and not tgisinternal and tgtype & 3 = 3
     union all select rulename::text from pg_rewrite where ev_class = to_regclass($1::text) and rulename <> '_RETURN' order by 1`,
@@ -72,9 +68,9 @@ export class PostgresConnection extends OrmConnection implements Connection {
   readonly #unitsOfWork: UnitsOfWork
   readonly #rows: RowWriter
   readonly gate = new WriteGate()
-  /** The log of changed rows; undefined where the database has none. */
+  /** `undefined` in a database without a log. */
   log: ChangeLog | undefined
-  /** What is kept of log-ins; undefined where none is on. */
+  /** `undefined` without log-in. */
   logIns: LogIns | undefined
   closing: Closing | undefined
   #recorder: Recorder | undefined
@@ -93,7 +89,6 @@ export class PostgresConnection extends OrmConnection implements Connection {
     this.#rows = new RowWriter(this.host, () => this.orm)
   }
 
-  /** What MikroORM is to be made with. */
   get host(): OrmHost {
     const { sessions, transactions } = this.parts
     return {
@@ -106,7 +101,6 @@ export class PostgresConnection extends OrmConnection implements Connection {
     }
   }
 
-  /** From now on log-ins are kept in these tables. */
   keepLogIns(tables: LogInTables): void {
     const { sessions, readOnly } = this.parts
     this.logIns = new LogIns(tables, { sessions, gate: this.gate, readOnly })
@@ -116,12 +110,10 @@ export class PostgresConnection extends OrmConnection implements Connection {
     return (this.#orm ??= this.#makeOrm!())
   }
 
-  /** The MikroORM instance on the sessions. */
   attach(orm: MikroORM): void {
     this.#orm = orm
   }
 
-  /** A MikroORM instance on the sessions that is made when it is first needed. */
   attachLater(make: () => MikroORM): void {
     this.#makeOrm = make
   }
@@ -173,7 +165,7 @@ export class PostgresConnection extends OrmConnection implements Connection {
     if (inside !== undefined) return work(inside)
     return sessions.use(async session => {
       if (!isLent(session)) return work(session)
-      // Behind a pooler what follows a statement is on the same connection only inside a transaction.
+      // Behind a pooler, only a transaction keeps statements on one connection.
       await command(session, 'begin')
       try {
         return await work(session)
@@ -187,7 +179,6 @@ export class PostgresConnection extends OrmConnection implements Connection {
     this.#readings.traces = traces
   }
 
-  /** Without a log nothing reports the rows that change. */
   record(watched: Watched, owner: ChangeOwner): ChangeRecorder {
     const { log } = this
     if (log === undefined) return { watchers: new Set(), isRecording: false }
@@ -223,7 +214,7 @@ export class PostgresConnection extends OrmConnection implements Connection {
     return undefined
   }
 
-  /** The server has a clock of its own. */
+  /** A default such as `now()` would read the server's clock. */
   keepsTime({ rawDefaults }: StoredTable): boolean {
     return this.#clock === undefined || this.#clock.isSystem || rawDefaults.every(sql => withTime(sql, 0) === undefined)
   }
@@ -249,7 +240,7 @@ export class PostgresConnection extends OrmConnection implements Connection {
     return false
   }
 
-  /** Only constraints that were made DEFERRABLE wait for the end of the transaction. */
+  /** Only DEFERRABLE constraints wait for the end of the transaction. */
   async deferReferences(): Promise<void> {
     const session = this.parts.transactions.current?.session
     if (session !== undefined) await command(session, 'set constraints all deferred')

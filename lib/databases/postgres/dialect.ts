@@ -1,7 +1,4 @@
-/**
- * Dialect: what the stages ask of PostgreSQL without a connection: how plans compile, how values become parameters, and what its errors
- * mean.
- */
+/** Dialect: compiles plans, encodes values and explains errors of PostgreSQL. */
 import type { Dialect } from '../../records/database/dialect.ts'
 import {
   compileColumns,
@@ -21,10 +18,9 @@ import { describeUnstorable, storesAll } from './sql/storable.ts'
 import * as lists from './sql/write-lists.ts'
 import { compileInsert, compileInsertRows, toParameter } from './sql/write-rows.ts'
 
-/** Makes the dialect of a server. */
 export function createDialect(flavour: Flavour): Dialect {
   return {
-    // Where a row stands; a changed row stands elsewhere. Nothing else says in which order rows came.
+    // Nothing else tells the order of insertion, but a changed row moves.
     insertionOrder: 'ctid',
     compile: plan => compileRead(plan, flavour),
     exists: (resource, scopeOf, list, shown) => compileExists(flavour, resource, scopeOf, list, shown),

@@ -1,7 +1,4 @@
-/**
- * Explain: shows what statements have done: their query plans, as EXPLAIN gives them, and missing indexes. The statements are planned with
- * their values, and not run again.
- */
+/** Explain: shows the query plans of statements that have run, by EXPLAIN, and missing indexes. No statement runs again. */
 import type { PoolClient } from 'pg'
 import type { RunStatement } from '../../foundation/base/trace.ts'
 import type { IndexAdvice, PlanStep, StatementsExplained } from '../../records/database/explained-statements.ts'
@@ -10,13 +7,11 @@ import { tableName } from '../sql/sql.ts'
 import { adviseIndexes, dropPrefixes, type PlanNode, type TableFacts } from './index-advice.ts'
 import { ask, command } from './server/sessions.ts'
 
-/** Limit of the rows that are counted. */
-const COUNTED = 1_000_000
+const MOST_COUNTED = 1_000_000
 
-/** Rows from which the scan of a table is marked. */
+/** A scan of so many rows is marked. */
 const MANY = 1000
 
-/** What EXPLAIN takes. */
 const EXPLAINABLE = /^\s*(?:select|with|insert|update|delete)\b/i
 
 export async function explainStatements(session: PoolClient, statements: readonly RunStatement[]): Promise<StatementsExplained> {
@@ -27,7 +22,7 @@ export async function explainStatements(session: PoolClient, statements: readonl
     const tables = findTables(sql)
     for (const { table } of tables.values()) if (!facts.has(table)) facts.set(table, await readFacts(session, table))
     const plan = EXPLAINABLE.test(sql) ? await readPlan(session, sql, parameters) : undefined
-    // The server shows parameters in its plans.
+    // Plans of the server show parameters.
     explained.push({ ...listParameters(sql), plan: plan === undefined ? [] : [buildStep(plan, tables, facts)], holdsValues: true })
     if (plan !== undefined) for (const index of adviseIndexes(plan, tables, facts, MANY)) advice.set(index.sql, index)
   }
@@ -39,7 +34,7 @@ async function readPlan(session: PoolClient, sql: string, parameters: readonly u
   return (JSON.parse(row![0] as string) as [{ Plan: PlanNode }])[0].Plan
 }
 
-/** Reads how many rows a table has, and what its indexes are on. A view or a function has neither. */
+/** A view or a function has neither rows nor indexes. */
 async function readFacts(session: PoolClient, table: string): Promise<TableFacts> {
   const found = await ask(
     session,
@@ -48,22 +43,19 @@ async function readFacts(session: PoolClient, table: string): Promise<TableFacts
     [tableName(table)],
   )
   if (found.length === 0) return { rows: undefined, indexes: [] }
-  const [[rows] = []] = await ask(session, `select count(*) from (select from ${tableName(table)} limit ${COUNTED}) as t`)
+  const [[rows] = []] = await ask(session, `select count(*) from (select from ${tableName(table)} limit ${MOST_COUNTED}) as t`)
   if (Number(rows) >= MANY) await measure(session, table, Number(rows))
   return { rows: Number(rows), indexes: found.flatMap(([definition]) => (definition === null ? [] : [definition as string])) }
 }
 
-/**
- * Has the server look at a table that it has not seen since most of its rows came, as it does by itself some time later: else it would plan
- * for another one.
- */
+/** Runs ANALYZE on a table whose new size the server does not know yet. */
 async function measure(session: PoolClient, table: string, rows: number): Promise<void> {
   const [[isOld] = []] = await ask(
     session,
     `select c.reltuples < $2 or c.reltuples > $3 from pg_class c
      where c.oid = to_regclass($1) and c.relkind = 'r' and current_setting('transaction_read_only') = 'off'
        and pg_has_role(c.relowner, 'usage')`,
-    [tableName(table), rows * 0.8, rows < COUNTED ? rows * 1.2 : 'Infinity'],
+    [tableName(table), rows * 0.8, rows < MOST_COUNTED ? rows * 1.2 : 'Infinity'],
   )
   if (isOld === 't') await command(session, `analyze ${tableName(table)}`)
 }
@@ -78,8 +70,8 @@ function buildStep(
   const isScan = node['Node Type'] === 'Seq Scan'
   const isSort = node['Node Type'] === 'Sort'
   const table = isScan ? (used?.table ?? node['Relation Name']) : undefined
-  const rows = isScan ? facts.get(table!)?.rows : isSort ? Math.min(COUNTED, node.Plans?.[0]?.['Plan Rows'] ?? 0) : undefined
-  // A scan without a condition or a sort reads no row in vain: it stops at the limit, and counting is cheap.
+  const rows = isScan ? facts.get(table!)?.rows : isSort ? Math.min(MOST_COUNTED, node.Plans?.[0]?.['Plan Rows'] ?? 0) : undefined
+  // Without a condition or a sort, a scan stops at the limit, and counting is cheap.
   const isInVain = isSort || (isScan && (isSorted || node.Filter !== undefined))
   return {
     detail: formatDetail(node),

@@ -1,8 +1,6 @@
 /**
- * Index advice: finds indexes that would spare a statement the scan or the sort of a large table, by its query plan. They are on what the
- * statement compares and sorts by, exactly as it says that: an index on a text serves an order by code point only if it has that collation,
- * and an order with NULL first only if it has them first. No index is created to find out: where the planner expects to need much of a
- * table, none is advised.
+ * Index advice: finds indexes that spare a statement the scan or the sort of a large table. An index must have the statement's collation
+ * and order of NULL to serve. None is created as a trial: a scan of much of a table gets no advice.
  */
 import type { IndexAdvice, IndexColumn } from '../../records/database/explained-statements.ts'
 import type { OrderPart, UsedTable } from '../sql/sql-text.ts'
@@ -21,19 +19,18 @@ export interface PlanNode {
 }
 
 export interface TableFacts {
-  /** At most 1,000,000; undefined for what is no table. */
+  /** At most 1,000,000; `undefined` for a view or a function. */
   readonly rows: number | undefined
-  /** The statements that would make its indexes. */
+  /** As `create index` statements. */
   readonly indexes: readonly string[]
 }
 
-/** Limit of the columns in an index. */
-const WIDEST = 4
+const MOST_COLUMNS = 4
 
-/** The part of a table from which on going through it is cheaper than looking up. */
+/** A scan that finds a greater part beats an index. */
 const MUCH = 0.2
 
-/** A column, with the collation in which texts are compared, whatever the column is cast to for that. */
+/** A column with its collation. A cast to text is read, too. */
 const COLUMN = /^(?:\((?<cast>"(?:[^"]|"")+")\)::text|(?<bare>"(?:[^"]|"")+"))(?<collation> collate "C")?$/
 
 /** @param many number of rows from which a table counts as large */
@@ -44,8 +41,8 @@ export function adviseIndexes(
   many: number,
 ): IndexAdvice[] {
   const advice: IndexAdvice[] = []
-  const visit = (node: PlanNode, isSorted: boolean): void => {
-    for (const child of node.Plans ?? []) visit(child, node['Node Type'] === 'Sort')
+  const adviseNode = (node: PlanNode, isSorted: boolean): void => {
+    for (const child of node.Plans ?? []) adviseNode(child, node['Node Type'] === 'Sort')
     const used = tables.get(node.Alias ?? '')
     const known = used === undefined ? undefined : facts.get(used.table)
     if (node['Node Type'] !== 'Seq Scan' || known?.rows === undefined || known.rows < many) return
@@ -62,17 +59,16 @@ export function adviseIndexes(
       sql: `create index on ${tableName(table)} (${texts.join(', ')})`,
     })
   }
-  visit(plan, false)
+  adviseNode(plan, false)
   return advice
 }
 
-/** Leaves out what another index does as well: one that begins with the same columns. */
+/** Leaves out an index whose columns begin another index. */
 export function dropPrefixes(advice: readonly IndexAdvice[]): IndexAdvice[] {
   const texts = ({ table, sql }: IndexAdvice): string => `${table} ${sql.slice(sql.lastIndexOf('(') + 1, -1)},`
   return advice.filter(one => !advice.some(other => texts(other) !== texts(one) && texts(other).startsWith(texts(one))))
 }
 
-/** Finds the columns of an index for a scan, and for the sort of its rows. */
 function findIndex(
   node: PlanNode,
   { isFiltered, equal, range, order }: UsedTable,
@@ -82,21 +78,21 @@ function findIndex(
   const found = node['Plan Rows']
   const isScan = node.Filter !== undefined && isFiltered && found < rows * MUCH
   const equals = isScan ? equal.map(({ text }) => makeColumn(text)) : []
-  const looked = isScan ? [...equals, ...range.slice(0, 1).map(({ text }) => makeColumn(text))] : []
-  // To sort few rows costs little: then an index rather narrows them further.
+  const scanColumns = isScan ? [...equals, ...range.slice(0, 1).map(({ text }) => makeColumn(text))] : []
+  // Few rows are sorted cheaply: then an index rather narrows the rows.
   const isSort = isSorted && found >= many && (equals.length > 0 || node.Filter === undefined)
-  const sorted = isSort ? [...equals, ...order.map(makeOrdered)] : []
-  const columns = sorted.length > equals.length && sorted.length <= WIDEST ? sorted : looked
-  if (columns.length === 0 || columns.length > WIDEST || columns.includes(undefined)) return undefined
+  const sortColumns = isSort ? [...equals, ...order.map(makeOrdered)] : []
+  const columns = sortColumns.length > equals.length && sortColumns.length <= MOST_COLUMNS ? sortColumns : scanColumns
+  if (columns.length === 0 || columns.length > MOST_COLUMNS || columns.includes(undefined)) return undefined
   return { columns: columns as IndexColumn[], reason: isScan ? 'scan' : 'sort' }
 }
 
-/** Makes the column of an index; undefined for an expression. */
+/** `undefined` for an expression. */
 function makeColumn(expression: string): IndexColumn | undefined {
   const groups = COLUMN.exec(expression)?.groups
   if (groups === undefined) return undefined
   const { cast, bare = cast!, collation = '' } = groups
-  // Cast and without a collation it is compared as it is not stored.
+  // An index on the column would not serve a comparison of texts.
   if (cast !== undefined && collation === '') return undefined
   return { text: bare + collation, column: bare.slice(1, -1).replaceAll('""', '"'), descending: false }
 }
@@ -106,7 +102,6 @@ function makeOrdered({ part, descending, nulls }: OrderPart): IndexColumn | unde
   return column && { ...column, text: nulls === undefined ? column.text : `${column.text} nulls ${nulls}`, descending }
 }
 
-/** Whether an index begins with the columns. */
 function hasIndex(columns: readonly IndexColumn[], definitions: readonly string[]): boolean {
   const normalize = (text: string): string => text.replaceAll('"', '').toLowerCase()
   const wanted = columns.map(({ column, text, descending }) => {

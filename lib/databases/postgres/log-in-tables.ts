@@ -1,7 +1,6 @@
 /**
- * Log-in tables: what a database needs so that all processes that serve it agree on log-ins. They are made where an engine with log-in
- * opens the database for writing, since that asks for them; nothing else of an existing database is touched. In a database that an engine
- * has made, a trigger notes users who are removed.
+ * Log-in tables: let all processes of a database agree on log-ins. Only an engine with log-in makes the tables, when opening for writing,
+ * and touches nothing else of an existing database. In a database made by an engine, a trigger notes removed users.
  */
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
@@ -12,10 +11,10 @@ import { lockSchema } from './schema/add-schema.ts'
 import { ask, command } from './server/sessions.ts'
 import { ENDED_TABLE, LOGINS_TABLE, TOKENS_TABLE } from './kit/own-tables.ts'
 
-/** Where the trigger and its function note users who are removed. */
+/** The trigger for removed users, and its function. */
 const TRIGGER = 'mikro_removed'
 
-/** The tables, with their schema, quoted. */
+/** Names with schema, quoted. */
 export interface LogInTables {
   readonly tokens: string
   readonly ended: string
@@ -27,7 +26,6 @@ function tablesOf(schema: string): LogInTables {
   return { tokens: within(TOKENS_TABLE), ended: within(ENDED_TABLE), logins: within(LOGINS_TABLE) }
 }
 
-/** The statements that make them. */
 function listDefinitions({ tokens, ended, logins }: LogInTables): readonly string[] {
   return [
     `create table ${tokens} (id text primary key, mark text not null, expires bigint not null)`,
@@ -37,10 +35,10 @@ function listDefinitions({ tokens, ended, logins }: LogInTables): readonly strin
 }
 
 /**
- * Finds the tables in a schema, and makes them where they are missing, in the open transaction.
+ * Makes missing tables in the open transaction.
  *
- * @returns undefined where they are missing in a database that is opened for reading only
- * @throws Error in one line where the role may not make or use them.
+ * @returns `undefined` where tables are missing in a database that is opened for reading only
+ * @throws Error in one line where the role may not make or use the tables
  */
 export async function openLogInTables(session: PoolClient, schema: string, readOnly: boolean): Promise<LogInTables | undefined> {
   const tables = tablesOf(schema)
@@ -81,7 +79,7 @@ async function make(session: PoolClient, definition: string, all: readonly strin
   }
 }
 
-/** Lets a database that an engine has made note what becomes of log-ins, as it notes other rows, and the users who are removed. */
+/** Only in a database made by an engine. */
 export async function watchUsers(
   session: PoolClient,
   { ended }: LogInTables,
@@ -113,7 +111,7 @@ export async function watchUsers(
   )
 }
 
-/** Returns the ID under which the removal of a user is noted. */
+/** Stands in the table of ended tokens. */
 export function removalOf(key: readonly string[]): string {
   return `user ${key.join('\u001F')}`
 }

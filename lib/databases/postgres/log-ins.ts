@@ -1,7 +1,6 @@
 /**
- * Log-ins: keeps ended tokens, removed users and failed log-ins in tables, for all processes that serve a database. What it writes is
- * written at once, whatever becomes of the transaction that it is asked in. Throws RestError (database_busy) for a server that cannot be
- * reached.
+ * Log-ins: keeps ended tokens, removed users and failed log-ins for all processes of a database. Writes outside of the caller's
+ * transaction. Throws RestError (database_busy) where the server cannot be reached.
  */
 import type { Reading, Row } from '../../records/database/dialect.ts'
 import type { LogInAttempts, LogInOutcome, LogInStore, LogInWindow, StoredToken, TokenState } from '../../records/database/log-in-store.ts'
@@ -10,13 +9,12 @@ import type { WriteGate } from './server/gate.ts'
 import { parseArray, type Sessions } from './server/sessions.ts'
 import { removalOf, type LogInTables } from './log-in-tables.ts'
 
-/** Failed log-ins after which rows that do not count any more are removed. */
+/** Failed log-ins between two removals of old rows. */
 const PRUNE_EVERY = 100
 
-/** What the tables are on. */
 interface LogInHost {
   readonly sessions: Sessions
-  /** Lets in what writes while the data is not replaced as a whole. */
+  /** Holds log-ins back while all data are replaced. */
   readonly gate: WriteGate
   readonly readOnly: boolean
 }
@@ -51,7 +49,7 @@ export class LogIns implements LogInStore {
 
   async end(id: string, expires: number, now: number): Promise<boolean> {
     const { ended } = this.tables
-    // Tokens that have expired need not be kept. Users who are removed are noted by other IDs.
+    // Expired tokens need no row. Rows of removed users stay.
     await this.#write(`delete from ${ended} where at <= $1 and id not like 'user %'`, [Math.floor(now)])
     const insert = `insert into ${ended} (id, at) values ($1, $2) on conflict (id) do nothing returning 1`
     return (await this.#write(insert, [id, Math.ceil(expires)])).length > 0
@@ -94,7 +92,7 @@ export class LogIns implements LogInStore {
     if (outcome === 'failed' && ++this.#failed % PRUNE_EVERY === 0) await this.#prune(after)
   }
 
-  /** Removes the rows whose attempts are all so old that none counts. */
+  /** Removes rows whose attempts are all too old to count. */
   async #prune(after: bigint): Promise<void> {
     const { logins } = this.tables
     await this.#write(

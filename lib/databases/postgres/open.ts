@@ -1,4 +1,4 @@
-/** Open: a PostgreSQL database with a MikroORM instance on it, and the schema that the entities want. */
+/** Open: a PostgreSQL database with MikroORM and the schema of the entities. */
 import { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
 import type { MikroORM as CoreMikroORM } from '@mikro-orm/core'
@@ -30,7 +30,7 @@ import { Transactions } from './server/transactions.ts'
 import { PostgresWorldStore } from './world-store.ts'
 import { hasGlobs, optionsForEngine } from '../orm/orm-options.ts'
 
-/** @throws Error in one line for a server that cannot be reached, and for entities that cannot be served from it. */
+/** @throws Error in one line where the server cannot be reached, or cannot serve the entities */
 export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Opened> {
   const { database, entities, readOnly = false } = opening
   if (entities !== undefined && typeof database.schema === 'object')
@@ -38,11 +38,11 @@ export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Op
   const pglite = await openPglite(database.url, entities !== undefined && !readOnly)
   const sessions = new Sessions(database, readOnly, pglite)
   try {
-    const { version, folding, own, model } = await readServer(sessions, opening)
+    const { version, folding, ownTypes, model } = await readServer(sessions, opening)
     const connection = new PostgresConnection({
       sessions,
       transactions: new Transactions(),
-      flavour: createFlavour(folding, own),
+      flavour: createFlavour(folding, ownTypes),
       readOnly,
     })
     const orm = await createOrm({ ...opening, entities: entities ?? [...model!.entities] }, connection)
@@ -70,16 +70,15 @@ export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Op
   }
 }
 
-/** What is asked of a server before it is served. */
 interface Server {
   readonly version: number
   readonly folding: CaseFolding
-  readonly own: OwnTypes
-  /** The model that the database describes, where there are no entities. */
+  readonly ownTypes: OwnTypes
+  /** `undefined` with entities. */
   readonly model: DescribedModel | undefined
 }
 
-/** @throws Error in one line for a server that cannot be reached, or is too old, and for a database without tables that has no entities. */
+/** @throws Error in one line for a server out of reach, a server that is too old, and a database with neither tables nor entities */
 async function readServer(sessions: Sessions, { database, entities, notes }: Opening<ServerDatabase>): Promise<Server> {
   const { url } = database
   let session: PoolClient
@@ -95,24 +94,24 @@ async function readServer(sessions: Sessions, { database, entities, notes }: Ope
     const version = Number(major)
     if (version < 15) throw new Error(`The server has PostgreSQL ${version}: version 15 or later is needed.`)
     const folding = await readCaseFolding(session)
-    const own = listOwnTypes(await ask(session, OWN_TYPES_SQL))
-    if (entities !== undefined) return { version, folding, own, model: undefined }
+    const ownTypes = listOwnTypes(await ask(session, OWN_TYPES_SQL))
+    if (entities !== undefined) return { version, folding, ownTypes, model: undefined }
     const { describeServer } = await import('./introspect/describe.ts')
     const model = await describeServer(session, database)
     for (const note of model.notes) notes.add(note)
-    return { version, folding, own, model }
+    return { version, folding, ownTypes, model }
   } finally {
     sessions.release(session)
   }
 }
 
-/** What servers have said, by a server that runs and its collation: a test process opens the same one again and again. */
+/** By server and collation: tests open the same server often. */
 const foldings = new LruCache<CaseFolding>(16)
 
-/** Asks the server what its `lower` leaves to do: by the rules of ICU where it has them, else by those of its own or of the system. */
+/** Finds what `lower` leaves to the engine. Prefers rules of ICU, then of the server, then of the system. */
 async function readCaseFolding(session: PoolClient): Promise<CaseFolding> {
   const names = ['und-x-icu', 'pg_c_utf8', 'C.utf8', 'C.UTF-8']
-  // Behind one address may be several servers, and each database has a default of its own.
+  // One address may lead to several servers, and each database has its own default.
   const [[collation, server] = []] = await ask(
     session,
     `select n, concat_ws(' ', version(), pg_postmaster_start_time(), inet_server_addr(), inet_server_port(), n,
@@ -146,7 +145,7 @@ async function createOrm(opening: Opening<ServerDatabase>, connection: PostgresC
     driver: OrmDriver,
     driverOptions: new LentDialect(connection.host, connection.filters),
   } as never
-  // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
+  // Only globs need asynchronous discovery and its search of the disk for extensions.
   return hasGlobs(opening) ? MikroORM.init(options) : new MikroORM(options)
 }
 
@@ -154,11 +153,11 @@ function readDatabaseName(url: string): string {
   return isPglite(url) ? 'postgres' : decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres'
 }
 
-/** @throws Error for an entity of all schemas. */
+/** @throws Error for an entity of all schemas */
 function prepare(orm: CoreMikroORM, { notes }: Opening<ServerDatabase>, version: number): void {
-  const apart = [...orm.getMetadata()].find(({ schema, pivotTable }) => schema === '*' && pivotTable !== true)
-  if (apart !== undefined)
-    throw new Error(`${apart.className} is an entity of every schema ("*"): an engine needs to know the one schema of its table.`)
+  const everySchema = [...orm.getMetadata()].find(({ schema, pivotTable }) => schema === '*' && pivotTable !== true)
+  if (everySchema !== undefined)
+    throw new Error(`${everySchema.className} is an entity of every schema ("*"): an engine needs to know the one schema of its table.`)
   checkMembers(orm)
   storeGenerated(orm, version, notes)
   correctMetadata(orm, true, notes)
@@ -166,16 +165,15 @@ function prepare(orm: CoreMikroORM, { notes }: Opening<ServerDatabase>, version:
   followClock(orm)
 }
 
-/** What is known of a database before its schema is complete. */
 interface Begun extends Opening<ServerDatabase> {
-  /** Whether it was empty before migrations ran. */
+  /** Whether the database was empty before migrations. */
   readonly wasVacant: boolean
 }
 
-/** How often the schema is compared with the entities. */
+/** Tries, while others drop tables or schemas. */
 const ATTEMPTS = 4
 
-/** Adds the schema, and builds what needs it, in one transaction. */
+/** All in one transaction. */
 async function complete<T>(connection: PostgresConnection, opening: Begun, build: () => Awaitable<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -187,9 +185,9 @@ async function complete<T>(connection: PostgresConnection, opening: Begun, build
 }
 
 /**
- * Makes the tables fit the entities, as far as `schema` says. What changes tables is loaded with the first such database.
+ * Loads code that changes tables on first use.
  *
- * @param found the schemas of the entities, and whether they hold no tables
+ * @param found the schemas of the entities, and whether all of them lack tables
  */
 async function fitSchema(
   orm: CoreMikroORM,
@@ -215,29 +213,29 @@ async function completeOnce<T>(connection: PostgresConnection, session: PoolClie
   const transaction = transactions.create()
   try {
     await command(session, 'begin')
-    // A schema takes as long as it takes.
+    // Changes of a schema have no time limit.
     await command(session, 'set local statement_timeout = 0')
     transaction.session = session
     transaction.open = true
     const built = await transactions.run(transaction, async () => {
       const schemas = await listSchemas(session, connection.orm)
-      const makes = schema === 'update' || schema === 'evolve'
+      const makesTables = schema === 'update' || schema === 'evolve'
       const places = (await findPlaces(connection.orm, session)).map(([, schema]) => schema)
-      const isOurs = wasVacant || (makes && readOnly !== true && (await isVacant(session, [...schemas, ...places])))
+      const isOurs = wasVacant || (makesTables && readOnly !== true && (await isVacant(session, [...schemas, ...places])))
       await fitSchema(connection.orm, session, opening, { schemas, isVacant: isOurs })
       const [first] = schemas as [string, ...string[]]
-      // Another engine may have begun with it at the same time.
+      // Another engine may have made the log at the same time.
       if (isOurs && !(await hasLog(session, first))) await createLog(session, first, sessions.pglite !== undefined)
-      // Nobody else is in the process of PGlite.
-      const keeps = users !== undefined && sessions.pglite === undefined
-      const logIns = keeps ? await openLogInTables(session, first, readOnly === true) : undefined
+      // Only one process uses PGlite.
+      const keepsLogIns = users !== undefined && sessions.pglite === undefined
+      const logIns = keepsLogIns ? await openLogInTables(session, first, readOnly === true) : undefined
       if (await hasLog(session, first)) connection.log = await openLog(session, connection.orm, schemas, readOnly === true)
       if (logIns !== undefined) {
         connection.keepLogIns(logIns)
         const { log, orm } = connection
         if (log !== undefined && readOnly !== true) await watchUsers(session, logIns, { log, orm, users: users!, schema: first })
       }
-      // A model that is read from the database has what its views give.
+      // A model read from the database has the columns of its views.
       if (entities !== undefined) await leaveMissing(connection.orm, session, notes)
       connection.keepsConstraints = entities === undefined || connection.log !== undefined
       return build()

@@ -1,6 +1,6 @@
 /**
- * Plain transactions: runs work that writes by statements of the engine's own in transactions (REPEATABLE READ) without an entity manager.
- * `begin` is sent together with the first statement.
+ * Plain transactions: runs the engine's own statements in REPEATABLE READ, without an entity manager. `begin` travels with the first
+ * statement.
  */
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
@@ -12,10 +12,10 @@ import { isLost } from './server/errors.ts'
 import { command } from './server/sessions.ts'
 import { holdPlace, leavePlace } from './turns.ts'
 
-/** The transaction could not begin, so that nothing of it was done. */
+/** Nothing was done. */
 class NotBegun extends Error {}
 
-/** Others write the record by turns. */
+/** Other writes of the record take turns: so must the write. */
 export class Crowded extends Error {}
 
 export class PlainTransactions {
@@ -26,11 +26,11 @@ export class PlainTransactions {
   }
 
   /**
-   * Runs work in a transaction of its own. A session that was lost before it began is replaced.
+   * Tries again where the session was lost before the transaction began.
    *
-   * @param turn the record whose writes in other processes are to wait; a function says, when there is a session, that the write is to wait
-   * for its own turn
-   * @throws Crowded in that case
+   * @param turn the record whose writes in other processes must wait; or a function that says, once there is a session, whether the write
+   * needs a turn
+   * @throws Crowded where the function returns true
    */
   async run<T>(work: () => Awaitable<T>, end: RequestAbort | undefined, turn: WrittenPlace | (() => boolean)): Promise<T> {
     const { gate } = this.#host
@@ -53,7 +53,7 @@ export class PlainTransactions {
         if (turn()) throw new Crowded()
         return this.#transact(session, work, end)
       }
-      // The transaction sees what has been written up to its first statement.
+      // The lock comes first: a transaction sees all writes before its first statement.
       holdPlace(session, turn)
       try {
         return await this.#transact(session, work, end)
@@ -80,7 +80,7 @@ export class PlainTransactions {
         await begun
         end?.throwIfReached()
         end?.checkTime()
-        // Waits for writes that were left behind in this one. Those that come later stand outside of it.
+        // Waits for inner writes that nobody awaited. Later writes stand outside.
         const release = await transaction.nested.acquire()
         transaction.open = false
         release()
@@ -90,7 +90,7 @@ export class PlainTransactions {
         await begun
         if (isLost(refusal)) throw new NotBegun('', { cause: refusal })
         observer?.rollback(session)
-        // The server rolls back by itself what a session leaves behind.
+        // The server rolls back a discarded session.
         await command(session, 'rollback').catch(() => sessions.discard(session))
         throw error
       }

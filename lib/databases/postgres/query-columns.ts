@@ -1,7 +1,4 @@
-/**
- * Finds the columns of views and of the expressions of virtual entities, in the open transaction of a session, and leaves out of the
- * entities what these do not give.
- */
+/** Query columns: leaves columns out of entities that a view or a virtual entity's query lacks. */
 import type { EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
 import type { Notes } from '../../foundation/base/notes.ts'
@@ -14,18 +11,18 @@ export async function leaveMissing(orm: MikroORM, session: PoolClient, notes: No
     const columns = await (query.meta.virtual === true ? describeQuery(query, session, notes) : listColumns(query, session))
     if (columns === undefined) continue
     const types = await findTypes(session, query.meta.props)
-    // NULL alone would be a text, which compares with no number.
+    // NULL alone would be a text, and a text compares with no number.
     leaveMissingColumns(query, columns, notes, prop => `null::${types.get(prop.columnTypes?.[0] ?? '') ?? 'text'}`)
   }
 }
 
-/** Returns the columns of a view; undefined where it is not there. */
+/** `undefined` for a missing view. */
 async function listColumns({ from }: ColumnQuery, session: PoolClient): Promise<string[] | undefined> {
   const rows = await ask(session, 'select attname from pg_attribute where attrelid = to_regclass($1) and attnum > 0', [from])
   return rows.length === 0 ? undefined : rows.map(([column]) => column as string)
 }
 
-/** Returns the columns of an expression; undefined, with a note, where the server cannot run it. */
+/** `undefined`, with a note, for an expression that fails. */
 async function describeQuery(query: ColumnQuery, session: PoolClient, notes: Notes): Promise<string[] | undefined> {
   await command(session, 'savepoint mikro_columns')
   try {
@@ -40,7 +37,7 @@ async function describeQuery(query: ColumnQuery, session: PoolClient, notes: Not
   }
 }
 
-/** The types that the properties declare, by their texts, where the server has them: enums of a view need not be there. */
+/** Maps declared types to the server's names, without types that the server lacks, such as enums of a view. */
 async function findTypes(session: PoolClient, props: readonly EntityProperty[]): Promise<ReadonlyMap<string, string>> {
   const declared = [...new Set(props.flatMap(prop => prop.columnTypes ?? []))]
   const found = await ask(session, 'select t, to_regtype(t)::text from unnest($1::text[]) as u(t) where to_regtype(t) is not null', [

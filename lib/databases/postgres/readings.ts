@@ -1,7 +1,6 @@
 /**
- * Readings: runs the statements of reading work. The statements of a batch are sent together. All statements of a reading see one state of
- * the data: a reading that is one statement runs alone, any other one in a transaction that only reads (REPEATABLE READ). A reading inside
- * a write runs in the transaction of that.
+ * Readings: sends each batch as one message. A reading of several statements runs in a read-only transaction (REPEATABLE READ), and so sees
+ * one state of the data. A reading inside a write joins the transaction of the write.
  */
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
@@ -21,8 +20,8 @@ const NO_ROWS: readonly Row[] = Object.freeze([])
 export class Readings {
   readonly #sessions: Sessions
   readonly #transactions: Transactions
-  /** The statements whose last page was not full, and so showed its count. */
-  readonly #few = new WeakSet<Statement>()
+  /** Statements whose last page was not full, and so showed the count. */
+  readonly #showedCount = new WeakSet<Statement>()
   traces: Traces | undefined
 
   constructor(sessions: Sessions, transactions: Transactions) {
@@ -41,7 +40,7 @@ export class Readings {
       : this.#readInside(reading, { started, batch: first.value, behind }, current)
   }
 
-  /** Runs reading work on a session, whatever runs on it. */
+  /** Joins the transaction of the session, if any. */
   readOn<T>(session: PoolClient, reading: Reading<T>): Promise<T> {
     const first = reading.next()
     return first.done === true
@@ -49,7 +48,7 @@ export class Readings {
       : this.#runBatch(first.value, session, undefined).then(rows => this.#resumeWith(reading, rows, session))
   }
 
-  /** A reading whose first statements a lost connection has taken along is repeated once: nothing of it has been used. */
+  /** Repeats a reading once whose first statements were lost with the connection: no row has been used yet. */
   async #readAlone<T>(reading: () => Reading<T>, begun: { started: Reading<T>; batch: Batch }, end: RequestAbort | undefined): Promise<T> {
     try {
       return await this.#attempt(begun.started, begun.batch, end)
@@ -71,7 +70,6 @@ export class Readings {
     return this.#sessions.use(session => this.#sessions.guard(session, end, () => this.#run(started, batch, session, end)))
   }
 
-  /** Runs a reading outside of any transaction. A reading of one statement needs no transaction of its own. */
   async #run<T>(reading: Reading<T>, batch: Batch, session: PoolClient, end: RequestAbort | undefined): Promise<T> {
     const isWhole = isLastBatch(batch) && !this.#isUncounted(batch)
     const around: Around = batch.length === 1 && isWhole ? {} : { before: BEGIN, after: isWhole ? COMMIT : undefined }
@@ -91,7 +89,7 @@ export class Readings {
       }
       return step.value
     } finally {
-      // Nothing depends on how a transaction ends that only reads. The next statement on the session comes after it.
+      // How a read-only transaction ends does not matter. The next statement waits for the commit.
       if (isOpen) command(session, 'commit').catch(() => {})
     }
   }
@@ -104,31 +102,25 @@ export class Readings {
     }
   }
 
-  /**
-   * Whether a batch is a page that showed its count itself the last time: to count beside it may take as long as to find it, and is mostly
-   * in vain.
-   */
+  /** Beside a page that showed its count, a count is costly and mostly in vain. */
   #isUncounted([page, count]: Batch): boolean {
-    return count?.isNeeded !== undefined && this.#few.has(page!.statement)
+    return count?.isNeeded !== undefined && this.#showedCount.has(page!.statement)
   }
 
-  /** Runs a batch. A count that is mostly not needed is run when it is. */
+  /** Runs a count that was needless the last time only where the page needs a count. */
   async #runPage(batch: Batch, session: PoolClient, end: RequestAbort | undefined, around: Around): Promise<readonly (readonly Row[])[]> {
     const [page, count] = batch
     if (count?.isNeeded === undefined) return this.#runBatch(batch, session, end, around)
     const isUncounted = this.#isUncounted(batch)
     const found = await this.#runBatch(isUncounted ? [page!] : batch, session, end, around)
     const isNeeded = count.isNeeded(found[0]!)
-    if (isNeeded) this.#few.delete(page!.statement)
-    else this.#few.add(page!.statement)
+    if (isNeeded) this.#showedCount.delete(page!.statement)
+    else this.#showedCount.add(page!.statement)
     if (!isUncounted) return found
     return isNeeded ? [...found, ...(await this.#runBatch([count], session, end))] : [...found, NO_ROWS]
   }
 
-  /**
-   * Reads in an open transaction. A reading that somebody has left behind in it goes on alone, from its beginning, when the transaction has
-   * ended.
-   */
+  /** A reading that nobody awaited begins anew, outside, when the transaction has ended. */
   async #readInside<T>(reading: () => Reading<T>, { started, batch, behind }: BegunInside<T>, transaction: OpenTransaction): Promise<T> {
     this.#transactions.checkTime()
     let sent = batch
@@ -174,7 +166,7 @@ export class Readings {
     return rows
   }
 
-  /** Reports the statements of a batch, each with the time up to its answer. */
+  /** Traces each statement with the time up to its answer. */
   async #runTraced(batch: Batch, session: PoolClient, statements: readonly AskedStatement[], trace: Trace): Promise<Answered['rows']> {
     const stage = trace.enter('sql')
     const begun = performance.now()
@@ -193,7 +185,7 @@ export class Readings {
   }
 }
 
-/** Finds the value of the request that the server cannot read as one of its type. */
+/** Finds the value that the server could not read as its type. */
 function findRefusedValue(error: unknown, batch: Batch): RefusedValue | undefined {
   const refused = findRefusedParameter(error)
   if (refused === undefined) return undefined
@@ -202,7 +194,6 @@ function findRefusedValue(error: unknown, batch: Batch): RefusedValue | undefine
   return bindings && new RefusedValue(bindings[refused.place], refused.reason, error)
 }
 
-/** A reading in a transaction that has begun, with its first statements. */
 interface BegunInside<T> {
   readonly started: Reading<T>
   readonly batch: Batch
@@ -210,7 +201,6 @@ interface BegunInside<T> {
   readonly behind: (() => void) | undefined
 }
 
-/** What is sent around the statements of a batch. */
 interface Around {
   readonly before?: AskedStatement | undefined
   readonly after?: AskedStatement | undefined
@@ -219,7 +209,6 @@ interface Around {
 const BEGIN: AskedStatement = { sql: 'begin isolation level repeatable read, read only', parameters: [] }
 const COMMIT: AskedStatement = { sql: 'commit', parameters: [] }
 
-/** The first statements of a reading have got no answer. */
 class Unanswered extends Error {
   constructor(cause: unknown) {
     super('The first statements of a reading have got no answer.', { cause })

@@ -1,13 +1,10 @@
-/**
- * Row writer: runs the statements by which the engine writes rows without MikroORM's unit of work, on the session of the transaction that
- * the caller runs in.
- */
+/** Row writer: runs statements without MikroORM's unit of work, in the caller's transaction. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { Statement } from '../../records/database/dialect.ts'
 import type { BehindWrite, RowsWritten } from '../../records/database/connection.ts'
 import type { OrmHost } from './orm/lent-dialect.ts'
 
-/** Keys are drawn row by row. */
+/** Keys are drawn row by row: sorting restores the order of the rows. */
 function toKeys(rows: readonly (readonly unknown[])[]): readonly bigint[] {
   return rows.map(([key]) => BigInt(key as string)).toSorted((a, b) => (a < b ? -1 : 1))
 }

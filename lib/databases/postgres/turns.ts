@@ -1,7 +1,4 @@
-/**
- * Turns: writes of one record that would get in each other's way run one after another. In this process they wait for each other; those of
- * other processes are kept apart by an advisory lock of the server.
- */
+/** Turns: writes of one record that have met run one after another, by a lock of the process and an advisory lock of the server. */
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import { Lock } from '../../foundation/base/lock.ts'
@@ -10,10 +7,9 @@ import { conflicting } from './server/errors.ts'
 import { isLent } from './server/lent-settings.ts'
 import { ask } from './server/sessions.ts'
 
-/** Milliseconds that a write waits for its turn: as long as a statement waits for a row. */
+/** As long as a statement waits for a row. */
 const WAIT_MS = 30_000
 
-/** The writes of one record that run, or wait. */
 interface Queue {
   readonly lock: Lock
   count: number
@@ -22,15 +18,14 @@ interface Queue {
 export class WriteTurns {
   readonly #queues = new Map<string, Queue>()
 
-  /** Whether writes of a record run one after another now. */
   areTaken(place: WrittenPlace): boolean {
     return this.#queues.size > 0 && this.#queues.has(nameOf(place))
   }
 
   /**
-   * Waits for the turn of a write; returns the function that ends it.
+   * Waits for a turn. The result ends the turn.
    *
-   * @throws RestError (database_busy) when it does not come; the reason of `end` when the request ends before
+   * @throws RestError (database_busy) when no turn comes; the reason of `end` when the request ends before
    */
   async take(place: WrittenPlace, end: RequestAbort | undefined): Promise<() => void> {
     const name = nameOf(place)
@@ -71,14 +66,13 @@ function nameOf({ resource = '', id = '' }: WrittenPlace): string {
 }
 
 /**
- * Lets what follows on a session wait while another process writes a record. Where that takes too long, the writes may meet. Behind a
- * pooler a session would keep no lock.
+ * Holds the session back while another process writes the record. After too long a wait, the writes may meet. A session behind a pooler
+ * would keep no lock.
  */
 export function holdPlace(session: PoolClient, place: WrittenPlace): void {
   askFor('pg_advisory_lock', session, place)
 }
 
-/** What follows on the session comes behind it. */
 export function leavePlace(session: PoolClient, place: WrittenPlace): void {
   askFor('pg_advisory_unlock', session, place)
 }

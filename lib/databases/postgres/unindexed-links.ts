@@ -1,11 +1,11 @@
-/** Unindexed links: finds the foreign keys of large tables that no index begins with. */
+/** Unindexed links: finds foreign keys of large tables without an index. */
 import type { PoolClient } from 'pg'
 import type { UnindexedLink } from '../../records/database/explained-statements.ts'
 import type { Resource } from '../../model/model.ts'
 import { name, tableName } from '../sql/sql.ts'
 import { ask } from './server/sessions.ts'
 
-/** The columns of foreign keys, of tables of about so many rows, without an index that begins with them in any order. */
+/** An index serves that begins with the key's columns in any order. */
 const FIND = `
   select u.place, array_to_json(array(select a.attname from unnest(k.conkey) with ordinality as o(n, i)
       join pg_attribute a on a.attrelid = c.oid and a.attnum = o.n order by o.i)), greatest(c.reltuples, 0)::bigint

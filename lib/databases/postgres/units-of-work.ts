@@ -1,6 +1,6 @@
 /**
- * Units of work: runs writes in transactions of their own (REPEATABLE READ), as many at a time as there are sessions. A write that gets in
- * the way of another one is repeated where no code of the application's runs in it.
+ * Units of work: runs writes in REPEATABLE READ transactions. Repeats a write that met another write, unless code of the application runs
+ * inside.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { IsolationLevel, TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
@@ -18,7 +18,7 @@ import type { Sessions } from './server/sessions.ts'
 import type { OpenTransaction, Transactions } from './server/transactions.ts'
 import { WriteTurns } from './turns.ts'
 
-/** Throws what a write has failed with, unless it may run again since another one got in its way. */
+/** Throws, unless the write met another write and may run again. */
 function refuseFailed(error: unknown, isRepeatable: boolean): void {
   if (error instanceof RestError && !isConflict(error)) throw error
   if (isLost(error)) throw unreachable(error)
@@ -29,10 +29,10 @@ function refuseFailed(error: unknown, isRepeatable: boolean): void {
 
 type EntityWork<T> = (em: EntityManager) => Awaitable<T>
 
-/** How often a write is tried: all but the first time in its turn. */
+/** All tries but the first wait for a turn. */
 const ATTEMPTS = 10
 
-/** What a write is about that does not say so. */
+/** For writes that name no record. */
 const ELSEWHERE: WrittenPlace = { resource: undefined, id: undefined }
 
 export class UnitsOfWork {
@@ -68,8 +68,8 @@ export class UnitsOfWork {
   }
 
   /**
-   * Runs a transaction, again where another one got in its way and that may be. Writes that have met run one after another from then on,
-   * and with them whatever comes to the same record meanwhile; those of a record that cannot be repeated do so from the beginning.
+   * Runs a transaction, again where the write met another write. From then on all writes of the record take turns. A write that cannot be
+   * repeated takes a turn at once, if its record is known.
    */
   async #repeat<T>(
     run: (turn: WrittenPlace | undefined) => Promise<T>,
@@ -87,7 +87,7 @@ export class UnitsOfWork {
           if (!(error instanceof Crowded)) refuseFailed(error, isRepeatable && attempt < ATTEMPTS)
         }
         leave ??= await this.#turns.take(place, end)
-        // Those of other processes need not meet again.
+        // After random pauses, writes of two processes hardly meet again.
         if (attempt > 1) await sleep(Math.random() * 10 * attempt)
         end?.throwIfReached()
       }
@@ -101,20 +101,19 @@ export class UnitsOfWork {
     try {
       return await this.#run(transaction, {}, work)
     } catch (error) {
-      // An inner request has met another write. The code that asked got a 503 for it, so the error itself is thrown here: the whole may
-      // begin anew.
+      // An inner request met another write and got a 503. Throwing the conflict lets the whole write begin anew.
       if (transaction.conflict !== undefined && error instanceof RestError && error.code === 'database_busy') throw transaction.conflict
-      // The connection was lost before the transaction began: the next one is a new one.
+      // Lost before the transaction began: the next attempt takes a new connection.
       if (transaction.session !== undefined || error instanceof RestError || !isLost(error)) throw error
     }
     return this.#run(this.#transactions.create(end), {}, work)
   }
 
-  /** A write inside another one is a savepoint of it; those of one transaction come one after another. */
+  /** Inner writes are savepoints, one after another. */
   async #writeNested<T>(outer: OpenTransaction, work: EntityWork<T>, end: RequestAbort | undefined): Promise<T> {
     const release = await outer.nested.acquire(end?.signal)
     try {
-      // A write that was left behind finds that the outer one has ended, and has a transaction of its own.
+      // The outer write may have ended before a write that nobody awaited.
       if (!outer.open) return await this.write(work, end, false)
       const transaction = this.#transactions.create(end)
       if (outer.session !== undefined) transaction.session = outer.session
@@ -133,11 +132,11 @@ export class UnitsOfWork {
     { ctx }: { readonly ctx?: NonNullable<OpenTransaction['trx']> },
     work: EntityWork<T>,
   ): Promise<T> {
-    // Subscribers that a hook adds are gone with the request, as in MikroORM's own `transactional`.
+    // Subscribers that a hook adds end with the request, as in `transactional`.
     const em = this.#orm().em.fork({ cloneEventManager: true })
     try {
       return await this.#transactions.run(transaction, () =>
-        // The context shows MikroORM, as `transactional` would, which entity manager the code inside means.
+        // Tells MikroORM, as `transactional` would, the entity manager of the code inside.
         TransactionContext.create(em, async () => {
           await em.begin(ctx === undefined ? { isolationLevel: IsolationLevel.REPEATABLE_READ } : { ctx })
           const trx = em.getTransactionContext()!
@@ -162,7 +161,7 @@ export class UnitsOfWork {
       })
       end?.throwIfReached()
       end?.checkTime()
-      // Waits for writes that were left behind in this one. Those that come later stand outside of it.
+      // Waits for inner writes that nobody awaited. Later writes stand outside.
       const release = await nested.acquire()
       transaction.open = false
       release()
@@ -172,7 +171,7 @@ export class UnitsOfWork {
       try {
         await em.rollback()
       } catch (failure) {
-        // It must not hide why it was needed.
+        // The first error must not be hidden.
         this.#orm()
           .config.getLogger()
           .warn('query', `Failed to roll back transaction: ${(failure as Error).message}`)

@@ -1,6 +1,6 @@
 /**
- * World store: takes the content of a database as a position in its change log, goes back to one, and copies the database for forks.
- * Refuses in one line for a database that no engine has made.
+ * World store: takes content as a position in the change log, goes back to a position, and copies the database for forks. Refuses databases
+ * that no engine has made.
  */
 import type { PoolClient } from 'pg'
 import { restError } from '../../foundation/base/errors.ts'
@@ -17,40 +17,37 @@ import type { PgliteDatabase } from './server/pglite.ts'
 import { ask, command, Sessions } from './server/sessions.ts'
 import { Transactions } from './server/transactions.ts'
 
-/** A copy, for one fork or for forks to be copied from, and what its log has in common with that of the database. */
+/** A fork's database, or the template of more forks. */
 interface DatabaseCopy {
   readonly database: string
   readonly origin: NonNullable<LogPlace['origin']>
 }
 
-/** What makes a store that of a fork. */
 interface ForkParts {
   readonly origin: NonNullable<LogPlace['origin']>
-  /** Where the database of the fork is, by name, which is dropped with it; undefined for one in this process. */
-  readonly copy?: { readonly databases: ForkDatabases; readonly own: string }
+  /** Dropped with the fork; `undefined` in PGlite. */
+  readonly copy?: { readonly databases: ForkDatabases; readonly ownDatabase: string }
 }
 
-/** What has the data for itself. */
+/** A session while nobody else writes. */
 interface WorldReplacement {
   readonly session: PoolClient
   readonly log: ChangeLog
-  /** The method of the engine that wants it. */
-  readonly what: string
+  readonly method: string
 }
 
-/** Why a pooler keeps a database from being forked. */
 const POOLED = 'a fork is a database of its own, and a pooler stands between ("prepare: false"): give a URL of the server itself'
 
 export class PostgresWorldStore implements WorldStore, LogPlace {
   readonly origin: LogPlace['origin']
   readonly #connection: PostgresConnection
   readonly #database: ServerDatabase
-  readonly #own: string | undefined
+  readonly #ownDatabase: string | undefined
   #databases: ForkDatabases | undefined
   #baseline: PostgresImage | undefined
-  /** The images that are still held, whose positions must be found. */
+  /** Images still in use, whose positions must be found. */
   #images: WeakRef<PostgresImage>[] = []
-  /** The copies that there are, as far as their logs are the same as this one. */
+  /** Copies of the database, and how far both logs agree. */
   readonly #forks = new Set<{ sameUpTo: number }>()
   #template: Promise<DatabaseCopy> | undefined
   #spare: Promise<string | undefined> | undefined
@@ -62,7 +59,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     this.#database = database
     this.origin = fork?.origin
     this.#databases = fork?.copy?.databases
-    this.#own = fork?.copy?.own
+    this.#ownDatabase = fork?.copy?.ownDatabase
     connection.closing = { before: () => this.#beforeClose(), after: () => this.#afterClose() }
   }
 
@@ -98,7 +95,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     return undefined
   }
 
-  /** It is a position in the log. */
+  /** An image is a position in the log. */
   imageBytes(): number {
     return 0
   }
@@ -108,7 +105,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
   }
 
   unavailable(): Unavailable {
-    const why = this.#findReason()
+    const why = this.#whyUnusable()
     const readOnly = this.#connection.parts.readOnly ? { write: 'the database is open for reading only' } : {}
     if (why !== undefined) return { ...readOnly, snapshot: why, restore: why, reset: why, fork: why }
     return this.#database.prepare === false && this.#connection.parts.sessions.pglite === undefined
@@ -120,7 +117,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     this.#findLog('restore')
     if (this.#connection.parts.readOnly)
       throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
-    const wanted = own(image)
+    const wanted = toPostgresImage(image)
     const route = await findRoute(wanted, this)
     await this.#exclusively('restore', replacement => this.#goTo(replacement, route, wanted, first))
   }
@@ -128,22 +125,22 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
   async reset(first: () => void): Promise<void> {
     this.#findLog('reset')
     const baseline = this.#baseline
-    // Nothing can have been written.
+    // Without a baseline the database is read-only.
     if (baseline === undefined) return
     const route = await findRoute(baseline, this)
     await this.#exclusively('reset', replacement => this.#goTo(replacement, route, baseline, first))
   }
 
   async #goTo(
-    { session, log, what }: WorldReplacement,
+    { session, log, method }: WorldReplacement,
     { position, changes }: LogRoute,
     { sequences }: PostgresImage,
     first?: () => void,
   ): Promise<void> {
-    const isBehind = await findBehind(session, log, position, what)
+    const isBehind = await findBehind(session, log, position, method)
     first?.()
     await this.#detachBehind(session, log, position)
-    // A test that only reads leaves nothing to undo. A write that was undone has counted keys.
+    // Nothing was written, but writes that were rolled back have counted keys.
     if (!isBehind && changes.every(({ length }) => length === 0)) return writeSequences(session, sequences)
     await beginReplay(session)
     try {
@@ -157,10 +154,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     }
   }
 
-  /**
-   * The entries behind a position are about to go: images that need them get another form, and copies of the log have less in common with
-   * it.
-   */
+  /** Entries behind the position are about to go: images keep their changes, and copies share less of the log. */
   async #detachBehind(session: PoolClient, log: ChangeLog, position: number): Promise<void> {
     for (const each of this.#images) {
       const image = each.deref()
@@ -185,11 +179,11 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
 
   async fork(image: WorldImage): Promise<OpenDatabase> {
     this.#findLog('fork')
-    const wanted = own(image)
+    const wanted = toPostgresImage(image)
     const { pglite } = this.#connection.parts.sessions
     if (pglite !== undefined) return this.#forkInProcess(wanted, pglite)
     if (this.#database.prepare === false) throw refusal('fork', POOLED)
-    // A first fork may be the only one: it takes what would be the template.
+    // The only fork needs no template: the first fork takes the copy.
     const isFirst = ++this.#forked === 1
     const { database: copy, origin } = await (isFirst ? this.#copyWhole() : this.#copyTemplate())
     const databases = this.#databases!
@@ -197,16 +191,15 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     const fork = await this.#openFork(
       new Sessions(copied, false),
       copied,
-      { origin, copy: { databases: databases.join(), own: copy } },
+      { origin, copy: { databases: databases.join(), ownDatabase: copy } },
       wanted,
     )
-    // Where one fork has followed another, the next one finds its copy ready.
+    // From the second fork on, the next copy is made ahead.
     const template = isFirst ? undefined : await this.#template
     if (template !== undefined) this.#spare ??= databases.copy(template.database).catch(() => undefined)
     return fork
   }
 
-  /** Copies the template, which is made once. */
   async #copyTemplate(): Promise<DatabaseCopy> {
     this.#template ??= this.#copyWhole().catch((error: unknown) => {
       this.#template = undefined
@@ -219,7 +212,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     return { database, origin }
   }
 
-  /** PGlite copies itself, while nobody uses its one session. */
+  /** PGlite copies itself while nobody uses its one session. */
   async #forkInProcess(image: PostgresImage, pglite: PgliteDatabase): Promise<OpenDatabase> {
     const { gate, log, parts } = this.#connection
     const { copied, origin } = await gate.alone(() =>
@@ -260,7 +253,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     return { connection, worlds, logIns: connection.logIns }
   }
 
-  /** Begins with the state of an image, which `reset` goes back to. */
+  /** Starts from an image; `reset` returns there. */
   async #begin(image: PostgresImage): Promise<void> {
     const route = await findRoute(image, this)
     await this.#exclusively('fork', async replacement => {
@@ -270,7 +263,6 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     })
   }
 
-  /** Copies the database while nobody is connected to it. */
   #copyWhole(): Promise<DatabaseCopy> {
     const databases = (this.#databases ??= new ForkDatabases(this.#database.url).join())
     return this.#connection.gate.alone(async () => {
@@ -286,38 +278,37 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     })
   }
 
-  /** Only forks of one engine, and it itself, have logs in common. */
+  /** Only an engine and its forks have logs in common. */
   differing(image: WorldImage): never {
-    own(image)
+    toPostgresImage(image)
     throw new TypeError(
       'The snapshot is of another database. On PostgreSQL a snapshot can be restored by its engine, and by forks of that.',
     )
   }
 
-  /** @throws RestError in one line for a database that has no log, or whose log cannot be used. */
-  #findLog(what: string): ChangeLog {
-    const why = this.#findReason()
-    if (why !== undefined) throw refusal(what, why)
+  /** @throws RestError in one line for a database without a usable log */
+  #findLog(method: string): ChangeLog {
+    const why = this.#whyUnusable()
+    if (why !== undefined) throw refusal(method, why)
     return this.#connection.log!
   }
 
-  /** Why the database has no log, or why that cannot be used. */
-  #findReason(): string | undefined {
+  /** `undefined` where the log can be used. */
+  #whyUnusable(): string | undefined {
     const { log } = this.#connection
     if (log === undefined) return 'it held tables before an engine first opened it, and gets no triggers, which write down what changes'
     return log.keepsFrom
   }
 
-  /** Runs work while nobody writes. */
-  async #exclusively<T>(what: string, work: (replacement: WorldReplacement) => Promise<T>): Promise<T> {
-    const log = this.#findLog(what)
+  async #exclusively<T>(method: string, work: (replacement: WorldReplacement) => Promise<T>): Promise<T> {
+    const log = this.#findLog(method)
     const { gate, parts } = this.#connection
     if (parts.transactions.current !== undefined)
-      throw new Error(`engine.${what}: not possible inside a write, whose outcome is not known yet.`)
-    return gate.alone(() => parts.sessions.use(session => work({ session, log, what })))
+      throw new Error(`engine.${method}: not possible inside a write, whose outcome is not known yet.`)
+    return gate.alone(() => parts.sessions.use(session => work({ session, log, method })))
   }
 
-  /** Images of a fork outlive it, as what differs from the database that it is a fork of. */
+  /** Images outlive the fork, as differences from the forked database. */
   async #beforeClose(): Promise<void> {
     if (this.origin !== undefined) {
       for (const each of this.#images) {
@@ -334,23 +325,23 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     const databases = this.#databases
     if (databases === undefined) return
     const template = await this.#template?.catch(() => undefined)
-    for (const database of [await this.#spare, template?.database, this.#own]) if (database !== undefined) databases.drop(database)
+    for (const database of [await this.#spare, template?.database, this.#ownDatabase]) if (database !== undefined) databases.drop(database)
     await databases.leave()
   }
 }
 
-/** Reads how many bytes the database takes. */
+/** In bytes on the disk. */
 async function readSize(session: PoolClient): Promise<number> {
   const [[size] = []] = await ask(session, 'select pg_database_size(current_database())')
   return Number(size)
 }
 
-/** @throws TypeError for the image of another kind of database. */
-function own(image: WorldImage): PostgresImage {
+/** @throws TypeError for the image of another kind of database */
+function toPostgresImage(image: WorldImage): PostgresImage {
   if (image instanceof PostgresImage) return image
   throw new TypeError('The snapshot is not one of a PostgreSQL database.')
 }
 
-function refusal(what: string, why: string): Error {
-  return restError('method_not_allowed', `engine.${what}: not possible for this PostgreSQL database: ${why}.`)
+function refusal(method: string, why: string): Error {
+  return restError('method_not_allowed', `engine.${method}: not possible for this PostgreSQL database: ${why}.`)
 }

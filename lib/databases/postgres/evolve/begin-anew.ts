@@ -1,7 +1,4 @@
-/**
- * Begin anew: drops the tables and views of the entities, with their rows, in the open transaction of the session, so that they can be made
- * again.
- */
+/** Begin anew: drops the entities' tables and views, with all rows, in the open transaction. */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'
@@ -9,7 +6,7 @@ import type { Notes } from '../../../foundation/base/notes.ts'
 import { countRows } from '../../evolve/plan.ts'
 import { ask, command } from '../server/sessions.ts'
 
-/** @throws Error in one line where objects of others depend on a table. */
+/** @throws Error in one line where objects of others depend on a table */
 export async function dropOwnTables(orm: MikroORM, session: PoolClient, notes: Notes): Promise<void> {
   const target = (orm.schema as SqlSchemaGenerator).getTargetSchema()
   const tables: string[] = []

@@ -1,4 +1,4 @@
-/** Check rows: which rows of a server stand against types, checks, unique indexes and foreign keys that their table is about to get. */
+/** Check rows: finds rows that new types, checks, unique indexes and foreign keys refuse. */
 import type { PoolClient } from 'pg'
 import type { Column, DatabaseTable, ForeignKey, TableDifference } from '@mikro-orm/postgresql'
 import { show, BareValue, sayDuplicates, type Plan, type FoundRows } from '../../evolve/plan.ts'
@@ -6,7 +6,7 @@ import { exampleFill, keyOfTable, type EvolveRequest } from '../../evolve/reques
 import { name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
 
-/** Returns what rows of a table are named by. */
+/** Names rows by key, else by place. */
 function keyOf(table: DatabaseTable): { readonly names: readonly string[]; readonly sql: string } {
   const columns = table.getPrimaryKey()?.columnNames ?? []
   return columns.length === 0
@@ -14,17 +14,17 @@ function keyOf(table: DatabaseTable): { readonly names: readonly string[]; reado
     : { names: columns, sql: columns.map(column => `${name(column)}::text`).join(', ') }
 }
 
-interface AskedRows {
+interface CheckContext {
   readonly session: PoolClient
   readonly plan: Plan
   readonly request: EvolveRequest
 }
 
 /**
- * Finds rows of a table, as many as are shown, and their number. Their keys come as texts, which are shown without quotes.
+ * Reads as many rows as are shown. Keys are texts, shown without quotes.
  *
- * @param rest what follows the name of the table
- * @param value a text that is shown behind the key
+ * @param rest SQL behind the name of the table
+ * @param value SQL of a text that is shown behind the key
  */
 async function findRows(session: PoolClient, table: DatabaseTable, rest: string, value?: string): Promise<FoundRows> {
   const { names: key, sql } = keyOf(table)
@@ -35,28 +35,28 @@ async function findRows(session: PoolClient, table: DatabaseTable, rest: string,
   return { key, count: Number(count), rows: named.map(row => row.map(each => new BareValue(each))) }
 }
 
-/** Adds the rows that stand against a difference to the faults of the plan. */
-export async function checkRows(difference: TableDifference, asked: AskedRows): Promise<void> {
+/** Adds refused rows to the plan's faults. */
+export async function checkRows(difference: TableDifference, context: CheckContext): Promise<void> {
   const { toTable, fromTable } = difference
   for (const { column, fromColumn, changedProperties } of Object.values(difference.changedColumns)) {
-    if (changedProperties.has('type')) await checkType(toTable, fromColumn, column, asked)
-    if (changedProperties.has('nullable') && column.nullable !== true) await checkFilled(toTable, column, asked)
+    if (changedProperties.has('type')) await checkType(toTable, fromColumn, column, context)
+    if (changedProperties.has('nullable') && column.nullable !== true) await checkFilled(toTable, column, context)
   }
   for (const check of [...Object.values(difference.addedChecks), ...Object.values(difference.changedChecks)])
-    await checkCondition(toTable, check.name, String(check.expression), asked)
+    await checkCondition(toTable, check.name, String(check.expression), context)
   for (const key of [...Object.values(difference.addedForeignKeys), ...Object.values(difference.changedForeignKeys)])
-    if (key.columnNames.every(column => fromTable.hasColumn(column))) await checkLink(toTable, key, asked)
+    if (key.columnNames.every(column => fromTable.hasColumn(column))) await checkLink(toTable, key, context)
   for (const index of [...Object.values(difference.addedIndexes), ...Object.values(difference.changedIndexes)]) {
     const isPlain = index.unique && index.expression === undefined && index.columnNames.length > 0
     if (isPlain && index.columnNames.every(column => fromTable.hasColumn(column)))
-      await checkUnique(toTable, index.columnNames, index.where, asked)
+      await checkUnique(toTable, index.columnNames, index.where, context)
   }
 }
 
-/** Texts of these types are read in several forms, of which one is kept. */
+/** Types that read several forms of a text and keep one. */
 const READ = /^(?:timestamp|date|time|json|uuid)/i
 
-async function checkType(table: DatabaseTable, from: Column, to: Column, { session, plan }: AskedRows): Promise<void> {
+async function checkType(table: DatabaseTable, from: Column, to: Column, { session, plan }: CheckContext): Promise<void> {
   const [column, quoted] = [name(from.name), table.getQuotedName()]
   const isRead = READ.test(to.type) && /^(?:text|varchar|char)/i.test(from.type)
   const back = isRead ? 'true' : `(${column}::${castOf(to)})::${castOf(from)}::text is not distinct from ${column}::text`
@@ -71,7 +71,7 @@ function castOf({ type }: Column): string {
   return type.replace(/^serial$/i, 'int').replace(/^bigserial$/i, 'bigint')
 }
 
-/** Whether a value is one of another type, and the same one when it comes back. */
+/** Whether a value fits another type, and comes back the same. */
 const FITS = `create or replace function pg_temp.mikro_fits(value text, source text, target text, back boolean) returns boolean
   language plpgsql as $f$
   declare same boolean;
@@ -85,7 +85,7 @@ const FITS = `create or replace function pg_temp.mikro_fits(value text, source t
   exception when others then return false;
   end $f$`
 
-/** Runs a question that may fail, as a cast does. */
+/** The question may fail, as a cast does. */
 async function isTrueOfAll(session: PoolClient, sql: string): Promise<boolean> {
   await command(session, 'savepoint mikro_question')
   try {
@@ -99,20 +99,20 @@ async function isTrueOfAll(session: PoolClient, sql: string): Promise<boolean> {
   }
 }
 
-async function checkFilled(table: DatabaseTable, { name: column }: Column, { session, plan, request }: AskedRows): Promise<void> {
+async function checkFilled(table: DatabaseTable, { name: column }: Column, { session, plan, request }: CheckContext): Promise<void> {
   const way = exampleFill(request, keyOfTable(request, table), column)
   plan.refuseEmpty(`${table.name}.${column}`, way, await findRows(session, table, `where ${name(column)} is null`))
 }
 
-async function checkCondition(table: DatabaseTable, check: string, expression: string, { session, plan }: AskedRows): Promise<void> {
+async function checkCondition(table: DatabaseTable, check: string, expression: string, { session, plan }: CheckContext): Promise<void> {
   const from = `from ${table.getQuotedName()} where not (${expression})`
-  // The condition may name a column that the same evolution adds: such a condition cannot be asked yet.
+  // A condition on a column that the same evolution adds cannot be asked yet.
   if (await isTrueOfAll(session, `select count(*) = 0 ${from}`)) return
   if (!(await isTrueOfAll(session, `select count(*) >= 0 ${from}`))) return
   plan.refuseCheck(table.name, check, expression, await findRows(session, table, `where not (${expression})`))
 }
 
-async function checkLink(table: DatabaseTable, key: ForeignKey, { session, plan }: AskedRows): Promise<void> {
+async function checkLink(table: DatabaseTable, key: ForeignKey, { session, plan }: CheckContext): Promise<void> {
   const target = key.referencedTableName.split('.').map(name).join('.')
   const filled = key.columnNames.map(column => `t.${name(column)} is not null`).join(' and ')
   const [[isThere] = [false]] = await ask(session, 'select to_regclass($1) is not null', [target])
@@ -128,7 +128,7 @@ async function checkUnique(
   table: DatabaseTable,
   columns: readonly string[],
   where: string | undefined,
-  { session, plan }: AskedRows,
+  { session, plan }: CheckContext,
 ): Promise<void> {
   const list = columns.map(name).join(', ')
   const filled = columns.map(column => `${name(column)} is not null`).join(' and ')

@@ -1,7 +1,4 @@
-/**
- * Drop tables: drops the tables of a server that no entity has, in the schemas of the entities, apart from the engine's own and those that
- * others refer to.
- */
+/** Drop tables: drops tables without entity, in the entities' schemas. Keeps the engine's own, and tables that others refer to. */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { SchemaDifference } from '@mikro-orm/postgresql'
@@ -15,7 +12,7 @@ import { ask, command } from '../server/sessions.ts'
 interface DroppedFrom {
   readonly orm: MikroORM
   readonly evolving: Evolving
-  /** Those of the entities: MikroORM reads all that the database has. */
+  /** Of the entities: MikroORM reads the whole database. */
   readonly schemas: readonly string[]
   readonly session: PoolClient
   readonly plan: Plan
@@ -49,7 +46,7 @@ export async function dropTables({ removedTables }: SchemaDifference, from: Drop
   }
 }
 
-/** Whether a table is a partition or heir of another one, or belongs to an extension. */
+/** A partition, an heir, or part of an extension. */
 async function isPart(session: PoolClient, schema: string, table: string): Promise<boolean> {
   const found = await ask(
     session,

@@ -1,6 +1,6 @@
 /**
- * Evolve database: makes the tables of a server fit the entities, with their rows, in the open transaction of the session: by MikroORM's
- * comparator and generator, with names, values and checks of rows before. No copy is made: what fails is taken back by the server.
+ * Evolve database: makes a server's tables fit the entities, with all rows, in the open transaction. Renames, fills and checks before
+ * MikroORM's generator runs. The server takes back what fails.
  */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
@@ -31,13 +31,13 @@ interface Evolution {
   readonly request: EvolveRequest
   readonly plan: Plan
   readonly views: Views
-  /** Those of the entities. */
+  /** Of the entities. */
   readonly schemas: readonly string[]
 }
 
 const PLACE = 'The database'
 
-/** @throws EvolveError in one line for what stands against it. */
+/** @throws EvolveError in one line for all faults */
 export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolving: Evolving, notes: Notes): Promise<void> {
   await lockSchema(session)
   const plan = new Plan()
@@ -58,7 +58,7 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
   const begun = plan.steps.length
   for (const table of Object.values(first.changedTables)) await prepareTable(table, evolution)
   plan.check(PLACE)
-  // To read all of a database takes longer than all else.
+  // To read the whole database takes longer than all else.
   const difference = plan.steps.length === begun ? first : await compareAll(evolution)
   for (const table of Object.values(difference.changedTables)) await checkRows(table, { session, plan, request: evolution.request })
   plan.check(PLACE)
@@ -71,7 +71,7 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
   if (plan.steps.length > 0) for (const sentence of plan.stays) notes.add(sentence)
 }
 
-/** MikroORM reads all of the database, and others may drop of it meanwhile: then all begins again. */
+/** All begins again when others drop tables meanwhile. */
 async function compareAll(evolution: Evolution): Promise<SchemaDifference> {
   try {
     return await compare(databaseOf(evolution))
@@ -89,7 +89,7 @@ function hasNoDefault({ default: fallback }: Column): boolean {
   return fallback === undefined || fallback === null || /^null$/i.test(fallback)
 }
 
-/** Adds the columns that need values, fills those that may be empty no more, and leaves what the model lacks without a hold on new rows. */
+/** Adds and fills mandatory columns, and lets new rows leave out columns that the model lacks. */
 async function prepareTable(table: TableDifference, evolution: Evolution): Promise<void> {
   const { session, request, plan, views } = evolution
   const { toTable, fromTable } = table
@@ -115,7 +115,6 @@ async function prepareTable(table: TableDifference, evolution: Evolution): Promi
   for (const column of left) await leaveColumn(column, table, evolution)
 }
 
-/** What was computed is kept as values. */
 async function keepComputed({ name: column }: Column, table: DatabaseTable, { session, plan }: Evolution): Promise<void> {
   const sql = `alter table ${table.getQuotedName()} alter column ${name(column)} drop expression`
   await command(session, sql)
@@ -167,16 +166,13 @@ function guessRenames(
   askForRenames(lone, wanted => needed.some(column => column.name === wanted), request, plan)
 }
 
-/** Views that entities have for their tables are not changed. */
+/** Leaves out views in the place of tables. */
 async function listOwnStatements(difference: SchemaDifference, evolution: Evolution): Promise<string[]> {
   const statements = await listStatements(difference, databaseOf(evolution))
   return statements.filter(statement => !isOfView(statement, evolution.views.tables))
 }
 
-/**
- * Runs the statements of MikroORM's generator. A difference that the generator reports at each start, such as a default over several lines,
- * is no step.
- */
+/** A statement repeated at each start, such as a default over several lines, is no step. */
 async function run(difference: SchemaDifference, evolution: Evolution): Promise<void> {
   const { session, plan } = evolution
   const statements = await listOwnStatements(difference, evolution)
@@ -195,7 +191,7 @@ async function run(difference: SchemaDifference, evolution: Evolution): Promise<
       else await command(session, statement)
     } catch (error) {
       const { code, message } = error as { readonly code?: string; readonly message: string }
-      // A lost connection, a full disk and a lock that another one holds are nothing of the model's.
+      // Lost connections, full disks and held locks are not the model's faults.
       if (code === undefined || /^(?:08|53|55|57|58|XX)/.test(code)) throw error
       plan.faults.push(`${sayStatement(statement).replace(/\.$/, '')}, which the server refuses: ${message.split('\n')[0]!}`)
       return

@@ -1,18 +1,17 @@
-/** Fill column: gives rows of a server values of a column, without setting off a trigger of the table. */
+/** Fill column: gives rows a column's value, without triggers. */
 import type { PoolClient } from 'pg'
 import type { Column, DatabaseTable } from '@mikro-orm/postgresql'
 import { show, sayFilled, type Plan } from '../../evolve/plan.ts'
 import { name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
 
-/** A column with the value that rows get. */
 interface Filled {
   readonly table: DatabaseTable
   readonly column: Column
   readonly value: { readonly json: unknown; readonly stored: unknown }
 }
 
-/** Returns a value as the text that a column reads. */
+/** As the column reads a text. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`
@@ -20,7 +19,7 @@ function textOf(value: unknown): string {
   return typeof value === 'bigint' ? String(value) : JSON.stringify(value)
 }
 
-/** Adds a column, which may be empty so far, with the value for the rows that are there. */
+/** Existing rows get the value. */
 export async function addFilled({ table, column, value }: Filled, session: PoolClient, plan: Plan): Promise<void> {
   const quoted = table.getQuotedName()
   const add = `alter table ${quoted} add column ${name(column.name)} ${column.type}`
@@ -32,7 +31,6 @@ export async function addFilled({ table, column, value }: Filled, session: PoolC
   plan.add(`${table.name}.${column.name}: the column is added; ${sayFilled(Number(count), value.json)}`, [`${add} default ?`, drop])
 }
 
-/** Gives the rows without a value one. */
 export async function fillEmpty({ table, column, value }: Filled, session: PoolClient, plan: Plan): Promise<void> {
   const from = `${table.getQuotedName()} where ${name(column.name)} is null`
   const [[count] = [0]] = await ask(session, `select count(*)::int from ${from}`)
@@ -57,7 +55,7 @@ export async function fillEmpty({ table, column, value }: Filled, session: PoolC
 
 const MODES: Readonly<Record<string, string>> = { O: 'enable', R: 'enable replica', A: 'enable always' }
 
-/** A trigger would take the values for a change of the application's. */
+/** A trigger would see a change of the application. */
 async function withoutTriggers(table: DatabaseTable, session: PoolClient, run: () => Promise<unknown>): Promise<void> {
   const quoted = table.getQuotedName()
   const triggers = await ask(

@@ -1,7 +1,4 @@
-/**
- * Rename columns: gives columns of a server the new names that were asked for, and the checks of enums on them, which bear the name of the
- * column.
- */
+/** Rename columns: renames columns as asked, and checks of enums, which bear the column's name. */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'
@@ -17,8 +14,8 @@ export async function renameColumns(orm: MikroORM, session: PoolClient, request:
   const tables = (orm.schema as SqlSchemaGenerator).getTargetSchema().getTables()
   for (const table of tables) {
     const quoted = table.getQuotedName()
-    for (const asked of renamed.get(keyOfTable(request, table)) ?? []) {
-      const { to } = asked
+    for (const renaming of renamed.get(keyOfTable(request, table)) ?? []) {
+      const { to } = renaming
       const columns = (
         await ask(session, 'select attname from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped', [
           quoted,
@@ -26,7 +23,7 @@ export async function renameColumns(orm: MikroORM, session: PoolClient, request:
       ).map(([each]) => String(each))
       if (columns.length === 0) continue
       const find = (column: string): string | undefined => (columns.includes(column) ? column : undefined)
-      const old = findRenamed(asked, table.name, find, column => table.hasColumn(column), plan)
+      const old = findRenamed(renaming, table.name, find, column => table.hasColumn(column), plan)
       if (old === undefined) continue
       const statements = [`alter table ${quoted} rename column ${name(old)} to ${name(to)}`]
       const naming = orm.config.getNamingStrategy()

@@ -1,4 +1,4 @@
-/** Statement sentence: says in a sentence what a statement of MikroORM's schema generator does. */
+/** Statement sentence: puts a statement of MikroORM's schema generator into words. */
 
 const NAME = String.raw`((?:"(?:[^"]|"")+"\.?)+)`
 

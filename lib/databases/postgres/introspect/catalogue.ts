@@ -1,42 +1,42 @@
 /**
- * Catalogue: what the system catalogues say of the tables of some schemas, in five statements that are sent together. Rows are plain data;
- * tables.ts makes tables of them. It reads nothing of the content.
+ * Catalogue: reads the system catalogues on the tables of some schemas, by five statements sent together. tables.ts makes tables of the
+ * rows.
  */
 import type { PoolClient } from 'pg'
 import { literal } from '../../sql/sql.ts'
 import { OWN_TABLES } from '../kit/own-tables.ts'
 import { ask } from '../server/sessions.ts'
 
-/** A table, view or foreign table. Partitions are part of their table. */
+/** Partitions belong to the partitioned table. */
 export interface RelationRow {
   readonly oid: string
   readonly schema: string
   readonly name: string
   /** r: table, p: partitioned table, v: view, m: materialised view, f: foreign table. */
   readonly kind: 'r' | 'p' | 'v' | 'm' | 'f'
-  /** Whether the role may read it, or some of its columns. */
+  /** By the role, at least in some columns. */
   readonly readable: boolean
-  /** Whether the role may write any of it. */
+  /** By the role, at least in some columns. */
   readonly writable: boolean
-  /** Whether a materialised view has been filled; true for all others. */
+  /** `false` for a materialised view without data. */
   readonly filled: boolean
-  /** The extension that it belongs to. */
+  /** `null` for none. */
   readonly extension: string | null
 }
 
 export interface ColumnRow {
   readonly relation: string
   readonly name: string
-  /** With its digits or length: `numeric(10,2)`. */
+  /** With digits or length: `numeric(10,2)`. */
   readonly type: string
   readonly typeId: string
-  /** The digits or length, as PostgreSQL holds them; -1: none. */
+  /** Digits or length, as PostgreSQL holds both; -1: none. */
   readonly modifier: number
   readonly notNull: boolean
   /** a: always, d: by default. */
   readonly identity: 'a' | 'd' | ''
   readonly generated: 's' | 'v' | ''
-  /** The expression of the default, of a generated column, or of what gives an identity its values. */
+  /** Of a default, a generated column, or an identity's sequence. */
   readonly expression: string | null
   readonly readable: boolean
 }
@@ -44,22 +44,22 @@ export interface ColumnRow {
 export interface TypeRow {
   readonly id: string
   readonly name: string
-  /** As it is written in SQL. */
+  /** As SQL has it. */
   readonly written: string
   readonly schema: string
   /** b: base, c: composite, d: domain, e: enum, r: range, m: multirange. */
   readonly kind: string
   readonly category: string
-  /** The type of the elements of an array; 0 for any other type, and for lists that are written otherwise: boxes, and `int2vector`. */
+  /** Of an array; 0 for other types, boxes and `int2vector`, which are written otherwise. */
   readonly element: string
-  /** Of a domain: what it is based on. */
+  /** Of a domain. */
   readonly base: string
   readonly modifier: number
   readonly notNull: boolean
   readonly defaultSql: string | null
-  /** The labels of an enum. */
+  /** Of an enum. */
   readonly labels: readonly string[] | null
-  /** The checks of a domain. */
+  /** Of a domain. */
   readonly checks: readonly string[] | null
 }
 
@@ -75,7 +75,7 @@ interface ConstraintRow {
   readonly definition: string | null
 }
 
-/** The columns of a unique index of a whole table. */
+/** A unique index of a whole table. */
 interface UniqueRow {
   readonly relation: string
   readonly columns: readonly string[]
@@ -89,12 +89,11 @@ export interface Catalogue {
   readonly uniques: readonly UniqueRow[]
 }
 
-/** The tables of the schemas of $1, without the engine's own. */
+/** Without the engine's own tables. */
 const SERVED = `from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = any($1::text[]) and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
     and c.relname not in (${OWN_TABLES.map(literal).join(', ')})`
 
-/** The names of columns, by their numbers in an array. */
 const nameColumns = (relation: string, numbers: string): string =>
   `(select json_agg(a.attname order by u.i) from unnest(${numbers}) with ordinality as u(n, i) ` +
   `join pg_attribute a on a.attrelid = ${relation} and a.attnum = u.n)`
@@ -116,7 +115,7 @@ const COLUMNS = `select a.attrelid::text as relation, a.attname as name, format_
   from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
   where a.attnum > 0 and not a.attisdropped and a.attrelid in (select c.oid ${SERVED}) order by a.attrelid, a.attnum`
 
-/** The types of columns, what domains are based on, and the elements of arrays. */
+/** Types of columns, bases of domains, elements of arrays. */
 const TYPES = `with recursive used(id) as (
     select a.atttypid from pg_attribute a where a.attnum > 0 and not a.attisdropped and a.attrelid in (select c.oid ${SERVED})
     union select case when t.typtype = 'd' then t.typbasetype else t.typelem end from used join pg_type t on t.oid = used.id
@@ -130,7 +129,7 @@ const TYPES = `with recursive used(id) as (
   (select json_agg(pg_get_constraintdef(k.oid)) from pg_constraint k where k.contypid = t.oid) as checks
   from pg_type t join pg_namespace n on n.oid = t.typnamespace where t.oid in (select id from used)`
 
-/** A foreign key to a partitioned table has further entries for its partitions. */
+/** A foreign key has further entries for partitions. */
 const CONSTRAINTS = `select k.conrelid::text as relation, k.contype as kind, ${nameColumns('k.conrelid', 'k.conkey')} as columns,
   k.confrelid::text as target, ${nameColumns('k.confrelid', 'k.confkey')} as targets, k.confdeltype as "onDelete",
   case when k.contype = 'c' then pg_get_constraintdef(k.oid) end as definition
@@ -143,7 +142,7 @@ const UNIQUES = `select i.indrelid::text as relation, ${nameColumns('i.indrelid'
 
 /** @param schemas in their order */
 export async function readCatalogue(session: PoolClient, schemas: readonly string[]): Promise<Catalogue> {
-  // One JSON text for each statement keeps the types of its values.
+  // JSON keeps the types of values.
   const read = async <T>(text: string): Promise<readonly T[]> => {
     const [row] = await ask(session, `select coalesce(json_agg(row_to_json(found)), '[]') from (${text}) as found`, [schemas])
     return JSON.parse(row![0] as string) as T[]
@@ -158,7 +157,7 @@ export async function readCatalogue(session: PoolClient, schemas: readonly strin
   return { relations, columns, types, constraints, uniques }
 }
 
-/** Lists the schemas that have tables, apart from those of the server. */
+/** Without the server's own schemas. */
 export async function listSchemas(session: PoolClient): Promise<string[]> {
   const rows = await ask(
     session,

@@ -2,14 +2,13 @@
  * Check items: the values that a check allows, as PostgreSQL writes `x in ('a', 'b')`: `CHECK ((x = ANY (ARRAY['a'::text, 'b'::text])))`.
  */
 
-/** A list over one column, or VALUE, with nothing else in the check. */
+/** A list over one column or VALUE. */
 const LIST =
   /^CHECK \(\((?:\((?:"(?:[^"]|"")+"|\w+)\)::[\w ]+|"(?:[^"]|"")+"|\w+) = ANY \(\(?ARRAY\[(.+)\]\)?(?:::[\w ]+\[\])?\)\)\)(?: NOT VALID)?$/s
 
-/** One value of it. */
 const VALUE = /^(?:\()?(?:'((?:[^']|'')*)'|(-?\d+))(?:\))?(?:::[\w ]+(?:\(\d+\))?)?(?:\s*,\s*|$)/
 
-/** Returns the values that a check allows; undefined for any other check. */
+/** `undefined` for any other check. */
 export function findItems(definition: string): readonly (string | number)[] | undefined {
   let rest = LIST.exec(definition)?.[1]
   if (rest === undefined) return undefined

@@ -1,6 +1,4 @@
-/**
- * Describe: describes a database as entities: those of one schema, or of several. Throws Error in one line where there is nothing to serve.
- */
+/** Describe: describes one or several schemas as entities. Throws Error in one line where nothing can be served. */
 import type { PoolClient } from 'pg'
 import { describeDatabase } from '../../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../../records/database/world-store.ts'

@@ -1,4 +1,4 @@
-/** Makes MikroORM entities of the tables of a server. */
+/** Entities: makes MikroORM entities of a server's tables. */
 import { types } from '@mikro-orm/core'
 import { buildEntities, type DescribedModel } from '../../introspect/entities.ts'
 import { isWritable, noteUnwritable, type TableMapping } from '../../introspect/tables.ts'
@@ -41,20 +41,19 @@ class ServerMapping implements TableMapping {
       ...(isKey ? { primary: true } : {}),
       ...(isKey && this.key.length === 1 ? { autoincrement: isCounted } : {}),
       ...(column.notNull || isKey ? {} : { nullable: true }),
-      // MikroORM does not find a record again of whose key the server has given one of several parts.
+      // MikroORM loses a record if the server gives one of several parts of the key.
       ...(column.defaultSql === undefined || isCounted || (isKey && this.key.length > 1) ? {} : this.#describeDefault(column)),
       ...(column.generated ? { generated: column.name } : {}),
       ...(table.uniques.some(set => set.length === 1 && set[0] === column.name) ? { unique: true } : {}),
     }
   }
 
-  /** A value that the server gives always is generated. */
+  /** A value always given by the server is generated. */
   #describeDefault({ always, defaultSql }: ServerColumn): object {
     return always ? { generated: defaultSql! } : { defaultRaw: defaultSql! }
   }
 }
 
-/** Adds the values that a check allows. */
 function withItems({ members, isInteger }: ServerColumn['type'], items: ServerColumn['items']): object {
   const { type, items: labels } = members as { readonly type?: unknown; readonly items?: readonly string[] }
   // A domain may allow some labels of an enum.

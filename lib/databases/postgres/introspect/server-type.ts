@@ -1,29 +1,25 @@
-/**
- * Server type: the type of a column as MikroORM takes it, found from the catalogues. What neither MikroORM nor the engine has a type for is
- * served as the text that the server shows of it.
- */
+/** Server type: finds a column's type for MikroORM. Unknown types are served as the server's text. */
 import { ArrayType, BigIntType, DecimalType, types } from '@mikro-orm/core'
 import type { ColumnRow, TypeRow } from './catalogue.ts'
 
-/** What a column holds, once domains are resolved. */
+/** After domains are resolved. */
 export interface ServerType {
-  /** Members of the property. */
   readonly members: object
-  /** As `members`, for a column of a key; undefined for one that no ID can be made of. */
+  /** Of a key column; `undefined` where no ID can be made. */
   readonly keyMembers: object | undefined
-  /** Whether its values are integers, which the server may count. */
+  /** Whether the server may count values. */
   readonly isInteger: boolean
   /** Whether a domain takes no NULL. */
   readonly notNull: boolean
   readonly defaultSql: string | null
-  /** The checks of its domains, over VALUE. */
+  /** Of domains, over VALUE. */
   readonly checks: readonly string[]
 }
 
 /** Digits that a JSON number holds exactly. */
 const EXACT_DIGITS = 15
 
-/** Returns an element of an array, which may be NULL or a list, as a number. */
+/** An element may be NULL or a list. */
 function toNumber(item: unknown): unknown {
   if (Array.isArray(item)) return item.map(toNumber)
   const number = Number(item)
@@ -35,7 +31,7 @@ function toBoolean(item: unknown): unknown {
   return Array.isArray(item) ? item.map(toBoolean) : item === null ? null : item === true || item === 't'
 }
 
-/** Types whose columns MikroORM has a type for; the others are texts. */
+/** Other types are texts. */
 const KNOWN: Readonly<Record<string, object>> = {
   int2: { type: types.smallint },
   int4: { type: types.integer },
@@ -54,10 +50,10 @@ const KNOWN: Readonly<Record<string, object>> = {
   oid: { type: new BigIntType('number'), columnType: 'oid' },
 }
 
-/** Known types that can be part of an ID as they are. */
+/** Part of an ID without conversion. */
 const KEYS = new Set(['int2', 'int4', 'oid', 'text', 'uuid', 'date'])
 
-/** Types of which no ID is made: the server shows their values otherwise than as a text of them, or they are too large. */
+/** Never part of an ID: too large, or shown otherwise than as a text. */
 const NO_KEYS = new Set(['float8', 'float4', 'bool', 'json', 'jsonb', 'bytea'])
 
 export class ServerTypes {
@@ -105,7 +101,7 @@ function describeBuiltIn(name: string, { modifier }: Pick<ColumnRow, 'modifier'>
     const length = modifier < 4 ? {} : { length: modifier - 4 }
     const members =
       name === 'bpchar' ? { type: types.string, ...length, columnType: 'bpchar', runtimeType: 'string' } : { type: types.string, ...length }
-    // Without a length MikroORM would take one of its own.
+    // Otherwise MikroORM would assume a length.
     const free = name === 'varchar' && modifier < 4 ? { type: types.text } : members
     return plain(free, free)
   }
@@ -116,7 +112,7 @@ function describeBuiltIn(name: string, { modifier }: Pick<ColumnRow, 'modifier'>
   return plain(members, NO_KEYS.has(name) ? undefined : asText(`pg_catalog.${name}`))
 }
 
-/** Digits and scale of a numeric: PostgreSQL holds both in one number; the scale may be negative. */
+/** One number holds digits and scale; the scale may be negative. */
 function describeNumeric(modifier: number): ServerType {
   const key = asText('pg_catalog.numeric')
   if (modifier < 4) return plain({ type: new DecimalType(), precision: undefined, scale: undefined, columnType: 'numeric' }, key)
@@ -126,10 +122,7 @@ function describeNumeric(modifier: number): ServerType {
   return plain({ type, precision, scale: Math.max(scale, 0) }, key)
 }
 
-/**
- * A value that is served as the text that the server shows of it. MikroORM has types for some columns, which it does not know by their full
- * names.
- */
+/** Served as the server's text: MikroORM does not know the type by its full name. */
 function describeText(type: string): ServerType {
   return plain(asText(type), asText(type))
 }

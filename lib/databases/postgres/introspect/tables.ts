@@ -1,6 +1,6 @@
 /**
- * Tables: makes the tables of a catalogue. What the role may not read is left out, with a note. Keys, foreign keys and unique sets over
- * columns that are left out are left out, too.
+ * Tables: makes the tables of a catalogue. Leaves out unreadable tables and columns, with a note, and keys, links and unique sets over
+ * unreadable columns.
  */
 import { completeKey, type Column, type DeleteAction, type ForeignKey, type Table } from '../../introspect/tables.ts'
 import { qualifyTable, showTable } from '../../../model/table-name.ts'
@@ -8,21 +8,19 @@ import type { Catalogue, ColumnRow, RelationRow } from './catalogue.ts'
 import { findItems } from './check-items.ts'
 import { ServerTypes, type ServerType } from './server-type.ts'
 
-/** A column of a table of a server. */
 export interface ServerColumn extends Column {
   readonly type: ServerType
-  /** Whether the server counts its values: an identity, or a default that asks a sequence. */
+  /** By an identity or a sequence. */
   readonly counted: boolean
-  /** Whether no value can be given. */
+  /** Whether only the server gives values. */
   readonly always: boolean
-  /** The allowed values of a check. */
+  /** Allowed by a check. */
   readonly items: readonly (string | number)[] | undefined
 }
 
-/** A table or view of a server. */
 export interface ServerTable extends Table {
   readonly columns: readonly ServerColumn[]
-  /** Whether its rows have a place (`ctid`): a table, and no view. */
+  /** Whether rows have a `ctid`, as in tables. */
   readonly hasPlaces: boolean
   /** Whether columns are left out. */
   readonly isPartial: boolean
@@ -30,7 +28,7 @@ export interface ServerTable extends Table {
 
 const ON_DELETE: Readonly<Record<string, DeleteAction>> = { a: 'no action', r: 'restrict', c: 'cascade', n: 'set null', d: 'set default' }
 
-/** The tables that are served, and what is left out: a sentence each. */
+/** Each note tells a part that is left out. */
 export interface ServerTables {
   readonly tables: readonly ServerTable[]
   readonly notes: readonly string[]
@@ -41,22 +39,22 @@ export function buildTables(catalogue: Catalogue, qualified: boolean): ServerTab
   const notes: string[] = []
   const nameOf = ({ schema, name }: RelationRow): string => qualifyTable(name, qualified ? schema : undefined)
   const relations = catalogue.relations.filter(relation => {
-    const reason = findReason(relation)
+    const reason = whyLeftOut(relation)
     if (reason !== undefined) notes.push(`${showTable(nameOf(relation))}: it is left out, since ${reason}.`)
     return reason === undefined
   })
   const ids = new Map(relations.map(relation => [relation.oid, nameOf(relation)]))
   const names = new Map(relations.map(({ oid, name }) => [oid, name]))
-  const of = groupByRelation(catalogue)
+  const byRelation = groupByRelation(catalogue)
   const types = new ServerTypes(catalogue.types)
   const tables = relations.map((relation): ServerTable => {
-    const rows = of.columns.get(relation.oid) ?? []
+    const rows = byRelation.columns.get(relation.oid) ?? []
     const readable = rows.filter(column => column.readable)
     const shown = new Set(readable.map(({ name }) => name))
     for (const { name } of rows)
       if (!shown.has(name)) notes.push(`${showTable(nameOf(relation))}: the column "${name}" is left out, since the role may not read it.`)
     const isShown = (columns: readonly string[]): boolean => columns.every(column => shown.has(column))
-    const constraints = (of.constraints.get(relation.oid) ?? []).filter(({ columns }) => isShown(columns))
+    const constraints = (byRelation.constraints.get(relation.oid) ?? []).filter(({ columns }) => isShown(columns))
     const isTable = relation.kind === 'r' || relation.kind === 'p'
     const checks = constraints.filter(({ kind }) => kind === 'c')
     const table: ServerTable = {
@@ -71,7 +69,7 @@ export function buildTables(catalogue: Catalogue, qualified: boolean): ServerTab
         if (kind !== 'f' || found === undefined) return []
         return [{ columns, table: names.get(target)!, target: found, targets: targets!, onDelete: ON_DELETE[onDelete] ?? 'no action' }]
       }),
-      uniques: (of.uniques.get(relation.oid) ?? []).map(({ columns }) => columns).filter(isShown),
+      uniques: (byRelation.uniques.get(relation.oid) ?? []).map(({ columns }) => columns).filter(isShown),
       hasPlaces: isTable,
       isPartial: readable.length < rows.length,
     }
@@ -88,8 +86,7 @@ function groupByRelation({ columns, constraints, uniques }: Catalogue) {
   }
 }
 
-/** Finds why a table is left out. */
-function findReason({ readable, extension, filled }: RelationRow): string | undefined {
+function whyLeftOut({ readable, extension, filled }: RelationRow): string | undefined {
   if (extension !== null) return `it belongs to the extension ${extension}`
   if (!readable) return 'the role may not read it'
   return filled ? undefined : 'it has not been filled (refresh materialized view)'
@@ -103,7 +100,7 @@ function buildColumn(row: ColumnRow, type: ServerType, check: string | null | un
     name: row.name,
     type,
     notNull: row.notNull || type.notNull,
-    // A default of NULL is the same as none.
+    // A default of NULL is none.
     defaultSql: isGenerated || expression === null || /^NULL(?:::|$)/.test(expression) ? undefined : expression,
     generated: isGenerated,
     counted: !isGenerated && (row.identity !== '' || expression?.startsWith('nextval(') === true),

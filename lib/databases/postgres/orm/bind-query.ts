@@ -1,15 +1,14 @@
 /**
- * Binds the values of a MikroORM statement as parameters, which MikroORM itself writes into the text as literals. A bound value means what
- * its literal would: texts, and what MikroORM quotes as such, take the type of what they stand beside; numbers and booleans have that of
- * their literal. Undefined for a text that takes no parameters: DDL, several statements, an order or a grouping with values in it, and more
- * values than the server takes.
+ * Bind query: binds the values of a MikroORM statement, where MikroORM itself writes literals. A bound value means what the literal would:
+ * texts take the type of their surroundings, numbers and booleans have the literal's type. `undefined` for texts without parameters: DDL,
+ * several statements, orders or groupings with values, too many values.
  */
 import { JsonProperty, Utils, isRaw, type Platform } from '@mikro-orm/core'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
 import { isBuilder, unwrapQuery } from '../../orm/unwrap-query.ts'
 import { readTemplate, type ParameterPlace, type Template } from './query-template.ts'
 
-/** The protocol counts them in 16 bits. */
+/** The protocol counts parameters in 16 bits. */
 const MAX_PARAMETERS = 65_535
 
 const templates = new LruCache<Template>(1000, { bytes: 4 << 20, weigh: ({ places }, sql) => 100 + 4 * sql.length + 100 * places.length })
@@ -25,10 +24,9 @@ interface BoundQuery {
   readonly values: unknown[]
 }
 
-/** Thrown for a value or a text that cannot be bound; the statement is MikroORM's then. */
+/** MikroORM then writes the statement. */
 class Unbindable extends Error {}
 
-/** Returns the text with its bound values. Undefined when they cannot be bound. */
 export function bindQuery(platform: Platform, sql: string, params: readonly unknown[]): BoundQuery | undefined {
   if (params.length === 0) return { sql, values: [] }
   if (!findTemplate(sql).isStatement) return undefined
@@ -50,7 +48,7 @@ class Binder {
     this.#platform = platform
   }
 
-  /** Returns a text, of a statement or of a fragment among its values, with numbered parameters. */
+  /** Numbers the parameters, of fragments among the values, too. */
   write(sql: string, params: readonly unknown[]): string {
     if (params.length === 0) return sql
     const { places, rest, isBindable } = findTemplate(sql)
@@ -98,18 +96,18 @@ class Binder {
       return this.write(text, values)
     }
     if (this.#isJson(value)) return this.#bind(JSON.stringify(value), place)
-    // MikroORM writes the elements of a list with commas between: `in (?)`.
+    // MikroORM puts commas between the elements of a list: `in (?)`.
     if (Array.isArray(value)) return value.map(each => this.#writeValue(each, place)).join(', ')
     return this.#bind(this.#format(value), place)
   }
 
   #format(value: object): string {
-    // In the time zone of MikroORM's options. A date has nothing in it that is quoted.
+    // In MikroORM's time zone. A date needs no escapes.
     if (value instanceof Date) return this.#platform.quoteValue(value).slice(1, -1)
     if (ArrayBuffer.isView(value)) return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}`
-    // eslint-disable-next-line typescript/unbound-method -- it is compared, not called
+    // eslint-disable-next-line typescript/unbound-method -- compared, not called
     if (value.toString === Object.prototype.toString) throw new Unbindable()
-    // eslint-disable-next-line typescript/no-base-to-string -- it has a form of its own, as a number of many digits has
+    // eslint-disable-next-line typescript/no-base-to-string -- a form of its own, such as a number of many digits
     return String(value)
   }
 
@@ -119,7 +117,6 @@ class Binder {
   }
 }
 
-/** Returns the type of a number's literal. */
 function findNumberType(value: number): string {
   if (!Number.isFinite(value)) return 'float8'
   if (!Number.isSafeInteger(value)) return 'numeric'

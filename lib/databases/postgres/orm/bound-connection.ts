@@ -1,4 +1,4 @@
-/** MikroORM's PostgreSQL connection on the sessions of the engine, with bound values. */
+/** Bound connection: MikroORM's PostgreSQL connection, with bound values. */
 import type { AnyEntity, EntityData, LoggingOptions, QueryResult, RawQueryFragment, Transaction } from '@mikro-orm/core'
 import { PostgreSqlConnection, type NativeQueryBuilder } from '@mikro-orm/postgresql'
 import { CompiledQuery, type AbortableQueryOptions, type Kysely } from 'kysely'
@@ -13,15 +13,15 @@ type OrmQuery = string | NativeQueryBuilder | RawQueryFragment
 type Params = readonly unknown[] | Record<string, unknown>
 
 interface PreparedQueryText {
-  /** As MikroORM writes it, with a `?` for each value. */
+  /** With a `?` for each value. */
   readonly query: string
   readonly params: readonly unknown[]
-  /** The text with the values in it, as MikroORM logs it; empty where nobody logs. */
+  /** With the values, as MikroORM logs; empty where nobody logs. */
   readonly formatted: string
   readonly compiled: CompiledQuery
 }
 
-/** Takes the ends of a statement that MikroORM hides in what it logs out of that. */
+/** MikroORM hides options that abort a statement among the options of the log. */
 function splitContext(context: LoggingOptions | undefined): {
   abort: AbortableQueryOptions | undefined
   logged: LoggingOptions | undefined
@@ -32,7 +32,7 @@ function splitContext(context: LoggingOptions | undefined): {
 }
 
 export class BoundPostgresConnection extends PostgreSqlConnection {
-  /** Lets the engine take part in a transaction that the application has opened around its call. */
+  /** Lets the engine join a transaction of the application. */
   override transactional<T>(...[work, options]: Parameters<PostgreSqlConnection['transactional']>): Promise<T> {
     const { transactions } = (this.config.get('driverOptions') as LentDialect).host
     const transaction = transactions.create()
@@ -49,7 +49,7 @@ export class BoundPostgresConnection extends PostgreSqlConnection {
     })
   }
 
-  /** What was deferred may be refused at the end, as any statement is. */
+  /** A deferred constraint may refuse here. */
   override async commit(...[ctx, events, context]: Parameters<PostgreSqlConnection['commit']>): Promise<void> {
     try {
       await super.commit(ctx, events, context)

@@ -1,14 +1,13 @@
 /**
- * Deferred references: MikroORM writes the tables of a class one by one, and what links a record of it may come between them; nor does it
- * know which record a property with a mere key (`mapToPk`) links. Such references are checked when the transaction ends, as SQLite checks
- * all. It concerns tables that the engine creates.
+ * Deferred references: foreign keys checked when the transaction ends, as SQLite checks all. MikroORM writes the tables of a class one by
+ * one, maybe with links between, and does not know the record behind a mere key (`mapToPk`). Concerns tables that the engine creates.
  */
 import { ReferenceKind, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
 
 /**
- * Makes the statements of the schema with deferred foreign keys, where MikroORM does not write records in the order of their references.
- * Its metadata says so only meanwhile: MikroORM would insert a record with a deferred link in one step, where it takes two on SQLite, and
- * each step counts as a version. Unique constraints are not deferred, as on SQLite.
+ * Defers foreign keys where MikroORM's order of records does not follow references. The metadata change only meanwhile: MikroORM would
+ * insert a deferred link in one step, in two on SQLite, and each step counts as a version. Unique constraints are not deferred, as on
+ * SQLite.
  */
 export async function withDeferredReferences<T>(orm: MikroORM, make: () => Promise<T>): Promise<T> {
   const undo: (() => void)[] = []
@@ -29,7 +28,7 @@ function isUnordered(prop: EntityProperty, { inheritanceType }: EntityMetadata):
   return (prop.mapToPk || isOfHierarchy) && isOwning(prop) && prop.deferMode === undefined
 }
 
-/** Returns what undoes it. */
+/** The result undoes the change. */
 function defer(prop: EntityProperty, meta: EntityMetadata): (() => void)[] {
   const { unique } = prop
   prop.deferMode = 'deferred' as NonNullable<typeof prop.deferMode>

@@ -1,4 +1,4 @@
-/** Driver: MikroORM's PostgreSQL driver on the sessions of the engine, which corrects what MikroORM would write wrongly. */
+/** Driver: MikroORM's PostgreSQL driver on the engine's sessions, with corrections. */
 import type {
   Configuration,
   EntityDictionary,
@@ -27,7 +27,7 @@ import { BoundPostgresConnection } from './bound-connection.ts'
 import type { LentDialect } from './lent-dialect.ts'
 import { followClock, withTime } from './server-time.ts'
 
-/** Formats a list as PostgreSQL reads one: `{1,NULL,"a b",{2}}`. */
+/** As PostgreSQL reads lists: `{1,NULL,"a b",{2}}`. */
 function formatArray(values: readonly unknown[]): string {
   const items = values.map(value => {
     if (value === null || value === undefined) return 'NULL'
@@ -39,12 +39,12 @@ function formatArray(values: readonly unknown[]): string {
 }
 
 class LentPlatform extends PostgreSqlPlatform {
-  /** A number of JavaScript has 64 bits: a column of 32 would give another number back. */
+  /** A column of 32 bits would change JavaScript's numbers. */
   override getFloatDeclarationSQL(): string {
     return this.getDoubleDeclarationSQL()
   }
 
-  /** Writes lists in lists, NULL, and texts with line breaks or the word null, too. */
+  /** Takes nested lists, NULL, line breaks and the word null, too. */
   override marshallArray(values: readonly unknown[]): string {
     return formatArray(values)
   }
@@ -53,9 +53,9 @@ class LentPlatform extends PostgreSqlPlatform {
     return parseArray(text)
   }
 
-  /** MikroORM would hold `infinity` as a number, which it takes for no Date. */
+  /** `infinity` must be a Date, not a number. */
   override parseDate(value: string | number): Date {
-    // MikroORM puts its zone behind a time without one.
+    // MikroORM appends its zone to a time without zone.
     const time = typeof value === 'string' ? parseServerTime(value.replace(/Z$/, '')) : undefined
     if (time === undefined) return super.parseDate(value)
     return Number.isFinite(time) ? new Date(time) : new EndlessDate(time)
@@ -69,7 +69,7 @@ class LentPlatform extends PostgreSqlPlatform {
     return this.timezone === 'Z' ? formatTime(date.getTime()) : super.formatDate(date)
   }
 
-  /** A version that is a time is set to it with each change. */
+  /** Sets versions that are times. */
   override getCurrentTimestampSQL(length: number): string {
     const usual = super.getCurrentTimestampSQL(length)
     const clock = findClock(this.config)
@@ -87,7 +87,7 @@ export class OrmDriver extends correctedDriver(AbstractSqlDriver<BoundPostgresCo
   }
 
   override createEntityManager(useContext?: boolean): this[typeof EntityManagerType] {
-    // The types of MikroORM allow no driver but their own.
+    // MikroORM's types allow no other driver.
     const Manager = correctedManager(this.config.get('entityManager', EntityManager as never) as typeof EntityManager)
     return new Manager(this.config, this as never, this.metadata, useContext)
   }
@@ -116,7 +116,7 @@ export class OrmDriver extends correctedDriver(AbstractSqlDriver<BoundPostgresCo
     followClock(meta, data, this.#clock, true)
     return insertInGroups(meta, data, async rows => {
       const result = await super.nativeInsertMany(entityName, rows, options, transform)
-      // Before the next group, which may be one whose keys the sequence gives.
+      // The sequence may give the next group's keys.
       await this.#raiseSequence(meta, rows, options?.ctx)
       return result
     })
@@ -133,7 +133,7 @@ export class OrmDriver extends correctedDriver(AbstractSqlDriver<BoundPostgresCo
     return result
   }
 
-  /** Lets the sequence of a key go on behind the keys that were given: it would give them again. */
+  /** The sequence must not give the inserted keys again. */
   async #raiseSequence<T extends object>(meta: EntityMetadata<T>, rows: readonly EntityDictionary<T>[], ctx?: Transaction): Promise<void> {
     const counter = meta.props.find(prop => prop.autoincrement === true)
     if (counter === undefined) return

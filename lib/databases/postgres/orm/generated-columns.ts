@@ -1,18 +1,13 @@
-/**
- * Generated columns: PostgreSQL before 18 has no virtual columns. There the columns that entities declare as `virtual` are created as
- * stored. Readers see no difference.
- */
+/** Generated columns: before version 18, PostgreSQL has no virtual columns, and `virtual` columns are stored. Readers see no difference. */
 import { isRaw, raw, type MikroORM } from '@mikro-orm/core'
 import type { Notes } from '../../../foundation/base/notes.ts'
 
 const VIRTUAL = /\bvirtual\s*$/i
 
-/** The first version with virtual columns. */
-const SINCE = 18
+const VIRTUAL_SINCE = 18
 
-/** Lets a server of a version store what it cannot generate otherwise. */
 export function storeGenerated(orm: MikroORM, version: number, notes: Notes): void {
-  if (version >= SINCE) return
+  if (version >= VIRTUAL_SINCE) return
   for (const meta of orm.getMetadata()) {
     for (const prop of meta.props) {
       const { generated } = prop as { readonly generated?: unknown }

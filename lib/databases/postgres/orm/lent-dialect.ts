@@ -1,6 +1,6 @@
 /**
- * Lent dialect: lends the sessions of the engine to MikroORM, as a dialect of Kysely. Inside an open transaction, MikroORM gets the session
- * of that, where a new transaction is a savepoint.
+ * Lent dialect: lends the engine's sessions to MikroORM, as a dialect of Kysely. In an open transaction, MikroORM gets the same session,
+ * and makes savepoints.
  */
 import { createPostgreSqlTypeParsers } from '@mikro-orm/postgresql'
 import { CompiledQuery, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
@@ -28,43 +28,39 @@ import { command, parseArray, type Sessions } from '../server/sessions.ts'
 import type { Transactions } from '../server/transactions.ts'
 import type { WriteObserver } from '../server/write-observer.ts'
 
-/** What the engine lends MikroORM. */
 export interface OrmHost {
   readonly sessions: Sessions
   readonly transactions: Transactions
-  /** Lets MikroORM's work in while the data is not replaced as a whole. */
+  /** MikroORM waits while all data are replaced. */
   readonly gate: WriteGate
-  /** Hears of transactions; undefined where nothing notes the rows that change. */
+  /** `undefined` where nothing notes changed rows. */
   readonly observer: () => WriteObserver | undefined
   readonly clock: () => Clock | undefined
-  /** The trace of the request that the caller runs in, if it has one. */
   readonly trace: () => Trace | undefined
 }
 
 const TYPES = new TypeOverrides()
 for (const [oid, parse] of Object.entries(createPostgreSqlTypeParsers(parseArray))) TYPES.setTypeParser(Number(oid), parse)
 
-// What PostgreSQL has no number for in JavaScript (point, circle, numeric[]): the texts that readings show, too.
+// Types without a form in JavaScript (point, circle, numeric[]) stay texts.
 for (const oid of [600, 718]) TYPES.setTypeParser(oid, text => text)
 TYPES.setTypeParser(1231, parseArray)
 
-/** Statements that write, as far as one can run outside of a transaction that the engine knows of. */
+/** Statements that may write outside of a known transaction. */
 const WRITES = /^\s*(?:insert|update|delete|merge|with|truncate)\b/i
 
-/** Statements whose results count the rows that they have changed. */
+/** Statements that count changed rows. */
 const CHANGES = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
 
-/** The number of cursors so far, for their names. */
-let cursors = 0
+let cursorCount = 0
 
 class LentConnection implements DatabaseConnection {
   readonly session: PoolClient
   readonly #host: OrmHost
-  /** Whether the session is that of a transaction that was open before. */
+  /** Whether the session's transaction was open before. */
   readonly isNested: boolean
   savepoint: string | undefined
   inTransaction = false
-  /** Whether a cursor is open, in a transaction. */
   isStreaming = false
   isReleased = false
   failed: unknown
@@ -77,7 +73,7 @@ class LentConnection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     this.#host.transactions.checkTime()
-    // A text ends at U+0000 in the protocol of the server, and no value may have it.
+    // In the protocol, U+0000 ends a text.
     if ([query.sql, ...query.parameters].some(text => typeof text === 'string' && text.includes('\0'))) throw nulError()
     const observer = this.isNested || this.inTransaction ? undefined : this.#host.observer()
     if (observer?.isAsked === true && WRITES.test(query.sql)) return this.#executeAlone(query, observer)
@@ -86,10 +82,7 @@ class LentConnection implements DatabaseConnection {
       : this.#execute(query)
   }
 
-  /**
-   * A statement on its own becomes a transaction, so that its changes can be told from those of others, and that it has the settings of a
-   * session.
-   */
+  /** A transaction keeps a single statement's changes apart, and gives a pooler's session its settings. */
   async #executeAlone<R>(query: CompiledQuery, observer: WriteObserver | undefined): Promise<QueryResult<R>> {
     await this.run('begin')
     observer?.begin(this.session)
@@ -125,9 +118,9 @@ class LentConnection implements DatabaseConnection {
     return CHANGES.has(result.command) ? { rows, numAffectedRows: BigInt(result.rowCount ?? 0) } : { rows }
   }
 
-  /** Reads rows in pieces by a cursor, which lives in a transaction. */
+  /** Reads by a cursor, in a transaction. */
   async *streamQuery<R>({ sql, parameters }: CompiledQuery, chunkSize = 100): AsyncIterableIterator<QueryResult<R>> {
-    const cursor = `mikro_${++cursors}`
+    const cursor = `mikro_${++cursorCount}`
     const isAlone = !this.isNested && this.savepoint === undefined && !this.inTransaction
     if (isAlone) await this.run('begin')
     this.isStreaming = true
@@ -228,7 +221,7 @@ class LentDriver implements Driver {
     if (lent.savepoint === undefined) {
       lent.inTransaction = false
       this.#host.observer()?.rollback(lent.session)
-      // Kysely would never give back a connection whose `rollback` failed. The server rolls back by itself what a connection leaves behind.
+      // Kysely would never give back a connection whose `rollback` failed. The server rolls back a discarded session.
       await lent.run('rollback').catch(() => this.#host.sessions.discard(lent.session))
       return
     }
@@ -236,37 +229,37 @@ class LentDriver implements Driver {
     await lent.run(`release savepoint ${lent.savepoint}`)
   }
 
-  async #makeSavepoint(lent: LentConnection, called: string): Promise<void> {
-    await this.#host.observer()?.savepoint(lent.session, called)
-    await lent.run(`savepoint ${name(called)}`)
+  async #makeSavepoint(lent: LentConnection, savepoint: string): Promise<void> {
+    await this.#host.observer()?.savepoint(lent.session, savepoint)
+    await lent.run(`savepoint ${name(savepoint)}`)
   }
 
-  async #goBackTo(lent: LentConnection, called: string): Promise<void> {
-    await lent.run(`rollback to savepoint ${name(called)}`)
-    this.#host.observer()?.rollbackTo(lent.session, called)
+  async #goBackTo(lent: LentConnection, savepoint: string): Promise<void> {
+    await lent.run(`rollback to savepoint ${name(savepoint)}`)
+    this.#host.observer()?.rollbackTo(lent.session, savepoint)
   }
 
-  savepoint(connection: DatabaseConnection, called: string): Promise<void> {
-    return this.#makeSavepoint(connection as LentConnection, called)
+  savepoint(connection: DatabaseConnection, savepoint: string): Promise<void> {
+    return this.#makeSavepoint(connection as LentConnection, savepoint)
   }
 
-  rollbackToSavepoint(connection: DatabaseConnection, called: string): Promise<void> {
-    return this.#goBackTo(connection as LentConnection, called)
+  rollbackToSavepoint(connection: DatabaseConnection, savepoint: string): Promise<void> {
+    return this.#goBackTo(connection as LentConnection, savepoint)
   }
 
-  async releaseSavepoint(connection: DatabaseConnection, called: string): Promise<void> {
+  async releaseSavepoint(connection: DatabaseConnection, savepoint: string): Promise<void> {
     const lent = connection as LentConnection
-    await this.#host.observer()?.release(lent.session, called)
-    await lent.run(`release savepoint ${name(called)}`)
+    await this.#host.observer()?.release(lent.session, savepoint)
+    await lent.run(`release savepoint ${name(savepoint)}`)
   }
 
-  /** The sessions are the engine's; they are closed there. */
+  /** The engine closes the sessions. */
   async destroy(): Promise<void> {}
 }
 
 export class LentDialect implements Dialect {
   readonly host: OrmHost
-  /** Those of the entity manager. */
+  /** Of the entity manager. */
   readonly filters: AddedFilters
 
   constructor(host: OrmHost, filters: AddedFilters) {

@@ -1,7 +1,4 @@
-/**
- * Places: in which schemas the tables of entities are that do not say so themselves. MikroORM takes them for tables of `public`, whatever
- * the search path of the server says.
- */
+/** Places: finds the schemas of tables whose entities name no schema. MikroORM assumes `public`, whatever the server's search path. */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { AbstractSqlPlatform } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
@@ -9,24 +6,24 @@ import { qualifyTable } from '../../../model/table-name.ts'
 import { name, tableName } from '../../sql/sql.ts'
 import { ask } from '../server/sessions.ts'
 
-/** The schema that MikroORM takes where nobody says one. */
+/** MikroORM's default. */
 export function standardSchema(orm: MikroORM): string {
   return (orm.em.getPlatform() as AbstractSqlPlatform).getDefaultSchemaName()!
 }
 
-/** The schema that the options name; undefined where the search path says it. MikroORM's configuration fills in its own default. */
+/** `undefined` where the search path decides. MikroORM's configuration fills in its default. */
 export function givenSchema(orm: MikroORM): string | undefined {
   const schema = orm.config.get('schema')
   return schema === standardSchema(orm) ? undefined : schema
 }
 
-/** Finds the entities whose tables are in another schema than MikroORM takes them for, with that schema. */
+/** Finds entities whose tables stand elsewhere than MikroORM assumes. */
 export async function findPlaces(
   orm: MikroORM,
   session: PoolClient,
 ): Promise<readonly (readonly [meta: EntityMetadata, schema: string])[]> {
   const given = givenSchema(orm)
-  const open = [...orm.getMetadata()].filter(
+  const unplaced = [...orm.getMetadata()].filter(
     ({ abstract, embeddable, virtual, tableName: table, schema }) =>
       !abstract && !embeddable && virtual !== true && table !== undefined && (schema ?? '') === '',
   )
@@ -35,9 +32,9 @@ export async function findPlaces(
     'select i, nspname from unnest($1::text[]) with ordinality as u(t, i) ' +
       'join pg_class c on c.oid = to_regclass(t) join pg_namespace n on n.oid = relnamespace where nspname <> $2',
     [
-      open.map(({ tableName: table }) => (given === undefined ? name(table) : tableName(qualifyTable(table, given)))),
+      unplaced.map(({ tableName: table }) => (given === undefined ? name(table) : tableName(qualifyTable(table, given)))),
       given ?? standardSchema(orm),
     ],
   )
-  return found.map(([place, schema]) => [open[Number(place) - 1]!, String(schema)])
+  return found.map(([place, schema]) => [unplaced[Number(place) - 1]!, String(schema)])
 }

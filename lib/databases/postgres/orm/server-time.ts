@@ -1,15 +1,15 @@
 /**
- * Server time: what SQL says of the present (`now()`, `current_date`), in defaults of columns and in values, as the engine's clock has it.
- * The server has a clock of its own, which nobody can set; so the engine writes such values itself as soon as its clock differs.
+ * Server time: puts the engine's time in the place of `now()` and `current_date`, in defaults and values. Nobody can set the server's
+ * clock, so the engine writes such values itself once its clock differs.
  */
 import { isRaw, raw, type Dictionary, type EntityMetadata } from '@mikro-orm/core'
 import type { Clock } from '../../../foundation/base/clock.ts'
 
-/** Texts and quoted names, which stay as they are; and what gives the present, with the digits of the second that it is to have. */
+/** Texts and quoted names, which stay; the present, with digits of the second. */
 const PRESENT =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|\b(?:(?<moment>(?:now|(?:transaction|statement|clock)_timestamp)\s*\(\s*\))|(?<type>current_timestamp|localtimestamp|current_date|current_time|localtime)\b(?:\s*\(\s*(?<digits>\d)\s*\))?)/gi
 
-/** The types of the words of SQL, in the session's time zone, UTC. */
+/** In the session's time zone, UTC. */
 const TYPES: Readonly<Record<string, string>> = {
   current_timestamp: 'timestamptz',
   localtimestamp: 'timestamp',
@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   localtime: 'time',
 }
 
-/** Returns an expression with a time in the place of the present; undefined where it has none. */
+/** `undefined` for an expression without the present. */
 export function withTime(expression: string, time: number): string | undefined {
   let isChanged = false
   const changed = expression.replaceAll(PRESENT, (found, ...rest) => {
@@ -31,7 +31,7 @@ export function withTime(expression: string, time: number): string | undefined {
   return isChanged ? changed : undefined
 }
 
-/** Gives new rows the defaults of their columns that say the present, and rows the values that say it, by a clock. */
+/** Replaces the present in values, and in defaults of new rows. */
 export function followClock(
   { props }: Pick<EntityMetadata, 'props'>,
   rows: readonly Dictionary[],

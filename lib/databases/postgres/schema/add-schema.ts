@@ -1,6 +1,6 @@
 /**
- * Add schema: creates the tables and columns that a database lacks, as MikroORM's schema generator writes them. Nothing is dropped or
- * altered, and either all is created or nothing. Throws Error in one line for a database that cannot take what is missing.
+ * Add schema: adds missing tables and columns by MikroORM's schema generator, all or nothing. Drops and alters nothing. Throws Error in one
+ * line for an impossible addition.
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import { DatabaseSchema, type AbstractSqlPlatform, type SqlSchemaGenerator } from '@mikro-orm/postgresql'
@@ -16,23 +16,21 @@ import { isLost } from '../server/errors.ts'
 import { ask, command } from '../server/sessions.ts'
 import { additionsOf, compare, isNothing, listStatements, splitStatements, type ComparedDatabase } from './compare.ts'
 
-/** Statements that only add. */
-const ADDS =
+const ONLY_ADDS =
   /^(?:create (?:table|index|unique index|type|schema|view|materialized view|sequence|extension|function|or replace function|trigger)\b|comment on\b|alter type \S+ add value\b)/i
 
-/** What an `alter table` may do: add columns and constraints. */
 const ALTERS = /^alter table (?:if exists )?(?:"(?:[^"]|"")+"\.?)+ (.+)$/is
 
-/** The statement that MikroORM writes for a schema, whether it is there or not. */
+/** Written by MikroORM whether the schema exists or not. */
 export const CREATES_SCHEMA = /^create schema if not exists "((?:[^"]|"")+)"$/i
 
-/** One key for all engines, so that two that start at once do not create the same table. */
+/** Two engines that start at once must not create the same table. */
 const LOCK = 7_310_241_905
 
 /**
- * Adds what the entities need, in the open transaction of the session.
+ * In the open transaction of the session.
  *
- * @param schemas those of the entities
+ * @param schemas the schemas of the entities
  */
 export async function addSchema(orm: MikroORM, session: PoolClient, schemas: readonly string[], notes: Notes): Promise<void> {
   try {
@@ -64,21 +62,18 @@ export async function addSchema(orm: MikroORM, session: PoolClient, schemas: rea
   }
 }
 
-/**
- * Whether there is nothing that could be what the entities need, so that MikroORM need not read the catalogues: seven statements, the
- * slowest of all that an engine asks for at its start, which read the tables of the whole database.
- */
+/** An empty database spares MikroORM a reading of the catalogues: seven statements, the slowest at an engine's start. */
 async function findEmpty(orm: MikroORM, session: PoolClient, schemas: readonly string[]): Promise<boolean> {
-  // Their types and routines may be there without any table.
+  // Types and routines may exist without any table.
   const needsMore = orm.config.getRoutines().length > 0 || [...orm.getMetadata()].some(hasNativeEnum)
   if (needsMore) return false
-  // MikroORM looks in its own default, whatever the server's is.
-  const looked = [...schemas, ownSchema(orm)]
+  // MikroORM looks in its own default schema, whatever the server's.
+  const searchedSchemas = [...schemas, ownSchema(orm)]
   const found = await ask(
     session,
     'select from pg_class where relnamespace = any(select to_regnamespace(quote_ident(s)) ' +
       'from unnest($1::text[] || current_schemas(false)::text[]) as s) limit 1',
-    [looked],
+    [searchedSchemas],
   )
   return found.length === 0
 }
@@ -89,17 +84,14 @@ const ownSchema = (orm: MikroORM): string => givenSchema(orm) ?? standardSchema(
 
 const emptySchema = (orm: MikroORM): DatabaseSchema => new DatabaseSchema(orm.em.getPlatform() as AbstractSqlPlatform, ownSchema(orm))
 
-/** A column that must not be empty cannot be added to a table with rows (23502). */
+/** A mandatory column cannot be added to a table with rows (23502). */
 function findWay(error: unknown, orm: MikroORM): string {
   const { code, table, column } = error as { readonly code?: string; readonly table?: string; readonly column?: string }
   if (code !== '23502' || table === undefined || column === undefined) return ''
   return `: say what rows get, schema: 'evolve' (--evolve) with fill: ${exampleFill(orm, table, column)}`
 }
 
-/**
- * Views of the database that entities have for their tables, with and without their schema, as MikroORM writes them, and the columns that
- * these lack.
- */
+/** Views in the place of tables, with and without schema, as MikroORM writes names, and columns that the views lack. */
 export interface Views {
   readonly tables: readonly string[]
   readonly lacking: readonly (readonly [view: string, column: string])[]
@@ -107,7 +99,7 @@ export interface Views {
 
 const NO_VIEWS: Views = { tables: [], lacking: [] }
 
-/** Finds views that stand in the place of tables. Skips entities declared as views, which need not have all columns. */
+/** Skips entities declared as views, which need not have all columns. */
 export async function findViews(orm: MikroORM, session: PoolClient): Promise<Views> {
   const own = ownSchema(orm)
   const wanted = [...orm.getMetadata()].flatMap(meta => {
@@ -139,7 +131,7 @@ export async function findViews(orm: MikroORM, session: PoolClient): Promise<Vie
   }
 }
 
-/** Whether a statement makes or changes a table that is a view here, or links to one, which no constraint can. */
+/** Whether a statement makes, changes or references a table that is a view here. */
 export function isOfView(statement: string, views: readonly string[]): boolean {
   return views.some(
     view =>
@@ -151,30 +143,27 @@ export function isOfView(statement: string, views: readonly string[]): boolean {
   )
 }
 
-/** Waits until no other engine adds to the database, and keeps others from it for the rest of the transaction. */
+/** Keeps other engines out until the transaction ends. */
 export async function lockSchema(session: PoolClient): Promise<void> {
   await ask(session, 'select pg_advisory_xact_lock($1)', [LOCK])
 }
 
-/** Creates a schema that is missing. `if not exists` alone takes the right to create one. */
+/** `if not exists` alone needs the right to create a schema. */
 export async function createSchema(session: PoolClient, schema: string): Promise<void> {
   const found = await ask(session, 'select from pg_namespace where nspname = $1', [schema])
   if (found.length === 0) await command(session, `create schema ${name(schema)}`)
 }
 
-/**
- * Whether the schema could not be read since others have dropped tables or schemas meanwhile: MikroORM reads all of the database, and asks
- * for each by its name.
- */
+/** Whether others dropped tables or schemas while MikroORM read the database, table by table. */
 export function isMoving(error: unknown): boolean {
   const { cause } = error as { readonly cause?: { readonly code?: unknown } }
   return error instanceof SchemaError && ['3F000', '42P01', 'XX000'].includes(String(cause?.code))
 }
 
-/** What stands against a change of the schema, with the error of the server. */
+/** The server's error is the cause. */
 export class SchemaError extends Error {}
 
-/** Returns the statements that make all in an empty database. */
+/** For an empty database. */
 async function createAll(orm: MikroORM): Promise<readonly string[]> {
   const text = await withDeferredReferences(orm, () =>
     (orm.schema as SqlSchemaGenerator).getUpdateSchemaSQL({ wrap: false, safe: true, dropTables: false, fromSchema: emptySchema(orm) }),
@@ -182,23 +171,23 @@ async function createAll(orm: MikroORM): Promise<readonly string[]> {
   return splitStatements(text)
 }
 
-/** Returns the statements that only add, and those of the other differences, which are not run. */
+/** Only additions run. */
 async function listAdditions(database: ComparedDatabase): Promise<{ readonly added: readonly string[]; readonly left: readonly string[] }> {
   const difference = await compare(database)
   if (isNothing(difference)) return { added: [], left: [] }
   const added = (await listStatements(additionsOf(difference), database)).filter(onlyAdds)
   const all = await listStatements(difference, database)
-  // Of a constraint that is another one, only the end of the old is named.
+  // Of a replaced constraint, `left` names only the end of the old constraint.
   return { added, left: all.filter(statement => !added.includes(statement) && !onlyAdds(statement)) }
 }
 
 function onlyAdds(statement: string): boolean {
-  if (ADDS.test(statement)) return true
+  if (ONLY_ADDS.test(statement)) return true
   const changes = ALTERS.exec(statement)?.[1]
   return changes !== undefined && /^add\b/i.test(changes) && !/,\s*(?:drop|alter|rename)\b/i.test(changes)
 }
 
-/** @throws Error in one line for tables that are missing. */
+/** @throws Error in one line for missing tables */
 export async function checkTables(orm: MikroORM, session: PoolClient): Promise<void> {
   const missing = await listMissingTables(orm, session)
   if (missing.length > 0)
@@ -210,10 +199,7 @@ export async function checkTables(orm: MikroORM, session: PoolClient): Promise<v
   )
 }
 
-/**
- * Notes the tables that a database lacks which is kept as it is, or as migrations made it: requests for them fail until somebody makes
- * them.
- */
+/** Requests for missing tables fail. */
 export async function noteMissing(orm: MikroORM, session: PoolClient, schema: string, notes: Notes): Promise<void> {
   const missing = await listMissingTables(orm, session)
   if (missing.length > 0)
@@ -223,7 +209,7 @@ export async function noteMissing(orm: MikroORM, session: PoolClient, schema: st
     )
 }
 
-/** Lists the tables and views of entities that are not there, in quotes. */
+/** In quotes. */
 async function listMissingTables(orm: MikroORM, session: PoolClient): Promise<string[]> {
   const tables = [
     ...new Set(

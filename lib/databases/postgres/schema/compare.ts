@@ -1,7 +1,6 @@
 /**
- * Compare: what differs between a database of a server and the entities, by MikroORM's comparator, less what it takes for a difference and
- * is none (unchanged.ts), and less what it would do unasked: it takes a column for another one by a new name, and drops the indexes,
- * constraints, triggers and policies that the model lacks.
+ * Compare: finds differences between a database and the entities by MikroORM's comparator, except false differences (unchanged.ts) and
+ * changes that nobody asked for: MikroORM guesses renames, and drops indexes, constraints, triggers and policies that the model lacks.
  */
 import { DatabaseSchema, SchemaComparator } from '@mikro-orm/postgresql'
 import type {
@@ -20,13 +19,12 @@ import { findPlaces, standardSchema } from '../orm/places.ts'
 import { describeTarget, readTarget } from './described-target.ts'
 import { keepUnchanged } from './unchanged.ts'
 
-/** A database that is compared. */
 export interface ComparedDatabase {
   readonly orm: MikroORM
   readonly session: PoolClient
-  /** Those of the entities: to read all of a database takes long, and what others have in theirs is nothing of the model's. */
+  /** Of the entities: to read the whole database takes long, and other schemas are not the model's. */
   readonly schemas: readonly string[]
-  /** Whether columns, defaults and checks that the model lacks are in the difference. */
+  /** Whether to find columns, defaults and checks that the model lacks. */
   readonly drop: boolean
 }
 
@@ -68,12 +66,11 @@ export async function compare({ orm, session, schemas, drop }: ComparedDatabase)
   })
 }
 
-/** Returns the statements that MikroORM's generator makes of a difference. */
 export async function listStatements(difference: SchemaDifference, { orm, session }: ComparedDatabase): Promise<string[]> {
   const text = await withPlaces(orm, session, async () =>
     (orm.schema as SqlSchemaGenerator).diffToSQL(copyLists(difference), { wrap: false, safe: false, dropTables: false }),
   )
-  // A view of others that stands on one of the model's is not dropped with it.
+  // `cascade` would drop dependent views of others.
   return splitStatements(text).map(statement => statement.replace(/^(drop (?:materialized )?view .*) cascade$/is, '$1'))
 }
 
@@ -82,7 +79,7 @@ export function isNothing(difference: SchemaDifference): boolean {
   return Object.values(lists).every(list => (list instanceof Set ? list.size : Object.keys(list as object).length) === 0)
 }
 
-/** Takes out of a difference what changes or removes something, and what would stand beside that. */
+/** Takes out changes and removals, and additions in the place of a removed part. */
 export function additionsOf(difference: SchemaDifference): SchemaDifference {
   const changedTables = Object.entries(difference.changedTables).map(([key, table]) => {
     const links = Object.values(table.removedForeignKeys)
@@ -104,7 +101,7 @@ export function additionsOf(difference: SchemaDifference): SchemaDifference {
   return { ...difference, changedTables: Object.fromEntries(changedTables), changedViews: {}, changedRoutines: {} }
 }
 
-/** MikroORM takes out of the lists what it has written. */
+/** MikroORM takes written parts out of the lists. */
 function copyLists(difference: SchemaDifference): SchemaDifference {
   const copied = Object.entries(difference.changedTables).map(([key, table]) => [
     key,
@@ -113,7 +110,7 @@ function copyLists(difference: SchemaDifference): SchemaDifference {
   return { ...difference, changedTables: Object.fromEntries(copied) as SchemaDifference['changedTables'] }
 }
 
-/** Splits the text of the generator into its statements, each of which ends its line. */
+/** Each statement ends its line. */
 export function splitStatements(text: string): string[] {
   return text
     .split(/;\s*(?:\n|$)/)
@@ -121,7 +118,7 @@ export function splitStatements(text: string): string[] {
     .filter(statement => statement !== '' && !/^set (?:names|session_replication_role)/i.test(statement))
 }
 
-/** Takes out of a difference what nobody asked for. */
+/** Takes out changes that nobody asked for. */
 function keepOthers(table: TableDifference, drop: boolean): void {
   for (const [old, column] of Object.entries(table.renamedColumns)) {
     table.addedColumns[column.name] = column
@@ -132,7 +129,7 @@ function keepOthers(table: TableDifference, drop: boolean): void {
   table.renamedIndexes = {}
   table.removedTriggers = {}
   table.removedIndexes = Object.fromEntries(
-    // An index of another form is dropped and created again. An index that the model lacks stays.
+    // An index of another form is made again. An index that the model lacks stays.
     Object.entries(table.removedIndexes).filter(([key]) => table.addedIndexes[key] !== undefined),
   )
   table.removedPolicies = Object.fromEntries(
@@ -168,7 +165,7 @@ function isEmpty(table: TableDifference): boolean {
 }
 
 /**
- * Lets MikroORM look for tables where the server finds them.
+ * Lets MikroORM look for tables in the schemas where the server finds them.
  *
  * @param run takes the schemas of such tables
  */

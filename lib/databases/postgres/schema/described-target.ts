@@ -1,6 +1,6 @@
 /**
- * Described target: the schema that MikroORM would make of the model which a database describes, as `--eject` writes it. Where it says the
- * same as the schema of the entities, the database fits them, however it is spelt there.
+ * Described target: the schema that MikroORM would make of the model a database describes. Parts that the entities' schema has, too, fit,
+ * however spelt in the database.
  */
 import { MikroORM } from '@mikro-orm/core'
 import type { DatabaseSchema, SqlSchemaGenerator } from '@mikro-orm/postgresql'
@@ -12,8 +12,8 @@ import { buildServerEntities } from '../introspect/entities.ts'
 import { buildTables } from '../introspect/tables.ts'
 
 /**
- * @param schemas those of the entities
- * @returns the tables with their schemas; undefined where there are none
+ * @param schemas the schemas of the entities
+ * @returns `undefined` for schemas without tables
  */
 export async function describeTarget(orm: MikroORM, session: PoolClient, schemas: readonly string[]): Promise<DatabaseSchema | undefined> {
   const { entities } = buildServerEntities(buildTables(await readCatalogue(session, schemas), true))
@@ -30,7 +30,7 @@ export async function describeTarget(orm: MikroORM, session: PoolClient, schemas
   return readTarget(described)
 }
 
-/** The schema that the entities want. MikroORM takes `'-1'::integer` for a number, and compares it as a text. */
+/** MikroORM takes `'-1'::integer` for a number, but compares texts. */
 export function readTarget(orm: MikroORM): DatabaseSchema {
   const target = (orm.schema as SqlSchemaGenerator).getTargetSchema()
   for (const table of target.getTables())

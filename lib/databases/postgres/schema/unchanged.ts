@@ -1,19 +1,18 @@
 /**
- * Unchanged: takes out of MikroORM's comparison of a table what is no difference. A part fits where the model that the database describes
- * says the same of it, and where the table has a constraint of the same meaning by another name. Identities, generated columns, enums by
- * capitals and keys of partitioned tables come out of MikroORM's comparison as columns to drop, and constraints to add.
+ * Unchanged: takes false differences out of MikroORM's comparison of a table. A part fits where the database describes the same, or has a
+ * constraint of the same meaning. Otherwise identities, generated columns, enums with capitals and keys of partitioned tables would be
+ * dropped and added.
  */
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, TableDifference } from '@mikro-orm/postgresql'
 
-/** What may be changed beside what the model says. */
 export interface Fitting {
-  /** Whether an engine has made the database: what MikroORM assumes by itself was said by it, and by nobody in the database of others. */
+  /** Whether an engine has made the database, so that MikroORM's assumptions hold. */
   readonly isOurs: boolean
-  /** Whether what the model lacks is dropped. */
+  /** Whether parts that the model lacks are dropped. */
   readonly drop: boolean
 }
 
-/** @param described the table of the model that the database describes; undefined where the table is none of a model */
+/** @param described the table in the model that the database describes; `undefined` for a table of no model */
 export function keepUnchanged(table: TableDifference, described: DatabaseTable | undefined, fitting: Fitting): void {
   keepGenerated(table, described)
   for (const [column, change] of Object.entries(table.changedColumns)) {
@@ -26,12 +25,12 @@ export function keepUnchanged(table: TableDifference, described: DatabaseTable |
   keepLinks(table, described, fitting)
 }
 
-/** Whether a column is computed. MikroORM calls an identity generated, too, whose values are the rows' own. */
+/** MikroORM calls an identity generated, too, although rows store the values. */
 export function isComputed({ generated }: Column): boolean {
   return generated !== undefined && !/\bidentity$/i.test(generated)
 }
 
-/** Only a computed column that is computed otherwise is dropped and added. All others are changed columns. */
+/** A column is dropped and added only for a new expression. */
 function keepGenerated(table: TableDifference, described: DatabaseTable | undefined): void {
   for (const column of table.toTable.getColumns()) {
     const { name } = column
@@ -89,12 +88,11 @@ function isChanged(
 const sameSet = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every(each => other.includes(each))
 
-/** Whether nothing but its columns is said of an index. */
+/** Whether an index has columns and nothing else. */
 function isPlain({ expression, where, columns, type, include }: IndexDef): boolean {
   return expression === undefined && where === undefined && columns === undefined && include === undefined && (type ?? 'btree') === 'btree'
 }
 
-/** Whether an index does what another one is wanted for. */
 function serves(found: IndexDef, wanted: IndexDef): boolean {
   if (!isPlain(found) || !isPlain(wanted)) return false
   if (wanted.primary || wanted.unique) return found.unique && sameSet(found.columnNames, wanted.columnNames)
@@ -111,8 +109,8 @@ function keepIndexes(table: TableDifference, described: DatabaseTable | undefine
     }
 }
 
-/** SQL without the words by which the server spells the same otherwise. */
-function plain(sql: unknown): string {
+/** Without words that the server spells otherwise. */
+function normalizeSql(sql: unknown): string {
   return String(sql)
     .split(/('(?:[^']|'')*')/)
     .map((piece, at) => (at % 2 === 1 ? piece : piece.toLowerCase().replaceAll(/::[a-z ]+(?:\[\])?|[\s"()]+/g, '')))
@@ -121,22 +119,22 @@ function plain(sql: unknown): string {
 
 function keepChecks(table: TableDifference, described: DatabaseTable | undefined, { isOurs, drop }: Fitting): void {
   const { fromTable, toTable, removedChecks } = table
-  const found = [...fromTable.getChecks(), ...(described?.getChecks() ?? [])].map(({ expression }) => plain(expression))
+  const found = [...fromTable.getChecks(), ...(described?.getChecks() ?? [])].map(({ expression }) => normalizeSql(expression))
   for (const list of [table.addedChecks, table.changedChecks])
-    for (const [key, { expression }] of Object.entries(list)) if (found.includes(plain(expression))) delete list[key]
+    for (const [key, { expression }] of Object.entries(list)) if (found.includes(normalizeSql(expression))) delete list[key]
   const replaced = new Set([...Object.values(table.addedChecks), ...Object.values(table.changedChecks)].map(({ columnName }) => columnName))
   table.removedChecks = Object.fromEntries(
     Object.entries(removedChecks).filter(([, check]) => {
       if (!isList(check, fromTable)) return false
       if (replaced.has(check.columnName)) return true
-      // What the model lacks would refuse what the model allows; a check of others stays.
+      // A check that the model lacks would refuse allowed values; a check of others stays.
       const column = toTable.getColumn(check.columnName!)
       return column !== undefined && (column.enumItems ?? []).length === 0 && (isOurs || drop)
     }),
   )
 }
 
-/** Whether a check is a list of the values of one column. */
+/** Whether a check lists the values of one column. */
 function isList({ columnName, expression }: CheckDef, table: DatabaseTable): boolean {
   if (columnName === undefined || (table.getColumn(columnName)?.enumItems ?? []).length === 0) return false
   return String(expression).startsWith(`"${columnName}" in (`)
@@ -167,12 +165,12 @@ function isSameLink(one: ForeignKey, other: ForeignKey): boolean {
   return bare(one.referencedTableName) === bare(other.referencedTableName) && sameSet(pairs(one), pairs(other))
 }
 
-/** Whether a foreign key leads the same columns to another table, where the model does not lead them. */
+/** Whether a foreign key leads the same columns to another table. */
 function isOtherWay(one: ForeignKey, other: ForeignKey): boolean {
   return sameSet(one.columnNames, other.columnNames) && bare(one.referencedTableName) !== bare(other.referencedTableName)
 }
 
-/** In a database of others, rules that MikroORM assumes by itself leave those that are there. */
+/** In a database of others, existing rules win over MikroORM's assumptions. */
 function hasSameRules(found: ForeignKey, wanted: ForeignKey, table: DatabaseTable, { isOurs }: Fitting): boolean {
   const rule = (given: string | undefined): string => text(given).replace(/^(?:restrict|no action)$/, '')
   const isSame = rule(found.deleteRule) === rule(wanted.deleteRule)

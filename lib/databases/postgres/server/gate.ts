@@ -1,26 +1,26 @@
 /**
- * Gate: keeps what may write apart from what replaces the data as a whole. Any number may write at a time; a replacement waits for those
- * that do, and lets nobody in until it is over. Throws RestError (database_busy) when a transaction does not end.
+ * Gate: keeps writes apart from replacements of all data. A replacement waits for running writes, and holds back new writes. Throws
+ * RestError (database_busy) where a transaction does not end.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { restError } from '../../../foundation/base/errors.ts'
 import { Lock } from '../../../foundation/base/lock.ts'
 
-/** Milliseconds that a replacement waits for the transactions that run. */
+/** A replacement waits so long for running transactions. */
 const PATIENCE_MS = 30_000
 
-/** Milliseconds for which nobody is let in while a replacement waits: one that runs may wait for one that wants to come in. */
+/** A waiting replacement holds back new writes only so long: a running write may need a new write. */
 const COURTESY_MS = 1_000
 
 export class WriteGate {
   #inside = 0
-  /** Resolves when the replacement that runs is over. */
+  /** Resolves when the running replacement ends. */
   #closed: Promise<void> | undefined
-  /** Until when nobody is let in for the sake of a replacement that waits, by performance.now(). */
+  /** Until when new writes wait, by performance.now(). */
   #courtesy = 0
   readonly #replacing = new Lock()
 
-  /** Lets one in that may write; `leave` must follow. */
+  /** `leave` must follow. */
   async enter(): Promise<void> {
     while (this.#closed !== undefined || performance.now() < this.#courtesy) await (this.#closed ?? sleep(2))
     this.#inside++

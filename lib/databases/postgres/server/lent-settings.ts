@@ -1,39 +1,36 @@
 /**
- * Lent settings: the settings of sessions behind a pooler that lends its connections for one transaction each (pgbouncer, Supavisor,
- * PgCat). What a session sets would be found by another client there, so such settings go with each transaction.
+ * Lent settings: sets each transaction's settings anew behind a pooler that lends connections by the transaction (pgbouncer, Supavisor,
+ * PgCat). Settings of a session would reach another client.
  */
 import { Connection, type PoolClient } from 'pg'
 import type { Answered, AskedStatement } from './statement-batch.ts'
 
-/** The statement that makes the settings of a transaction. */
-const lent = new WeakMap<object, string>()
+const settingsBySession = new WeakMap<object, string>()
 
-/** What begins a transaction. */
 const BEGINS = /^begin\b/
 
-/** From now on each transaction of a session has these settings. */
 export function lendSettings(session: object, sql: string): void {
-  lent.set(session, sql)
+  settingsBySession.set(session, sql)
 }
 
-/** Whether a session is one behind a pooler. */
+/** Whether the session stands behind a pooler. */
 export function isLent(session: PoolClient): boolean {
-  return lent.has(session)
+  return settingsBySession.has(session)
 }
 
-/** Returns a statement without parameters, with the settings behind it where it begins a transaction. */
+/** Adds the settings where the text begins a transaction. */
 export function withSettings(session: PoolClient, text: string): string {
-  const settings = lent.get(session)
+  const settings = settingsBySession.get(session)
   return settings !== undefined && BEGINS.test(text) ? `${text}; ${settings}` : text
 }
 
-/** Sends statements in one message with the settings, of which a message alone is a transaction, too. */
+/** Adds the settings to a message: each message is a transaction at least. */
 export async function sendWithSettings(
   session: PoolClient,
   statements: readonly AskedStatement[],
   send: (statements: readonly AskedStatement[]) => Promise<Answered>,
 ): Promise<Answered> {
-  const sql = lent.get(session)
+  const sql = settingsBySession.get(session)
   if (sql === undefined) return send(statements)
   const place = BEGINS.test(statements[0]?.sql ?? '') ? 1 : 0
   const answered = await send(statements.toSpliced(place, 0, { sql, parameters: [] }))
@@ -41,7 +38,6 @@ export async function sendWithSettings(
   return Object.fromEntries(without)
 }
 
-/** The parts of a session that its end of a statement takes. */
 interface Cancelled {
   readonly processID: number
   readonly secretKey: number
@@ -49,14 +45,14 @@ interface Cancelled {
   readonly port: number
 }
 
-/** Asks for the end of the statement of a session by the protocol: the process that a pooler names is none of the server. */
+/** Cancels by the protocol: the server does not know the process number of a pooler. */
 export function cancel(session: PoolClient): Promise<void> {
-  // The types of pg leave out what a cancellation needs.
+  // The types of pg leave the fields out.
   const { processID, secretKey, host, port } = session as unknown as Cancelled
   return new Promise(resolve => {
     const connection = new Connection() as unknown as CancellingConnection
     connection.on('connect', () => connection.cancel(processID, secretKey))
-    // `statement_timeout` ends the statement where nobody can be asked.
+    // Otherwise `statement_timeout` ends the statement.
     connection.on('error', () => resolve())
     connection.on('end', () => resolve())
     if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`)

@@ -1,19 +1,17 @@
 /**
- * PGlite stream: what `pg` takes for the socket to a server. What is written goes to a PGlite in this process, as the messages of the
- * protocol that they are, and what that answers is read. PGlite has one backend: a stream that begins leaves nothing of the one before.
+ * PGlite stream: takes the place of `pg`'s socket, and exchanges messages of the protocol with a PGlite. PGlite has one backend: a new
+ * stream clears the state of the last stream.
  */
 import { Duplex } from 'node:stream'
 
-/** What the engine needs of a PGlite. */
 export interface Pglite {
-  /** Takes messages of the protocol of PostgreSQL, and returns the answers. */
   execProtocolRaw(messages: Uint8Array): Promise<Uint8Array>
   exec(sql: string): Promise<unknown>
   clone(): Promise<Pglite>
   close(): Promise<void>
 }
 
-/** The message by which a client leaves. The one backend must go on. */
+/** Ends a client's connection. The one backend must go on. */
 const TERMINATE = 0x58
 
 type StreamDone = (error?: Error | null) => void
@@ -27,7 +25,7 @@ export class PgliteStream extends Duplex {
     this.#pglite = pglite
   }
 
-  /** `pg` calls it with a port and a host. */
+  /** `pg` gives a port and a host. */
   connect(): this {
     process.nextTick(() => this.emit('connect'))
     return this
@@ -41,7 +39,7 @@ export class PgliteStream extends Duplex {
     return this
   }
 
-  /** There is no handle that would keep the process running. */
+  /** No handle keeps the process running. */
   ref(): this {
     return this
   }
@@ -79,7 +77,7 @@ export class PgliteStream extends Duplex {
     let sent = messages
     if (this.#hasBegun) sent = withoutTerminate(messages)
     else {
-      // The first message has no type: it is the one that a connection begins with.
+      // The first message, which opens a connection, has no type.
       this.#hasBegun = true
       await this.#pglite.exec('rollback')
       await this.#pglite.exec('discard all')
@@ -90,7 +88,7 @@ export class PgliteStream extends Duplex {
   }
 }
 
-/** Cuts off the message by which a client leaves, and what follows it. */
+/** Cuts off TERMINATE, and all later messages. */
 function withoutTerminate(messages: Buffer): Buffer {
   for (let at = 0; at < messages.length; at += 1 + messages.readInt32BE(at + 1))
     if (messages[at] === TERMINATE) return messages.subarray(0, at)

@@ -1,7 +1,6 @@
 /**
- * PGlite: PostgreSQL compiled to WebAssembly, in this process, in memory or in a folder, for trying without a server. It has one backend,
- * thus one session, which `pg` talks to as to a server. Throws Error in one line where the package is missing, and for a folder that cannot
- * be opened.
+ * PGlite: PostgreSQL as WebAssembly, in memory or in a folder. Has one backend, thus one session. Throws Error in one line for a missing
+ * package, or a folder that cannot be opened.
  */
 import { formatInstall } from '../../../records/database/install-line.ts'
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
@@ -10,11 +9,10 @@ import type { PoolConfig } from 'pg'
 import { PGLITE, isPglite, pgliteFolder } from '../../../records/database/describe-database.ts'
 import { PgliteStream, type Pglite } from './pglite-stream.ts'
 
-/** The file in a folder that says which process has it open: PGlite itself keeps no second one out, and two would destroy it. */
+/** Names the process that has a folder open. PGlite would let a second process in, and both would destroy the folder. */
 const OWNER = 'mikro-rest.pid'
 
-/** The folders that this process has open. */
-const open = new Set<string>()
+const openFolders = new Set<string>()
 
 interface PglitePackage {
   readonly PGlite: { create(folder?: string): Promise<Pglite> }
@@ -22,7 +20,6 @@ interface PglitePackage {
 
 export class PgliteDatabase {
   readonly #pglite: Pglite
-  /** The folder that it has for itself. */
   readonly #folder: string | undefined
 
   constructor(pglite: Pglite, folder?: string) {
@@ -30,7 +27,6 @@ export class PgliteDatabase {
     this.#folder = folder
   }
 
-  /** What a pool needs in the place of a URL. */
   get config(): PoolConfig {
     return {
       stream: () => new PgliteStream(this.#pglite),
@@ -38,12 +34,12 @@ export class PgliteDatabase {
       database: 'postgres',
       ssl: false,
       max: 1,
-      // A session that ends takes the statements along that it has prepared, and is nothing that must be spared.
+      // An ended session loses its prepared statements, and idle sessions cost nothing.
       idleTimeoutMillis: 0,
     }
   }
 
-  /** Copies the whole content, in memory. Nobody may be using the session. */
+  /** Copies all content into memory. Nobody may be using the session. */
   async clone(): Promise<PgliteDatabase> {
     return new PgliteDatabase(await this.#pglite.clone())
   }
@@ -55,9 +51,9 @@ export class PgliteDatabase {
 }
 
 /**
- * Opens the PGlite of a URL, `pglite:` or `pglite:DIR`; undefined for the URL of a server.
+ * Opens `pglite:` or `pglite:DIR`; `undefined` for the URL of a server.
  *
- * @param mayCreate whether a folder that is missing is made
+ * @param mayCreate whether a missing folder is made
  */
 export async function openPglite(url: string, mayCreate: boolean): Promise<PgliteDatabase | undefined> {
   if (!isPglite(url)) return undefined
@@ -69,7 +65,7 @@ export async function openPglite(url: string, mayCreate: boolean): Promise<Pglit
     return new PgliteDatabase(await PGlite.create(folder), folder)
   } catch (error) {
     if (folder !== undefined) await leaveFolder(folder)
-    // What is thrown by WebAssembly may have no message.
+    // Errors of WebAssembly may have no message.
     const { message = '', name } = error as Partial<Error>
     throw new Error(`The database ${url} cannot be opened: ${message === '' ? name : message.split('\n', 1)[0]}.`, { cause: error })
   }
@@ -84,7 +80,6 @@ async function loadPackage(): Promise<PglitePackage> {
   }
 }
 
-/** Makes a folder this process's own. */
 async function takeFolder(folder: string, url: string, mayCreate: boolean): Promise<void> {
   const found = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
@@ -92,24 +87,24 @@ async function takeFolder(folder: string, url: string, mayCreate: boolean): Prom
       cause: error,
     })
   })
-  // A process that was killed before it began leaves its mark alone.
+  // A process that was killed early leaves nothing but its mark.
   const isNew = found === undefined || found.every(each => each === OWNER)
   if (isNew && !mayCreate) throw new Error(`The database ${url} does not exist.`)
   if (!isNew && !found.includes('PG_VERSION')) throw new Error(`The database ${url} cannot be opened: the folder holds something else.`)
   await mkdir(folder, { recursive: true })
   const owner = join(folder, OWNER)
   const holder = Number(await readFile(owner, 'utf8').catch(() => '0'))
-  // A number comes again, in a container above all.
-  if (holder === process.pid ? open.has(folder) : isRunning(holder))
+  // Process numbers come again, above all in a container.
+  if (holder === process.pid ? openFolders.has(folder) : isRunning(holder))
     throw new Error(`The database ${url} is open already (process ${holder}): a folder of PGlite serves one engine at a time.`)
-  // A process that was killed has left it behind.
+  // Left behind by a killed process.
   await rm(owner, { force: true })
   await writeFile(owner, String(process.pid), { flag: 'wx' })
-  open.add(folder)
+  openFolders.add(folder)
 }
 
 async function leaveFolder(folder: string): Promise<void> {
-  open.delete(folder)
+  openFolders.delete(folder)
   await rm(join(folder, OWNER), { force: true })
 }
 

@@ -1,6 +1,6 @@
 /**
- * Sessions: the connections to a server, lent one at a time by a pool. Each session has the settings that the flavour of `databases/sql/`
- * counts on. A session that is lost never ends the process. Throws RestError (database_busy) when none can be had.
+ * Sessions: a pool of connections to a server, with the settings that `databases/sql/` needs. A lost session never ends the process. Throws
+ * RestError (database_busy) where no session is free.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Pool, types, type CustomTypesConfig, type PoolClient, type QueryArrayResult, type QueryResult } from 'pg'
@@ -14,19 +14,19 @@ import { cancel, isLent, lendSettings, sendWithSettings, withSettings } from './
 import type { PgliteDatabase } from './pglite.ts'
 import { gatherWrites, sendBatch, type Answered, type AskedStatement } from './statement-batch.ts'
 
-/** Milliseconds that a request waits for a session. */
+/** Wait for a connection. */
 const WAIT_MS = 5_000
 
-/** Milliseconds that a statement may take where the option `statementTimeout` does not say otherwise. */
+/** Default of the option `statementTimeout`. */
 const STATEMENT_MS = 30_000
 
-/** Statements that a session keeps prepared at most; further ones are parsed each time. */
-const NAMED = 500
+/** Further statements are parsed each time. */
+const MOST_PREPARED = 500
 
-/** Every value as the text that the server sends. */
+/** Values stay the server's texts. */
 const TEXTS = { getTypeParser: () => (text: string) => text } as CustomTypesConfig
 
-/** Settings of each session; of one behind a pooler, of each transaction. */
+/** Of each session; behind a pooler, of each transaction. */
 function listSettings(
   { schema, statementTimeout = STATEMENT_MS, prepare = true }: ServerDatabase,
   readOnly: boolean,
@@ -37,7 +37,7 @@ function listSettings(
     ['bytea_output', 'hex'],
     ['extra_float_digits', '1'],
     ['statement_timeout', String(statementTimeout)],
-    // What the server says stays so: it may be one that takes no writes.
+    // Never `off`: a server that takes no writes keeps its setting.
     ...(readOnly ? [[prepare ? 'default_transaction_read_only' : 'transaction_read_only', 'on'] as const] : []),
     ...(schema === undefined ? [] : [['search_path', [schema].flat().map(name).join(', ')] as const]),
   ]
@@ -46,23 +46,22 @@ function listSettings(
 export class Sessions {
   #pool: Pool
   readonly #createPool: () => Pool
-  /** Resolves when the sessions may be used again. */
+  /** Resolves when sessions may be used again. */
   #paused: Promise<void> | undefined
   readonly #url: string
-  /** Whether sessions keep statements prepared. */
   readonly #prepares: boolean
-  /** What takes the place of a server. */
+  /** Takes the place of a server. */
   readonly pglite: PgliteDatabase | undefined
-  /** The sessions that must not be used again. One that was asked to end a statement is among them: the request may come late. */
-  readonly #spent = new WeakSet<PoolClient>()
-  /** When a session began, by performance.now(). */
-  readonly #begun = new WeakMap<object, number>()
-  /** When a session was found lost, or to have prepared what does not fit the tables any more: those that are older are mostly so, too. */
+  /** Never used again. A request to end a statement may come late, and meet the next statement of its session. */
+  readonly #unusable = new WeakSet<PoolClient>()
+  /** By performance.now(). */
+  readonly #begunAt = new WeakMap<object, number>()
+  /** When a session was last lost, or outdated by changed tables. Older sessions mostly are, too. */
   #lostAt = -1
-  /** The statements that sessions keep prepared. */
-  readonly #kept = new Set<string>()
-  /** The statements that have run once: only one that comes again is worth being kept. */
-  readonly #seen = new Set<string>()
+  /** Statements that sessions keep prepared. */
+  readonly #preparedTexts = new Set<string>()
+  /** Statements that have run once. Only repeated statements are worth keeping. */
+  readonly #runOnce = new Set<string>()
 
   constructor(database: ServerDatabase, readOnly: boolean, pglite?: PgliteDatabase) {
     this.#url = database.url
@@ -81,9 +80,9 @@ export class Sessions {
           pipeline: true,
           fallback_application_name: 'mikro-rest',
           onConnect: client => {
-            // Without a listener the error of a connection would end the process. The statement that runs on it fails by itself.
+            // Without a listener, a connection's error would end the process. The running statement fails by itself.
             client.on('error', () => {})
-            this.#begun.set(client, performance.now())
+            this.#begunAt.set(client, performance.now())
             if (!lends) return client.query(text) as unknown as void
             lendSettings(client, text)
           },
@@ -93,17 +92,17 @@ export class Sessions {
   }
 
   #listen(pool: Pool): Pool {
-    // The pool takes an idle session that is lost out by itself.
+    // The pool drops lost idle sessions by itself.
     return pool.on('error', () => {})
   }
 
-  /** Returns a session, to be given back by `release`. */
+  /** `release` must follow. */
   async acquire(): Promise<PoolClient> {
     while (this.#paused !== undefined) await this.#paused
     try {
       for (;;) {
         const session = await this.#pool.connect()
-        if (this.#begun.get(session)! > this.#lostAt) return session
+        if (this.#begunAt.get(session)! > this.#lostAt) return session
         session.release(true)
       }
     } catch (error) {
@@ -111,7 +110,6 @@ export class Sessions {
     }
   }
 
-  /** Runs work on a session of its own, which is given back behind it. */
   async use<T>(work: (session: PoolClient) => Promise<T>): Promise<T> {
     const session = await this.acquire()
     let failed: unknown
@@ -126,48 +124,48 @@ export class Sessions {
   }
 
   /**
-   * Gives a session back. One that is lost, or was discarded, is not used again.
+   * A session that is lost or was discarded is closed.
    *
-   * @param failed the error that the work on it ended with
+   * @param failed the error that the work ended with
    */
   release(session: PoolClient, failed?: unknown): void {
     const isGone = failed !== undefined && (isLost(failed) || isOutdated(failed))
     if (isGone) this.#lostAt = performance.now()
-    session.release(isGone || this.#spent.has(session))
+    session.release(isGone || this.#unusable.has(session))
   }
 
-  /** Ends a session as soon as it is given back. */
+  /** Closes the session on release. */
   discard(session: PoolClient): void {
-    this.#spent.add(session)
+    this.#unusable.add(session)
   }
 
-  /** Runs a statement of a reading. Rows are arrays of texts. */
+  /** Rows are arrays of texts. */
   async read(session: PoolClient, sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
     const { rows } = await this.readAll(session, [{ sql, parameters }])
     return rows[0]!
   }
 
-  /** Runs statements, sent together. None runs behind one that fails. */
+  /** Sends all in one message. Nothing runs behind a failed statement. */
   readAll(session: PoolClient, statements: readonly AskedStatement[]): Promise<Answered> {
-    return sendWithSettings(session, statements, each => sendBatch(session, each, this.#isKept))
+    return sendWithSettings(session, statements, each => sendBatch(session, each, this.#shouldPrepare))
   }
 
-  readonly #isKept = (sql: string): boolean => {
-    if (this.#kept.has(sql)) return true
-    if (!this.#prepares || this.#kept.size >= NAMED) return false
-    if (this.#seen.delete(sql)) {
-      this.#kept.add(sql)
+  readonly #shouldPrepare = (sql: string): boolean => {
+    if (this.#preparedTexts.has(sql)) return true
+    if (!this.#prepares || this.#preparedTexts.size >= MOST_PREPARED) return false
+    if (this.#runOnce.delete(sql)) {
+      this.#preparedTexts.add(sql)
       return true
     }
-    if (this.#seen.size >= NAMED) this.#seen.clear()
-    this.#seen.add(sql)
+    if (this.#runOnce.size >= MOST_PREPARED) this.#runOnce.clear()
+    this.#runOnce.add(sql)
     return false
   }
 
   /**
-   * Runs work on a session, and ends the statement that runs on it as soon as the request is to end.
+   * Runs work, and ends the running statement as soon as the request is to end.
    *
-   * @throws the reason of that end in the place of the error of the statement
+   * @throws the reason of that end in the place of the statement's error
    */
   async guard<T>(session: PoolClient, end: RequestAbort | undefined, work: () => Promise<T>): Promise<T> {
     if (end === undefined) return work()
@@ -197,13 +195,13 @@ export class Sessions {
     }
   }
 
-  /** Ends the statement that runs on a session, from a connection of its own: the pool may have none left. */
+  /** Ends the running statement, outside of the pool, which may have no connection left. */
   async #cancel(session: PoolClient): Promise<void> {
-    // It has one connection, and goes on to the end of what it has begun.
+    // PGlite has one connection, and ends no statement early.
     if (this.pglite !== undefined) return
     this.discard(session)
     if (isLent(session)) return cancel(session)
-    // The types of pg leave out the number of the process.
+    // The types of pg leave the number out.
     const { processID } = session as unknown as { readonly processID: number }
     const client = new Client({ connectionString: this.#url, connectionTimeoutMillis: WAIT_MS })
     client.on('error', () => {})
@@ -211,16 +209,16 @@ export class Sessions {
       await client.connect()
       await client.query('select pg_cancel_backend($1)', [processID])
     } catch {
-      // `statement_timeout` ends the statement then.
+      // Then `statement_timeout` ends the statement.
     } finally {
       await client.end().catch(() => {})
     }
   }
 
   /**
-   * Runs work while no session is connected. Sessions that are asked for meanwhile come when it is over.
+   * Runs work while no session is connected. New sessions wait for the end.
    *
-   * @throws RestError (database_busy) when one is not given back.
+   * @throws RestError (database_busy) when a session is not given back
    */
   async disconnected<T>(work: () => Promise<T>): Promise<T> {
     while (this.#paused !== undefined) await this.#paused
@@ -254,19 +252,17 @@ export class Sessions {
   }
 }
 
-/** Runs a statement of the engine's own. Rows are arrays of texts. */
+/** Rows are arrays of texts. */
 export async function ask(session: PoolClient, text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
   const result: QueryArrayResult = await session.query({ text, values: values as unknown[], rowMode: 'array', types: TEXTS })
   return result.rows as Row[]
 }
 
-/** Runs a statement without parameters. */
 export function command(session: PoolClient, text: string): Promise<QueryResult> {
   gatherWrites(session.connection)
   return session.query(withSettings(session, text))
 }
 
-/** Parses the elements of an array. */
 export function parseArray(text: string): string[] {
   const parse = types.getTypeParser(1009 as never, 'text') as (text: string) => string[]
   return parse(text)

@@ -1,43 +1,40 @@
 /**
- * Statement batch: statements of readings that are sent in one message, and answered in one. `pg` would send each in a message of its own,
- * have its columns described and build its rows twice, which costs more than the server needs to find a record. Rows are arrays of texts,
- * as the server sends them.
+ * Statement batch: sends statements in one message. `pg` would send single messages, ask for descriptions of columns and build rows twice,
+ * at a higher cost than finding a record. Rows are arrays of texts, as sent.
  */
 import { randomBytes } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import { Query, type Connection, type PoolClient } from 'pg'
 import type { Row } from '../../../records/database/dialect.ts'
 
-/** A statement with its parameters. */
 export interface AskedStatement {
   readonly sql: string
   readonly parameters: readonly unknown[]
 }
 
-/** What the statements of a batch have found. */
 export interface Answered {
   readonly rows: readonly (readonly Row[])[]
-  /** When each was answered, by performance.now(). */
+  /** By performance.now(). */
   readonly times: readonly number[]
-  /** What the server says that each has done: `UPDATE 1`. */
+  /** Of each statement: `UPDATE 1`. */
   readonly tags: readonly string[]
 }
 
-/** The statements that a session keeps prepared, by their texts. */
+/** The prepared statements of a session; `names` are by text. */
 class PreparedBatch {
   readonly names = new Map<string, string>()
-  /** Those that are being prepared: another batch cannot count on them yet. */
+  /** Being prepared: another batch cannot count on the names yet. */
   readonly pending = new Set<string>()
-  /** Begins the names: behind a pooler a session may meet what others have prepared, which must not run in the place of its own. */
+  /** Random: behind a pooler, a name must not run the statement of another session. */
   readonly prefix = `mikro_${randomBytes(6).toString('base64url')}_`
-  /** Names are never given twice: those of a failed batch are closed when its error has come back, behind what was sent meanwhile. */
+  /** No name is given twice: names of a failed batch are closed late, behind messages sent meanwhile. */
   count = 0
 }
 
 const prepared = new WeakMap<PoolClient, PreparedBatch>()
 
 /**
- * Sends statements to a session, which runs the statements in this order and stops at the first that fails.
+ * The session stops at the first statement that fails.
  *
  * @param isKept whether a session is to keep a statement prepared
  */
@@ -52,21 +49,18 @@ export function sendBatch(session: PoolClient, statements: readonly AskedStateme
   })
 }
 
-/** The statements that errors of the server are about. */
-const failed = new WeakMap<Error, string | undefined>()
+const failedTexts = new WeakMap<Error, string | undefined>()
 
-/** Returns the text of the statement of a batch that has failed. */
 export function findFailed(error: unknown): string | undefined {
-  return error instanceof Error ? failed.get(error) : undefined
+  return error instanceof Error ? failedTexts.get(error) : undefined
 }
 
-/** The streams whose writes are held back until the code that runs has come to its end. */
+/** Streams whose writes wait until the running code waits. */
 const gathering = new WeakSet<Writable>()
 
 /**
- * Has all that is sent from now on, until the code that runs waits for something, go to the server as one packet: a transaction begins,
- * writes, and asks for what has changed. Each packet by itself is a call of the system on both sides, which costs about as much as to find
- * a row.
+ * Sends everything up to the next wait as one packet: `begin`, writes, the question for changed rows. A packet is a system call on both
+ * sides, about as costly as finding a row.
  */
 export function gatherWrites({ stream }: Connection): void {
   if (gathering.has(stream)) return
@@ -78,12 +72,9 @@ export function gatherWrites({ stream }: Connection): void {
   })
 }
 
-/**
- * The interface of `pg` for what runs on a connection: it calls `submit`, and then `handle…` with what comes back up to the end of the
- * message.
- */
+/** A query for `pg`, which calls `submit`, then `handle…` for all answers up to the end of the message. */
 class StatementBatch extends Query {
-  /** The statements of the batch. Whoever watches a client reads them here. */
+  /** Watchers of a client read the statements here. */
   readonly statements: readonly AskedStatement[]
   readonly #prepared: PreparedBatch
   readonly #isKept: (sql: string) => boolean
@@ -92,7 +83,7 @@ class StatementBatch extends Query {
   readonly #rows: Row[][] = [[]]
   readonly #times: number[] = []
   readonly #tags: string[] = []
-  /** The texts that this batch prepares, with their names. */
+  /** Prepared by the batch: names by text. */
   readonly #preparing = new Map<string, string>()
 
   constructor(statements: readonly AskedStatement[], known: PreparedBatch, isKept: (sql: string) => boolean) {
@@ -121,7 +112,7 @@ class StatementBatch extends Query {
       }
       connection.parse({ name, text: sql, types: [] }, true)
     }
-    // pg changes no values, but its types ask for a mutable array.
+    // pg changes no values, but takes a mutable array.
     connection.bind({ statement: name, values: values as never }, true)
     connection.execute({}, true)
   }
@@ -137,11 +128,10 @@ class StatementBatch extends Query {
   }
 
   handleError(error: unknown, connection: Connection): void {
-    if (error instanceof Error) failed.set(error, this.statements[this.#tags.length]?.sql)
+    if (error instanceof Error) failedTexts.set(error, this.statements[this.#tags.length]?.sql)
     for (const [sql, name] of this.#preparing) {
       this.#prepared.pending.delete(sql)
-      // The server keeps what it has prepared before the error. The client closes all of them: the server takes it without an error if one
-      // does not exist.
+      // The server keeps statements prepared before the error. Closing a name that does not exist is no error.
       if (connection.stream.writable) connection.close({ type: 'S', name }, true)
     }
     this.reject(error)
@@ -156,7 +146,7 @@ class StatementBatch extends Query {
   }
 }
 
-/** Returns a parameter as the protocol takes it: a text, or bytes. */
+/** As the protocol takes parameters: a text, or bytes. */
 function formatParameter(value: unknown): string | Buffer | null {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return null
@@ -170,7 +160,7 @@ function formatArray(values: readonly unknown[]): string {
   return `{${values.map(formatElement).join()}}`
 }
 
-/** What needs no quotes: most keys. */
+/** Needs no quotes, like most keys. */
 const PLAIN = /^(?!null$)[\w-]+$/i
 
 function formatElement(value: unknown): string {

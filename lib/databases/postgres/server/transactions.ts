@@ -1,6 +1,6 @@
 /**
- * Transactions: which transaction a piece of asynchronous work runs in. What the code of a hook asks of the engine or of MikroORM runs in
- * the transaction of its write, on the same session.
+ * Transactions: knows the transaction of asynchronous work, so that calls of a hook to the engine or MikroORM join the transaction of the
+ * write.
  */
 import type { Transaction } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
@@ -8,21 +8,18 @@ import type { RequestAbort } from '../../../foundation/base/abort.ts'
 import { Lock } from '../../../foundation/base/lock.ts'
 import { Surroundings } from '../../../foundation/base/surroundings.ts'
 
-/** The transaction that a piece of work runs in. */
 export interface OpenTransaction {
-  /** The one around it, if any. */
   readonly outer: OpenTransaction | undefined
-  /** Its session, once it has begun. */
+  /** `undefined` before the transaction begins. */
   session?: PoolClient
-  /** MikroORM's handle of it, once it has begun. */
+  /** MikroORM's handle; `undefined` before the transaction begins. */
   trx?: Transaction
-  /** Whether it has begun and not ended. */
+  /** Whether the transaction has begun and not ended. */
   open: boolean
-  /** Keeps the writes that are nested in it apart. */
+  /** Keeps inner writes apart. */
   readonly nested: Lock
-  /** What a write that is nested in it has met of another transaction: nothing of it can be committed. */
+  /** The conflict of an inner write: nothing can be committed. */
   conflict?: unknown
-  /** Ends it. */
   readonly end?: RequestAbort | undefined
 }
 
@@ -36,24 +33,22 @@ export class Transactions {
     return transaction
   }
 
-  /** Creates a transaction that has not begun. */
   create(end?: RequestAbort): OpenTransaction {
     const outer = this.current
     return { outer, open: false, nested: new Lock(), end: end ?? outer?.end }
   }
 
-  /** Runs work such that all that it calls knows the transaction. */
   run<T>(transaction: OpenTransaction, work: () => T): T {
     return this.#current.run(transaction, work)
   }
 
-  /** A transaction has begun on a session: it is that of the work that waits for one. */
+  /** Gives a session to the transaction that waits for it. */
   begun(session: PoolClient): void {
     const transaction = this.#current.current
     if (transaction !== undefined && !transaction.open) transaction.session ??= session
   }
 
-  /** Refuses another statement when the time of the request is over that the caller runs in. */
+  /** Refuses another statement when the caller's request is out of time. */
   checkTime(): void {
     this.#current.current?.end?.checkTime()
   }

@@ -1,20 +1,19 @@
-/** Write observer: what hears of the transactions of each session, so that the rows that change in them can be reported. */
+/** Write observer: hears of transactions, so that changed rows can be reported. */
 import type { PoolClient } from 'pg'
 
 export interface WriteObserver {
-  /** Whether anybody wants to know of rows that change now. */
+  /** Whether anybody asks for changed rows now. */
   readonly isAsked: boolean
-  /** A transaction has begun. */
   begin(session: PoolClient): void
   /**
-   * A statement has been sent that may write.
+   * A statement was sent that may write.
    *
-   * @param isLast whether no other one follows in this transaction
+   * @param isLast whether no statement follows in the transaction
    */
   writes(session: PoolClient, isLast: boolean): void
-  /** Is called before a savepoint is made. */
+  /** Before the savepoint is made. */
   savepoint(session: PoolClient, name: string): Promise<void>
-  /** Is called before a savepoint is released. */
+  /** Before the savepoint is released. */
   release(session: PoolClient, name: string): Promise<void>
   rollbackTo(session: PoolClient, name: string): void
   beforeCommit(session: PoolClient): Promise<void>

@@ -40,7 +40,6 @@ import type { Delay } from './engine/testing/fault-rule.ts'
 import type { DropOptions, FailOptions, FaultOptions } from './engine/testing/fault-options.ts'
 import type { RequestMatch } from './engine/testing/fault-request.ts'
 import type { Give } from './engine/testing/given-options.ts'
-import { warnOfLimit } from './engine/testing/older-names.ts'
 import type { RateLimit } from './engine/testing/rate-limit.ts'
 import { checkSeeds, isSeeder, listSeeds, type Seed, type SeederClass } from './model/seeds.ts'
 import { hashedSeed } from './records/write/hash-passwords.ts'
@@ -454,16 +453,6 @@ export class RestEngine<Name extends string = string> {
    */
   rateLimit(match: RequestMatch, options: RateLimit): FaultHandle {
     return this.#open.faults.rateLimit(match, options)
-  }
-
-  /**
-   * The older name of `rateLimit`, too close to `engine.limits`. Warns once a process.
-   *
-   * @deprecated Use `rateLimit`.
-   */
-  limit(match: RequestMatch, options: RateLimit): FaultHandle {
-    warnOfLimit()
-    return this.rateLimit(match, options)
   }
 
   /**

@@ -359,8 +359,7 @@ describe('the package', { timeout: TIMEOUT }, () => {
     const declared = await readFile(join(root, 'dist/lib/engine.d.ts'), 'utf8')
     const members = [...declared.matchAll(/^ {4}(?:static |readonly |get )?(\w+)[(:<]/gm)].map(([, name = '']) => name)
     const documented = namesBelow(await readFile(join(root, 'docs/reference-engine.md'), 'utf8'), 'Engine members')
-    // The older name of rateLimit is in its entry.
-    const known = ['create', 'constructor', 'limit', ...documented]
+    const known = ['create', 'constructor', ...documented]
     assert.deepEqual(
       members.filter(name => !known.includes(name)),
       [],

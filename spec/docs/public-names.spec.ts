@@ -45,8 +45,8 @@ function listedBelow(heading: string): { readonly type: boolean; readonly name: 
 describe('the public names', () => {
   it('of an engine are those of the reference, at run time, too', async () => {
     await using engine = await RestEngine.create({ entities: [Book] })
-    // The older name of rateLimit is in its entry, `await using` in that of close.
-    const documented = [...namesBelow(read('docs/reference-engine.md'), 'Engine members'), 'limit', 'Symbol(Symbol.asyncDispose)']
+    // `await using` is in the entry of close.
+    const documented = [...namesBelow(read('docs/reference-engine.md'), 'Engine members'), 'Symbol(Symbol.asyncDispose)']
     assert.deepEqual(namesOf(engine).toSorted(), documented.toSorted())
     await using fork = await engine.fork()
     assert.deepEqual(namesOf(fork).toSorted(), documented.toSorted())

@@ -173,7 +173,7 @@ describe('test controls', () => {
   })
 
   it('limits requests, and delays them by a profile', async () => {
-    const limit = (await control('POST', '/faults', { kind: 'limit', match: 'GET /v1/users', requests: 1, per: '1h' })) as unknown as {
+    const limit = (await control('POST', '/faults', { kind: 'rateLimit', match: 'GET /v1/users', requests: 1, per: '1h' })) as unknown as {
       fault: { id: string; kind: string }
     }
     assert.equal(limit.fault.kind, 'rateLimit')
@@ -260,6 +260,13 @@ describe('test controls', () => {
       ['POST', '/seed', { user: [{}], usres: [] }, 404, /no resource "usres".*"users"/],
       ['POST', '/seed', { users: [{ nam: 'x' }] }, 422, /"nam"/],
       ['POST', '/snapshots/s9/restore', undefined, 404, /no snapshot "s9"/],
+      [
+        'POST',
+        '/faults',
+        { kind: 'limit', match: '*', requests: 1, per: '1h' },
+        400,
+        /"kind" must be one of .* Did you mean "rateLimit"\?/,
+      ],
       ['POST', '/faults', { kind: 'fial', match: '*' }, 400, /"kind" must be one of delay, fail, drop, rateLimit, hold.*"fail"/],
       ['POST', '/faults', { kind: 'fail', match: '*', status: 200 }, 400, /status.*400 to 599/],
       ['POST', '/faults', { kind: 'fail', match: '*', status: 500, tims: 1 }, 400, /"tims".*"times"/],

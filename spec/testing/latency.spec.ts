@@ -190,26 +190,6 @@ describeTargets('rate limits and latency', { entities: [Order], seed: { orders: 
   })
 })
 
-describe('a rate limit', () => {
-  it('goes by the older name engine.limit, too, with one warning', async () => {
-    await using engine = await RestEngine.create({ entities: [Order] })
-    const warnings: string[] = []
-    const hear = ({ message }: Error): void => void warnings.push(message)
-    process.on('warning', hear)
-    try {
-      for (let round = 0; round < 2; round++) {
-        using _ = engine.limit('GET /v1/orders', { requests: 1, per: '1h' })
-        assert.equal((await engine.handle('GET', '/v1/orders')).status, 200)
-        assert.equal((await engine.handle('GET', '/v1/orders')).status, 429)
-      }
-      await new Promise(resolve => setImmediate(resolve))
-    } finally {
-      process.off('warning', hear)
-    }
-    assert.deepEqual(warnings, ['engine.limit is called engine.rateLimit now, since engine.limits is something else.'])
-  })
-})
-
 describe('bad latencies and limits', () => {
   const cases: readonly (readonly [string, (engine: RestEngine) => unknown, RegExp])[] = [
     [

@@ -89,7 +89,7 @@ describe('a fault', () => {
     await assert.rejects(engine.scenario('few'), /engine\.scenario: no request has met drop\("\/v1\/users\/7"\)/)
     assert.equal((await engine.handle('GET', '/v1/users')).body.count, 1)
     const fork = await engine.fork()
-    fork.limit('/v1/users', { requests: 1, per: 1 })
+    fork.rateLimit('/v1/users', { requests: 1, per: 1 })
     await assert.rejects(fork.close(), /engine\.close: no request has met rateLimit/)
     await engine.close()
     await assert.rejects(RestEngine.create({ ...options, unmetFaults: 'warn' as never }), /"unmetFaults" must be one of "ignore", "throw"/)

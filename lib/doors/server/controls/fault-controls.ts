@@ -73,10 +73,11 @@ const KINDS = ['delay', 'fail', 'drop', 'rateLimit', 'hold'] as const
 function addFault({ engine }: NamedWorld, body: Record<string, unknown>): FaultHandle | Gate {
   const { kind, match, ...options } = body
   if (typeof match !== 'string') throw invalid('"match" must be a string like "POST /v1/orders".')
-  // The older name.
-  const given = kind === 'limit' ? 'rateLimit' : kind
-  const name = KINDS.find(known => known === given)
-  if (name === undefined) throw invalid(`"kind" must be one of ${KINDS.join(', ')}.${formatHint(findNearest(String(kind), KINDS))}`)
+  const name = KINDS.find(known => known === kind)
+  if (name === undefined) {
+    const meant = kind === 'limit' ? 'rateLimit' : findNearest(String(kind), KINDS)
+    throw invalid(`"kind" must be one of ${KINDS.join(', ')}.${formatHint(meant)}`)
+  }
   return asked((): FaultHandle | Gate => {
     switch (name) {
       case 'delay': {

@@ -14,7 +14,7 @@ const REFUSED: readonly (readonly [string[], RegExp])[] = [
     /--base: must be the path before the version, such as "\/api": "api" does not begin with "\/"\. Did you mean "\/api"\?/,
   ],
   [['--base', '/api/v1'], /"base".*ends with the version "v1"/],
-  [['--no-version', '--version', 'v2'], /--no-version leaves the version out of paths: it does not go with --api-version/],
+  [['--no-version', '--api-version', 'v2'], /--no-version leaves the version out of paths: it does not go with --api-version/],
   [['--no-versions'], /Did you mean "--no-version"\?/],
 ]
 const LINES = [

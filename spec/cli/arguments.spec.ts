@@ -32,12 +32,15 @@ describe('the options of the command', () => {
 
   it('tell the version of the program from that of paths', () => {
     const asked = parseArguments(['--version'])
-    assert.deepEqual([asked.showsVersion, asked.versions, asked.isVersionRenamed], [true, undefined, false])
+    assert.deepEqual([asked.showsVersion, asked.versions], [true, undefined])
     const paths = parseArguments(['--api-version', 'v2', '--api-version', 'v3'])
-    assert.deepEqual([paths.showsVersion, paths.versions, paths.isVersionRenamed], [false, ['v2', 'v3'], false])
-    // The older name goes on working, and is noted.
-    const older = parseArguments(['--version', 'v2', 'blog.json'])
-    assert.deepEqual([older.showsVersion, older.versions, older.isVersionRenamed, older.file], [false, ['v2'], true, 'blog.json'])
+    assert.deepEqual([paths.showsVersion, paths.versions], [false, ['v2', 'v3']])
+    for (const args of [
+      ['--version', 'v2', 'blog.json'],
+      ['blog.json', '--version=v2'],
+      ['-v', 'v2'],
+    ])
+      assert.throws(() => parseArguments(args), /takes no value, got "v2"\. Did you mean "--api-version v2"\?/)
     assert.throws(() => parseArguments(['--no-version', '--api-version', 'v1']), /does not go with --api-version/)
   })
 })

@@ -68,8 +68,6 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly help: boolean
   /** Whether the version of the program is asked for. */
   readonly showsVersion: boolean
-  /** Whether `--version` names a version of paths, which is the older name of `--api-version`. */
-  readonly isVersionRenamed: boolean
 }
 
 interface Option {
@@ -151,7 +149,7 @@ type OptionName = keyof typeof OPTIONS
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
 
-/** The options of the help text, in groups. An option that is not in one is still taken: it goes by another name now. */
+/** The options of the help text, in groups. */
 const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[] = [
   ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'static', 'cors', 'cors-credentials', 'allow-host']],
   ['The data', ['config', 'context', 'migrate', 'seed', 'evolve', 'rename', 'drop', 'fresh', 'read-only', 'hide', 'watch']],
@@ -261,7 +259,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     ...readTrial(values),
     ...readEvolution(values, diff),
     base: toBase(last('base')),
-    ...readVersions(values),
+    versions: toVersions(values.get('api-version') ?? [], values.has('no-version')),
     readOnly: values.has('read-only'),
     hide: values.get('hide') ?? [],
     static: last('static'),
@@ -285,6 +283,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     diagram: last('diagram'),
     eject: last('eject'),
     help: values.has('help'),
+    showsVersion: showsVersion(last('version')),
   })
 }
 
@@ -348,17 +347,9 @@ function checkDescription({ openapi, diagram, get, eject, watch, save }: Command
     throw misuse(`--diagram takes a file whose name ends with .svg or .mmd (Mermaid), got "${diagram}".`)
 }
 
-/** Reads what is said of versions. `--version` alone asks for that of the program; with a name it is the older form of `--api-version`. */
-function readVersions(
-  values: ReadonlyMap<OptionName, readonly string[]>,
-): Pick<CommandArguments, 'versions' | 'showsVersion' | 'isVersionRenamed'> {
-  const own = values.get('version') ?? []
-  const named = own.filter(name => name !== '')
-  return {
-    versions: toVersions([...(values.get('api-version') ?? []), ...named], values.has('no-version')),
-    showsVersion: named.length < own.length,
-    isVersionRenamed: named.length > 0,
-  }
+function showsVersion(name: string | undefined): boolean {
+  if (name === undefined || name === '') return name === ''
+  throw misuse(`--version shows the version of the program, and takes no value, got "${name}". Did you mean "--api-version ${name}"?`)
 }
 
 function toVersions(versions: readonly string[], hasNone: boolean): readonly string[] | undefined {

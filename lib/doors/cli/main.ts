@@ -27,10 +27,6 @@ export async function main(argv: readonly string[]): Promise<number> {
     const args = parseArguments(argv)
     if (args.help) return await print(formatHelp(), 0)
     if (args.showsVersion) return await print(`${(await readOwnPackage()).version}\n`, 0)
-    if (args.isVersionRenamed)
-      process.stderr.write(
-        'mikro-rest: Note: --version NAME is called --api-version NAME now; --version alone prints the version of the program.\n',
-      )
     if (args.watch) return await watch(argv, args)
     return await run(args)
   } catch (error) {

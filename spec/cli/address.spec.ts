@@ -39,7 +39,7 @@ describe('the command at another address', () => {
   after(() => rm(folder, { recursive: true, force: true }))
 
   it('prints paths that work', async () => {
-    await using command = new Command(folder, 'db.json', '--port', '0', '--base', '/api/', '--no-version', '--test-controls')
+    await using command = new Command(folder, 'db.json', '--port', '0', '--base', '/api/', '--no-version', '--workbench')
     const origin = await command.origin()
     assert.match(command.stdout, /^ {2}\/api\/users$/m)
     const shown = [...command.stdout.matchAll(/curl '([^']+)'/g)].map(([, url = '']) => url)

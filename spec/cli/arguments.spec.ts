@@ -30,6 +30,22 @@ describe('the options of the command', () => {
     assert.equal(parseArguments(['-v']).showsVersion, true)
   })
 
+  it('say of a name that is gone what stands in its place', () => {
+    for (const [given, meant] of [
+      ['--test-controls', '--workbench'],
+      ['--no-workbench', '--workbench=off'],
+      ['--postgres', 'mikro-rest pglite:DIR --config MODULE'],
+    ] as const)
+      assert.throws(() => parseArguments([given]), { message: `Unknown option ${given}. Did you mean "${meant}"? See --help.` })
+  })
+
+  it('turn the workbench on, and off', () => {
+    assert.equal(parseArguments([]).workbench, undefined)
+    assert.equal(parseArguments(['--workbench']).workbench, true)
+    assert.equal(parseArguments(['--workbench=off']).workbench, false)
+    assert.throws(() => parseArguments(['--workbench=on']), /--workbench takes no value but "off", got "on"\./)
+  })
+
   it('tell the version of the program from that of paths', () => {
     const asked = parseArguments(['--version'])
     assert.deepEqual([asked.showsVersion, asked.versions], [true, undefined])

@@ -536,7 +536,7 @@ describe('a JSON file', () => {
   it('with --save has what test controls have made of the data', async () => {
     const content = '{"a":[{"id":1,"n":1},{"id":2,"n":2}],"b":[{"id":1,"aIds":[2,1]}]}'
     await file('reset.json', content)
-    await using command = new Command(folder, 'reset.json', '--save', '--test-controls', '--port', '0')
+    await using command = new Command(folder, 'reset.json', '--save', '--workbench', '--port', '0')
     const origin = await command.origin()
     await send(origin, 'DELETE', '/v1/a/2')
     await send(origin, 'POST', '/v1/a', { n: 9 })

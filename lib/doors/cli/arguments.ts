@@ -39,9 +39,7 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly delay: number
   /** Milliseconds that a request may take. Undefined: those of the model, else 5,000. */
   readonly timeout: number | undefined
-  /** Whether other processes may control the server by `/_test/...`. */
-  readonly testControls: boolean
-  /** Whether the workbench is served. Undefined: on a loopback address. */
+  /** Whether the workbench and the test controls are served. Undefined: on a loopback address, the controls once they are used. */
   readonly workbench: boolean | undefined
   /** Whether answers have a header with the duration of each stage. */
   readonly serverTiming: boolean
@@ -110,9 +108,11 @@ const OPTIONS = {
   'allow-host': { type: 'string', value: 'NAME', text: 'answer to this name too; may be repeated; * is all (default local ones)' },
   delay: { type: 'string', value: 'MS', text: 'delay every request by this many milliseconds (default 0)' },
   timeout: { type: 'string', value: 'MS', text: 'milliseconds that a request may take; 503 then (default 5000)' },
-  'test-controls': { type: 'boolean', text: 'let tests reset, seed and fail by /_test/...; X-World names worlds' },
-  workbench: { type: 'boolean', text: 'serve the workbench at /_ui, and with it --test-controls; a loopback address has it anyway' },
-  'no-workbench': { type: 'boolean', text: 'serve no workbench on a loopback address' },
+  workbench: {
+    type: 'boolean',
+    values: ['off'],
+    text: 'serve the workbench at /_ui and the test controls at /_test/...; a loopback address has them unless --workbench=off',
+  },
   'server-timing': { type: 'boolean', text: 'send a header with the duration of each stage in every answer' },
   explain: { type: 'boolean', text: 'print the SQL of each request, its query plans and missing indexes' },
   watch: { type: 'boolean', text: 'start again when the module, the JSON file or the seed changes' },
@@ -149,12 +149,19 @@ type OptionName = keyof typeof OPTIONS
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
 
+/** What is said today for options that are gone. */
+const FORMER: Readonly<Record<string, string>> = {
+  'test-controls': '--workbench',
+  'no-workbench': '--workbench=off',
+  postgres: 'mikro-rest pglite:DIR --config MODULE',
+}
+
 /** The options of the help text, in groups. */
 const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[] = [
   ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'static', 'cors', 'cors-credentials', 'allow-host']],
   ['The data', ['config', 'context', 'migrate', 'seed', 'evolve', 'rename', 'drop', 'fresh', 'read-only', 'hide', 'watch']],
   ['A JSON file', ['save', 'open', 'id', 'strict']],
-  ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'timeout', 'test-controls', 'workbench', 'no-workbench']],
+  ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'timeout', 'workbench']],
   ['Instead of serving', ['get', 'openapi', 'diagram', 'eject']],
   ['Trying and comparing', ['self-test', 'runs', 'check', 'journal', 'writes', 'header']],
   ['The program', ['help', 'version']],
@@ -247,8 +254,6 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
   const { values, files: given } = readTokens(argv)
   const { diff, files, config: model } = takeDiff(given)
   const last = (name: OptionName): string | undefined => values.get(name)?.at(-1)
-  if (values.has('workbench') && values.has('no-workbench'))
-    throw misuse('--workbench does not go with --no-workbench: choose one of them.')
   return check({
     file: toFile(files),
     port: toPort(last('port') ?? '3000'),
@@ -268,8 +273,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     allowedHosts: toHosts(values.get('allow-host') ?? []),
     delay: toMilliseconds('--delay', last('delay') ?? '0', 0),
     timeout: values.has('timeout') ? toMilliseconds('--timeout', last('timeout')!, 1) : undefined,
-    testControls: values.has('test-controls'),
-    workbench: values.has('workbench') ? true : values.has('no-workbench') ? false : undefined,
+    workbench: values.has('workbench') ? last('workbench') !== 'off' : undefined,
     serverTiming: values.has('server-timing'),
     explain: values.has('explain'),
     watch: values.has('watch'),
@@ -368,6 +372,8 @@ function unknownOption(rawName: string): CommandError {
     const names = NAMES.filter(name => name.startsWith(rawName.slice(1))).map(name => `--${name}`)
     return misuse(`Unknown option ${rawName}.${names.length === 0 ? '' : ` These begin so: ${names.join(', ')}.`} See --help.`)
   }
-  const name = findNearest(rawName.replace(/^-+/, ''), NAMES)
-  return misuse(`Unknown option ${rawName}.${formatHint(name === undefined ? undefined : `--${name}`)} See --help.`)
+  const given = rawName.replace(/^-+/, '')
+  const name = findNearest(given, NAMES)
+  const meant = Object.hasOwn(FORMER, given) ? FORMER[given] : name === undefined ? undefined : `--${name}`
+  return misuse(`Unknown option ${rawName}.${formatHint(meant)} See --help.`)
 }

@@ -85,7 +85,7 @@ async function evolving({ running, trial }: LoadedSource): Promise<EngineOptions
 
 async function runEngine(Engine: typeof RestEngine, args: CommandArguments, loaded: LoadedSource): Promise<number> {
   // A journal that nobody can read would cost a long-running server memory.
-  const journal = args.testControls || (await servesWorkbench(args)) ? {} : { journal: 0 }
+  const journal = (await servesWorkbench(args)) ? {} : { journal: 0 }
   if (loaded.json !== undefined) announceRecords(loaded.json)
   const running = args.fresh ? await beginAnew(Engine, loaded) : await evolving(loaded)
   const options: EngineOptions = {

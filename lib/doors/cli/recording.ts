@@ -68,7 +68,7 @@ export async function openRecorded(
   const of = facts.test === undefined ? '' : ` of the test ${JSON.stringify(facts.test.slice(0, 200))}`
   const title = escapeControls(`the recording ${basename(file)}${of}, ${facts.requests.length} requests, in memory`)
   const loaded = { options: {}, running: {}, title, examples: findExamples(engine, facts.requests) }
-  return { engine, loaded, args: LOCAL.includes(args.host) ? { ...args, testControls: true } : args }
+  return { engine, loaded, args: LOCAL.includes(args.host) ? { ...args, workbench: args.workbench ?? true } : args }
 }
 
 /** Requests to try: those of the test that have read something, else a list. None is sent for it, since the journal is that of the test. */

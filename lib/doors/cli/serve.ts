@@ -50,8 +50,8 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
     readOnly: args.readOnly,
     delay: args.delay,
     docs: true,
-    ...(args.testControls ? { testControls: true } : {}),
     ...(hasWorkbench ? { workbench: { title: loaded.title } } : {}),
+    ...(args.workbench === true ? { testControls: true } : {}),
     ...(args.static === undefined ? {} : { static: args.static }),
     ...(args.cors.length === 0 ? {} : { cors: args.cors, corsCredentials: args.corsCredentials }),
     ...(await listHosts(args)),
@@ -69,7 +69,7 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
   // The examples are tried before they are shown, which may take its time: clients need not wait for it.
   const slow = await internalsOf(engine).unindexedLinks(MANY)
   const requests = await findExampleRequests(engine, internalsOf(engine).model, loaded.examples, slow)
-  printWelcome(engine, loaded, requests, { ...args, workbench: hasWorkbench }, address)
+  printWelcome(engine, loaded, requests, { ...args, hasWorkbench }, address)
   if (!args.quiet) printMissingIndexes(slow)
   await stopped
 }
@@ -144,7 +144,7 @@ function printWelcome(
   engine: RestEngine,
   { title, json }: LoadedSource,
   requests: readonly string[],
-  { testControls, workbench, static: folder }: CommandArguments,
+  { workbench, hasWorkbench, static: folder }: CommandArguments & { readonly hasWorkbench: boolean },
   address: AddressInfo,
 ): void {
   const origin = `http://${formatHost(address)}:${address.port}`
@@ -157,7 +157,7 @@ function printWelcome(
   const notes = formatNotes(engine)
   const lines = [
     `${styleText('bold', 'mikro-rest')} serves ${escapeControls(title)} at ${styleText('cyan', origin)}`,
-    ...(workbench === true ? [`Workbench: ${styleText('cyan', `${origin}${engine.base}/${WORKBENCH}`)}`] : []),
+    ...(hasWorkbench ? [`Workbench: ${styleText('cyan', `${origin}${engine.base}/${WORKBENCH}`)}`] : []),
     // A resource or a route of the name comes before the page.
     ...(folder === undefined ? [] : [`Files of ${escapeControls(folder)}: ${styleText('cyan', origin)}`]),
     ...(internalsOf(engine).owns(`/${DOCS}`, false) ? [] : [`Documentation: ${styleText('cyan', `${origin}${engine.base}/${DOCS}`)}`]),
@@ -169,7 +169,7 @@ function printWelcome(
     '',
     'Try:',
     ...requests.map(path => `  curl '${origin}${escapeControls(path)}'`),
-    ...(testControls
+    ...(workbench === true
       ? ['', 'Test controls, open to every client of this address:', `  curl '${origin}${engine.base}/${TEST_CONTROLS}'`]
       : []),
     '',

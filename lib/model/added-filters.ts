@@ -1,9 +1,8 @@
 /**
- * Added filters: those that the application adds by `engine.orm.em.addFilter` while the engine runs. They hold for the requests that come
- * after, as for what this entity manager and its forks find.
+ * Added filters: filters the application adds by `engine.orm.em.addFilter` while the engine runs. A filter holds for later requests, this
+ * entity manager and its forks.
  */
 
-/** A filter of MikroORM. */
 export interface OrmFilter {
   readonly name?: string
   readonly cond:
@@ -18,9 +17,9 @@ export type NamedFilters = Readonly<Record<string, OrmFilter>>
 
 export const NO_FILTERS: NamedFilters = Object.freeze({})
 
-/** Those of one connection. */
+/** For one connection. */
 export class AddedFilters {
-  /** All of them; another object after each change. */
+  /** Another object after each change. */
   named: NamedFilters
   #changed: () => void = () => {}
 
@@ -28,13 +27,13 @@ export class AddedFilters {
     this.named = parent?.named ?? NO_FILTERS
   }
 
-  /** Is called by the entity manager. One of the same name is replaced. */
+  /** Called by the entity manager. Replaces a filter of the same name. */
   add(name: string, filter: OrmFilter): void {
     this.named = Object.freeze({ ...this.named, [name]: { ...filter, default: filter.default ?? true } })
     this.#changed()
   }
 
-  /** From now on each change is told. */
+  /** Sets the listener. */
   follow(changed: () => void): void {
     this.#changed = changed
   }

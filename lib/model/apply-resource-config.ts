@@ -1,7 +1,4 @@
-/**
- * Applies the application's configuration of a resource to its attributes, and reads its rules.
- * Rejects unknown options and attributes when the engine is created, each with the nearest known name.
- */
+/** Applies the application's configuration to a resource. Rejects unknown options and attributes with the nearest known name. */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../foundation/base/article.ts'
 import type { NamedFilters, OrmFilter } from './added-filters.ts'
@@ -46,7 +43,7 @@ const CONFIG = [
 const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortable', 'ids', 'fill', 'schema', 'create']
 const ACTIONS: readonly Action[] = ['list', 'get', 'create', 'update', 'delete']
 
-/** Returns the attributes of a resource with the application's rules, followed by its computed attributes. */
+/** Computed attributes come last. */
 export function applyAttributeConfigs(className: string, attributes: readonly Attribute[], config: UntypedConfig): Attribute[] {
   const where = `resource(${className})`
   checkNames(config, CONFIG, where)
@@ -59,10 +56,10 @@ export function applyAttributeConfigs(className: string, attributes: readonly At
     }
     checkAttributeRules(rules[name], `${where}: attributes.${name}`)
   }
-  const own = attributes.map(attribute =>
+  const configured = attributes.map(attribute =>
     readIdsName(applyRules(attribute, rules[attribute.property]), rules[attribute.property]?.ids, where),
   )
-  return [...own, ...readComputed(where, attributes, config)]
+  return [...configured, ...readComputed(where, attributes, config)]
 }
 
 function checkAttributeRules(rules: unknown, where: string): void {
@@ -73,8 +70,8 @@ function checkAttributeRules(rules: unknown, where: string): void {
     if (name === 'fill') checkFill(value, where)
     if (name === 'schema') checkSchema(value, where)
     if (name === 'fill' || name === 'schema') continue
-    const due = name === 'render' ? 'function' : name === 'ids' ? 'string' : 'boolean'
-    if (typeof value !== due) throw new TypeError(`${where}: "${name}" must be ${withArticle(due)}.`)
+    const neededType = name === 'render' ? 'function' : name === 'ids' ? 'string' : 'boolean'
+    if (typeof value !== neededType) throw new TypeError(`${where}: "${name}" must be ${withArticle(neededType)}.`)
   }
 }
 
@@ -137,26 +134,27 @@ function applyRules(attribute: Attribute, rules: NonNullable<UntypedConfig['attr
   return Object.freeze({ ...attribute, ...changed, ...restrictInside(attribute, filterable, sortable) })
 }
 
-/** Returns the attributes of an embedded object, which can be filtered and sorted by only when the object can. */
+/** An inner attribute is filterable or sortable only where the whole object is. */
 function restrictInside(
   embedded: EmbeddedAttribute,
   filterable: boolean,
   sortable: boolean,
 ): Pick<EmbeddedAttribute, 'attributes' | 'byName'> {
   const attributes = embedded.attributes.map(child => {
-    const own = { ...child, filterable: child.filterable && filterable, sortable: child.sortable && sortable }
-    return Object.freeze(own.kind === 'embedded' ? { ...own, ...restrictInside(own, filterable, sortable) } : own)
+    const restricted = { ...child, filterable: child.filterable && filterable, sortable: child.sortable && sortable }
+    return Object.freeze(
+      restricted.kind === 'embedded' ? { ...restricted, ...restrictInside(restricted, filterable, sortable) } : restricted,
+    )
   })
   return { attributes: Object.freeze(attributes), byName: new Map(attributes.map(child => [child.name, child])) }
 }
 
-/** Rules of all resources. */
 interface SharedRules {
   readonly filters: NamedFilters
   readonly shared: SharedScope
 }
 
-/** Returns the rules of a resource beside its attributes: those of the application and the filters of MikroORM. */
+/** Reads all rules but the attributes', and MikroORM's filters. */
 export function readRules(meta: EntityMetadata, orm: MikroORM, config: UntypedConfig, { filters, shared }: SharedRules): ResourceRules {
   const where = `resource(${meta.className})`
   const { access = true, scope, write, depth = 1, expand = [], single, repeatable = false } = config
@@ -165,8 +163,8 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: UntypedCo
   if (typeof repeatable !== 'boolean') throw new TypeError(`${where}: "repeatable" must be true or false.`)
   if (![0, 1, 2].includes(depth)) throw new RangeError(`${where}: "depth" must be 0, 1 or 2.`)
   for (const name of ['name', 'singular'] as const) {
-    const called: unknown = config[name]
-    if (called !== undefined && (typeof called !== 'string' || !isResourceName(called)))
+    const resourceName: unknown = config[name]
+    if (resourceName !== undefined && (typeof resourceName !== 'string' || !isResourceName(resourceName)))
       throw new TypeError(`${where}: "${name}" must be a path segment such as "users".`)
   }
   if (!Array.isArray(expand) || !expand.every(path => typeof path === 'string'))
@@ -182,8 +180,8 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: UntypedCo
   for (const name of [...ACTIONS, 'scope', 'write'] as const) {
     if (config[name] !== undefined && typeof config[name] !== 'function') throw new TypeError(`${where}: "${name}" must be a function.`)
   }
-  const own = [...(scope === undefined ? [] : [scope]), ...listSharedScopes(meta, shared)]
-  const ofOrm = readOrmFilters(meta, orm, filters)
+  const ownScopes = [...(scope === undefined ? [] : [scope]), ...listSharedScopes(meta, shared)]
+  const ormScopes = readOrmFilters(meta, orm, filters)
   return Object.freeze({
     depth,
     single: single === undefined ? undefined : String(single),
@@ -191,11 +189,11 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: UntypedCo
     parameters: readParameters(where, config),
     defaults: readDefaults(where, config),
     access: Object.freeze(Object.fromEntries(ACTIONS.map(action => [action, ruleFor(action)])) as Record<Action, AccessRule>),
-    ownScopes: own.length,
-    writeScopes: own.length + ofOrm.ofWrites.length,
+    ownScopes: ownScopes.length,
+    writeScopes: ownScopes.length + ormScopes.ofWrites.length,
     write,
     repeatable,
-    scopes: Object.freeze([...own, ...ofOrm.ofWrites, ...ofOrm.fixed]),
+    scopes: Object.freeze([...ownScopes, ...ormScopes.ofWrites, ...ormScopes.fixed]),
     wrappers: Object.freeze(
       Object.fromEntries(
         ACTIONS.flatMap(action => (config[action] === undefined ? [] : [[action, config[action]]])),
@@ -213,7 +211,7 @@ function readParameters(where: string, { parameters = {} }: UntypedConfig): Reso
   return new Map(Object.entries(parameters))
 }
 
-/** The form alone: whether they name what there is, the vocabulary of the version decides. */
+/** Checks form alone: the version's vocabulary checks names. */
 function readDefaults(where: string, { sort, limit, filter }: UntypedConfig): ResourceRules['defaults'] {
   if (sort === undefined && limit === undefined && filter === undefined) return undefined
   if (sort !== undefined && !(Array.isArray(sort) ? sort : [sort]).every(key => typeof key === 'string' && key !== ''))
@@ -232,17 +230,16 @@ function isRule(rule: unknown): rule is AccessRule {
   return typeof rule === 'boolean' || typeof rule === 'function'
 }
 
-/** The filters of an entity as scopes. */
+/** As scopes. */
 interface OrmFilters {
   readonly ofWrites: ResourceRules['scopes']
   readonly fixed: ResourceRules['scopes']
 }
 
 /**
- * Returns the filters of MikroORM that are on by default, as scopes: those of the whole ORM, which MikroORM's configuration turns on unless
- * they say otherwise, and those of the entity that say `default: true`; and those that were added to the entity manager. Of several with
- * one name that of the configuration holds, then the added one, as in MikroORM. A write may take a row out of a fixed condition, such as
- * `{ deletedAt: null }`: that is a soft deletion.
+ * Reads MikroORM filters that are on by default: from the configuration (unless switched off there), from the entity (`default: true`), and
+ * added to the entity manager. Of filters with one name, the configuration's wins, then the added one, as in MikroORM. A write may take a
+ * row out of a fixed condition, such as `{ deletedAt: null }`: soft deletion.
  */
 function readOrmFilters(meta: EntityMetadata, orm: MikroORM, added: NamedFilters): OrmFilters {
   const active = (filters: object): [string, OrmFilter][] =>
@@ -266,7 +263,7 @@ function readOrmFilters(meta: EntityMetadata, orm: MikroORM, added: NamedFilters
   return { ofWrites: ofWrites.map(read), fixed }
 }
 
-/** Whether a filter is for an entity: one of the whole ORM may be for some only. */
+/** A filter of the whole ORM may list entities. */
 function concernsEntity(filter: OrmFilter, meta: EntityMetadata): boolean {
   if (filter.entity === undefined) return true
   const entities: unknown[] = Array.isArray(filter.entity) ? filter.entity : [filter.entity]

@@ -1,15 +1,13 @@
-/** Entity key: the key of a record, between the engine's form (key.ts) and the one that entities and the entity manager hold. */
+/** Entity key: converts keys between the engine (key.ts) and MikroORM. */
 import { Reference } from '@mikro-orm/core'
 import type { KeyValues, RecordKey } from './key.ts'
 import type { Resource, ScalarAttribute } from './model.ts'
 import { fromProperty, toProperty } from '../foundation/values/scalar-type.ts'
 
-/** An entity, as MikroORM hands it out. */
+/** As MikroORM hands entities out. */
 export type Entity = Record<string, unknown>
 
-/**
- * The key as the entity manager takes it: the bare value of a single key, an array for a composite one, nested where a part is a relation.
- */
+/** MikroORM takes a single key bare, a composite key as an array, nested where a part is a relation. */
 export function toPrimaryKey(resource: Resource, key: KeyValues): unknown {
   let position = 0
   const part = (of: Resource): unknown => {
@@ -23,14 +21,14 @@ export function toPrimaryKey(resource: Resource, key: KeyValues): unknown {
   return part(resource)
 }
 
-/** Finds the resource of an entity's own class, which may inherit from that of the given resource. */
+/** Finds the resource of the entity's class, which may inherit from the given resource's. */
 export function findClass(resource: Resource, entity: Entity): Resource {
   if (resource.hierarchy === undefined) return resource
   for (const member of resource.hierarchy.byValue.values()) if (member.entity === entity.constructor) return member
   return resource
 }
 
-/** The key of an entity that the database knows. */
+/** The database must know the entity. */
 export function keyOfEntity(resource: Resource, entity: Entity): KeyValues {
   return resource.keyNames.flatMap(name => {
     const attribute = resource.byName.get(name)!
@@ -41,13 +39,13 @@ export function keyOfEntity(resource: Resource, entity: Entity): KeyValues {
   })
 }
 
-/** The ID by which clients know the record of an entity that is loaded. */
+/** The entity must be loaded. */
 export function idOfEntity(resource: Resource, entity: Entity): RecordKey {
   const { shownKey } = resource
   return shownKey === undefined ? keyOfEntity(resource, entity) : { shown: fromProperty(entity[shownKey.property], shownKey.part.type) }
 }
 
-/** The key that a property with `mapToPk` holds, in the form that `toPrimaryKey` gives. */
+/** Reads a `mapToPk` property in the form of `toPrimaryKey`. */
 export function keyOfProperty(resource: Resource, value: unknown): KeyValues {
   const parts = (Array.isArray(value) ? value : [value]).flat(8) as unknown[]
   return resource.key.map(({ type }, index) => fromProperty(parts[index], type))

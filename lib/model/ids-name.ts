@@ -1,14 +1,7 @@
-/**
- * IDs name: the option `ids` gives the IDs of a relation a name of their own. Refuses it where a record does not show plain IDs of one
- * resource.
- */
+/** IDs name: the option `ids` names the IDs of a relation. Refuses relations shown as more than plain IDs of one resource. */
 import { isRelation, type Attribute, type RelationAttribute, type ScalarAttribute } from './model.ts'
 
-/**
- * Returns the relation with the name of its IDs; the attribute itself where there is none.
- *
- * @throws TypeError for what is not a plain relation
- */
+/** @throws TypeError for anything but a plain relation */
 export function readIdsName(attribute: Attribute, ids: string | undefined, where: string): Attribute {
   if (ids === undefined) return attribute
   const at = `${where}: attributes.${attribute.property}: "ids"`
@@ -21,7 +14,7 @@ export function readIdsName(attribute: Attribute, ids: string | undefined, where
   return Object.freeze({ ...attribute, ids })
 }
 
-/** @throws TypeError where another attribute has the name of some IDs */
+/** @throws TypeError where another attribute has the name */
 export function checkIdsNames(attributes: readonly Attribute[], where: string): void {
   const names = new Set(attributes.map(({ name }) => name))
   for (const attribute of attributes) {
@@ -34,7 +27,7 @@ export function checkIdsNames(attributes: readonly Attribute[], where: string): 
   }
 }
 
-/** Returns the IDs of a relation as the plain value that a path of its own reads and sets. */
+/** Makes the IDs a plain value, for reading and setting by a path. */
 export function plainIds(relation: RelationAttribute): ScalarAttribute {
   const { name, property, nullable, hidden, readOnly, required, needed, flag, filterable, sortable } = relation
   const rules = { name, property, nullable, hidden, readOnly, required, needed, flag, filterable, sortable, render: undefined }
@@ -45,8 +38,8 @@ export function plainIds(relation: RelationAttribute): ScalarAttribute {
 }
 
 /**
- * Returns the attributes by their names, and the IDs of relations by theirs: as the relation under that name, with `idsOf`. Classes of one
- * hierarchy may have different attributes of one name; a name means the first.
+ * Maps names to attributes, and names of IDs to a copy of the relation with `idsOf`. Classes of a hierarchy may share a name: the first
+ * counts.
  */
 export function indexAttributes(attributes: readonly Attribute[]): ReadonlyMap<string, Attribute> {
   const byName = new Map<string, Attribute>()
@@ -58,17 +51,16 @@ export function indexAttributes(attributes: readonly Attribute[]): ReadonlyMap<s
   return byName
 }
 
-/** Returns the name under which a record shows an attribute that is not expanded. */
+/** The name in a record, unless expanded. */
 export function shownName(attribute: Attribute): string {
   return isRelation(attribute) ? (attribute.ids ?? attribute.name) : attribute.name
 }
 
-/** Whether the attribute is the IDs of a relation, under their own name. */
 export function isIds(attribute: Attribute): attribute is RelationAttribute & { readonly idsOf: string } {
   return isRelation(attribute) && attribute.idsOf !== undefined
 }
 
-/** Returns the relation that an attribute is the IDs of, or the attribute itself. */
+/** Returns the relation of IDs, or the attribute itself. */
 export function withoutIds<A extends Attribute>(attribute: A, byName: ReadonlyMap<string, Attribute>): A {
   return isIds(attribute) ? (byName.get(attribute.idsOf) as A) : attribute
 }

@@ -1,6 +1,6 @@
 /**
- * Model: the frozen description of what is served. Plain data, made once by read-model.ts; every later stage reads this and never
- * MikroORM's metadata. Relations point at their target resource directly, so a dotted path is walked without look-ups by name.
+ * Model: the frozen description of the API, made once by read-model.ts; no later stage reads MikroORM's metadata. Relations hold their
+ * target resource, so walking a dotted path needs no look-ups.
  */
 import type { HookContext } from './hook-context.ts'
 import type { FillRule } from './resource-config.ts'
@@ -9,62 +9,60 @@ import type { ScalarType } from '../foundation/values/scalar-type.ts'
 import type { StoredTable } from './stored-table.ts'
 import type { ValueSchema } from './value-schema.ts'
 
-/** Where the value of a scalar attribute is found. */
 export type Source =
   | { readonly kind: 'column'; readonly column: string; readonly rawDefault: boolean; readonly generated: boolean }
-  /** Inside a JSON document, by its keys: an embedded object that is stored as JSON. */
+  /** Inside an object stored as JSON. */
   | { readonly kind: 'document'; readonly column: string; readonly keys: readonly string[] }
-  /** An SQL expression of the model's own; `asksCaller`: whether its values depend on the request. */
+  /** `asksCaller`: whether values depend on the request. */
   | { readonly kind: 'formula'; readonly sql: Formula; readonly asksCaller?: () => boolean }
-  /** A fixed text in every row whose column is not NULL; NULL in all others. */
+  /** A fixed text where the column is not NULL. */
   | { readonly kind: 'tag'; readonly column: string; readonly value: string }
-  /** Inside a JSON value, by names that a request gives or has given before. */
+  /** Inside a JSON value, by names from requests. */
   | { readonly kind: 'within'; readonly json: ScalarAttribute; readonly names: readonly string[] }
-  /** Given by a getter of the entity, of a record's plain values. */
+  /** From a getter of the entity. */
   | { readonly kind: 'getter' }
-  /** Not stored at all: it may be written, for life-cycle hooks to use. */
+  /** Not stored: written only for life-cycle hooks. */
   | { readonly kind: 'none' }
 
-/** An SQL expression over the columns of a table, by its alias as it stands in SQL; `quote` quotes an identifier as the database does. */
+/** SQL over a table's columns. `alias` comes quoted; `quote` quotes an identifier. */
 export type Formula = (alias: string, quote: (identifier: string) => string) => SqlText
 
-/** SQL text with `?` for each bound value. */
+/** `?` stands for each bound value. */
 export interface SqlText {
   readonly sql: string
   readonly values: readonly unknown[]
 }
 
 interface AttributeBase {
-  /** Public name: a key of the JSON record. */
+  /** A key of the JSON record. */
   readonly name: string
-  /** Name of the property of the entity. */
+  /** The entity's property. */
   readonly property: string
   readonly nullable: boolean
   /** Never shown, filtered or sorted by; may be written. */
   readonly hidden: boolean
-  /** Refused in bodies: generated, computed. */
+  /** Refused in bodies. */
   readonly readOnly: boolean
-  /** Must be given on create: neither nullable nor defaulted nor generated. */
+  /** On create: neither nullable nor defaulted nor generated. */
   readonly required: boolean
-  /** The model needs a value: as `required`, also of what clients may not write, and of an embedded object that is made when left out. */
+  /** Like `required`, but also for values clients may not write, and for an embedded object made when left out. */
   readonly needed: boolean
   readonly filterable: boolean
   readonly sortable: boolean
-  /** The flag parameter without which the attribute does not exist. */
+  /** The flag parameter the attribute needs to exist. */
   readonly flag: string | undefined
-  /** Gives another value in answers. */
   readonly render: Renderer | undefined
   readonly schema?: ValueSchema
-  /** What the engine gives to a new or a changed record, which clients may not. */
+  /** Values from the engine, which clients may not give. */
   readonly fill?: { readonly [mode in 'create' | 'update']?: FillRule }
-  /** Of a relation: the name of its IDs where they have one of their own (`userId`); `idsOf`: the relation's, in `byName` under that. */
+  /** The name of a relation's IDs, if separate (`userId`). `idsOf`: the relation's name, in the `byName` entry for the IDs. */
   readonly ids?: string | undefined
   readonly idsOf?: string
-  /** In a hierarchy, the values of the discriminator of the classes that have the attribute; undefined: all of them. */
-  readonly of?: ReadonlySet<string>
-  /** Whether it is hidden for no other reason than that nobody may read what it leads to. */
+  /** Discriminator values of the classes with the attribute. Undefined: all. */
+  readonly classValues?: ReadonlySet<string>
+  /** Whether hidden only because nobody may read the target. */
   readonly closed?: boolean
-  /** Whether the class of a row decides on it: other classes have something else of that name, or in one of its columns. */
+  /** Whether a row's class decides: other classes use the name or a column for something else. */
   readonly byClass?: boolean
 }
 
@@ -74,135 +72,118 @@ export type Renderer = (value: unknown, record: Readonly<Record<string, unknown>
 export interface ScalarAttribute extends AttributeBase {
   readonly kind: 'scalar'
   readonly type: ScalarType
-  /** Whether MikroORM loads it when it is asked for alone: until then any value is a change to it. */
+  /** Whether MikroORM loads the value only on demand: until loaded, any new value is a change. */
   readonly lazy?: true
   readonly source: Source
-  /** Part of the primary key. */
   readonly primary: boolean
-  /** The version property of optimistic locking. */
+  /** For optimistic locking. */
   readonly version: boolean
-  /** The property holds the entity that has the value for its key, or a reference to it. */
+  /** The property holds an entity with this key, or (`wrapped`) a reference. */
   readonly links?: { readonly entity: object; readonly wrapped: boolean }
 }
 
 export interface EmbeddedAttribute extends AttributeBase {
   readonly kind: 'embedded'
-  /** The embeddable class, as MikroORM takes it; undefined for a group of computed attributes. */
+  /** Undefined: a group of computed attributes. */
   readonly entity: object | undefined
-  /** Where the object is stored as JSON; undefined when its attributes have columns of their own. */
+  /** Undefined: attributes have columns of their own. */
   readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
-  /** A list of such objects, which is always stored as JSON. */
+  /** A list of objects, always stored as JSON. */
   readonly array: boolean
-  /** An object of one of several classes; its discriminator attribute names the class. `attributes` has those of all classes. */
+  /** For an object of several classes. `attributes` has those of all classes. */
   readonly variants: Variants | undefined
   readonly attributes: readonly InnerAttribute[]
   readonly byName: ReadonlyMap<string, InnerAttribute>
 }
 
-/** The classes that an embedded object may be of. */
 export interface Variants {
-  /** The discriminator attribute, which names the class. */
   readonly discriminator: string
-  /** The attributes of each class, by the value of the discriminator. */
+  /** By discriminator value. */
   readonly byValue: ReadonlyMap<string, readonly InnerAttribute[]>
 }
 
 export interface ToOneAttribute extends AttributeBase {
   readonly kind: 'toOne'
   readonly target: Resource
-  /** Whether this table holds the foreign key; on the inverse side the target's table does. */
+  /** Whether this table holds the foreign key, not the target's. */
   readonly owner: boolean
-  /** Gives the key of what is linked, instead of a foreign key. Such a link is read only. */
+  /** SQL for the linked key, in the place of a foreign key. Read-only. */
   readonly formula?: Formula | undefined
-  /**
-   * The columns of the foreign key. Owner: here, in the order of the target's key parts. Inverse: in the target's table, in the order of
-   * our key parts.
-   */
+  /** The foreign key. Owner: in this table, ordered as the target's key. Inverse: in the target's table, ordered as this resource's key. */
   readonly columns: readonly string[]
-  /** The columns that the foreign key refers to, unless these are the primary key. Owner: of the target. Inverse: of this resource. */
+  /** The key referred to, unless primary. Owner: the target's. Inverse: this resource's. */
   readonly targetKey: TargetKey | undefined
-  /**
-   * Columns of the foreign key beyond the key that it refers to, with those of the linked record: other attributes hold them, and must
-   * agree with it.
-   */
+  /** Columns of the foreign key beyond the key, with the linked record's columns. Other attributes hold these columns and must agree. */
   readonly beside?: readonly { readonly column: string; readonly referred: string }[] | undefined
-  /**
-   * The discriminator beside the foreign key, where that may refer to several entities: see `ToOneOfAttribute`. In the table of the foreign
-   * key.
-   */
+  /** Stands beside a foreign key to several entities, in the same table: see `ToOneOfAttribute`. */
   readonly discriminator: Discriminator | undefined
-  /** Where the foreign key is inside a JSON document, which is the one column then: in an embedded object that is stored as JSON. */
+  /** Where in JSON the foreign key is, if so; then the one column. */
   readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
-  /** Part of the primary key. */
   readonly primary: boolean
-  /** The property holds the key of what it links, not an entity (MikroORM's `mapToPk`). */
+  /** The property holds a key, not an entity (MikroORM's `mapToPk`). */
   readonly holdsKey: boolean
-  /** No two records may link the same one. */
+  /** No two records may link the same record. */
   readonly unique: boolean
-  /** Name of the attribute's other side on the target, if it has one. */
+  /** On the target. */
   readonly otherSide: string | undefined
-  /** A record that is no longer linked is deleted. */
+  /** Unlinked records are deleted. */
   readonly orphanRemoval: boolean
-  /** Deleting the owner of the attribute deletes what it links (a cascade of the unit of work, not of the database). */
+  /** Deleting the owner deletes linked records: MikroORM's cascade, not the database's. */
   readonly cascadeRemove: boolean
-  /** Owner side only: what the database does with this row when the linked one is deleted. */
+  /** Owner only: for this row when the linked row is deleted. */
   readonly onDelete: DeleteRule
 }
 
-/** A discriminator value: it names the entity that the foreign key beside it refers to. */
+/** Names the entity that the foreign key refers to. */
 export interface Discriminator {
   readonly column: string
   readonly value: string
 }
 
-/** A to-one that links a record of one of several entities: MikroORM's polymorphic relation. No foreign key constraint keeps it. */
+/** A to-one to one of several entities: MikroORM's polymorphic relation. The database checks no foreign key. */
 export interface ToOneOfAttribute extends AttributeBase {
   readonly kind: 'toOneOf'
-  /** A to-one for each of the entities. All have the name of this one, and its property. */
+  /** One for each entity, with the same name and property. */
   readonly branches: readonly PolymorphicTarget[]
-  /** The attribute of a linked record, and of its ID, that names its resource. */
+  /** The attribute, in a linked record and ID, that names the resource. */
   readonly typeName: string
-  /** All columns: of the discriminator and of the key. */
+  /** Discriminator and key. */
   readonly columns: readonly string[]
-  /** No two records may link the same one. */
   readonly unique: boolean
 }
 
-/** One of the entities that a `ToOneOfAttribute` may link. */
 export interface PolymorphicTarget extends ToOneAttribute {
   readonly discriminator: Discriminator
-  /** The discriminator as an attribute of a linked record: the name of its resource. */
+  /** The discriminator, shown as a linked record's resource name. */
   readonly type: ScalarAttribute
 }
 
-/** Another unique attribute than the primary key, by which foreign keys refer to a record. */
+/** A unique attribute foreign keys refer to in the place of the primary key. */
 export interface TargetKey {
-  /** Name of the attribute. */
   readonly name: string
   readonly property: string
   readonly part: KeyPart
 }
 
-/** The columns of the resource that a foreign key to it refers to. */
 export function referredParts({ key }: Resource, targetKey: TargetKey | undefined): readonly KeyPart[] {
   return targetKey === undefined ? key : [targetKey.part]
 }
 
-/** The action of the database on a row when the row it refers to is deleted. */
+/** For a row whose referred row is deleted. */
 export type DeleteRule = 'refuse' | 'cascade' | 'unlink'
 
 export interface ToManyAttribute extends AttributeBase {
   readonly kind: 'toMany'
   readonly target: Resource
-  /** One-to-many: rows of the target hold our key in these columns. Many-to-many: rows of a pivot table hold both. */
+  /** One-to-many: rows of the target hold this key. Many-to-many: pivot rows hold both keys. */
   readonly via:
     | {
         readonly kind: 'foreign'
         readonly columns: readonly string[]
         readonly attribute: string
-        /** The columns of this resource that the link refers to, unless these are the primary key. */
+        /** Unless the link refers to the primary key. */
         readonly targetKey: TargetKey | undefined
-        /** The discriminator of rows that refer to this entity, in a table whose rows may refer to others. */
+        /** For a table with links to several entities. */
         readonly discriminator: Discriminator | undefined
       }
     | {
@@ -211,97 +192,92 @@ export interface ToManyAttribute extends AttributeBase {
         readonly ownerColumns: readonly string[]
         readonly targetColumns: readonly string[]
         readonly orderColumn: string | undefined
-        /** Whether a row may link nothing: where the pivot is an entity whose link may be empty, and in a file of another program. */
+        /** Whether a row may link nothing: an application's pivot with an optional link, a file of another program. */
         readonly mayBeEmpty: boolean
-        /** The discriminator of the rows of this list, in a table that several entities share. */
+        /** For a table shared by several entities. */
         readonly discriminator: Discriminator | undefined
-        /** Whether this is the side that MikroORM writes the pivot table for. */
+        /** Whether MikroORM writes the pivot from this side. */
         readonly owner: boolean
       }
   readonly otherSide: string | undefined
-  /** The condition, in MikroORM's own language, that linked records meet which are of the list; undefined: all that are linked. */
+  /** A MikroORM condition for members; undefined: all linked records. */
   readonly where: object | undefined
-  /** The model's order of the list: pairs of a dotted path and a direction. */
+  /** The model's order, by dotted paths. */
   readonly orderBy: readonly { readonly path: string; readonly descending: boolean }[]
   readonly orphanRemoval: boolean
   readonly cascadeRemove: boolean
-  /** Whether an ID in a body that no record has makes one, whose key it is. See `AttributeRules.create`. */
+  /** Whether an unknown ID in a body creates a record with that key. See `AttributeRules.create`. */
   readonly creates?: boolean
 }
 
 export type RelationAttribute = ToOneAttribute | ToManyAttribute
 
-/** Returns the columns of its owner that a list refers to, unless these are the primary key. */
+/** The key a list's links refer to, unless primary. */
 export function findTargetKey({ via }: ToManyAttribute): TargetKey | undefined {
   return via.kind === 'foreign' ? via.targetKey : undefined
 }
 
-/** An attribute inside an embedded object. A relation there holds its own foreign key. */
+/** An inner relation holds its foreign key. */
 export type InnerAttribute = ScalarAttribute | EmbeddedAttribute | ToOneAttribute
 export type Attribute = ScalarAttribute | EmbeddedAttribute | RelationAttribute | ToOneOfAttribute
 
-/** One part of a primary key. A key that holds a relation has one part for each part of the target's key. */
+/** A relation in a key has the parts of the target's key. */
 export interface KeyPart {
   readonly column: string
   readonly type: ScalarType
 }
 
-/** A link between a record and the user who asks: `list` is the list of the users, of the record. See `ResourceConfig.marks`. */
+/** A link between a record and the calling user; `list`: the record's users. See `ResourceConfig.marks`. */
 export interface ResourceMark {
   readonly name: string
   readonly list: ToManyAttribute
 }
 
-/** The source of a resource's rows. */
 export type TableSource =
   | { readonly kind: 'table' }
-  /** The tables of a class and of those it inherits from, and of those that inherit from it, deepest first. */
+  /** Tables of a class and its ancestors, and of descendants, deepest first. */
   | {
       readonly kind: 'joined'
       readonly tables: readonly JoinedTable[]
       readonly optional: readonly (JoinedTable & { readonly value: string | undefined })[]
       readonly typeColumn: string
-      readonly own: string
+      readonly classValue: string
     }
-  /** A query of the application's. */
   | { readonly kind: 'query'; readonly sql: string }
 
-/** One table of several that have one key. */
+/** Joined by key. */
 interface JoinedTable {
   readonly table: string
   readonly key: readonly string[]
   readonly columns: readonly string[]
 }
 
-/** The place of an entity among those that inherit from each other. */
+/** The entity's place among inheriting entities. */
 export interface Hierarchy {
   readonly root: Resource
-  /** The discriminator column. */
   readonly column: string
-  /** The discriminator attribute; undefined where the table of a row determines its class. */
+  /** The discriminator attribute; undefined where the table determines a row's class. */
   readonly attribute: string | undefined
-  /** The value for the class itself; undefined for an abstract one. */
-  readonly own: string | undefined
-  /** The resources of the class and of those that inherit from it. */
+  /** The class's own discriminator value; undefined: abstract. */
+  readonly classValue: string | undefined
+  /** The class and its descendants. */
   readonly byValue: ReadonlyMap<string, Resource>
-  /** The table has rows of other classes as well. */
+  /** The table also has rows of other classes. */
   readonly isShared: boolean
 }
 
-/** Returns the root of a resource's hierarchy. All records of the hierarchy share one set of keys. */
+/** Keys are unique in the whole hierarchy. */
 export function findHierarchyRoot(resource: Resource): Resource {
   return resource.hierarchy?.root ?? resource
 }
 
-/** One entity, as the API shows it. */
 export interface Resource {
-  /** The entity class, as MikroORM's entity manager takes it. */
   readonly entity: object
   readonly className: string
   readonly table: string
   readonly source: TableSource
   readonly hierarchy: Hierarchy | undefined
-  /** Views and virtual entities: nothing of them can be written. */
+  /** For views and virtual entities. */
   readonly readOnly: boolean
   readonly plural: string
   readonly singular: string
@@ -309,60 +285,56 @@ export interface Resource {
   readonly attributes: readonly Attribute[]
   readonly byName: ReadonlyMap<string, Attribute>
   readonly key: readonly KeyPart[]
-  /** Public names of the attributes that make the key. */
+  /** Public names. */
   readonly keyNames: readonly string[]
-  /** The unique attribute that takes the place of the key wherever clients meet one; undefined: they meet the key itself. */
+  /** The unique attribute clients see in the place of the key; undefined: the key. */
   readonly shownKey: TargetKey | undefined
-  /**
-   * The columns of the default order: the key, or, without one, the column of the order in which rows were inserted. Empty where there is
-   * neither.
-   */
+  /** Columns of the default order: the key, or else the insertion order. May be empty. */
   readonly order: readonly string[]
-  /** The key is one integer that the database counts up. */
+  /** The key is one integer the database counts. */
   readonly generatedKey: boolean
-  /** The attribute of optimistic locking. */
+  /** For optimistic locking. */
   readonly version: ScalarAttribute | undefined
-  /** Sets of attributes (dotted public paths) whose values together must be unique. The key is not among them. */
+  /** Dotted paths that are unique together. Without the key. */
   readonly uniques: readonly (readonly string[])[]
-  /** To-one attributes of any resource that refer to this one, with their dotted paths. */
+  /** To-one attributes that refer to this resource, with dotted paths. */
   readonly referrers: readonly { readonly resource: Resource; readonly attribute: ToOneAttribute; readonly path: string }[]
-  /** Links of the user who asks, which have paths of their own, by name. */
+  /** Links of the calling user. */
   readonly marks: ReadonlyMap<string, ResourceMark>
-  /** Whether it is a resource of this version; else it is only known as the target of relations. */
+  /** Whether in this version; otherwise only a target of relations. */
   readonly served: boolean
-  /** What it keeps that the model does not name; undefined: nothing. */
+  /** For names the model lacks. */
   readonly open: OpenAttributes | undefined
   readonly rules: ResourceRules
-  /** Reads how statements of the engine write its records, when one is first written; undefined: MikroORM's unit of work writes them. */
+  /** Called at the first write. Undefined: MikroORM's unit of work writes. */
   readonly readStored: () => StoredTable | undefined
-  /** Why it has no stored table, as the rest of "since …"; undefined where nothing of the entity alone says so. */
+  /** Completes "since …": why there is no stored table. Undefined: the entity alone gives no reason. */
   readonly explainStored: () => string | undefined
 }
 
 /** See `ResourceConfig.open`. */
 export interface OpenAttributes {
-  /** The hidden attribute that holds the values, as one JSON object. */
+  /** The hidden attribute with all values in a JSON object. */
   readonly holder: ScalarAttribute
-  /** Only the first request that gives more names adds them. */
+  /** Only the first request with new names adds names. */
   readonly once: boolean
-  /** Names that are never added. */
+  /** Never added. */
   readonly except: ReadonlySet<string>
-  /** The names that have been added, in their order. */
+  /** Added names, in order. */
   readonly learned: readonly string[]
 }
 
-/** Everything that is served. */
 export interface Model {
   readonly resources: readonly Resource[]
-  /** Every entity, those too that are not served in this version. */
+  /** Includes entities not served in this version. */
   readonly entities: readonly Resource[]
-  /** By what the application passed as entity, and by MikroORM's class for it. */
+  /** By the application's entity and by MikroORM's class. */
   readonly byEntity: ReadonlyMap<object, Resource>
   /** By every accepted path segment. */
   readonly byName: ReadonlyMap<string, Resource>
-  /** Names of the flag parameters of computed attributes. */
+  /** Flag parameters of computed attributes. */
   readonly flags: ReadonlySet<string>
-  /** Whether a request may add attributes to a resource. */
+  /** Whether requests may add attributes to a resource. */
   readonly isOpen: boolean
 }
 
@@ -370,17 +342,16 @@ export function isRelation(attribute: Attribute): attribute is RelationAttribute
   return attribute.kind === 'toOne' || attribute.kind === 'toMany'
 }
 
-/** Lists the resources that a relation of any kind may link: one, or several. */
 export function listTargets(attribute: RelationAttribute | ToOneOfAttribute): readonly Resource[] {
   return attribute.kind === 'toOneOf' ? attribute.branches.map(({ target }) => target) : [attribute.target]
 }
 
-/** Whether the attribute is a plain value or an object of such. */
+/** Plain value, or object of values. */
 export function isValue(attribute: Attribute): attribute is ScalarAttribute | EmbeddedAttribute {
   return attribute.kind === 'scalar' || attribute.kind === 'embedded'
 }
 
-/** The columns of an attribute in the table of its owner. */
+/** In the owner's table. */
 export function tableColumns(attribute: Attribute): readonly string[] {
   switch (attribute.kind) {
     case 'scalar':

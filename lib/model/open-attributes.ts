@@ -1,31 +1,28 @@
 /**
- * Open attributes: what an open resource keeps that its model does not name. The values stand in one JSON property; each name that a
- * request has added is an attribute like any other, whose value may be any JSON. Rejects an option that is not of its form when the engine
- * is created.
+ * Open attributes: values of an open resource for names the model lacks, in one JSON property. A learned name is an ordinary attribute for
+ * any JSON. Rejects a malformed option when the engine is created.
  */
 import { checkNames, findNearest, formatHint } from '../foundation/base/suggest.ts'
 import type { Attribute, OpenAttributes, ScalarAttribute } from './model.ts'
 import type { OpenOption } from './resource-config.ts'
 
-/** The names that requests have added to open resources, in their order, by the class of the entity. It never changes. */
+/** Names added by requests, in order, by entity class. Immutable. */
 export type LearnedNames = Readonly<Record<string, readonly string[]>>
 
-/** No resource has learned anything. */
 export const NOTHING_LEARNED: LearnedNames = Object.freeze({})
 
-/** Most names that one resource learns. */
+/** For one resource. */
 const MAX_LEARNED = 500
-/** Longest name, in UTF-16 units. */
+/** In UTF-16 units. */
 const MAX_NAME = 200
 
-/** What the option `open` makes of the attributes of a resource. */
 interface OpenResult {
   readonly attributes: readonly Attribute[]
   readonly open: OpenAttributes | undefined
 }
 
 /**
- * Adds the attributes that an open resource has learned, and hides the property that holds them.
+ * Adds learned attributes, hides the holder.
  *
  * @param where the beginning of error texts
  */
@@ -85,14 +82,14 @@ function buildMember(name: string, holder: ScalarAttribute): ScalarAttribute {
   } as const)
 }
 
-/** Whether a resource takes a name that it does not have. No path of every database leads to a key with a quote or a backslash. */
+/** Some databases have no path to a key with a quote or backslash. */
 export function takesName(name: string, { once, except, learned, holder }: OpenAttributes): boolean {
   if (once && learned.length > 0) return false
   if (learned.length >= MAX_LEARNED || name.length > MAX_NAME || except.has(name) || name === holder.name) return false
   return name !== '' && name !== '__proto__' && !/["\\]/.test(name) && name.isWellFormed()
 }
 
-/** Adds names to those that are learned already. Gives the same object when there is nothing new. */
+/** Returns the same object if nothing is new. */
 export function addLearned(known: LearnedNames, more: LearnedNames): LearnedNames {
   let all = known
   for (const [className, names] of Object.entries(more)) {

@@ -1,10 +1,7 @@
-/** Owning links: the to-one attributes of a resource that hold their foreign key, wherever they stand in it. */
+/** Owning links: to-one attributes with a foreign key, anywhere in a resource. */
 import { findHierarchyRoot, type Attribute, type EmbeddedAttribute, type Resource, type ToOneAttribute } from './model.ts'
 
-/**
- * The to-one attributes that hold their foreign key, those to one of several resources and those inside embedded objects too, with the
- * objects that they are in.
- */
+/** Includes polymorphic links and links inside embedded objects. */
 export function owningLinks(attributes: readonly Attribute[], within: readonly EmbeddedAttribute[] = []): OwningLink[] {
   return attributes.flatMap(attribute => {
     if (attribute.kind === 'embedded') return owningLinks(attribute.attributes, [...within, attribute])
@@ -13,21 +10,19 @@ export function owningLinks(attributes: readonly Attribute[], within: readonly E
   })
 }
 
-/** A to-one attribute and its place. */
 interface OwningLink {
   readonly attribute: ToOneAttribute
-  /** The embedded objects that it is in, from the outside. */
+  /** The embedded objects around the link, outermost first. */
   readonly within: readonly EmbeddedAttribute[]
 }
 
-/** Returns the dotted path of a link. */
 export function formatPath({ attribute, within }: OwningLink): string {
   return [...within, attribute].map(({ name }) => name).join('.')
 }
 
 /**
- * Adds to each resource the links that may refer to its records. A link to a class may refer to any class of its hierarchy: they share one
- * set of keys. Links of a query are no reference: nothing of a query is written, and its tables keep their own foreign keys.
+ * Records links on their targets. A link to one class may reach any class of the hierarchy, since keys are shared. A query's links do not
+ * count: nobody writes a query, and the tables below keep their own foreign keys.
  */
 export function addReferrers(all: readonly Resource[]): void {
   const byRoot = Map.groupBy(all, findHierarchyRoot)
@@ -41,7 +36,7 @@ export function addReferrers(all: readonly Resource[]): void {
   }
 }
 
-/** Whether a class has a property from one above it, whose table or rows include its own. */
+/** Whether a class above, whose rows include this class's, has the property. */
 function isInheritedFrom(resource: Resource, property: string): boolean {
   const { hierarchy } = resource
   if (hierarchy === undefined || hierarchy.root === resource) return false

@@ -1,7 +1,4 @@
-/**
- * Read computed: makes attributes of the SQL expressions that the application gives a resource, one by one or in groups behind a flag.
- * Refuses unknown types and members when the engine is created.
- */
+/** Read computed: makes attributes of the application's SQL, single or in groups behind a flag. Refuses unknown types and members. */
 import { checkNames, findNearest, formatHint } from '../foundation/base/suggest.ts'
 import type { ScalarKind, ScalarType } from '../foundation/values/scalar-type.ts'
 import type { Attribute, EmbeddedAttribute, ScalarAttribute, SqlText } from './model.ts'
@@ -21,7 +18,7 @@ const KINDS: Readonly<Record<ComputedAttribute['type'], ScalarKind>> = {
   json: 'json',
 }
 
-/** Names that databases, TypeScript and MikroORM have for these types. */
+/** Names in databases, TypeScript and MikroORM. */
 const OTHER_KINDS: Readonly<Record<string, ComputedAttribute['type']>> = {
   __proto__: null as never,
   int: 'integer',
@@ -48,7 +45,7 @@ function findKind(given: string, known: readonly string[]): string | undefined {
   return OTHER_KINDS[given.toLowerCase()] ?? findNearest(given, known)
 }
 
-/** Returns the computed attributes of a resource; `where` begins the errors. */
+/** @param where the beginning of error texts */
 export function readComputed(where: string, taken: readonly Attribute[], config: UntypedConfig): Attribute[] {
   return Object.entries(config.computed ?? {}).map(([name, computed]) => {
     if (taken.some(attribute => attribute.name === name)) throw new TypeError(`${where}: computed: "${name}" is an attribute already.`)
@@ -90,11 +87,10 @@ function mustBe(where: string, why = ''): TypeError {
   return new TypeError(`${where} must be { type, sql } or a group of such${why}.`)
 }
 
-/** The members that computed attributes and groups of them share. */
 type ComputedCommon = Omit<ScalarAttribute, 'kind' | 'type' | 'source' | 'primary' | 'version' | 'links'>
 
 function readComputedGroup(where: string, group: ComputedGroup, common: ComputedCommon): EmbeddedAttribute {
-  // One attribute is meant, whose expression is missing or is no function.
+  // Meant as an attribute with a missing or malformed expression.
   if (typeof group['type'] === 'string' || typeof group['sql'] === 'string')
     throw mustBe(where, ': "sql" must be a function that returns SQL')
   const attributes = Object.entries(group)
@@ -140,13 +136,13 @@ function readComputedScalar(where: string, computed: ComputedAttribute, common: 
   return Object.freeze({ kind: 'scalar', ...common, type, source, primary: false, version: false } as const)
 }
 
-/** Whether values of an expression depend on the request. */
+/** Whether values depend on the request. */
 function asksCaller(sql: ComputedAttribute['sql']): boolean {
   let text: string | SqlFragment
   try {
     text = sql('t0')
   } catch {
-    // The check of the expression says so, with its place.
+    // The check of the expression reports this with its place.
     return false
   }
   return (

@@ -1,22 +1,16 @@
-/**
- * Resource config: per-model customisation, as the application writes it. Typed from the entity; checked by name when the engine is
- * created.
- */
+/** Resource config: an application's customisation of a model, typed from the entity. */
 import type { EntityName, FilterQuery } from '@mikro-orm/core'
 import type { QueryValue } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
 import type { StandardSchema } from './value-schema.ts'
 
-/**
- * Names of an entity's properties. Distributes over the names, so that tsc answers a misspelt name with `"email" | "name"`, and not with
- * the whole type of the entity.
- */
+/** Distributes over names: tsc answers a misspelt name with `"email" | "name"`, not the entity's whole type. */
 export type PropertyName<E, Name = keyof E> = Name extends string ? (Name extends `__${string}` ? never : Name) : never
 
-/** A dotted path of relations, which begins with a property of the entity. */
+/** A dotted path of relations from the entity. */
 export type RelationPath<E, Name = PropertyName<E>> = Name extends string ? Name | `${Name}.${string}` : never
 
-/** The JSON form of a property's value, as a renderer is given it. */
+/** A property's JSON form. */
 export type JsonOf<V> = V extends Date | bigint | Uint8Array
   ? string
   : V extends string | number | boolean | null | undefined
@@ -24,65 +18,61 @@ export type JsonOf<V> = V extends Date | bigint | Uint8Array
     : unknown
 
 /**
- * Gives the value of an attribute to a record, in its JSON form. Undefined: none.
+ * Gives an attribute's value in JSON form. Undefined: none.
  *
- * @param body the body of the record, as the client has sent it
+ * @param body as the client sent it
  */
 export type FillRule = (ctx: HookContext, body: Readonly<Record<string, unknown>>) => unknown
 
-/** How one attribute is treated. */
+/** Rules for one attribute. */
 export interface AttributeRules<E, K extends PropertyName<E>> {
   /**
-   * Another value for the attribute; undefined leaves it out. May be async. Must give a JSON value.
+   * Shows another JSON value; undefined leaves the attribute out. May be async.
    *
-   * @param value the stored value in its JSON form
-   * @param record the stored plain attributes of the record, private ones too
+   * @param value the stored value in JSON form
+   * @param record the record's stored plain attributes, private ones too
    */
   readonly render?: (value: JsonOf<E[K]>, record: Readonly<Record<string, unknown>>, ctx: HookContext) => unknown
-  /** Refused in bodies. A link is refused at its other side, too, unless that side says `readOnly: false`. */
+  /** Refused in bodies. The other side of a link refuses, too, unless declared `readOnly: false`. */
   readonly readOnly?: boolean
-  /** Does not exist for reading, filtering, sorting, expanding; may be written unless `readOnly`. */
+  /** Not read, filtered, sorted, expanded; may be written unless `readOnly`. */
   readonly private?: boolean
-  /** Whether it can be filtered by its stored value. Default: true, but false when it is rendered. */
+  /** By the stored value. Default: true unless rendered. */
   readonly filterable?: boolean
-  /** Whether it can be sorted by its stored value. Default: true, but false when it is rendered. */
+  /** By the stored value. Default: true unless rendered. */
   readonly sortable?: boolean
   /**
-   * What the engine gives to a new record, or `{ create, update }` to a new and to a changed one: a value as a body would have it, `ctx =>
-   * ctx.user.id`. A body that names the attribute is refused, as one that names a `readOnly` attribute.
+   * The engine's value for a new record, or `{ create, update }` for new and changed records, in the form of a body: `ctx => ctx.user.id`.
+   * Bodies may not name the attribute, as with `readOnly`.
    */
   readonly fill?: FillRule | { readonly create?: FillRule; readonly update?: FillRule }
   /**
-   * Of a list of records that clients know by a `key`: an ID in a body that none of them has makes a record with that key, so `tags:
-   * ['new']` needs no `{ connect, create }`. The caller must be allowed to create one. Default: such an ID is refused.
+   * For a list of records with a `key`: an unknown ID in a body creates a record with that key, so `tags: ['new']` needs no `{ connect,
+   * create }`. The caller needs the right to create. Default: unknown IDs are refused.
    */
   readonly create?: boolean
   /**
-   * Checks the values that bodies give, beyond the model: a Standard Schema (zod, valibot, arktype) or a function that gives `true`, or
-   * says what is wrong. Each of their issues is a field error `schema_refused`. Null is not asked about, and what a schema makes of a value
-   * is not taken.
+   * Checks values in bodies beyond the model: a Standard Schema (zod, valibot, arktype), or a function that returns `true` or says what is
+   * wrong. Each issue is a field error `schema_refused`. Null is not checked; a schema's converted value is not taken.
    */
   readonly schema?: StandardSchema | ((value: JsonOf<E[K]>, ctx: HookContext) => boolean | string | Promise<boolean | string>)
   /**
-   * Of a relation: a name for its IDs, such as `userId` for `user` or `tagIds` for `tags`. Records show them, and bodies, filters and sort
-   * keys take them, under this name; the relation itself is shown where it is expanded or at depth 2. Default: one name for both.
+   * A name for a relation's IDs: `userId` for `user`, `tagIds` for `tags`. Records, bodies, filters and sort keys use this name; the
+   * relation itself shows where expanded or at depth 2. Default: one name for both.
    */
   readonly ids?: string
 }
 
-/**
- * A value that is bound to SQL, or a function that gives it to each request: `ctx => ctx.user?.id`. NULL where it gives nothing, and where
- * nobody asks.
- */
+/** A value bound to SQL, or a function of the request: `ctx => ctx.user?.id`. NULL where nothing comes back, or outside of a request. */
 export type SqlParameter = {} | null | undefined | ((ctx: HookContext) => unknown)
 
-/** SQL with bound values: `?` stands for each. MikroORM's `raw('...', [...])` is one. */
+/** SQL with `?` for bound values. MikroORM's `raw('...', [...])` fits. */
 export interface SqlFragment {
   readonly sql: string
   readonly params: readonly SqlParameter[]
 }
 
-/** A computed attribute: an SQL expression over the columns of the resource's table, which goes by the given alias. */
+/** SQL over the resource's table, named by the alias. */
 export interface ComputedAttribute {
   readonly type: 'integer' | 'bigint' | 'float' | 'decimal' | 'string' | 'boolean' | 'datetime' | 'date' | 'time' | 'uuid' | 'json'
   /** For decimals: digits after the point. */
@@ -90,88 +80,87 @@ export interface ComputedAttribute {
   readonly sql: (alias: string) => string | SqlFragment
 }
 
-/** Computed attributes nested under a name, optionally behind a flag parameter. */
+/** Computed attributes under a name, optionally behind a flag. */
 export interface ComputedGroup {
-  /** Name of the parameter that a request must give for the group to exist. */
+  /** The parameter that lets the group exist. */
   readonly flag?: string
   readonly [name: string]: ComputedAttribute | ComputedGroup | string | undefined
 }
 
-/** The property that holds what the model does not name; see `ResourceConfig.open`. */
+/** See `ResourceConfig.open`. */
 export type OpenOption =
   | string
   | {
       readonly property: string
-      /** Whether only the first request that gives such names adds them. Default: `false`. */
+      /** Whether only the first request with new names adds names. Default: `false`. */
       readonly once?: boolean
-      /** Names that are refused as before. Default: none. */
+      /** Names still refused. Default: none. */
       readonly except?: readonly string[]
     }
 
-/** Who may do what: a boolean, a function, or one of them for each action. */
+/** Who may do what. */
 export type AccessRule = boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)
 
-/** The rows of a resource that a caller may write: a condition, all (`true`), or none. */
+/** Rows the caller may write: a condition, all (`true`), or none. */
 export type WriteRule<E> = FilterQuery<E> | boolean | undefined | null
 
-/** A mark of a resource: its list of users, and the name of the attribute that shows the caller's own, if there is to be one. */
+/** A mark's list of users, and an optional attribute for the caller's mark. */
 export interface MarkOption<Name extends string> {
   readonly list: Name
   readonly shown?: string
 }
 
-/** A custom parameter of a resource: a condition on the records of a list, by the text of its value. */
+/** A condition on a list's records, from the parameter's text. */
 export type ResourceParameter<E> = (
   value: string,
   ctx: HookContext,
 ) => FilterQuery<E> | undefined | null | Promise<FilterQuery<E> | undefined | null>
 
-/** The configuration of a resource whose entity is not known. */
+/** For an unknown entity. */
 export type UntypedConfig = ResourceConfig<Record<string, unknown>>
 
-/** What `resource` takes: what is to differ from the defaults for one model. */
+/** What differs from the defaults for one model. */
 export interface ResourceConfig<E> {
-  /** Plural name, in place of the default names. */
+  /** Plural name, replacing the defaults. */
   readonly name?: string
-  /** Singular name. Default: the same as `name`. */
+  /** Singular name. Default: `name`. */
   readonly singular?: string
   /**
-   * The ID of the only record that clients know: the path of the resource is that of this record, so `GET /v1/profile` gives it, PUT and
-   * PATCH change it, `/v1/profile/name` is its attribute; POST and DELETE are not allowed.
+   * The ID of the only record. The resource's path is that record's: `GET /v1/profile` reads, PUT and PATCH change, `/v1/profile/name` is
+   * an attribute; POST and DELETE are not allowed.
    */
   readonly single?: string | number
   /**
-   * A property whose value takes the place of the ID wherever clients meet one: in paths, links, relations, bodies, filters by relation,
-   * `seed`, `given`, the journal. It must be a plain value that is unique and never null. Foreign keys hold the primary key as before,
-   * which stays a plain attribute; a change may set another value. Default: the primary key.
+   * A property shown in the place of the ID: in paths, links, relations, bodies, filters by relation, `seed`, `given`, the journal. Must be
+   * plain, unique and never null. Foreign keys still hold the primary key, a plain attribute now; the value may change. Default: the
+   * primary key.
    */
   readonly key?: PropertyName<E>
-  /** The versions that this applies to and the resource exists in. Default: all. */
+  /** Versions with the resource. Default: all. */
   readonly versions?: readonly string[]
-  /** Depth of a request that names none. Default 1. */
+  /** Depth if a request names none. Default 1. */
   readonly depth?: 0 | 1 | 2
-  /** Relation paths expanded in a request that names none. */
+  /** Relation paths expanded if a request names none. */
   readonly expand?: readonly RelationPath<NoInfer<E>>[]
-  /** Sort keys of a list that a request asks for without `sort`: `'age.desc,name'`, or an array of them. Default: the primary key. */
+  /** Sort keys for a list without `sort`: `'age.desc,name'`, or an array. Default: the primary key. */
   readonly sort?: string | readonly string[]
-  /** Records on a page of a list that a request asks for without `limit`, at most `limits.maxLimit`. Default: `limits.defaultLimit`. */
+  /** Page size for a list without `limit`, at most `limits.maxLimit`. Default: `limits.defaultLimit`. */
   readonly limit?: number
   /**
-   * Filters of a list that a request asks for without any filter, as a query object or its text: `{ published: true, 'age>=': 18 }`. A
-   * request that names a filter of its own has that alone. `sort`, `limit` and `filter` hold for the list at the path of the resource, not
-   * for lists below a record. Default: none.
+   * Filters for a list without any, as a query object or text: `{ published: true, 'age>=': 18 }`. Any filter in a request replaces them
+   * all. `sort`, `limit` and `filter` hold for the list at the resource's path, not for lists below a record. Default: none.
    */
   readonly filter?: string | Readonly<Record<string, QueryValue | readonly QueryValue[]>>
   /**
-   * Parameters of lists of the resource: each gives a condition on its records, or nothing. Elsewhere they are unknown. One of the same
-   * name in the option `parameters` of the engine gives way: `{ tag: name => ({ tags: { name } }) }`. Default: none.
+   * Parameters of this resource's lists, each giving a condition or nothing, unknown elsewhere; they override the engine's option
+   * `parameters`: `{ tag: name => ({ tags: { name } }) }`. Default: none.
    */
   readonly parameters?: Readonly<Record<string, ResourceParameter<NoInfer<E>>>>
   readonly attributes?: { readonly [K in PropertyName<E>]?: AttributeRules<E, K> }
   readonly computed?: Readonly<Record<string, ComputedAttribute | ComputedGroup>>
   /**
-   * Names that the model does not have are taken in bodies, and become attributes of the resource once they are written. A JSON property
-   * that can be null holds their values, and is not shown itself. Default: unknown names are refused.
+   * Takes unknown names in bodies, and makes them attributes once written. The values go to a hidden JSON property, which must be nullable.
+   * Default: unknown names are refused.
    */
   readonly open?: OpenOption
   /** Default: everybody may do everything. */
@@ -179,22 +168,22 @@ export interface ResourceConfig<E> {
   /** The rows that exist for the caller. */
   readonly scope?: (ctx: HookContext) => FilterQuery<E> | undefined | Promise<FilterQuery<E> | undefined>
   /**
-   * Of the rows that exist for the caller, those it may change, move, link away or delete: a condition, or whether it may write any. It
-   * holds for each row that a request touches, by whatever path, as it was and as it becomes, and for new rows; else the answer is 403
-   * `forbidden`, and nothing is changed. A function that gives nothing allows nothing. Default: all rows that exist for the caller.
+   * Rows a caller may change, move, link away or delete: a condition, or whether any. Holds for each row a request touches, by any path,
+   * before and after, and for new rows. Otherwise: 403 `forbidden`, and nothing changes. A function without a result allows nothing.
+   * Default: all rows that exist for the caller.
    */
   readonly write?: (ctx: HookContext) => WriteRule<NoInfer<E>> | Promise<WriteRule<NoInfer<E>>>
   /**
-   * Links between records and the user who asks, each with a path of its own: `{ favorite: 'favoritedBy' }` has POST of
-   * `/v1/articles/7/favorite` put the caller into the many-to-many list `favoritedBy` of the record, and DELETE take it out. The answer is
-   * the record. `{ favorite: { list: 'favoritedBy', shown: 'favorited' } }` adds an attribute that is true for records with the caller's
-   * mark. A caller may mark each record that it may read, and needs no right to change one. Default: none.
+   * Links between records and the calling user, with paths: by `{ favorite: 'favoritedBy' }`, POST of `/v1/articles/7/favorite` puts the
+   * caller into the record's many-to-many list `favoritedBy`, DELETE takes the caller out. The answer is the record. `{ favorite: { list:
+   * 'favoritedBy', shown: 'favorited' } }` adds an attribute, true for records with the caller's mark. A caller may mark every readable
+   * record, without a right to change. Default: none.
    */
   readonly marks?: Readonly<Record<string, PropertyName<E> | MarkOption<PropertyName<E>>>>
   /**
-   * Whether a write whose wrapper runs may begin anew, wrapper and all, where another one has got in its way: several times if need be,
-   * with `ctx` as it was at first. It is for wrappers that do nothing outside of the database, and for PostgreSQL, where writes run at the
-   * same time: without it such a write is 503 `database_busy`. Default: `false`.
+   * Whether a write may run again, wrapper included, after another write got in the way: repeatedly if need be, with the original `ctx`.
+   * For wrappers without effects outside the database, on PostgreSQL, where writes run concurrently; otherwise such a write is 503
+   * `database_busy`. Default: `false`.
    */
   readonly repeatable?: boolean
   readonly list?: Wrapper
@@ -206,14 +195,14 @@ export interface ResourceConfig<E> {
 
 /** A customised entity, for the option `resources`. */
 export interface ResourceDefinition {
-  /** A text names a table, an entity or a resource: where the model is read from the database, the application has nothing else. */
+  /** A text names a table, entity or resource of a model read from the database. */
   readonly entity: EntityName | string
   readonly config: ResourceConfig<Record<string, unknown>>
 }
 
 /**
- * Customises one model. Where the model is read from the database, a text names its table: `resource('users', { attributes: { passwordHash:
- * { private: true } } })`.
+ * Customises a model. For a model read from the database, a text names the table: `resource('users', { attributes: { passwordHash: {
+ * private: true } } })`.
  *
  * @example
  * const users = resource(User, {

@@ -1,8 +1,8 @@
-/** Resource names: how an entity's class name becomes the resource names of the URL. English plurals come from the `pluralize` package. */
+/** Resource names: makes URL names of class names, with plurals of the `pluralize` package. */
 import pluralize from 'pluralize'
 import { LruCache } from '../foundation/base/lru-cache.ts'
 
-/** The words of a PascalCase, camelCase, snake_case or kebab-case name, in lower case. */
+/** Splits PascalCase, camelCase, snake_case or kebab-case, in lower case. */
 export function words(name: string): string[] {
   return name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -16,7 +16,7 @@ function withLastWord(list: readonly string[], change: (word: string) => string)
   return list.map((word, index) => (index === list.length - 1 ? change(word) : word))
 }
 
-/** A word that is nothing but an ending stays as it is. */
+/** A word that is only an ending stays. */
 function singularizeWord(word: string): string {
   return pluralize.singular(word) || word
 }
@@ -25,32 +25,29 @@ function camel(list: readonly string[]): string {
   return list.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join('')
 }
 
-/** As `camelCase`, of one of what the name is about: `order_items` is `orderItem`. */
+/** `order_items` is `orderItem`. */
 export function camelSingular(name: string): string {
   return camel(withLastWord(words(name), singularizeWord))
 }
 
-/** As `camelCase`, of several of them: `order_item` is `orderItems`. */
+/** `order_item` is `orderItems`. */
 export function camelPlural(name: string): string {
   return camel(withLastWord(withLastWord(words(name), singularizeWord), pluralize.plural))
 }
 
-/** The names of a resource: two canonical ones for bodies, and all that the URL accepts. */
 export interface DefaultNames {
-  /** Key of a list in a body, and canonical path segment: `blog_entries`. */
+  /** Key of a list in a body, and main path segment: `blog_entries`. */
   readonly plural: string
-  /** Key of a single record in a body: `blog_entry`. */
+  /** Key of a record in a body: `blog_entry`. */
   readonly singular: string
-  /** Every accepted path segment, canonical ones first. */
+  /** Every accepted path segment, main ones first. */
   readonly accepted: readonly string[]
 }
 
-/** The names of the last classes. Each version asks for them, and each engine of a test run; a plural is some hundred comparisons. */
+/** Recent classes. Each version asks, and each engine of a test run; a plural costs some hundred comparisons. */
 const named = new LruCache<DefaultNames>(1000)
 
 /**
- * The default names of an entity class.
- *
  * @example defaultNames('BlogEntry').accepted // ['blog_entries', 'blog_entry', 'blog-entries', 'blog-entry', 'blogEntries', 'blogEntry']
  */
 export function defaultNames(className: string): DefaultNames {
@@ -69,33 +66,33 @@ function computeNames(className: string): DefaultNames {
 }
 
 /**
- * The class name of the entity that a resource name speaks of, or nothing when there is no letter or digit in it.
+ * Undefined: no letter or digit.
  *
  * @example entityName('blog-posts') // 'BlogPost'
  */
 export function entityName(resourceName: string): string | undefined {
   const one = withLastWord(words(resourceName), pluralize.singular)
   const name = one.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
-  // A class name is an identifier, which does not begin with a digit.
+  // An identifier does not begin with a digit.
   return name === '' ? undefined : /^\d/.test(name) ? `_${name}` : name
 }
 
-/** Whether a name can be a segment of a path as it is: letters and digits of any script, and `. _ ~ -`. */
+/** Letters and digits of any script, and `. _ ~ -`. */
 export function isResourceName(name: string): boolean {
   return /^[\p{L}\p{M}\p{N}_.~-]+$/u.test(name) && !/^\.\.?$/.test(name) && name !== '__proto__'
 }
 
-/** A name in camelCase, as properties are called; empty when there is no letter or digit in it. */
+/** Empty without letters and digits. */
 export function camelCase(name: string): string {
   return camel(words(name))
 }
 
-/** The plural of a name in any style: `blogPost` is `blogPosts`, `blog_post` is `blog_posts`. */
+/** `blogPost` is `blogPosts`, `blog_post` is `blog_posts`. */
 export function toPlural(name: string): string {
   return pluralize.plural(name)
 }
 
-/** The singular of a name in any style. */
+/** In any style. */
 export function toSingular(name: string): string {
   return pluralize.singular(name)
 }

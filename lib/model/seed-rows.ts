@@ -1,23 +1,22 @@
 /**
- * Seed rows: turns the records of a seed that the model was inferred from into rows of their tables, which are inserted without an entity
- * for each: no code of the application listens. Where a value does not fit, seed.ts inserts the whole seed record by record and reports
- * what is wrong.
+ * Seed rows: turns a seed the model was inferred from into table rows, without entities: no code of the application listens. If a value
+ * does not fit, seed.ts inserts the seed record by record and reports the fault.
  */
 import type { TableRows } from './table-rows.ts'
 import { isRelation, type Attribute, type Model, type Resource } from './model.ts'
 
-/** Records by resource name, as `engine.seed` takes them. */
+/** Records by resource name, for `engine.seed`. */
 export type SeedData = Readonly<Record<string, readonly object[]>>
 
 const inferred = new WeakSet<object>()
 
-/** Marks the records of a seed as those that their model was inferred from. */
+/** Marks a seed that a model was inferred from. */
 export function markInferred<T extends SeedData>(data: T): T {
   inferred.add(data)
   return data
 }
 
-/** Returns the rows of a seed; undefined where it must be inserted record by record. */
+/** Undefined: insert record by record. */
 export function buildRows(data: SeedData, model: Model): TableRows[] | undefined {
   if (!inferred.has(data)) return undefined
   const tables: TableRows[] = []
@@ -38,8 +37,8 @@ export function buildRows(data: SeedData, model: Model): TableRows[] | undefined
         if (!Array.isArray(ids) || !ids.every(isKey)) return undefined
         for (const id of ids) lists[index]!.rows.push([row[plan.key], id])
       }
-      const given = Object.keys(record).length
-      if (given > plan.cells.length + plan.lists.length || !Object.keys(record).every(key => plan.names.has(key))) return undefined
+      const count = Object.keys(record).length
+      if (count > plan.cells.length + plan.lists.length || !Object.keys(record).every(key => plan.names.has(key))) return undefined
     }
     tables.push({ table: resource!.table, columns: plan.cells.map(({ column }) => column), rows })
     pivots.push(...lists)
@@ -51,13 +50,13 @@ interface Cell {
   readonly name: string
   readonly column: string
   readonly nullable: boolean
-  /** Returns the value as it is stored; undefined where it does not fit. */
+  /** Undefined: does not fit. */
   readonly store: (value: unknown) => unknown
 }
 
 interface SeedSteps {
   readonly cells: readonly Cell[]
-  /** The index of the key among the cells. */
+  /** The index of the key's cell. */
   readonly key: number
   readonly lists: readonly { readonly name: string; readonly table: string; readonly columns: readonly string[] }[]
   readonly names: ReadonlySet<string>
@@ -66,7 +65,7 @@ interface SeedSteps {
 function planRows(resource: Resource): SeedSteps | undefined {
   const [key, ...others] = resource.key
   if (key === undefined || others.length > 0 || resource.source.kind !== 'table' || resource.hierarchy !== undefined) return undefined
-  // A seed links records by the keys that clients know them by.
+  // A seed links records by shown keys.
   if (resource.attributes.some(attribute => isRelation(attribute) && attribute.target.shownKey !== undefined)) return undefined
   const cells: Cell[] = []
   const lists: SeedSteps['lists'][number][] = []
@@ -74,7 +73,7 @@ function planRows(resource: Resource): SeedSteps | undefined {
     if (attribute.kind === 'toMany') {
       if (attribute.via.kind === 'foreign') continue
       const { table, ownerColumns, targetColumns } = attribute.via
-      // The inverse side of a list has no order column and no values in the data.
+      // The inverse side has no order column and no values in the data.
       if (attribute.via.orderColumn !== undefined) lists.push({ name: attribute.name, table, columns: [...ownerColumns, ...targetColumns] })
       continue
     }
@@ -82,9 +81,9 @@ function planRows(resource: Resource): SeedSteps | undefined {
     if (cell === undefined) return undefined
     cells.push(cell)
   }
-  const at = cells.findIndex(({ column }) => column === key.column)
+  const keyIndex = cells.findIndex(({ column }) => column === key.column)
   const names = new Set([...cells, ...lists].map(({ name }) => name))
-  return at < 0 ? undefined : { cells, key: at, lists, names }
+  return keyIndex < 0 ? undefined : { cells, key: keyIndex, lists, names }
 }
 
 function planCell(attribute: Attribute): Cell | undefined {

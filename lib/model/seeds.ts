@@ -1,8 +1,8 @@
-/** Seeds: what the option `seed` takes, records by resource name and seeders of MikroORM. Throws TypeError for anything else. */
+/** Seeds: checks the option `seed`. */
 import type { SeedData } from './seed-rows.ts'
 
 /**
- * A class of `@mikro-orm/seeder`, or any whose instances have `run`.
+ * A class of `@mikro-orm/seeder`, or any with `run`.
  *
  * @example class DatabaseSeeder extends Seeder { async run(em) { em.create(User, { name: 'Ann' }) } }
  */
@@ -10,10 +10,10 @@ export type SeederClass = new () => {
   run(em: never, context?: never): void | Promise<void>
 }
 
-/** Records by resource name; a seeder; or `true`, the seeder that MikroORM's config names. */
+/** `true`: the seeder in MikroORM's config. */
 export type Seed = SeedData | SeederClass | true
 
-/** One seed, or several that are sown one after another. */
+/** Several are sown in order. */
 export type Seeds = Seed | readonly Seed[]
 
 export function listSeeds(seeds: Seeds): readonly Seed[] {
@@ -24,14 +24,14 @@ export function isSeeder(seed: Seed): seed is SeederClass | true {
   return seed === true || typeof seed === 'function'
 }
 
-/** @throws TypeError for what is no seed. */
+/** @throws TypeError for anything but a seed */
 export function checkSeeds(seeds: unknown, where: string): asserts seeds is Seeds {
   if (!Array.isArray(seeds)) return checkSeed(seeds, where, '')
   for (const [index, seed] of seeds.entries()) checkSeed(seed, where, `[${index}]`)
   if (seeds.length === 0 || seeds.some(isRecord)) throw refusal(where, '')
 }
 
-/** A list of records alone does not say of which resource they are. */
+/** A bare list of records does not name a resource. */
 function isRecord(seed: unknown): boolean {
   return typeof seed === 'object' && Object.values(seed!).some(list => !Array.isArray(list))
 }

@@ -1,21 +1,20 @@
-/** Shared scope: the option `defaults.scope`, which narrows each resource that has a property, such as `tenant`, to some of its values. */
+/** Shared scope: the option `defaults.scope`, which narrows each resource with a property, such as `tenant`. */
 import type { EntityMetadata } from '@mikro-orm/core'
 import type { HookContext } from './hook-context.ts'
 import type { ResourceRules } from './resource-rules.ts'
 
-/** By property: the value that a row has which exists for the caller, a condition, or true for all rows. */
+/** By property: the required value, a condition, or true for all rows. */
 export type SharedScope = Readonly<Record<string, (ctx: HookContext) => unknown>>
 
 export const NO_SHARED_SCOPE: SharedScope = Object.freeze({})
 
-/** Whether rows of an entity have the property. */
 export function hasProperty({ properties }: EntityMetadata, name: string): boolean {
   const prop = Object.hasOwn(properties, name) ? properties[name] : undefined
   if (prop === undefined || prop.persist === false) return false
   return prop.kind === 'scalar' || prop.kind === 'm:1' || (prop.kind === '1:1' && prop.owner)
 }
 
-/** Returns the scopes of an entity by the properties that its rows have. */
+/** Only properties that rows have. */
 export function listSharedScopes(meta: EntityMetadata, shared: SharedScope): ResourceRules['scopes'] {
   return Object.entries(shared).flatMap(([name, find]) =>
     hasProperty(meta, name)
@@ -29,7 +28,7 @@ export function listSharedScopes(meta: EntityMetadata, shared: SharedScope): Res
   )
 }
 
-/** Nothing exists for a caller of whom nothing is said: a token without a tenant must not open the rows of all tenants. */
+/** No value shows no rows: a token without a tenant must not open all tenants' rows. */
 function toCondition(name: string, value: unknown): object | undefined {
   if (value === true) return undefined
   return { [name]: value === undefined || value === null || value === false ? { $in: [] } : Array.isArray(value) ? { $in: value } : value }

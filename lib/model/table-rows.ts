@@ -1,6 +1,6 @@
-/** Table rows: records of a seed as rows of their table. */
+/** Table rows: a seed's records as table rows. */
 
-/** Rows to insert into a table, their values as the database stores them. */
+/** Values in stored form. */
 export interface TableRows {
   readonly table: string
   readonly columns: readonly string[]

@@ -1,22 +1,19 @@
-/**
- * Value schema: how the application checks values beyond the model: by a Standard Schema (version 1, https://standardschema.dev), or by a
- * function.
- */
+/** Value schema: an application's checks beyond the model: a Standard Schema (version 1, https://standardschema.dev) or a function. */
 import type { HookContext } from './hook-context.ts'
 
-/** What a Standard Schema says of a value that it refuses. */
+/** Why a Standard Schema refuses a value. */
 export interface SchemaIssue {
   readonly message: string
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** A schema of zod, valibot, arktype and others: the part of Standard Schema that is used. */
+/** The used part of a schema of zod, valibot, arktype and others. */
 export interface StandardSchema {
   readonly '~standard': {
     readonly version: 1
     readonly vendor: string
     readonly validate: (value: unknown) => SchemaResult | Promise<SchemaResult>
-    /** Says the schema as a JSON Schema, where the library can (Standard JSON Schema, version 1). */
+    /** Gives JSON Schema, where the library can (Standard JSON Schema, version 1). */
     readonly jsonSchema?: { readonly input: (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown> } | undefined
   }
 }

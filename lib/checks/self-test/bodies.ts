@@ -27,7 +27,7 @@ export async function makeBody(maker: BodyMaker, resource: Resource, random: Ran
   const unique = new Set([...resource.keyNames, ...resource.uniques.flat().map(path => path.split('.')[0]!)])
   for (const attribute of resource.attributes) {
     const name = shownName(attribute)
-    if (attribute.readOnly || unique.has(attribute.name) || attribute.of !== undefined) continue
+    if (attribute.readOnly || unique.has(attribute.name) || attribute.classValues !== undefined) continue
     if (attribute.kind === 'toOne' && linking === 'ids' && (attribute.needed || random.fraction() < 0.3)) {
       const id = pickLink(attribute, maker, random)
       if (id !== undefined) overrides[name] = id

@@ -42,7 +42,7 @@ export function findLinkedId(value: unknown, target: Resource): string | undefin
 
 /** Whether the shown value is the stored value. */
 export function isPlainlyShown(attribute: Attribute): boolean {
-  if (attribute.hidden || attribute.render !== undefined || attribute.of !== undefined) return false
+  if (attribute.hidden || attribute.render !== undefined || attribute.classValues !== undefined) return false
   if (attribute.kind === 'scalar') return attribute.source.kind !== 'getter' && attribute.source.kind !== 'none'
   return attribute.kind !== 'embedded' || attribute.attributes.every(child => child.hidden || isPlainlyShown(child))
 }

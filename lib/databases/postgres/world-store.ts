@@ -65,7 +65,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
 
   async start(): Promise<void> {
     const { log, parts } = this.#connection
-    if (log === undefined || log.keepsFrom !== undefined || parts.readOnly) return
+    if (log === undefined || log.hindrance !== undefined || parts.readOnly) return
     this.#baseline = await this.image()
   }
 
@@ -297,7 +297,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
   #whyUnusable(): string | undefined {
     const { log } = this.#connection
     if (log === undefined) return 'it held tables before an engine first opened it, and gets no triggers, which write down what changes'
-    return log.keepsFrom
+    return log.hindrance
   }
 
   async #exclusively<T>(method: string, work: (replacement: WorldReplacement) => Promise<T>): Promise<T> {

@@ -22,16 +22,18 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
   const entries = node.fields.map(field => {
     const known = children.length
     const expression = fieldExpression(field, context)
-    const { of } = field.attribute
+    const { classValues } = field.attribute
     // Records of other classes lack the attribute, and need no statements for it.
-    if (of !== undefined)
+    if (classValues !== undefined)
       for (const [index, child] of children.entries())
-        if (index >= known) children[index] = { ...child, only: allow(compileClassCheck(of, context), child.only) }
-    return { name: field.attribute.name, expression, of }
+        if (index >= known) children[index] = { ...child, only: allow(compileClassCheck(classValues, context), child.only) }
+    return { name: field.attribute.name, expression, of: classValues }
   })
   const renders = node.fields.flatMap(field => {
-    const { of } = field.attribute
-    return compileRenders(field).map(render => (of === undefined ? render : { ...render, only: compileClassCheck(of, context) }))
+    const { classValues } = field.attribute
+    return compileRenders(field).map(render =>
+      classValues === undefined ? render : { ...render, only: compileClassCheck(classValues, context) },
+    )
   })
   return {
     build: source.finish(recordExpression(entries, context)),

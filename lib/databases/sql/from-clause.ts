@@ -89,7 +89,7 @@ export class Tables {
 export function formatTable({ table, source }: Resource): string {
   if (source.kind === 'table') return tableName(table)
   if (source.kind === 'query') return `(${source.sql})`
-  const { tables, optional, typeColumn, own } = source
+  const { tables, optional, typeColumn, classValue } = source
   const all = [...tables, ...optional].map((part, index) => ({ ...part, alias: `j${index}` }))
   const [first, ...others] = all as [(typeof all)[number], ...typeof all]
   const columns = all.flatMap(part => part.columns.map(column => `${part.alias}.${name(column)}`))
@@ -102,7 +102,7 @@ export function formatTable({ table, source }: Resource): string {
     .slice(tables.length)
     .flatMap((part, index) => (optional[index]!.value === undefined ? [] : [{ ...part, value: optional[index]!.value }]))
     .map(part => `when ${part.alias}.${name(part.key[0]!)} is not null then ${literal(part.value)} `)
-  const type = types.length === 0 ? literal(own) : `case ${types.join('')}else ${literal(own)} end`
+  const type = types.length === 0 ? literal(classValue) : `case ${types.join('')}else ${literal(classValue)} end`
   return `(select ${columns.join(', ')}, ${type} as ${name(typeColumn)} from ${tableName(first.table)} as ${first.alias}${joins.join('')})`
 }
 

@@ -34,7 +34,7 @@ function sortValues(terms: readonly SortTerm[], root: FromClause, wide: boolean)
 function mayBeNull({ attribute, hops, or }: SortTerm, { attributes }: Resource): boolean {
   if (attribute === undefined) return false
   const isOwn = or === undefined && hops.length === 0 && attributes.includes(attribute)
-  return !isOwn || attribute.nullable || attribute.source.kind !== 'column' || attribute.of !== undefined
+  return !isOwn || attribute.nullable || attribute.source.kind !== 'column' || attribute.classValues !== undefined
 }
 
 export function sortValue(term: SortTerm, root: FromClause, wide: boolean): Sql {

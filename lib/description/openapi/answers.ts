@@ -209,7 +209,7 @@ export class Answers extends Describer {
 
   #valueSchema(attribute: Attribute): Schema {
     const schema = this.#records.attribute(attribute)
-    return attribute.flag !== undefined || attribute.of !== undefined ? orNull(schema) : schema
+    return attribute.flag !== undefined || attribute.classValues !== undefined ? orNull(schema) : schema
   }
 
   polymorphic(resource: Resource, attribute: Attribute, targets: readonly Resource[]): Schema {

@@ -141,8 +141,8 @@ export class BodySchemas extends Describer {
       return schema === undefined ? [] : [{ attribute, schema }]
     })
     const discriminator = typeName === undefined ? {} : { [typeName]: { const: resource.singular } }
-    const isDue = ({ name, required, of }: Attribute): boolean =>
-      mode === 'new' && !mayBeGiven(resource) && name !== given && (required || isClassNeeded(resource, name)) && of === undefined
+    const isDue = ({ name, required, classValues }: Attribute): boolean =>
+      mode === 'new' && !mayBeGiven(resource) && name !== given && (required || isClassNeeded(resource, name)) && classValues === undefined
     const due = members.map(({ attribute }) => attribute).filter(isDue)
     // A relation with a name for its IDs may be given as `authorId` or as `author`.
     const either = due.flatMap(({ name, ...rest }) => ('ids' in rest && rest.ids !== undefined ? [[rest.ids, name]] : []))
@@ -215,7 +215,7 @@ function mayBeGiven({ rules: { wrappers } }: Resource): boolean {
 }
 
 function isClassNeeded({ hierarchy }: Resource, name: string): boolean {
-  return hierarchy !== undefined && hierarchy.own === undefined && hierarchy.attribute === name
+  return hierarchy !== undefined && hierarchy.classValue === undefined && hierarchy.attribute === name
 }
 
 function isMakeable(resource: Resource): boolean {

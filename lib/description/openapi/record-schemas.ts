@@ -81,7 +81,8 @@ export class RecordSchemas extends Describer {
 
   /** Whether answers have the attribute unless the request excludes it. */
   #isAlwaysShown(attribute: Attribute, resource: Resource | undefined): boolean {
-    if (this.options.sparse || attribute.flag !== undefined || attribute.render !== undefined || attribute.of !== undefined) return false
+    if (this.options.sparse || attribute.flag !== undefined || attribute.render !== undefined || attribute.classValues !== undefined)
+      return false
     if (!isRelation(attribute) && attribute.kind !== 'toOneOf') return true
     if (isIds(attribute)) return attribute.target.rules.access[attribute.kind === 'toMany' ? 'list' : 'get'] === true
     if (isRelation(attribute) && attribute.ids !== undefined) return false

@@ -30,7 +30,7 @@ export class JournalRecord implements ChangeSink {
   /** Number of running requests around this request. */
   level = 0
   /** The journal's generation at the start. */
-  readonly life: number
+  readonly generation: number
   /** 0 until the request is answered. */
   id = 0
   /** By the engine's clock: milliseconds since 1970. */
@@ -73,11 +73,11 @@ export class JournalRecord implements ChangeSink {
   shown: JournalEntry | undefined = undefined
 
   /**
-   * @param life the generation of the journal
+   * @param generation the generation of the journal
    * @param at milliseconds since 1970
    */
-  constructor(method: string, target: string, nested: boolean, life: number, at: number) {
-    this.life = life
+  constructor(method: string, target: string, nested: boolean, generation: number, at: number) {
+    this.generation = generation
     this.at = at
     this.method = method
     this.path = target

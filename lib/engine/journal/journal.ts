@@ -32,7 +32,7 @@ export class Journal {
   #count = 0
   #weight = 0
   #size = 0
-  #life = 0
+  #generation = 0
   #oldestKept = 0
   keepsStatements = false
   #answered: ((record: JournalRecord) => void) | undefined
@@ -44,13 +44,13 @@ export class Journal {
 
   begin(method: string, target: string): JournalRecord {
     const outer = this.#running.current
-    const record = new JournalRecord(method, target, outer !== undefined, this.#life, this.#parts.clock.time())
+    const record = new JournalRecord(method, target, outer !== undefined, this.#generation, this.#parts.clock.time())
     if (outer?.ended === false) record.level = outer.level + 1
     return record
   }
 
   end(record: JournalRecord, response: RestResponse): void {
-    if (record.ended || record.life !== this.#life) return
+    if (record.ended || record.generation !== this.#generation) return
     record.ended = true
     record.time = performance.now() - record.time
     record.status = response.status
@@ -61,7 +61,7 @@ export class Journal {
   }
 
   fail(record: JournalRecord, error: unknown): void {
-    if (record.ended || record.life !== this.#life) return
+    if (record.ended || record.generation !== this.#generation) return
     record.ended = true
     record.time = performance.now() - record.time
     record.failure = error ?? 'undefined'
@@ -154,7 +154,7 @@ export class Journal {
     const { capacity } = this.#parts
     this.clear()
     for (const { entry, ran } of requests.slice(-capacity)) {
-      const record = new JournalRecord(entry.method, entry.path, entry.nested, this.#life, Date.parse(entry.at))
+      const record = new JournalRecord(entry.method, entry.path, entry.nested, this.#generation, Date.parse(entry.at))
       record.ended = true
       record.id = entry.id
       record.shown = entry
@@ -169,7 +169,7 @@ export class Journal {
 
   /** Begins a new generation, without the requests that are running. */
   reset(): void {
-    this.#life++
+    this.#generation++
     this.clear()
   }
 

@@ -102,7 +102,7 @@ function isToldByVersion(response: RestResponse, operation: ConditionalRequest):
 
 /** Whether a value is stored in the row of its record, so that it changes with the version alone. */
 function isStored(attribute: Attribute): boolean {
-  if (attribute.render !== undefined || attribute.of !== undefined) return false
+  if (attribute.render !== undefined || attribute.classValues !== undefined) return false
   if (attribute.kind === 'embedded') return attribute.entity !== undefined && attribute.attributes.every(isStored)
   return attribute.kind === 'scalar' && (attribute.source.kind === 'column' || attribute.source.kind === 'document')
 }

@@ -229,7 +229,7 @@ function orderByColumns({ attributes }: Resource): readonly Attribute[] {
 
 /** Chooses a class for a record of an abstract one: the first below it, where the overrides do not name one. */
 function chooseClass({ hierarchy, byName }: Resource, body: Record<string, unknown>): void {
-  if (hierarchy?.attribute === undefined || hierarchy.own !== undefined) return
+  if (hierarchy?.attribute === undefined || hierarchy.classValue !== undefined) return
   const { attribute: name, byValue } = hierarchy
   const attribute = byName.get(name)
   const [first] = byValue.keys()

@@ -73,7 +73,7 @@ function readHierarchyOfTables(meta: EntityMetadata, all: readonly EntityMetadat
     root: drafts.get(root)!,
     column: column?.fieldNames[0] ?? TYPE_COLUMN,
     attribute: undefined,
-    own: map.find(([, entity]) => entity === meta.class)?.[0],
+    classValue: map.find(([, entity]) => entity === meta.class)?.[0],
     byValue,
     isShared: isShared && meta !== root,
   }
@@ -114,7 +114,7 @@ function joinedTables(meta: EntityMetadata, all: readonly EntityMetadata[]): Tab
     columns: takeFree(listOwnColumns(of)),
     value: of.discriminatorValue as string | undefined,
   }))
-  return { kind: 'joined', tables, optional, typeColumn: TYPE_COLUMN, own: (meta.discriminatorValue as string | undefined) ?? '' }
+  return { kind: 'joined', tables, optional, typeColumn: TYPE_COLUMN, classValue: (meta.discriminatorValue as string | undefined) ?? '' }
 }
 
 function countAncestors(meta: EntityMetadata): number {
@@ -157,9 +157,9 @@ export function addInherited(drafts: Drafts): void {
 function findDiscriminator(meta: EntityMetadata, draft: Resource): Attribute | undefined {
   const attribute = draft.attributes.find(({ property }) => property === meta.root.discriminatorColumn)
   if (attribute?.kind !== 'scalar') return undefined
-  const { own, byValue } = draft.hierarchy!
+  const { classValue, byValue } = draft.hierarchy!
   const items = [...byValue.keys()].map(value => (attribute.type.kind === 'integer' ? Number(value) : value))
-  const needed = own === undefined
+  const needed = classValue === undefined
   return Object.freeze({ ...attribute, required: needed, needed, type: Object.freeze({ ...attribute.type, items }) })
 }
 
@@ -168,7 +168,7 @@ function attributesBelow(
   attributes: readonly Attribute[],
   attributesByResource: ReadonlyMap<Resource, readonly Attribute[]>,
 ): Attribute[] {
-  const result: { attribute: Attribute; of: Set<string> }[] = []
+  const result: { attribute: Attribute; classValues: Set<string> }[] = []
   const { source } = draft
   for (const [value, member] of draft.hierarchy!.byValue) {
     // Restricted attributes must not appear through another resource.
@@ -177,20 +177,20 @@ function attributesBelow(
       if (attributes.some(({ property }) => property === attribute.property)) continue
       if (source.kind === 'joined' && !hasColumns(attribute, member, source)) continue
       const same = result.find(other => isSame(other.attribute, attribute))
-      if (same === undefined) result.push({ attribute, of: new Set([value]) })
-      else same.of.add(value)
+      if (same === undefined) result.push({ attribute, classValues: new Set([value]) })
+      else same.classValues.add(value)
     }
   }
   const all = [...draft.hierarchy!.byValue].flatMap(([value, member]) =>
     attributesByResource.get(member)!.map(attribute => ({ value, attribute })),
   )
-  return result.map(({ attribute, of }) => {
+  return result.map(({ attribute, classValues }) => {
     const byClass = isDecidedByClass(
       attribute,
       result.filter(other => other.attribute.name === attribute.name).length,
-      all.filter(({ value }) => !of.has(value)).map(other => other.attribute),
+      all.filter(({ value }) => !classValues.has(value)).map(other => other.attribute),
     )
-    return Object.freeze({ ...attribute, of, byClass, nullable: true, required: false })
+    return Object.freeze({ ...attribute, classValues, byClass, nullable: true, required: false })
   })
 }
 

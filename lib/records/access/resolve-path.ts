@@ -191,7 +191,7 @@ const OF_RECORD: readonly HttpMethod[] = [...QUERYING, ...CHANGING, 'DELETE', 'O
 
 /** Records of an abstract class need the name of a class in the body. */
 export function isCreatable({ readOnly, hierarchy }: Resource): boolean {
-  return !readOnly && (hierarchy === undefined || hierarchy.own !== undefined || hierarchy.attribute !== undefined)
+  return !readOnly && (hierarchy === undefined || hierarchy.classValue !== undefined || hierarchy.attribute !== undefined)
 }
 
 function leadsToReadOnly(attribute: Attribute): boolean {

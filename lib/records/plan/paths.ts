@@ -233,7 +233,7 @@ function walkClasses(
   const all = holder.attributes.filter(
     each =>
       each.name === first.name &&
-      each.of !== undefined &&
+      each.classValues !== undefined &&
       comparesAs(first, each) &&
       (visibility === undefined || isVisible(each, visibility)),
   )
@@ -242,7 +242,7 @@ function walkClasses(
   for (const attribute of all) {
     try {
       const walk = walkFrom({ ...holder, byName: new Map([[attribute.name, attribute]]), isChosen: true }, index, relations, cursor)
-      classes.push({ is: { column: holder.column, values: [...attribute.of!] }, walk })
+      classes.push({ is: { column: holder.column, values: [...attribute.classValues!] }, walk })
     } catch (error) {
       if (!(error instanceof RestError)) throw error
       refusal ??= error

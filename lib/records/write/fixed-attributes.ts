@@ -52,7 +52,7 @@ export function findFixed(
   const { hierarchy } = resource
   if (hierarchy?.attribute === attribute.name) {
     const text = 'is the class of the record and cannot be changed.'
-    return { code: 'key_fixed', text, isSame: value => String(value) === hierarchy.own }
+    return { code: 'key_fixed', text, isSame: value => String(value) === hierarchy.classValue }
   }
   if (key !== undefined && (attribute.kind === 'scalar' || attribute.kind === 'toOne') && attribute.primary) {
     return {

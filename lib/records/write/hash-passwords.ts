@@ -161,10 +161,10 @@ export class PasswordHashes {
     return walkObjects(value, object => walkMembers(object, { byName }, (child, inner) => this.#walkInner(child, inner, replace)))
   }
 
-  #isPassword({ property, of }: Attribute, resource: Resource): boolean {
+  #isPassword({ property, classValues }: Attribute, resource: Resource): boolean {
     if (property !== this.#kind.property || findHierarchyRoot(resource) !== findHierarchyRoot(this.#users)) return false
-    const own = this.#users.hierarchy?.own
-    return of === undefined || own === undefined || of.has(own)
+    const classValue = this.#users.hierarchy?.classValue
+    return classValues === undefined || classValue === undefined || classValues.has(classValue)
   }
 
   /** An empty text stands for no password: nobody logs in by it. What validation refuses is left to it. */

@@ -11,6 +11,6 @@ export function findAskedClass(resource: Resource, body: JsonObject): Resource {
 }
 
 /** Whether records of the very class of the resource have the attribute. */
-export function isOfClass({ of }: Attribute, { hierarchy }: Resource): boolean {
-  return of === undefined || (hierarchy?.own !== undefined && of.has(hierarchy.own))
+export function isOfClass({ classValues }: Attribute, { hierarchy }: Resource): boolean {
+  return classValues === undefined || (hierarchy?.classValue !== undefined && classValues.has(hierarchy.classValue))
 }

@@ -39,7 +39,7 @@ export interface ChangeLog {
   readonly tables: readonly LoggedTable[]
   readonly schemas: readonly string[]
   /** Why changes cannot be undone. */
-  readonly keepsFrom: string | undefined
+  readonly hindrance: string | undefined
 }
 
 export function findLogged({ tables, schemas }: ChangeLog, table: string): LoggedTable | undefined {
@@ -161,7 +161,7 @@ export async function openLog(session: PoolClient, orm: MikroORM, schemas: reado
     quoted,
     tables,
     schemas,
-    keepsFrom:
+    hindrance:
       !readOnly && !isKept
         ? 'the server takes no writes'
         : ((await describeLacking(session, quoted, ['select'])) ?? (await findHindrance(session, tables))),

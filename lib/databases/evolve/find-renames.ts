@@ -1,6 +1,6 @@
 /**
- * Find renames: which column that the model lacks may be which column that the database lacks, by place, type and name. They are only asked
- * about, never taken.
+ * Find renames: pairs a column that the model lacks with a column that the database lacks, by place, type and name, and asks about the
+ * pair.
  */
 import leven from 'leven'
 import { words } from '../../model/resource-names.ts'
@@ -8,27 +8,24 @@ import { name } from '../sql/sql.ts'
 import type { Plan } from './plan.ts'
 import type { AskedRename, EvolveRequest } from './request.ts'
 
-/** A column that is on one side only. */
 export interface LoneColumn {
   readonly name: string
-  /** What its values are, in words that both sides share. */
+  /** In words that both sides share. */
   readonly type: string
-  /** The place among the columns of its table. */
+  /** Among the columns of the table. */
   readonly place: number
 }
 
-/** How sure a pair must be. */
-const LEAST = 3
+const LEAST_SCORE = 3
 
-/** A column that may be another one by a new name. */
 interface FoundRename {
   readonly from: string
   readonly to: string
-  /** Whether the place or the name says so, and not only the type. */
+  /** Whether the place or the name says so, not only the type. */
   readonly isLikely: boolean
 }
 
-/** Returns pairs of an old column and a new one. Each column is in one at most. */
+/** Each column is in one pair at most. */
 function findRenames(old: readonly LoneColumn[], added: readonly LoneColumn[]): FoundRename[] {
   const pairs = old
     .flatMap(from =>
@@ -39,7 +36,7 @@ function findRenames(old: readonly LoneColumn[], added: readonly LoneColumn[]): 
         score: rate(from, to, old.length === 1 && added.length === 1),
       })),
     )
-    .filter(({ score }) => score >= LEAST)
+    .filter(({ score }) => score >= LEAST_SCORE)
     .toSorted((a, b) => b.score - a.score)
   const taken = new Set<string>()
   const found: FoundRename[] = []
@@ -51,7 +48,7 @@ function findRenames(old: readonly LoneColumn[], added: readonly LoneColumn[]): 
   return found
 }
 
-/** Of one type: 2; in the same place: 2, next to it: 1; by a similar name: up to 2; the only ones: 1. */
+/** Same type: 1; same place: 2, neighbouring place: 1; similar name: up to 2; no other columns: 1. */
 function rate(from: LoneColumn, to: LoneColumn, areAlone: boolean): number {
   if (from.type !== to.type) return 0
   const distance = Math.abs(from.place - to.place)
@@ -65,16 +62,15 @@ function rateNames(from: string, to: string): number {
   return leven(from.toLowerCase(), to.toLowerCase()) <= longest / 2 ? 1 : 0
 }
 
-/** The columns of a table that are on one side only. */
 interface LoneColumns {
-  /** The name of the table in the database, and in the request. */
+  /** The name in the database, and in the request. */
   readonly table: string
   readonly key: string
   readonly old: readonly LoneColumn[]
   readonly added: readonly LoneColumn[]
 }
 
-/** Asks about columns that may be others by new names. One that needs values is not made up then: the old ones may be meant. */
+/** A required column gets no made-up value while an old column may be meant. */
 export function askForRenames(
   { table, key, old, added }: LoneColumns,
   isNeeded: (column: string) => boolean,
@@ -96,7 +92,7 @@ export function askForRenames(
 }
 
 /**
- * Returns the column of a table that gets the new name which was asked for; undefined where there is none, which may be a fault.
+ * `undefined` without a column to rename, which may be a fault.
  *
  * @param find finds a column of the table by a name
  * @param isWanted whether the entity has a column of the name
@@ -111,7 +107,7 @@ export function findRenamed(
   const old = from.map(find).find(column => column !== undefined && !isWanted(column))
   const isThere = find(to) !== undefined
   if (old === undefined) {
-    // A start after the first finds the new name there.
+    // From the second start on, the new name exists.
     if (!isThere)
       plan.faults.push(`"${asked}" cannot be renamed, since "${table}" has no column ${from.map(name).slice(0, 2).join(' or ')}`)
     return undefined

@@ -1,6 +1,6 @@
 /**
- * Mentioned tables: whether the model reads a table that none of its entities has: in the query of an entity without a key, a formula, a
- * computed attribute. Such a table is not dropped. Code is read as text: a name that stands in the code may be that of a table.
+ * Mentioned tables: finds tables without entity that the model reads, in the query of an entity without a key, a formula or a computed
+ * attribute: such tables are not dropped. Code is read as text: a name in code may be a table's.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
@@ -8,7 +8,6 @@ import { compileFormula } from '../../model/metadata/sql-formula.ts'
 import type { Evolving } from '../../records/database/evolving.ts'
 import { name } from '../sql/sql.ts'
 
-/** Returns a function that says whether the model names a table. */
 export function listMentions(orm: MikroORM, { resources }: Pick<Evolving, 'resources'>): (table: string) => boolean {
   const texts: string[] = []
   for (const meta of orm.getMetadata()) {
@@ -20,7 +19,7 @@ export function listMentions(orm: MikroORM, { resources }: Pick<Evolving, 'resou
   return table => new RegExp(`(?<![\\p{L}\\p{N}_$])${escapeRegExp(table)}(?![\\p{L}\\p{N}_$])`, 'iu').test(all)
 }
 
-/** MikroORM makes a function of the text of a formula. */
+/** MikroORM makes a function of a formula's text. */
 function readFormula(meta: EntityMetadata, prop: EntityProperty): string | undefined {
   return prop.formula === undefined ? undefined : compileFormula(meta, prop)('t', name).sql
 }

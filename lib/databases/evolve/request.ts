@@ -1,6 +1,6 @@
 /**
- * Request: the options `fill` and `renamed`, with their names resolved to tables, columns and stored values. Refuses names that no entity
- * or property has, and values that are not of their property's type.
+ * Request: resolves the options `fill` and `renamed` to tables, columns and stored values. Refuses unknown names, and values of another
+ * type than the property's.
  */
 import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
@@ -11,45 +11,43 @@ import { defaultNames } from '../../model/resource-names.ts'
 import type { Evolving } from '../../records/database/evolving.ts'
 import { isJsonText } from '../orm/json-defaults.ts'
 
-/** A column of an entity, with what is known of its values. */
 export interface EvolvedColumn {
   readonly meta: EntityMetadata
   readonly prop: EntityProperty
   readonly column: string
-  /** Undefined where the values are not plain ones. */
+  /** `undefined` unless values are plain. */
   readonly type: ScalarType | undefined
-  /** Converts a JSON value to the stored one; undefined for a value that the type refuses. */
+  /** Makes the stored value of JSON; `undefined` for a refused value. */
   readonly store: (json: unknown) => unknown
-  /** Converts a text to the stored value; undefined for one that the type does not read. */
+  /** Makes the stored value of a text; `undefined` for a refused text. */
   readonly storeText: (text: string) => unknown
 }
 
-/** The request, by table and column. Names of tables are those of the metadata. */
+/** By table, as the metadata name tables, and by column. */
 export interface EvolveRequest {
-  /** The stored value for rows without one, with its JSON form. */
+  /** For rows without a value. */
   readonly fill: ReadonlyMap<string, ReadonlyMap<string, { readonly json: unknown; readonly stored: unknown }>>
-  /** The old names of columns that are asked to get a new one, each with its possible spellings. */
+  /** Columns to rename, by table. */
   readonly renamed: ReadonlyMap<string, readonly AskedRename[]>
-  /** The columns of all tables. */
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, EvolvedColumn>>
-  /** The singular name of the resource of a table. */
+  /** The singular name of a table's resource. */
   readonly resourceOf: (table: string) => string
 }
 
 export interface AskedRename {
-  /** As it is asked for. */
+  /** As asked for. */
   readonly asked: string
-  /** The columns that may be meant, best first. */
+  /** Columns that may be meant, best first. */
   readonly from: readonly string[]
   readonly to: string
 }
 
-/** Returns what a table is called in a request: with its schema, where the entity says one. */
+/** The table's name in a request, with the entity's schema. */
 function keyOfEntity({ schema, tableName }: EntityMetadata): string {
   return schema === undefined || schema === '' ? tableName : `${schema}.${tableName}`
 }
 
-/** Returns what a table of MikroORM's schema is called in a request. */
+/** The name in a request of a table of MikroORM's schema. */
 export function keyOfTable(
   { columns }: EvolveRequest,
   { name, schema }: { readonly name: string; readonly schema?: string | undefined },
@@ -58,7 +56,7 @@ export function keyOfTable(
   return columns.has(whole) ? whole : name
 }
 
-/** @throws TypeError for names and values that the model does not know. */
+/** @throws TypeError for names and values that the model does not know */
 export function readRequest(orm: MikroORM, evolving: Evolving): EvolveRequest {
   const named = nameEntities(orm, evolving)
   const columns = readColumns(orm)
@@ -70,7 +68,7 @@ export function readRequest(orm: MikroORM, evolving: Evolving): EvolveRequest {
   }
 }
 
-/** Values that a type takes, as they stand in code. */
+/** A value of each type, as code. */
 const EXAMPLES: Readonly<Partial<Record<ScalarType['kind'], string>>> = {
   integer: '0',
   bigint: "'0'",
@@ -84,7 +82,7 @@ const EXAMPLES: Readonly<Partial<Record<ScalarType['kind'], string>>> = {
   json: '{}',
 }
 
-/** Returns what says which value the rows of a table get in a column: `fill: { trip: { days: 0 } }`. */
+/** Such as `fill: { trip: { days: 0 } }`. */
 export function exampleFill({ columns, resourceOf }: EvolveRequest, table: string, column: string): string {
   const evolved = columns.get(table)?.get(column)
   const type = evolved?.prop.kind === 'scalar' ? evolved.type : undefined
@@ -95,7 +93,7 @@ export function exampleFill({ columns, resourceOf }: EvolveRequest, table: strin
 
 type EntityWithSingular = EntityMetadata & { readonly singular: string }
 
-/** Returns the entities by all forms of the names of their resources, and by the name of their class. */
+/** By all names of resource, class and table. */
 function nameEntities(orm: MikroORM, { resources }: Evolving): ReadonlyMap<string, EntityWithSingular> {
   const all = [...orm.getMetadata()].filter(meta => !meta.embeddable && !meta.abstract && meta.pivotTable !== true && !meta.virtual)
   const named = new Map<string, EntityWithSingular>()
@@ -121,7 +119,7 @@ function findEntity(named: ReadonlyMap<string, EntityWithSingular>, name: string
   throw new TypeError(`"${option}" names the resource "${name}", which no entity is called.${formatHint(findNearest(name, named.keys()))}`)
 }
 
-/** Lists the stored properties of an entity that have one column. */
+/** Stored properties with one column each. */
 function listProperties(meta: EntityMetadata): EntityProperty[] {
   return meta.props.filter(
     ({ persist, formula, generated, kind, fieldNames, owner }) =>
@@ -148,7 +146,7 @@ function readColumns(orm: MikroORM): Map<string, Map<string, EvolvedColumn>> {
   return tables
 }
 
-/** Returns the property whose values the column holds: that of the key where it is a link. */
+/** The column of a link holds values of the linked key. */
 function findValue(prop: EntityProperty): EntityProperty | undefined {
   if (prop.kind === 'scalar') return prop
   const keys = prop.kind === 'embedded' ? [] : (prop.targetMeta?.getPrimaryProps() ?? [])
@@ -175,7 +173,7 @@ function describe(prop: EntityProperty, platform: Platform): Pick<EvolvedColumn,
   return { type, store: json => encode(readScalar(json, type)), storeText: text => storeText(text, type, encode) }
 }
 
-/** A text of JSON is stored as it is. */
+/** JSON is stored as text. */
 function storeText(text: string, type: ScalarType, encode: (typed: ScalarValue | undefined) => unknown): unknown {
   if (type.kind === 'json') return isJsonText(text) ? text : undefined
   // A decimal of a path may have more digits than the column.
@@ -190,8 +188,8 @@ function readFill(
   const filled = new Map<string, Map<string, { json: unknown; stored: unknown }>>()
   for (const [resource, values] of Object.entries(fill)) {
     const meta = findEntity(named, resource, 'fill')
-    const own = filled.get(keyOfEntity(meta)) ?? new Map<string, { json: unknown; stored: unknown }>()
-    filled.set(keyOfEntity(meta), own)
+    const ofTable = filled.get(keyOfEntity(meta)) ?? new Map<string, { json: unknown; stored: unknown }>()
+    filled.set(keyOfEntity(meta), ofTable)
     for (const [name, json] of Object.entries(values)) {
       const prop = findProperty(meta, name, `fill.${resource}`)
       const column = columns.get(keyOfEntity(meta))?.get(prop.fieldNames?.[0] ?? '')
@@ -205,7 +203,7 @@ function readFill(
             `got ${JSON.stringify(json) ?? String(json)}.`,
         )
       }
-      own.set(column.column, { json, stored })
+      ofTable.set(column.column, { json, stored })
     }
   }
   return filled
@@ -228,8 +226,8 @@ function readRenamed(
   const tables = new Map<string, AskedRename[]>()
   for (const [resource, names] of Object.entries(renamed)) {
     const meta = findEntity(named, resource, 'renamed')
-    const own = tables.get(keyOfEntity(meta)) ?? []
-    tables.set(keyOfEntity(meta), own)
+    const ofTable = tables.get(keyOfEntity(meta)) ?? []
+    tables.set(keyOfEntity(meta), ofTable)
     for (const [old, next] of Object.entries(names)) {
       if (typeof next !== 'string') throw new TypeError(`"renamed.${resource}.${old}" must be the new name of the property.`)
       const prop = findProperty(meta, next, `renamed.${resource}`)
@@ -237,7 +235,7 @@ function readRenamed(
         throw new TypeError(`"renamed.${resource}.${old}": "${next}" is not stored in one column, so it has no old name.`)
       const from = [naming.propertyToColumnName(old), naming.joinKeyColumnName(old, prop.referencedColumnNames?.[0] ?? 'id'), old]
       const isLink = prop.kind !== 'scalar'
-      own.push({
+      ofTable.push({
         asked: `${resource}.${old}`,
         from: isLink ? [from[1]!, from[0]!, old] : [from[0]!, old, from[1]!],
         to: prop.fieldNames[0]!,

@@ -1,33 +1,34 @@
-/** Definitions: the names of the resources of tables, where the default ones do not fit. */
+/** Definitions: names the resources of tables where the default names do not fit. */
 import type { EntitySchema } from '@mikro-orm/core'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
 import { resource, type ResourceDefinition } from '../../model/resource-config.ts'
 import { camelCase, camelPlural, defaultNames, isResourceName, words, type DefaultNames } from '../../model/resource-names.ts'
 
-/** The name of a table, and its entity. */
 interface NamedEntity {
   readonly table: { readonly name: string }
   readonly schema: EntitySchema | undefined
 }
 
-/** Whether the last word of a name has no English plural: it ends with a digit, or is in another script. */
+/** Without an English plural: the last word ends with a digit, or is in another script. */
 function isOdd(name: string): boolean {
   return /\d$|[^\0-\x7f]/.test(words(name).at(-1) ?? '')
 }
 
-/** Formats the name of a list of a table's records. */
 export function formatListName(table: string): string {
   return isOdd(table) ? camelCase(table) : camelPlural(table)
 }
 
-/** Finds the names of a table's resource. */
 function findNames(table: string): DefaultNames {
   if (!isOdd(table)) return defaultNames(table)
-  const own = words(table)
-  return { plural: own.join('_'), singular: own.join('_'), accepted: [...new Set([own.join('_'), own.join('-'), camelCase(table)])] }
+  const parts = words(table)
+  return {
+    plural: parts.join('_'),
+    singular: parts.join('_'),
+    accepted: [...new Set([parts.join('_'), parts.join('-'), camelCase(table)])],
+  }
 }
 
-/** Defines resource names where the default ones do not fit: two tables with one name, or a name that is a key of answers. */
+/** For two tables with one name, or a name that is a key of answers. */
 export function buildDefinitions(drafts: readonly NamedEntity[]): ResourceDefinition[] {
   const taken = new Set<string>()
   // A table with the exact name of its resource comes first.
@@ -35,18 +36,18 @@ export function buildDefinitions(drafts: readonly NamedEntity[]): ResourceDefini
   return [...drafts.filter(isExact), ...drafts.filter(draft => !isExact(draft))].flatMap(({ table, schema }) => {
     const entity = schema!
     const standard = defaultNames(entity.meta.className)
-    const own = findNames(table.name)
+    const wanted = findNames(table.name)
     const isFree = (names: readonly string[]): boolean =>
       names.every(name => isResourceName(name) && !ENVELOPE_KEYS.has(name) && !taken.has(name))
-    if (isFree(own.accepted) && own.plural === standard.plural && own.singular === standard.singular) {
-      for (const name of own.accepted) taken.add(name)
+    if (isFree(wanted.accepted) && wanted.plural === standard.plural && wanted.singular === standard.singular) {
+      for (const name of wanted.accepted) taken.add(name)
       return []
     }
-    const stem = isResourceName(own.singular) ? own.singular : 'table'
+    const stem = isResourceName(wanted.singular) ? wanted.singular : 'table'
     const candidates = function* (): Generator<[string, string]> {
-      if (isResourceName(own.plural)) yield [own.plural, own.singular]
+      if (isResourceName(wanted.plural)) yield [wanted.plural, wanted.singular]
       yield [`${stem}_records`, `${stem}_record`]
-      for (let number = 2; ; number++) yield [`${isResourceName(own.plural) ? own.plural : 'tables'}_${number}`, `${stem}_${number}`]
+      for (let number = 2; ; number++) yield [`${isResourceName(wanted.plural) ? wanted.plural : 'tables'}_${number}`, `${stem}_${number}`]
     }
     for (const names of candidates()) {
       if (!isFree(names)) continue

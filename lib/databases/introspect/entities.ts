@@ -1,6 +1,6 @@
 /**
- * Makes MikroORM entities of the tables of a database, and resource names where the defaults do not fit. Names are those of the database in
- * the API's spelling. Equal names are distinguished by a rule, and in the end by a number.
+ * Entities: makes MikroORM entities of tables, and resource names where defaults do not fit. Names have the API's spelling; equal names
+ * differ by rule, or else by number.
  */
 import { EntitySchema } from '@mikro-orm/core'
 import { camelCase, camelPlural, camelSingular, words } from '../../model/resource-names.ts'
@@ -10,7 +10,6 @@ import { buildDefinitions, formatListName } from './definitions.ts'
 import { findRelations, type Link, type Pivot, type Relations } from './relations.ts'
 import { isWritable, type Column, type ForeignKey, type Table, type TableMapping } from './tables.ts'
 
-/** The model of a database. */
 export interface DescribedModel {
   readonly entities: readonly EntitySchema[]
   readonly definitions: readonly ResourceDefinition[]
@@ -20,15 +19,15 @@ export interface DescribedModel {
 
 type Properties = Record<string, object>
 
-/** Property names that would hide members of every object. */
-const OF_OBJECTS = new Set([...Object.getOwnPropertyNames(Object.prototype), 'toJSON', 'then'])
+/** Such properties would hide members of every object. */
+const OBJECT_MEMBERS = new Set([...Object.getOwnPropertyNames(Object.prototype), 'toJSON', 'then'])
 
 class EntityDraft {
   readonly table: Table
   readonly mapping: TableMapping
   readonly properties: Properties = {}
   readonly #names = new Set<string>()
-  /** Names of attributes by column. */
+  /** Attributes by column. */
   readonly byColumn = new Map<string, string>()
   schema: EntitySchema | undefined
 
@@ -41,7 +40,7 @@ class EntityDraft {
     return this.#names.has(name)
   }
 
-  /** Takes the first free name, or else the last one with a number. */
+  /** Takes the first free name, or else the last name with a number. */
   take(...names: readonly string[]): string {
     let name = names.find(each => each !== '' && !this.#names.has(each))
     for (let number = 2; name === undefined; number++) {
@@ -54,22 +53,18 @@ class EntityDraft {
   }
 
   add(name: string, property: object): void {
-    const own = formatPropertyName(name)
-    this.properties[own] = own === name ? property : { ...property, serializedName: name }
+    const propertyName = formatPropertyName(name)
+    this.properties[propertyName] = propertyName === name ? property : { ...property, serializedName: name }
   }
 }
 
-/** Formats the name of a property for an attribute, so that code can use it. */
+/** Makes a name that code can use. */
 function formatPropertyName(name: string): string {
-  if (OF_OBJECTS.has(name)) return `${name}_`
+  if (OBJECT_MEMBERS.has(name)) return `${name}_`
   return /^\d/.test(name) ? `_${name}` : name
 }
 
-/**
- * Makes entities of tables.
- *
- * @param map called once for each table
- */
+/** @param map called once for each table */
 export function buildEntities<T extends Table>(tables: readonly T[], map: (table: T) => TableMapping): DescribedModel {
   const drafts = new Map(tables.map(table => [table.id, new EntityDraft(table, map(table))]))
   const hasIds = ({ id }: Table): boolean => drafts.get(id)!.mapping.key !== undefined
@@ -87,24 +82,24 @@ export function buildEntities<T extends Table>(tables: readonly T[], map: (table
   return { entities: entities.map(({ schema }) => schema!), definitions: buildDefinitions(entities), notes }
 }
 
-/** Notes the lists that are missing at the other side of rows without IDs. */
+/** Notes missing lists of rows without IDs. */
 function noteKeyless({ links }: Relations, drafts: ReadonlyMap<string, EntityDraft>): string[] {
   const groups = Map.groupBy(
     links.filter(({ listed }) => !listed),
     ({ table }) => table,
   )
-  return [...groups].map(([table, own]) => {
+  return [...groups].map(([table, hidden]) => {
     const why = table.key.length === 0 ? 'it has no key' : `its key (${table.key.join(', ')}) cannot be an ID`
-    const names = own.map(({ foreignKey }) => `"${drafts.get(table.id)!.byColumn.get(foreignKey.columns[0]!)}"`)
-    const targets = [...new Set(own.map(({ target }) => target.id))]
+    const names = hidden.map(({ foreignKey }) => `"${drafts.get(table.id)!.byColumn.get(foreignKey.columns[0]!)}"`)
+    const targets = [...new Set(hidden.map(({ target }) => target.id))]
     return (
       `${table.id}: its rows have no IDs, since ${why}. Its own list shows ${names.join(', ')} and is filtered by ` +
-      `${own.length > 1 ? 'them' : 'it'}; records of ${targets.join(', ')} have no list of its rows.`
+      `${hidden.length > 1 ? 'them' : 'it'}; records of ${targets.join(', ')} have no list of its rows.`
     )
   })
 }
 
-/** Notes the foreign keys that stay plain columns, since the rows that they refer to have no IDs. */
+/** Foreign keys to rows without IDs stay plain columns. */
 function notePlain(tables: readonly Table[], keyless: readonly Table[], { links }: Relations): string[] {
   const withoutIds = new Set(keyless.map(({ id }) => id))
   return tables.flatMap(table => {
@@ -117,15 +112,14 @@ function notePlain(tables: readonly Table[], keyless: readonly Table[], { links 
   })
 }
 
-/** Adds the columns and links of the table itself, in the order of its columns. */
 function addColumns(draft: EntityDraft, { links }: Relations, drafts: ReadonlyMap<string, EntityDraft>): void {
   const { table } = draft
-  const own = links.filter(link => link.table === table)
-  const linked = new Map(own.flatMap(link => link.foreignKey.columns.map(column => [column, link] as const)))
-  // Plain columns take their names first, so that links give way.
+  const tableLinks = links.filter(link => link.table === table)
+  const linked = new Map(tableLinks.flatMap(link => link.foreignKey.columns.map(column => [column, link] as const)))
+  // Plain columns take names first, so that links give way.
   const names = new Map<Column | Link, string>()
   for (const column of table.columns) if (!linked.has(column.name)) names.set(column, draft.take(camelCase(column.name)))
-  for (const link of own) names.set(link, draft.take(...suggestLinkNames(link.foreignKey, link.referred)))
+  for (const link of tableLinks) names.set(link, draft.take(...suggestLinkNames(link.foreignKey, link.referred)))
   for (const column of table.columns) {
     const link = linked.get(column.name)
     if (link === undefined) {
@@ -160,21 +154,21 @@ function buildLinkProperty(link: Link, drafts: ReadonlyMap<string, EntityDraft>)
 }
 
 /**
- * Suggests names of a link, best first: its column without `Id` or the name of the column that it refers to, the common words of its
- * columns, the table.
+ * Names of a link, best first: the column without `Id` or without the name of the referred column, the common words of the columns, the
+ * table.
  */
 function suggestLinkNames({ columns, table }: ForeignKey, referred?: string): string[] {
   const [column = ''] = columns
   const target = camelSingular(table)
   if (referred !== undefined) {
-    const [own, end] = [words(column), words(referred)]
-    const isNamed = own.length > end.length && own.slice(-end.length).join() === end.join()
-    return isNamed ? [camelCase(own.slice(0, -end.length).join('_')), camelCase(column)] : [camelCase(column)]
+    const [columnWords, end] = [words(column), words(referred)]
+    const isNamed = columnWords.length > end.length && columnWords.slice(-end.length).join() === end.join()
+    return isNamed ? [camelCase(columnWords.slice(0, -end.length).join('_')), camelCase(column)] : [camelCase(column)]
   }
   if (columns.length === 1) {
-    const own = words(column)
-    if (own.length > 1 && own.at(-1) === 'id') return [camelCase(own.slice(0, -1).join('_')), camelCase(column)]
-    const bare = own.length === 1 && own[0]!.endsWith('id') ? own[0]!.slice(0, -2) : undefined
+    const columnWords = words(column)
+    if (columnWords.length > 1 && columnWords.at(-1) === 'id') return [camelCase(columnWords.slice(0, -1).join('_')), camelCase(column)]
+    const bare = columnWords.length === 1 && columnWords[0]!.endsWith('id') ? columnWords[0]!.slice(0, -2) : undefined
     if (bare === '' || (bare !== undefined && [camelCase(table), target, camelPlural(table)].some(name => name.toLowerCase() === bare))) {
       return [target, camelCase(column)]
     }
@@ -190,7 +184,7 @@ function toPascalCase(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** Adds the inverse sides: lists of linking records, and both sides of pivot tables. */
+/** Adds inverse sides: lists of linking records, and both sides of pivot tables. */
 function addLists({ links, pivots }: Relations, drafts: ReadonlyMap<string, EntityDraft>): void {
   const findDraft = (table: Table): EntityDraft => drafts.get(table.id)!
   for (const link of links) {
@@ -247,14 +241,14 @@ function sameTargets(a: Pivot, b: Pivot): boolean {
   return names(a) === names(b)
 }
 
-/** Orders the columns of a link like the key of the target's entity. */
+/** In the order of the target's key. */
 function orderByKey({ foreignKey }: Link, { mapping }: EntityDraft): string[] {
   return mapping.key!.map(column => foreignKey.columns[foreignKey.targets.indexOf(column)]!)
 }
 
 function buildSchema(draft: EntityDraft, classNames: Set<string>): EntitySchema {
   const { table, mapping, properties } = draft
-  // The name becomes part of generated code, where line breaks must not occur.
+  // Part of generated code: no line breaks.
   const plain = toPascalCase(camelSingular(table.name)).replaceAll(/[^\p{L}\p{M}\p{N}_]/gu, '')
   const spelt = /^\p{L}/u.test(plain) ? plain : `Table${plain}`
   const stem = RESERVED_CLASSES.has(spelt) ? `${spelt}Entity` : spelt
@@ -267,7 +261,7 @@ function buildSchema(draft: EntityDraft, classNames: Set<string>): EntitySchema 
       const { joinColumns } = properties[each] as { joinColumns?: readonly string[] }
       return joinColumns ?? [(properties[each] as { fieldName: string }).fieldName]
     })
-    // A unique set with only some columns of a composite link is left to the database.
+    // A unique set with a part of a composite link is left to the database.
     return names.length > 1 && covered.length === columns.length ? [{ properties: names }] : []
   })
   return new EntitySchema({
@@ -279,10 +273,7 @@ function buildSchema(draft: EntityDraft, classNames: Set<string>): EntitySchema 
   } as never)
 }
 
-/**
- * Names the table of an entity. MikroORM never writes to a read-only table, so that the name of one that it cannot take only has to be
- * unique.
- */
+/** Where MikroORM cannot write the name, the table is read-only: any unique name does. */
 function nameTable(table: Table, className: string): object {
   const { id, name, schema, readOnly } = table
   if (!isWritable({ ...table, readOnly: false })) return { tableName: `(${className})`, comment: id, readonly: true }

@@ -1,25 +1,21 @@
-/**
- * Relations: finds the meaning of foreign keys: links to one record, one-to-one links over unique columns, and pivot tables, which consist
- * of two links. entities.ts gives the names.
- */
+/** Relations: finds links, one-to-one links over unique columns, and pivot tables among foreign keys. entities.ts gives names. */
 import { isWritable, type ForeignKey, type Table } from './tables.ts'
 
-/** A foreign key that becomes a relation. */
 export interface Link {
   readonly table: Table
   readonly foreignKey: ForeignKey
   readonly target: Table
   /** Whether no two rows link the same record. */
   readonly unique: boolean
-  /** Whether the columns are part of the table's own key. */
+  /** Whether the columns belong to the table's own key. */
   readonly primary: boolean
-  /** Whether the target lists the rows; rows without an ID cannot be listed. */
+  /** Whether the target lists the rows: such rows need IDs. */
   readonly listed: boolean
-  /** The unique column that the foreign key refers to instead of the primary key. */
+  /** The referred unique column; `undefined` for the primary key. */
   readonly referred: string | undefined
 }
 
-/** A table that only serves a many-to-many relation. */
+/** Only serves a many-to-many relation. */
 export interface Pivot {
   readonly table: Table
   readonly links: readonly [Link, Link]
@@ -34,17 +30,17 @@ function sameSet(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every(item => b.includes(item))
 }
 
-/** Whether MikroORM accepts the name of an entity. It writes the name of a pivot table into a comment of generated code. */
+/** MikroORM writes a pivot table's name into a comment of generated code. */
 function isCodeName(name: string): boolean {
   return !/[\n\r\u2028\u2029]/.test(name)
 }
 
-/** Whether a foreign key of a table to a unique column of another one can be a relation. */
+/** See `TableMapping.takesUnique`. */
 type TakesUnique = (table: Table, foreignKey: ForeignKey, target: Table) => boolean
 
 /**
  * @param keyed the tables whose records have IDs
- * @param keyless the others, which may link records
+ * @param keyless the other tables, which may link records
  */
 export function findRelations(keyed: readonly Table[], keyless: readonly Table[], takesUnique: TakesUnique): Relations {
   const byId = new Map(keyed.map(table => [table.id, table]))
@@ -53,21 +49,18 @@ export function findRelations(keyed: readonly Table[], keyless: readonly Table[]
   )
   const pivots: Pivot[] = []
   for (const table of keyed) {
-    const own = findLinks(table, byId, takesUnique)
-    const pivot = findPivot(table, own)
-    if (pivot === undefined) links.push(...own)
+    const tableLinks = findLinks(table, byId, takesUnique)
+    const pivot = findPivot(table, tableLinks)
+    if (pivot === undefined) links.push(...tableLinks)
     else pivots.push(pivot)
   }
-  // A pivot table that others refer to is needed as a resource.
+  // A pivot table that others refer to must be a resource.
   const needed = new Set(links.map(({ target }) => target.id))
   const [kept, plain] = [pivots.filter(({ table }) => !needed.has(table.id)), pivots.filter(({ table }) => needed.has(table.id))]
   return { links: [...links, ...plain.flatMap(pivot => pivot.links)], pivots: kept }
 }
 
-/**
- * Finds the links of a table. A column belongs to one link at most: among foreign keys with a common column, to that with the most
- * columns, then to one that refers to a primary key, else to the first.
- */
+/** A column belongs to one link at most: by the foreign key with the most columns, then to a primary key, else by the first. */
 function findLinks(table: Table, byId: ReadonlyMap<string, Table>, takesUnique: TakesUnique): Link[] {
   const taken = new Set<string>()
   const links: Link[] = []
@@ -78,7 +71,7 @@ function findLinks(table: Table, byId: ReadonlyMap<string, Table>, takesUnique: 
     const target = byId.get(foreignKey.target)
     if (target === undefined || columns.some(column => taken.has(column))) continue
     const referred = isByKey(foreignKey) ? undefined : findReferred(table, foreignKey, target)
-    // A foreign key to other columns than the primary key or a unique one stays a plain column.
+    // A foreign key to columns neither primary nor unique stays plain.
     if (!isByKey(foreignKey) && (referred === undefined || !takesUnique(table, foreignKey, target))) continue
     if (table.columns.some(({ name, generated }) => generated && columns.includes(name))) continue
     const inKey = columns.filter(column => table.key.includes(column)).length
@@ -91,7 +84,7 @@ function findLinks(table: Table, byId: ReadonlyMap<string, Table>, takesUnique: 
   return links.toSorted((a, b) => position(a) - position(b))
 }
 
-/** Finds the one unique column that a foreign key refers to, where it is a plain one. */
+/** The referred column must be unique and plain. */
 function findReferred(table: Table, { columns, targets }: ForeignKey, target: Table): string | undefined {
   const referred = target.columns.find(({ name }) => name === targets[0])
   if (columns.length !== 1 || referred === undefined || referred.generated || !isWritable(table) || !isWritable(target)) return undefined

@@ -38,15 +38,15 @@ interface ShownRows {
 function finishCounted(plan: ReadPlan, root: FromClause, tables: Tables, { columns, joins }: ShownRows): Statement {
   const { resource } = plan
   const { flavour } = tables
-  const found = new Select(flavour, plan.scopeOf, tables.beside())
+  const found = new Select(flavour, plan.scopeOf, tables.forSubquery())
   const inner = new FromClause(resource, found.tables, found.tables.next(), found.joins)
   found.watch(inner, true)
   found.where = compileWhere(plan, inner)
   found.from = sql`${formatTable(resource)} as ${inner.alias}`
-  const wide = asksAll(plan, inner)
+  const isOfAll = asksAll(plan, inner)
   const [key] = inner.key as [string]
   found.columns.push(sql`${key} as k`)
-  plan.order.forEach((term, index) => found.columns.push(sql`${sortValue(term, inner, wide)} as s${String(index)}`))
+  plan.order.forEach((term, index) => found.columns.push(sql`${sortValue(term, inner, isOfAll)} as s${String(index)}`))
   // The table may have columns of these names, too.
   const last = flavour.keyOrder('f.k', resource.key[0]!.type)
   const order = join([...plan.order.map((term, index) => sortDirection(term, text(`f.s${index}`), root)), last], ', ')

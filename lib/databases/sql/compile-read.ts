@@ -18,13 +18,13 @@ export function compileRead(plan: ReadPlan, flavour: Flavour): CompiledRead {
   rows.tables.watched = []
   const root = new FromClause(plan.resource, rows.tables, rows.tables.next(), rows.joins)
   const node = plan.node === undefined ? compileIds(root, rows) : compileNode(plan.node, root, rows)
-  const beside = plan.beside === undefined ? [] : addColumns(plan.beside, root, rows)
+  const barePlaces = plan.bareColumns === undefined ? [] : addColumns(plan.bareColumns, root, rows)
   rows.from = sql`${formatTable(plan.resource)} as ${root.alias}`
   const counted = plan.paged ? compileCounted(plan, root, rows) : undefined
   if (plan.order.length > 0 || plan.where.length > 0) rows.watch(root, plan.anchor.kind === 'collection')
   rows.where = compileWhere(plan, root)
   if (plan.anchor.kind === 'keys') rows.order = compileKeyOrder(plan, root)
-  const parts = { counted, node, beside, rendered: isRendered(node) }
+  const parts = { counted, node, barePlaces, rendered: isRendered(node) }
   if (!plan.paged) return { rows: rows.finish('rows'), count: undefined, deep: undefined, ...parts }
   rows.order = compileOrder(plan, root)
   rows.page = true
@@ -42,8 +42,8 @@ function addColumns(columns: readonly string[], root: FromClause, rows: Select):
 }
 
 function compileOrder(plan: ReadPlan, root: FromClause): Sql[] {
-  const wide = asksAll(plan, root)
-  return [...plan.order.map(term => sortTerm(term, root, wide)), ...compileKeyOrder(plan, root)]
+  const isOfAll = asksAll(plan, root)
+  return [...plan.order.map(term => sortTerm(term, root, isOfAll)), ...compileKeyOrder(plan, root)]
 }
 
 function compileKeyOrder({ resource: { key, order } }: ReadPlan, root: FromClause): Sql[] {

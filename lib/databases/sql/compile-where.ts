@@ -34,8 +34,8 @@ export function compileWhere(plan: ReadPlan, root: FromClause): Sql[] {
   const { anchor } = plan
   const { flavour } = root.tables
   const scoped = existing(root)
-  const wide = asksAll(plan, root)
-  const filters = [...scoped, ...plan.where.map(part => condition(part, root, wide))]
+  const isOfAll = asksAll(plan, root)
+  const filters = [...scoped, ...plan.where.map(part => condition(part, root, isOfAll))]
   if (anchor.kind === 'collection') return filters
   if (anchor.kind === 'record') return [isRecord(root, anchor, flavour), ...filters]
   if (anchor.kind === 'keys') {

@@ -5,19 +5,19 @@ import { keyIn } from './filter-value.ts'
 import { startList, type FromClause } from './from-clause.ts'
 import { join, joinEvenly, literal, sql, text, tuple, type Sql } from './sql.ts'
 
-/** @param wide whether all records are asked: then `in` finds the owners of list members once, instead of `exists` for each record */
-export function condition(node: Condition, scope: FromClause, wide = false): Sql {
+/** @param isOfAll whether all records are asked: then `in` finds the owners of list members once, instead of `exists` for each record */
+export function condition(node: Condition, scope: FromClause, isOfAll = false): Sql {
   const { flavour } = scope.tables
   switch (node.kind) {
     case 'all':
     case 'any':
       if (node.of.length === 0) return text(node.kind === 'all' ? 'true' : 'false')
       return sql`(${joinEvenly(
-        node.of.map(part => condition(part, scope, wide)),
+        node.of.map(part => condition(part, scope, isOfAll)),
         node.kind === 'all' ? ' and ' : ' or ',
       )})`
     case 'not':
-      return sql`(${condition(node.of, scope, wide)}) is not true`
+      return sql`(${condition(node.of, scope, isOfAll)}) is not true`
     case 'null':
       return flavour.isNull(node.operand, scope)
     case 'in':
@@ -42,7 +42,7 @@ export function condition(node: Condition, scope: FromClause, wide = false): Sql
     case 'linked':
       return keyIn(compileLink(node.hops, node.relation, scope), node.keys, scope.tables)
     case 'some':
-      return compileSome(node, scope, wide)
+      return compileSome(node, scope, isOfAll)
     case 'class':
       return text(isOfClass(node, scope.through(node.hops)))
     case 'key':
@@ -60,14 +60,14 @@ function compileLink(hops: readonly ToOneAttribute[], relation: ToOneAttribute, 
 }
 
 /** The list has a record that meets `where`, or any record. */
-function compileSome({ hops, relation, where }: Condition & { kind: 'some' }, scope: FromClause, wide: boolean): Sql {
+function compileSome({ hops, relation, where }: Condition & { kind: 'some' }, scope: FromClause, isOfAll: boolean): Sql {
   const owner = scope.through(hops)
   const joins: Sql[] = []
   // Known records have few owners.
-  const isOnce = where !== undefined && (wide || where.kind === 'key')
+  const isOnce = where !== undefined && (isOfAll || where.kind === 'key')
   const list = startList(relation, isOnce ? undefined : owner, scope.tables, joins, where !== undefined)
   if (where !== undefined && isOnce) {
-    const meets = join([...(list.existing === undefined ? [] : [list.existing]), condition(where, list.scope, wide)], ' and ')
+    const meets = join([...(list.existing === undefined ? [] : [list.existing]), condition(where, list.scope, isOfAll)], ' and ')
     const owners = sql`select ${list.links.join(', ')} from ${list.from} ${join([...joins, text('')], ' ')}where ${list.mark}${meets}`
     return sql`${tuple(owner.referred(findTargetKey(relation)))} in (${owners})`
   }

@@ -35,7 +35,7 @@ export class Tables {
   }
 
   /** For a subquery with an estimate of its own. */
-  beside(): Tables {
+  forSubquery(): Tables {
     return new Tables(this.flavour, this.#scopeOf, this.#compile, this.#count)
   }
 

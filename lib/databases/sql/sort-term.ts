@@ -10,10 +10,10 @@ import { join, sql, text, type Sql } from './sql.ts'
 /**
  * NULL is the smallest value.
  *
- * @param wide whether all records are sorted, see `condition`
+ * @param isOfAll whether all records are sorted, see `condition`
  */
-export function sortTerm(term: SortTerm, root: FromClause, wide = false): Sql {
-  const value = term.or === undefined ? sortValue(term, root, wide) : sortValues([term, ...term.or], root, wide)
+export function sortTerm(term: SortTerm, root: FromClause, isOfAll = false): Sql {
+  const value = term.or === undefined ? sortValue(term, root, isOfAll) : sortValues([term, ...term.or], root, isOfAll)
   return sortDirection(term, value, root)
 }
 
@@ -22,8 +22,8 @@ export function sortDirection(term: SortTerm, value: Sql, { tables, resource }: 
 }
 
 /** At most one end of a path has a value, except behind a list. */
-function sortValues(terms: readonly SortTerm[], root: FromClause, wide: boolean): Sql {
-  const values = terms.map(term => sortValue(term, root, wide))
+function sortValues(terms: readonly SortTerm[], root: FromClause, isOfAll: boolean): Sql {
+  const values = terms.map(term => sortValue(term, root, isOfAll))
   const [{ attribute, descending }] = terms as [SortTerm]
   if (attribute === undefined) return sql`(${join(values, ' + ')})`
   if (!terms.some(({ hops }) => hops.some(({ kind }) => kind === 'toMany'))) return sql`coalesce(${join(values, ', ')})`
@@ -37,7 +37,7 @@ function mayBeNull({ attribute, hops, or }: SortTerm, { attributes }: Resource):
   return !isOwn || attribute.nullable || attribute.source.kind !== 'column' || attribute.classValues !== undefined
 }
 
-export function sortValue(term: SortTerm, root: FromClause, wide: boolean): Sql {
+export function sortValue(term: SortTerm, root: FromClause, isOfAll: boolean): Sql {
   let scope = root
   const checks: string[] = []
   const check = (value: Sql): Sql =>
@@ -48,7 +48,7 @@ export function sortValue(term: SortTerm, root: FromClause, wide: boolean): Sql 
     checks.push(...checkClasses(term, index, scope))
     if (hop.kind === 'toMany') {
       const { reach } = scope.tables.flavour
-      const isReached = reach !== undefined && wide && comesBack(term, scope)
+      const isReached = reach !== undefined && isOfAll && comesBack(term, scope)
       return check(isReached ? reachedBy(term, index, scope, reach) : throughList(term, index, scope))
     }
     scope = scope.toOne(hop)

@@ -109,8 +109,8 @@ export interface CompiledRead {
   /** Counts all pages; for paged plans. Compiled on first use. */
   readonly count: (() => Statement) | undefined
   readonly node: CompiledNode
-  /** Places of the values of `ReadPlan.beside`. */
-  readonly beside: readonly number[]
+  /** Places of the values of `ReadPlan.bareColumns`. */
+  readonly barePlaces: readonly number[]
   /** Whether any node has a render function. */
   readonly rendered: boolean
 }

@@ -50,9 +50,9 @@ interface PlanContext {
 /**
  * Plans the stored attributes and links of a record, without lists, for any caller.
  *
- * @param beside columns whose bare values are read, too
+ * @param bareColumns columns whose bare values are read, too
  */
-export function planStored(resource: Resource, beside?: readonly string[]): ReadPlan {
+export function planStored(resource: Resource, bareColumns?: readonly string[]): ReadPlan {
   const fields = resource.attributes.flatMap((attribute): Field[] => {
     if (!isStored(attribute) || attribute.kind === 'toMany') return []
     return [storedField(attribute)]
@@ -61,7 +61,7 @@ export function planStored(resource: Resource, beside?: readonly string[]): Read
     resource,
     anchor: { kind: 'record' },
     node: { resource, fields },
-    ...(beside === undefined ? {} : { beside }),
+    ...(bareColumns === undefined ? {} : { bareColumns }),
     where: [],
     scopeOf: EVERYTHING.scopeOf,
     order: [],

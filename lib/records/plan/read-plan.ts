@@ -127,7 +127,7 @@ export interface ReadPlan {
   /** Undefined: only IDs are read. */
   readonly node: RecordNode | undefined
   /** Columns whose bare values are read, too. */
-  readonly beside?: readonly string[]
+  readonly bareColumns?: readonly string[]
   readonly where: readonly Condition[]
   readonly scopeOf: ScopeLookup
   /** The order before the primary key, which always comes last. */

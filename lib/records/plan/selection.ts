@@ -96,28 +96,28 @@ interface ParsedSelection {
 
 const WHOLE: ParsedSelection = { expanded: NONE, include: undefined, exclude: NONE }
 
-function inside(said: ParsedSelection, name: string): ParsedSelection {
-  const include = said.include?.get(name)
+function inside(selection: ParsedSelection, name: string): ParsedSelection {
+  const include = selection.include?.get(name)
   return {
-    expanded: said.expanded.get(name) ?? NONE,
+    expanded: selection.expanded.get(name) ?? NONE,
     include: isWhole(include) ? undefined : include,
-    exclude: said.exclude.get(name) ?? NONE,
+    exclude: selection.exclude.get(name) ?? NONE,
   }
 }
 
 /** Asked before visibility, so that no rule is asked about an attribute that the request does not select. */
-function isWanted(attribute: Attribute, said: ParsedSelection): boolean {
-  if (isWhole(said.exclude.get(attribute.name))) return false
-  return said.include === undefined || said.include.has(attribute.name)
+function isWanted(attribute: Attribute, selection: ParsedSelection): boolean {
+  if (isWhole(selection.exclude.get(attribute.name))) return false
+  return selection.include === undefined || selection.include.has(attribute.name)
 }
 
-function buildNode(resource: Resource, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): RecordNode {
+function buildNode(resource: Resource, depth: 0 | 1 | 2, selection: ParsedSelection, visibility: Visibility): RecordNode {
   const shown = resource.attributes.flatMap(attribute => {
     const ids = findIds(attribute, resource)
-    const own = isWanted(attribute, said) && (ids === undefined || isNamed(attribute, depth, said)) ? [attribute] : []
-    return ids !== undefined && isWanted(ids, said) ? [ids, ...own] : own
+    const own = isWanted(attribute, selection) && (ids === undefined || isNamed(attribute, depth, selection)) ? [attribute] : []
+    return ids !== undefined && isWanted(ids, selection) ? [ids, ...own] : own
   })
-  const fields = shown.flatMap(attribute => buildField(attribute, depth, said, visibility) ?? [])
+  const fields = shown.flatMap(attribute => buildField(attribute, depth, selection, visibility) ?? [])
   return { resource, fields }
 }
 
@@ -127,16 +127,16 @@ function findIds(attribute: Attribute, { byName }: Resource): Attribute | undefi
 }
 
 /** Whether `author` is shown beside `authorId`: at depth 2, or where the request names `author`. */
-function isNamed({ name }: Attribute, depth: 0 | 1 | 2, said: ParsedSelection): boolean {
-  return depth === 2 || said.expanded.has(name) || said.include?.has(name) === true
+function isNamed({ name }: Attribute, depth: 0 | 1 | 2, selection: ParsedSelection): boolean {
+  return depth === 2 || selection.expanded.has(name) || selection.include?.has(name) === true
 }
 
-function buildField(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): Field | undefined {
+function buildField(attribute: Attribute, depth: 0 | 1 | 2, selection: ParsedSelection, visibility: Visibility): Field | undefined {
   if (attribute.kind === 'scalar') return isVisible(attribute, visibility) ? { kind: 'scalar', attribute } : undefined
   // A renderer of an embedded object gets all attributes, whatever the request selects.
   if (attribute.kind === 'embedded') {
     if (!isVisible(attribute, visibility)) return undefined
-    return embeddedField(attribute, depth, attribute.render === undefined ? inside(said, attribute.name) : WHOLE, visibility)
+    return embeddedField(attribute, depth, attribute.render === undefined ? inside(selection, attribute.name) : WHOLE, visibility)
   }
   if (isIds(attribute)) {
     if (!isVisible(attribute, visibility)) return undefined
@@ -145,11 +145,11 @@ function buildField(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelectio
       : { kind: 'references', attribute, order: planListOrder(attribute) }
   }
   // An expanded relation has the depth of its owner, any other one less: depth 2 shows records, 1 IDs, 0 nothing.
-  const shown = said.expanded.has(attribute.name) ? depth : depth === 2 ? 1 : undefined
+  const shown = selection.expanded.has(attribute.name) ? depth : depth === 2 ? 1 : undefined
   if ((shown === undefined && depth === 0) || !isVisible(attribute, visibility)) return undefined
-  if (attribute.kind === 'toOneOf') return oneOfField(attribute, shown, inside(said, attribute.name), visibility)
+  if (attribute.kind === 'toOneOf') return oneOfField(attribute, shown, inside(selection, attribute.name), visibility)
   if (shown !== undefined) {
-    const node = buildNode(attribute.target, shown, inside(said, attribute.name), visibility)
+    const node = buildNode(attribute.target, shown, inside(selection, attribute.name), visibility)
     return attribute.kind === 'toOne'
       ? { kind: 'record', attribute, node }
       : { kind: 'records', attribute, order: planListOrder(attribute), node }
@@ -157,16 +157,16 @@ function buildField(attribute: Attribute, depth: 0 | 1 | 2, said: ParsedSelectio
   return attribute.kind === 'toOne' ? { kind: 'reference', attribute } : { kind: 'references', attribute, order: planListOrder(attribute) }
 }
 
-function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, said: ParsedSelection, visibility: Visibility): Field {
+function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, selection: ParsedSelection, visibility: Visibility): Field {
   const nodeFor = ({ target, type }: PolymorphicTarget): RecordNode | undefined => {
     if (shown === undefined) return undefined
-    const { resource, fields } = buildNode(target, shown, said, visibility)
-    return { resource, fields: isWanted(type, said) ? [{ kind: 'scalar', attribute: type }, ...fields] : fields }
+    const { resource, fields } = buildNode(target, shown, selection, visibility)
+    return { resource, fields: isWanted(type, selection) ? [{ kind: 'scalar', attribute: type }, ...fields] : fields }
   }
   return { kind: 'oneOf', attribute, shown: branchesFor(attribute, visibility).map(branch => ({ branch, node: nodeFor(branch) })) }
 }
 
-function embeddedField(attribute: EmbeddedAttribute, depth: 0 | 1 | 2, said: ParsedSelection, visibility: Visibility): Field {
-  const wanted = attribute.attributes.filter(child => isWanted(child, said))
-  return { kind: 'embedded', attribute, fields: wanted.flatMap(child => buildField(child, depth, said, visibility) ?? []) }
+function embeddedField(attribute: EmbeddedAttribute, depth: 0 | 1 | 2, selection: ParsedSelection, visibility: Visibility): Field {
+  const wanted = attribute.attributes.filter(child => isWanted(child, selection))
+  return { kind: 'embedded', attribute, fields: wanted.flatMap(child => buildField(child, depth, selection, visibility) ?? []) }
 }

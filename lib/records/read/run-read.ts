@@ -131,7 +131,7 @@ export function* readStored(read: CompiledRead, given: Arguments, dialect: Diale
   if (row === undefined) return undefined
   const records = build(rows, read.node, given)
   if (read.node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, read.node, given, dialect)
-  return { record: records[0]!, row: read.beside.map(at => row[at]) }
+  return { record: records[0]!, row: read.barePlaces.map(at => row[at]) }
 }
 
 /** Marks the statements of a reading as not the last ones of the request. */

@@ -95,11 +95,11 @@ async function prepareTable(table: TableDifference, evolution: Evolution): Promi
   const { toTable, fromTable } = table
   if (views.tables.includes(toTable.getQuotedName())) return
   const [[hasRows] = [false]] = await ask(session, `select exists (select from ${toTable.getQuotedName()})`)
-  const left = fromTable.getColumns().filter(({ name: column }) => !toTable.hasColumn(column))
+  const unmodelled = fromTable.getColumns().filter(({ name: column }) => !toTable.hasColumn(column))
   const added = Object.values(table.addedColumns).filter(({ name: column }) => !fromTable.hasColumn(column))
   const needed =
     hasRows === true || hasRows === 't' ? added.filter(column => needsValue(column, keyOfTable(request, toTable), request)) : []
-  guessRenames(table, left, added, needed, evolution)
+  guessRenames(table, unmodelled, added, needed, evolution)
   for (const { column, fromColumn, changedProperties } of Object.values(table.changedColumns))
     if (changedProperties.has('generated') && isComputed(column) && !isComputed(fromColumn))
       plan.refuseGenerated(`${toTable.name}.${column.name}`)
@@ -112,7 +112,7 @@ async function prepareTable(table: TableDifference, evolution: Evolution): Promi
       await fillEmpty({ table: toTable, column, value }, session, plan)
   }
   if (evolution.evolving.drop) return
-  for (const column of left) await leaveColumn(column, table, evolution)
+  for (const column of unmodelled) await leaveColumn(column, table, evolution)
 }
 
 async function keepComputed({ name: column }: Column, table: DatabaseTable, { session, plan }: Evolution): Promise<void> {
@@ -145,7 +145,7 @@ async function leaveColumn(column: Column, { toTable, fromTable }: TableDifferen
 
 function guessRenames(
   { toTable, fromTable }: TableDifference,
-  left: readonly Column[],
+  unmodelled: readonly Column[],
   added: readonly Column[],
   needed: readonly Column[],
   { request, plan }: Evolution,
@@ -157,13 +157,13 @@ function guessRenames(
     place: place(all, column),
   })
   const isOpen = ({ name: column }: Column): boolean => request.fill.get(keyOfTable(request, toTable))?.has(column) !== true
-  const lone = {
+  const loneColumns = {
     table: toTable.name,
     key: keyOfTable(request, toTable),
-    old: left.map(describe(fromTable.getColumns())),
+    old: unmodelled.map(describe(fromTable.getColumns())),
     added: added.filter(isOpen).map(describe(toTable.getColumns())),
   }
-  askForRenames(lone, wanted => needed.some(column => column.name === wanted), request, plan)
+  askForRenames(loneColumns, wanted => needed.some(column => column.name === wanted), request, plan)
 }
 
 /** Leaves out views in the place of tables. */

@@ -1,6 +1,6 @@
 /**
- * Makes entities, resource names and a seed of the collections that infer.ts describes. A resource has the name of its collection. An
- * attribute keeps its name in the API, over a property whose name JavaScript and MikroORM accept.
+ * From JSON: makes entities, resource names and a seed of inferred collections. An API name stays, over a property name that JavaScript and
+ * MikroORM accept.
  */
 import { defineEntity, p, type EntitySchema } from '@mikro-orm/core'
 import { builtin } from '../../foundation/base/builtins.ts'
@@ -15,33 +15,34 @@ import { checkNames } from '../../foundation/base/suggest.ts'
 
 /** The result of `fromJson`: options for `RestEngine.create`. */
 export interface JsonModel {
-  /** One entity for each collection, in their order. */
+  /** One for each collection, in order. */
   readonly entities: EntitySchema[]
-  /** Definitions of the resources whose names differ from the default names of their entities. */
+  /** For names that differ from the entities' defaults. */
   readonly resources: ResourceDefinition[]
-  /** The records, for `engine.seed`. */
+  /** For `engine.seed`. */
   readonly seed: SeedData
   /** Guesses and omissions, for `engine.notes`. */
   readonly notes: readonly string[]
 }
 
 /**
- * Makes a model of plain data, the way `node bin/serve.js data.json` does: an array of objects is a collection, an object a single record:
- * `GET /v1/profile`.
+ * Makes a model of plain data, like `node bin/serve.js data.json`: an array of objects is a collection, an object a single record: `GET
+ * /v1/profile`.
  *
- * - `id` is the key: integers or texts; or else `_id`, `Id`, `ID` or `uuid`, or the key that `options.id` says. Without any, records are
+ * - `id` is the key, with integers or texts; otherwise `_id`, `Id`, `ID` or `uuid`, or the key in `options.id`. Without a key, records are
  *   numbered from 1. New records get the next integer, or a random UUID.
- * - An attribute is an integer, a number, a text, a boolean, or else JSON; it can be null when a record leaves it out or has null there.
- * - `userId`, `user_id` or `idUser` is the ID of the relation `user` when there is a collection `users` (or `user`) and all values are IDs
- *   of its records, which get the other side: `posts`. `tagIds` and `tag_ids`, arrays of IDs, are those of the list `tags`. So are
- *   `adminUserId`, `user: 1` and `tags: [1]`. Keys stay as they are: `userId` is shown, taken, filtered and sorted by, and `user` is beside
- *   it for paths, `expand`, depth 2 and nested bodies.
- * - An empty list gets the attributes of its first new record. With `options.open` every record may bring new ones.
- * - Odd data, such as two records with one ID, is served as well as possible, with a note; `options.strict` refuses it.
+ * - An attribute is an integer, a number, a text, a boolean, or else JSON; nullable if missing or null in a record.
+ * - `userId`, `user_id` or `idUser` is the ID of a relation `user` if all values are IDs in a collection `users` (or `user`), whose records
+ *   get the other side: `posts`. `tagIds` and `tag_ids`, arrays of IDs, make a list `tags`. So do `adminUserId`, `user: 1` and `tags: [1]`.
+ *   Keys stay: `userId` is shown, taken, filtered and sorted by; `user` is for paths, `expand`, depth 2 and nested bodies.
+ * - An empty list gets attributes from the first new record; with `options.open`, from every record.
+ * - Odd data, such as two records with one ID, is served with a note, or refused by `options.strict`.
  *
- * @throws TypeError for data that cannot be served, which names the collection and the record.
- * @example const engine = await RestEngine.create({ ...fromJson({ users: [{ id: 1, name: 'Ann' }], posts: [{ id: 1, title: 'Hello', userId:
- * 1 }] }) }) await engine.handle('GET', '/v1/posts?user.name=Ann')
+ * @throws TypeError for data that cannot be served, naming collection and record
+ * @example
+ * const data = { users: [{ id: 1, name: 'Ann' }], posts: [{ id: 1, title: 'Hello', userId: 1 }] }
+ * const engine = await RestEngine.create(fromJson(data))
+ * await engine.handle('GET', '/v1/posts?user.name=Ann')
  */
 export function fromJson(data: JsonData, options: FromJsonOptions = {}): JsonModel {
   checkNames(options, ['strict', 'id', 'open'], 'fromJson')
@@ -54,18 +55,17 @@ export type JsonData = Readonly<Record<string, unknown>> | readonly unknown[]
 
 /** Options of `fromJson`. */
 export interface FromJsonOptions {
-  /** Whether data that would be served with a note is refused. Default: `false`. */
+  /** Whether to refuse data served with a note. Default: `false`. */
   readonly strict?: boolean
-  /** The key that identifies records, in the collections that have it. Default: `id`, or else `_id`, `Id`, `ID` or `uuid`. */
+  /** The ID key of collections with this key. Default: `id`, or else `_id`, `Id`, `ID` or `uuid`. */
   readonly id?: string
   /**
-   * Whether requests may give records attributes that the data does not have. Such an attribute may hold any JSON value; in other records
-   * it is null. Default: `false`, so that unknown attributes are refused; the first record of an empty list adds its own in any case.
+   * Whether requests may add attributes, with any JSON value, null in other records. Default: `false`: unknown attributes are refused,
+   * except in the first record of an empty list.
    */
   readonly open?: boolean
 }
 
-/** Makes the model of collections that are inferred already. */
 export function buildModel(collections: readonly InferredCollection[]): JsonModel {
   const schemas = new Map<string, EntitySchema>()
   for (const collection of collections)
@@ -85,7 +85,7 @@ export function buildModel(collections: readonly InferredCollection[]): JsonMode
   }
 }
 
-/** Makes a record for `engine.seed`, with relations by their names. */
+/** With relations by relation name. */
 function buildSeed({ attributes, records, ids }: InferredCollection, index: number): object {
   const record = records[index]!
   const seeded: Record<string, unknown> = {}
@@ -97,14 +97,14 @@ function buildSeed({ attributes, records, ids }: InferredCollection, index: numb
   return seeded
 }
 
-/** The property that holds what requests add to records. */
+/** The property for attributes added by requests. */
 const HOLDER = 'openAttributes'
 
 type Rules = ResourceConfig<Record<string, unknown>>
 
 const READ_ONLY = { create: false, update: false, delete: false } as const
 
-/** Defines a resource with the name of its collection, where that is not the default name. */
+/** Undefined: the default names fit. */
 function renameKeys(
   collection: InferredCollection,
   collections: readonly InferredCollection[],
@@ -114,9 +114,16 @@ function renameKeys(
   const others = new Set(collections.map(other => other.resource).filter(other => other !== name))
   const standard = defaultNames(className)
   if (single) {
-    // A single object is neither created nor deleted, be it by a list of another resource.
-    const shut = { access: { create: false, delete: false } } as const
-    return resource(schema, { name, singular: name, single: ids[0]!, ...shut, ...describeOpen(collection), ...describeIds(collection) })
+    // No list of another resource may create or delete a single object either.
+    const changesOnly = { access: { create: false, delete: false } } as const
+    return resource(schema, {
+      name,
+      singular: name,
+      single: ids[0]!,
+      ...changesOnly,
+      ...describeOpen(collection),
+      ...describeIds(collection),
+    })
   }
   const rules: Rules = { ...(isOfValues ? { access: READ_ONLY } : {}), ...describeOpen(collection), ...describeIds(collection) }
   const isStandard = standard.plural === name && !ENVELOPE_KEYS.has(standard.singular) && !standard.accepted.some(each => others.has(each))
@@ -125,7 +132,6 @@ function renameKeys(
   return resource(schema, { name, ...(others.has(singular) || ENVELOPE_KEYS.has(singular) ? {} : { singular }), ...rules })
 }
 
-/** Which attributes requests may add. */
 function describeOpen(collection: InferredCollection): { readonly open?: OpenOption } {
   const { open } = collection
   if (open === undefined) return {}
@@ -133,14 +139,13 @@ function describeOpen(collection: InferredCollection): { readonly open?: OpenOpt
   return { open: { property, ...(open === 'once' ? { once: true } : {}) } }
 }
 
-/** The names that IDs have in the data, where the relation has another: records keep them. */
+/** Records keep the data's names of IDs where a relation has another name. */
 function describeIds(collection: InferredCollection): Pick<Rules, 'attributes'> {
   const renamed = collection.attributes.filter(({ kind, key, name }) => (kind === 'toOne' || kind === 'toMany') && key !== name)
   if (renamed.length === 0) return {}
   return { attributes: Object.fromEntries(renamed.map(({ key, name }) => [findPropertyName(collection, name), { ids: key }])) }
 }
 
-/** Finds the name of the property that holds what requests add. */
 function findHolderName({ attributes }: InferredCollection): string {
   return findFreeName(HOLDER, new Set(attributes.map(({ name }) => name)))
 }
@@ -164,52 +169,52 @@ function buildSchema(
 }
 
 interface Naming {
-  /** The name in the API, where it differs from the property's. */
+  /** Differs from the property's. */
   readonly serializedName?: string
-  /** The column, where it differs from the default. */
+  /** Differs from the default. */
   readonly column?: string
 }
 
 interface InferredProperty {
   readonly property: string
   readonly name: string
-  /** The content of its column. Undefined without a column. */
+  /** Undefined: no column. */
   readonly stored: 'value' | 'key' | undefined
   readonly build: (find: (name: string) => EntitySchema, naming: Naming) => unknown
 }
 
-/** Lists the properties of an entity: the attributes of its records, and the inverse sides of relations to it. */
+/** Includes inverse sides of relations to the entity. */
 function listProperties(collection: InferredCollection, collections: readonly InferredCollection[]): InferredProperty[] {
   const taken = new Set<string>()
-  const called = (name: string): string => {
+  const takeProperty = (name: string): string => {
     const property = findFreeName(isSafe(name) ? name : makeSafe(name), taken)
     taken.add(property)
     return property
   }
-  const own = collection.attributes.map(attribute => {
+  const attributeProperties = collection.attributes.map(attribute => {
     const stored = attribute.kind === 'toMany' ? undefined : attribute.kind === 'toOne' ? ('key' as const) : ('value' as const)
-    return { property: called(attribute.name), name: attribute.name, stored, build: buildAttribute(attribute, collection) }
+    return { property: takeProperty(attribute.name), name: attribute.name, stored, build: buildAttribute(attribute, collection) }
   })
   const inverses = collections.flatMap(source =>
     source.attributes.flatMap(attribute => {
       if ((attribute.kind !== 'toOne' && attribute.kind !== 'toMany') || attribute.target !== collection.name) return []
       const name = attribute.inverse
       if (name === undefined) return []
-      return [{ property: called(name), name, stored: undefined, build: buildInverse(source, attribute) }]
+      return [{ property: takeProperty(name), name, stored: undefined, build: buildInverse(source, attribute) }]
     }),
   )
-  if (collection.open === undefined) return [...own, ...inverses]
+  if (collection.open === undefined) return [...attributeProperties, ...inverses]
   const name = findHolderName(collection)
   const holder: InferredProperty = {
-    property: called(name),
+    property: takeProperty(name),
     name,
     stored: 'value',
     build: (_, naming) => applyNaming(buildPlain('json').nullable(), naming),
   }
-  return [...own, ...inverses, holder]
+  return [...attributeProperties, ...inverses, holder]
 }
 
-/** Finds the property name of an attribute. Names are assigned in order, so they are the same each time. */
+/** Names are given in order: always the same. */
 function findPropertyName(collection: InferredCollection, name: string): string {
   const taken = new Set<string>()
   for (const attribute of collection.attributes) {
@@ -220,7 +225,7 @@ function findPropertyName(collection: InferredCollection, name: string): string 
   throw new Error(`${collection.name} does not have an attribute "${name}".`)
 }
 
-/** The methods of MikroORM's property builders that are used here. */
+/** The used methods of MikroORM's property builders. */
 interface PropertyBuilder {
   nullable(): PropertyBuilder
   fieldName(name: string): PropertyBuilder
@@ -250,7 +255,7 @@ function buildAttribute(attribute: InferredAttribute, { idType }: InferredCollec
         return applyNaming(attribute.nullable ? builder.nullable() : builder, naming)
       }
       case 'toMany':
-        // The order of the IDs is part of the data.
+        // The order of IDs is data.
         return applyNaming(p.manyToMany(find(attribute.target)).fixedOrder(), naming)
     }
   }
@@ -280,10 +285,7 @@ function buildInverse(source: InferredCollection, { kind, name }: InferredAttrib
   }
 }
 
-/**
- * Whether JavaScript, MikroORM and its query language accept the name of a property. Names beyond ASCII are not safe: MikroORM mixes up
- * two of equal length. Nor is `_id`, which it takes for a key of MongoDB.
- */
+/** MikroORM mixes up two property names beyond ASCII of equal length, and takes `_id` for a MongoDB key. */
 function isSafe(name: string): boolean {
   return /^(?!__|_id$)[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !(name in Object.prototype) && name !== 'then' && name !== 'toJSON'
 }
@@ -300,9 +302,7 @@ function findFreeName(name: string, taken: ReadonlySet<string>): string {
   return free
 }
 
-/**
- * Returns the column of a property in MikroORM's default naming, in lower case: names of columns that differ in case alone are one name.
- */
+/** MikroORM's default naming, in lower case: column names ignore case. */
 function findColumnName(property: string, stored: InferredProperty['stored']): string {
   const words = property.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase()
   return stored === 'key' ? `${words}_id` : words

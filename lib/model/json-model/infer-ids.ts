@@ -1,38 +1,35 @@
 /**
- * Infers the key that identifies the records of a collection, and the ID of each record. A record without a valid ID, or with a repeated
- * one, gets a new number, so that one odd record does not block the others. `report` receives each such case, and may refuse it.
+ * Infers key and IDs of a collection. A missing, invalid or repeated ID becomes a new number, so an odd record does not block the others.
+ * `report` may refuse.
  */
 import { shorten, readValue } from './infer-values.ts'
 import type { JsonObject } from '../../foundation/base/json.ts'
 
-/** The IDs of the records of a collection. */
 export interface InferredIds {
-  /** The key that holds the IDs, and the name of the attribute. */
+  /** The ID key and attribute name. */
   readonly idKey: string
-  /** Whether records carry their IDs. Otherwise they are numbered from 1 in their order. */
+  /** Whether records carry IDs; otherwise numbered from 1. */
   readonly hasIds: boolean
   readonly idType: 'integer' | 'text' | 'uuid'
-  /** Whether the data has some of them as numbers, and all are texts. */
+  /** Whether the data mixes numbers and texts; then all are texts. */
   readonly isMixed: boolean
-  /** In the order of the records. */
+  /** In record order. */
   readonly ids: readonly (number | string)[]
 }
 
-/** Receives a problem of the data, and how it is served all the same: the two halves of a sentence without its full stop. */
+/** Receives a problem and the way around: two halves of a sentence. */
 export type ReportOddity = (problem: string, remedy: string) => void
 
-/** The name of the attribute that identifies a record. */
+/** The usual key. */
 const ID = 'id'
-/** Other usual names of the key, for collections without `id`. */
+/** For collections without `id`. */
 const OTHER_IDS = ['_id', 'Id', 'ID', 'uuid'] as const
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /**
- * Infers the IDs of some records.
- *
- * @param at names a record of the collection
- * @param wanted the key that the caller chose, where a record has it
+ * @param at names a record
+ * @param wanted the caller's choice of key, if a record has one
  */
 export function inferIds(
   records: readonly JsonObject[],
@@ -67,7 +64,7 @@ function isId(id: unknown): boolean {
   return typeof id === 'string' ? id !== '' && id.isWellFormed() : Number.isSafeInteger(id)
 }
 
-/** Finds the key of the IDs: the chosen one, `id`, or another usual key with a different ID in every record. */
+/** The chosen key, `id`, or another usual key with distinct IDs in all records. */
 function findIdKey(records: readonly JsonObject[], wanted: string | undefined): string | undefined {
   const isThere = (key: string): boolean => records.some(record => Object.hasOwn(record, key) && record[key] !== undefined)
   if (wanted !== undefined && isThere(wanted)) return wanted
@@ -82,14 +79,13 @@ function findIdKey(records: readonly JsonObject[], wanted: string | undefined): 
 interface GivenId {
   readonly given: readonly unknown[]
   readonly idKey: string
-  /** Whether IDs are texts. */
   readonly isText: boolean
   readonly at: (index: number) => string
   /** The first record with an ID. */
   readonly first: number
 }
 
-/** Replaces invalid and repeated IDs by the next integers, or by free numbers as texts. */
+/** Invalid and repeated IDs become the next integers, or free numbers as texts. */
 function resolveRepeats({ given, idKey, isText, at, first }: GivenId, report: ReportOddity): (number | string)[] {
   const seen = new Map<number | string, number>()
   const odd: number[] = []
@@ -107,7 +103,7 @@ function resolveRepeats({ given, idKey, isText, at, first }: GivenId, report: Re
   let next = 1
   if (!isText) for (const id of seen.keys()) next = Math.max(next, (id as number) + 1)
   if (!Number.isSafeInteger(next + odd.length)) next = 1
-  const said = odd.map(index => {
+  const replacements = odd.map(index => {
     const reason = explainRepeat(given[index], ids[index]!, idKey, { index, first, other: seen.get(ids[index]!), at })
     while (seen.has(isText ? String(next) : next)) next++
     const id = isText ? String(next) : next
@@ -115,17 +111,16 @@ function resolveRepeats({ given, idKey, isText, at, first }: GivenId, report: Re
     ids[index] = id
     return [reason, `so it is ${JSON.stringify(id)} here`] as const
   })
-  for (const [reason, remedy] of said.slice(0, SAID)) report(reason, remedy)
-  if (said.length > SAID)
+  for (const [reason, remedy] of replacements.slice(0, MAX_REPORTED)) report(reason, remedy)
+  if (replacements.length > MAX_REPORTED)
     report(
-      `the "${idKey}" of ${said.length - SAID} more records, the last of them ${at(odd.at(-1)!)}, is not an ID of its own`,
+      `the "${idKey}" of ${replacements.length - MAX_REPORTED} more records, the last of them ${at(odd.at(-1)!)}, is not an ID of its own`,
       'so they are numbered, too',
     )
   return ids
 }
 
-/** Limit of the records that an error text names. */
-const SAID = 3
+const MAX_REPORTED = 3
 
 function explainRepeat(
   value: unknown,

@@ -1,12 +1,8 @@
-/**
- * Infer relations: keys that hold IDs of another collection. The name of a key proposes a target, and its values must all be IDs of that
- * target. A rejected proposal becomes a note.
- */
+/** Infer relations: a key's name proposes a target, and all values must be the target's IDs. A rejected proposal becomes a note. */
 import type { CollectionDraft } from './infer-model.ts'
 import { shorten, readValue, toText } from './infer-values.ts'
 import { toPlural, toSingular, words } from '../resource-names.ts'
 
-/** A key that holds IDs of another collection. */
 export interface Relation {
   readonly kind: 'toOne' | 'toMany'
   readonly key: string
@@ -15,19 +11,15 @@ export interface Relation {
   readonly target: CollectionDraft
 }
 
-/** A relation that the name of a key suggests. */
+/** Suggested by a key's name. */
 interface Proposal {
   readonly kind: Relation['kind']
   readonly name: string
   readonly target: CollectionDraft
-  /**
-   * Whether the name clearly means a relation: `userId`. Other names, such as `user` or `planId`, may be plain attributes, without a
-   * note.
-   */
+  /** Whether the name clearly means a relation: `userId`. Others, such as `user` or `planId`, may be plain attributes without a note. */
   readonly isClear: boolean
 }
 
-/** Infers the relations of a collection: keys that name another collection, and whose values are its IDs. */
 export function inferRelations(source: CollectionDraft, drafts: readonly CollectionDraft[]): Relation[] {
   const relations: Relation[] = []
   for (const key of source.keys) {
@@ -55,12 +47,12 @@ function findProposals(key: string, source: CollectionDraft, drafts: readonly Co
   const { stem, isMany } = splitKey(key)
   const parts = words(stem ?? key)
   if (parts.length === 0) return []
-  const one = listSingularWords(parts)
+  const keyWords = listSingularWords(parts)
   const others = drafts.filter(({ single, records }) => !single && records.length > 0)
-  const called = (draft: CollectionDraft): string[] => listSingularWords(words(draft.name))
-  const exact = others.find(draft => called(draft).join(' ') === one.join(' '))
+  const nameWords = (draft: CollectionDraft): string[] => listSingularWords(words(draft.name))
+  const exact = others.find(draft => nameWords(draft).join(' ') === keyWords.join(' '))
   if (stem === undefined) {
-    // A bare name, `user` or `tags`, proposes a relation only where the values are IDs.
+    // `user` or `tags` propose a relation only if the values are IDs.
     if (exact === undefined) return []
     const kind = listValues(key, source).some(Array.isArray) ? 'toMany' : 'toOne'
     return [{ kind, name: key, target: exact, isClear: false }]
@@ -70,18 +62,18 @@ function findProposals(key: string, source: CollectionDraft, drafts: readonly Co
   if (exact !== undefined) return [{ kind, name, target: exact, isClear: true }]
   const isEndOf = (end: readonly string[], of: readonly string[]): boolean =>
     end.length < of.length && end.every((word, index) => word === of[of.length - end.length + index])
-  const near = others.filter(draft => {
-    const theirs = called(draft)
-    return theirs.length > 0 && (isEndOf(theirs, one) || isEndOf(one, theirs))
+  const similar = others.filter(draft => {
+    const draftWords = nameWords(draft)
+    return draftWords.length > 0 && (isEndOf(draftWords, keyWords) || isEndOf(keyWords, draftWords))
   })
-  const longest = Math.max(0, ...near.map(draft => called(draft).length))
+  const longest = Math.max(0, ...similar.map(draft => nameWords(draft).length))
   // For `adminUserId`, `adminUsers` is nearer than `users`.
-  return near
-    .filter(draft => !isEndOf(called(draft), one) || called(draft).length === longest)
+  return similar
+    .filter(draft => !isEndOf(nameWords(draft), keyWords) || nameWords(draft).length === longest)
     .map(target => ({ kind, name, target, isClear: false }))
 }
 
-/** Splits the name of a key that means IDs: `userId`, `user_ids`, `idUser`. */
+/** Splits `userId`, `user_ids`, `idUser`. */
 function splitKey(key: string): { stem: string | undefined; isMany: boolean } {
   const [, before, suffix = ''] = /^(.+?)(_ids?|Ids?|ID|IDs|_uuid|Uuid)$/.exec(key) ?? []
   if (before !== undefined) return { stem: before, isMany: suffix.endsWith('s') }
@@ -131,7 +123,7 @@ function describeStranger(value: unknown, { name, idType, idSet }: CollectionDra
   return `is not the ID of any record of ${name}`
 }
 
-/** Whether most values of a key are IDs of a collection, so that its author may have meant a relation. */
+/** Whether most values are IDs: the author may have meant a relation. */
 function isNearlyRelation(key: string, source: CollectionDraft, { idSet, hasIds }: CollectionDraft): boolean {
   if (!hasIds) return false
   const values = listValues(key, source).flat()
@@ -141,10 +133,7 @@ function isNearlyRelation(key: string, source: CollectionDraft, { idSet, hasIds 
   return values.length > 0 && fitting.length * 2 > values.length
 }
 
-/**
- * Finds relations that lead back to their own collection. They may be null, since records that all require each other could not be
- * created in turn.
- */
+/** Finds relations back to their own collection, which may be null: records that require each other could not be created in turn. */
 export function findCyclicRelations(relations: readonly Relation[]): ReadonlySet<Relation> {
   const toOnes = relations.filter(({ kind }) => kind === 'toOne')
   const leadsBack = (relation: Relation): boolean => {

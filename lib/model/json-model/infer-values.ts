@@ -1,15 +1,15 @@
-/** Infers the types of plain values. */
+/** Infers types of plain values. */
 import type { JsonObject } from '../../foundation/base/json.ts'
 
-/** The type of a plain attribute. `json` holds any value as it was given: objects, arrays, values of several types. */
+/** `json` holds any value: objects, arrays, mixed types. */
 export type InferredType = 'integer' | 'number' | 'text' | 'boolean' | 'json'
 
-/** Reads the value of a key; null where the record has none. Inherited members, such as `toString`, do not count. */
+/** Null: no such key. Ignores inherited members, such as `toString`. */
 export function readValue(record: JsonObject, key: string): unknown {
   return Object.hasOwn(record, key) ? (record[key] ?? null) : null
 }
 
-/** Reads the value of an attribute. What links records whose IDs are texts is one, too. */
+/** Turns links to text IDs into texts. */
 export function readAttribute(record: JsonObject, { key, isMixed = false }: { readonly key: string; readonly isMixed?: boolean }): unknown {
   const value = readValue(record, key)
   if (!isMixed) return value
@@ -27,7 +27,7 @@ export function inferValueType(value: unknown): InferredType {
     case 'boolean':
       return 'boolean'
     case 'string':
-      // A lone surrogate cannot be stored as text, but as JSON.
+      // Only JSON can hold a lone surrogate.
       return value.isWellFormed() ? 'text' : 'json'
     default:
       return 'json'

@@ -1,7 +1,6 @@
 /**
- * Infers a model from collections of plain JSON records: names, keys, types, nullability and relations. The result is plain data, from
- * which from-json.ts makes entities and the command prints a table. Odd data is served with a note, or refused by collection and record
- * (`strict`).
+ * Infers a model from collections of JSON records, as plain data for from-json.ts and the command's table. Odd data is served with a note,
+ * or refused by collection and record (`strict`).
  */
 import { inferIds, type ReportOddity } from './infer-ids.ts'
 import type { CollectionDraft, InferredAttribute, InferredCollection } from './infer-model.ts'
@@ -12,37 +11,31 @@ import { camelCase, entityName, isResourceName } from '../resource-names.ts'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
 import { RESERVED_CLASSES } from '../reserved-classes.ts'
 
-/** A problem of the data, and how it is served all the same: the two halves of a sentence without its full stop. */
+/** A problem and the way around: two halves of a sentence. */
 export interface InferOddity {
   readonly problem: string
   readonly remedy: string
 }
 
-/** Options of the inference. */
 export interface InferOptions {
-  /** Whether data that would be served with a note is refused. */
+  /** Whether to refuse data served with a note. */
   readonly strict?: boolean
-  /** The key that identifies records, in the collections that have it. */
   readonly id?: string
-  /** Whether requests may add attributes to every collection. Default: to empty ones, once. */
+  /** Whether requests may add attributes everywhere. Default: to empty collections, once. */
   readonly open?: boolean
-  /** What the text of the data has shown. Without it an integer beyond 2^53 may be another than its text had. */
+  /** Found in the text of the data. Without the text, an integer beyond 2^53 may have changed. */
   readonly oddities?: readonly InferOddity[]
-  /** Which members of records have integers beyond 2^53, as texts of their digits: `orders.total`, of a list at the top `.total`. */
+  /** Members with integers beyond 2^53, held as digits: `orders.total`; of a list at the top `.total`. */
   readonly long?: ReadonlySet<string>
-  /** The name of a list at the top level. */
   readonly name?: string
 }
 
-// Keys that describe the file itself, for editors.
+// Describe the file, for editors.
 const ABOUT_FILE = new Set(['$schema'])
-/**
- * How many attributes records may have: as many as SQLite allows columns in a table, without those of a generated ID and of the names that
- * requests add.
- */
+/** SQLite's limit of columns, less a generated ID and the names requests add. */
 const MAX_ATTRIBUTES = 1998
 
-/** Names that a class cannot have: global names that the code of a model may use, and a table that MikroORM cannot make. */
+/** Globals that a model's code may use, and a table MikroORM cannot make. */
 const TAKEN_CLASSES = new Set([
   ...'Array BigInt Boolean Date Error Function JSON Map Math Number Object Promise Reflect RegExp Set String Symbol'.split(' '),
   'Constructor',
@@ -50,21 +43,19 @@ const TAKEN_CLASSES = new Set([
 ])
 
 /**
- * Infers the collections of some data.
- *
- * @param where the beginning of error texts: the name of the file or function
- * @throws TypeError for the first problem that cannot be served, or with `strict` for the first that would be served with a note.
+ * @param where the beginning of error texts: a file or function
+ * @throws TypeError for the first problem that cannot be served; with `strict`, for the first that needs a note
  */
 export function infer(data: unknown, where: string, options: InferOptions = {}): readonly InferredCollection[] {
   assertJson(data, where)
   const drafts: CollectionDraft[] = []
-  const left: string[] = []
+  const generalNotes: string[] = []
   const refuse = (text: string): never => {
     throw new TypeError(`${where}: ${text}.`)
   }
   for (const { problem, remedy } of options.oddities ?? listLongIntegers(data)) {
     if (options.strict) refuse(problem)
-    left.push(`${problem}, ${remedy}`)
+    generalNotes.push(`${problem}, ${remedy}`)
   }
   const isList = Array.isArray(data)
   if (isList && options.strict) refuse('the top level must be an object of collections, got an array')
@@ -76,15 +67,15 @@ export function infer(data: unknown, where: string, options: InferOptions = {}):
     const report: ReportOddity = (problem, remedy) => (options.strict ? refuse(problem) : notes.push(`${problem}, ${remedy}`))
     if (isList) notes.push(`the list at the top level is served as ${name}`)
     const draft = buildDraft({ name, value, isTop: isList }, drafts, report, notes, options)
-    if (draft === undefined) left.push(...notes)
+    if (draft === undefined) generalNotes.push(...notes)
     else drafts.push(draft)
   }
   if (drafts.length === 0) refuse('there is no collection in it, as in { "users": [{ "id": 1, "name": "Ann" }] }')
-  drafts[0]!.notes.unshift(...left)
+  drafts[0]!.notes.unshift(...generalNotes)
   if (options.id !== undefined && !drafts.some(({ idKey }) => idKey === options.id)) {
-    const said = `no record has a key "${options.id}", which was named as the ID`
-    if (options.strict) refuse(said)
-    drafts[0]!.notes.unshift(said)
+    const problem = `no record has a key "${options.id}", which was named as the ID`
+    if (options.strict) refuse(problem)
+    drafts[0]!.notes.unshift(problem)
   }
   const relations = drafts.flatMap(draft => inferRelations(draft, drafts))
   const cyclic = findCyclicRelations(relations)
@@ -93,7 +84,7 @@ export function infer(data: unknown, where: string, options: InferOptions = {}):
   return drafts
 }
 
-/** Finds an integer beyond 2^53 in data that a program has parsed: which one the text had, nobody can say any more. */
+/** In parsed data, an integer beyond 2^53 has lost the text's digits. */
 function listLongIntegers(data: unknown): InferOddity[] {
   const found = findLongInteger(data, [])
   if (found === undefined) return []
@@ -116,8 +107,7 @@ function findLongInteger(value: unknown, path: readonly (string | number)[]): st
 }
 
 /**
- * Whether an object seems to hold records by their IDs, as exports of key-value stores do: the keys look like IDs, or the values like
- * records of one kind.
+ * Whether an object seems to hold records by ID, like exports of key-value stores: keys look like IDs, or records have the same members.
  */
 function isKeyed(holder: JsonObject): boolean {
   const entries = Object.entries(holder)
@@ -215,14 +205,14 @@ function readRecords(
   return { records: places.map(index => items[index] as JsonObject), places, isOfValues: false }
 }
 
-/** Lists all keys in the order of their first occurrence. */
+/** By first occurrence. */
 function listKeys(records: readonly JsonObject[]): Set<string> {
   const keys = new Set<string>()
   for (const record of records) for (const key of Object.keys(record)) if (record[key] !== undefined) keys.add(key)
   return keys
 }
 
-/** Finds the names of a collection: a resource name that a path can contain and that is not a key of answers, and a class name. */
+/** The resource name must fit a path and be no key of answers. */
 function findNames(name: string, others: readonly CollectionDraft[], report: ReportOddity): { resource: string; className: string } {
   const isSpelt = isResourceName(name) && camelCase(name) !== ''
   const spelt = isSpelt ? name : name.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '_').replaceAll(/^_|_$/g, '') || 'records'
@@ -260,7 +250,7 @@ function addPlainAndRelations(
     }
     const { types, nullable } = findTypes(draft.records, key)
     const relation = relations.find(each => each.source === draft && each.key === key)
-    // Numbers may stand where texts of digits stand.
+    // Numbers and texts of digits may be mixed.
     const type = long?.has(`${draft.isTop ? '' : draft.name}.${key}`) === true ? 'json' : mergeTypes(types)
     if (relation === undefined) draft.attributes.push({ kind: 'plain', key, name: key, type, nullable })
     else {
@@ -271,7 +261,7 @@ function addPlainAndRelations(
   }
 }
 
-/** Adds the inverse side of a relation, named after the collection that it lists. A second one is named after its relation too. */
+/** Named after the listed collection; a second inverse also after the relation. */
 function addInverse({ key, name, source, target }: Relation): void {
   const taken = [...target.keys, ...target.attributes.map(attribute => attribute.name)]
   if (taken.includes(source.resource)) {
@@ -290,7 +280,6 @@ function addInverse({ key, name, source, target }: Relation): void {
   source.attributes[index] = { ...(source.attributes[index] as InferredAttribute & { kind: 'toOne' }), inverse }
 }
 
-/** Finds the types of a key's values, and whether a record lacks it. */
 function findTypes(records: readonly JsonObject[], key: string): { types: ReadonlySet<InferredType>; nullable: boolean } {
   const types = new Set<InferredType>()
   let nullable = false

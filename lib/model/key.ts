@@ -110,6 +110,7 @@ function formatPart(value: unknown, type: ScalarType): unknown {
 
 /** A file's key may not fit the column type. */
 function parsePart(text: string, type: ScalarType): ScalarValue | undefined {
+  if (type.strays !== true) return parseScalar(text, type)
   return readBytes(text, type) ?? parseScalar(text, type) ?? findStray(text, type)
 }
 
@@ -225,11 +226,10 @@ export function idToJson(key: RecordKey, resource: Resource): unknown {
 
 /** Joins JSON parts to an ID. */
 export function joinKey(parts: readonly unknown[]): string {
-  return parts.length === 1 ? partToSegment(parts[0]) : parts.map(partToSegment).join('~')
-}
-
-function partToSegment(part: unknown): string {
-  return Number.isSafeInteger(part) ? String(part) : encodeURIComponent(textOfPart(part)).replaceAll('~', '%7E')
+  const texts: string[] = []
+  for (const part of parts)
+    texts.push(Number.isSafeInteger(part) ? String(part) : encodeURIComponent(textOfPart(part)).replaceAll('~', '%7E'))
+  return texts.join('~')
 }
 
 export function describeKey(resource: Resource): string {

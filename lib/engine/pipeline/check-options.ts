@@ -33,7 +33,6 @@ const OPTIONS = [
   'lookup',
   'base',
   'versions',
-  'canonicalPaths',
   'limits',
   'routes',
   'parameters',
@@ -134,7 +133,6 @@ const DEFAULTS = {
   base: '',
   scenarios: {},
   versions: ['v1'],
-  canonicalPaths: false,
   createdStatus: 200,
   deletedStatus: 200,
   validationStatus: 422,
@@ -202,7 +200,6 @@ function checkForms(options: CheckedOptions): void {
   requireBoolean('serverTiming', serverTiming)
   requireBoolean('forms', options.forms)
   checkDefaults(options.defaults)
-  requireBoolean('canonicalPaths', options.canonicalPaths)
   if (!Array.isArray(notes) || !notes.every(note => typeof note === 'string'))
     throw new TypeError('RestEngine.create: "notes" must be an array of strings.')
   for (const name of ['lookup', 'clock', 'onError'] as const) {

@@ -9,7 +9,6 @@ import { describeTarget, findActions, findRoot, type ResourceAction } from '../.
 import { readParameters } from '../../records/access/check-parameters.ts'
 import { withDefaults } from '../../records/access/list-defaults.ts'
 import { findNewNames } from '../../records/access/find-new-names.ts'
-import { requireCanonical } from '../../records/access/canonical-path.ts'
 import { typeForm } from '../../records/access/type-form.ts'
 import { allowedMethods, checkMethod, findVersion, resolveBesideRoutes, resolvePath } from '../../records/access/resolve-path.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
@@ -202,7 +201,6 @@ function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served = p
   const services = served.get(version)!
   const own = parts.routes?.listMethods(segments, passedBy(arrival)) ?? NO_METHODS
   const target = (own.length === 0 ? resolvePath : resolveBesideRoutes)(request, version, services.model, services.lookUp)
-  if (parts.options.canonicalPaths) requireCanonical(request, target, version, services.lookUp)
   arrival.record?.resolved(target, services.model)
   const allowed = checkMethod(method, target, own)
   // Most requests have none.

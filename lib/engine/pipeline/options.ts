@@ -80,11 +80,6 @@ export interface EngineOptions {
   readonly base?: string
   /** The accepted path segments after the base. Default `['v1']`; `[]`: paths have no version. */
   readonly versions?: readonly string[]
-  /**
-   * Each resource is served under one spelling of its path, that of links: not in the singular, and without percent signs that need not be
-   * there. So a guard in front of the engine that looks at paths is not passed by another spelling. Default: false.
-   */
-  readonly canonicalPaths?: boolean
   /** Guards against requests that ask for too much. */
   readonly limits?: Partial<Limits>
   /** Custom routes, which come before the default ones. */

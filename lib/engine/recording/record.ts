@@ -18,7 +18,7 @@ const WITH_STATEMENTS = 100
 const MAX_TEXT = 10_000
 
 /** Plain options that affect answers. */
-const OPTIONS = ['base', 'versions', 'createdStatus', 'deletedStatus', 'validationStatus', 'etag', 'forms', 'canonicalPaths'] as const
+const OPTIONS = ['base', 'versions', 'createdStatus', 'deletedStatus', 'validationStatus', 'etag', 'forms'] as const
 
 export async function record(internals: EngineInternals, path: string, options: RecordOptions, create: CreateCopy): Promise<Recorded> {
   if (typeof path !== 'string' || path === '') throw new TypeError('engine.record: the path must be that of a file: "failed.mikro".')

@@ -8,7 +8,7 @@ import type { RecordedResource, Recording } from './recording-file.ts'
 import { rebuildEntities } from './recorded-model.ts'
 
 /** Options that a recording may set. */
-const OPTIONS = ['base', 'versions', 'createdStatus', 'deletedStatus', 'validationStatus', 'etag', 'forms', 'canonicalPaths', 'parameters']
+const OPTIONS = ['base', 'versions', 'createdStatus', 'deletedStatus', 'validationStatus', 'etag', 'forms', 'parameters']
 
 export interface Forking<E> extends AsyncDisposable {
   fork(): Promise<E>

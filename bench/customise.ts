@@ -124,6 +124,10 @@ interface Trial {
   readonly aim?: number
   /** Microseconds that it may take more. */
   readonly excess?: number
+  /** The rule of a write, whose ratios are one row of the docs. */
+  readonly rule?: string
+  /** Whether another list or record shows as much, so that the terminal alone shows the trial. */
+  readonly printedOnly?: boolean
 }
 
 const token = { authorization: `Bearer ${owned.token(1, { ttl: 1e6 })}` }
@@ -241,7 +245,7 @@ async function read(engine: RestEngine, path: string): Promise<void> {
  * A request by ID and by key. What relations show by key is a text of another table, which code by hand would join, too: that alone is a
  * third more for a list.
  */
-interface ByKey extends Pick<Trial, 'name' | 'batch' | 'aim' | 'excess'> {
+interface ByKey extends Pick<Trial, 'name' | 'batch' | 'aim' | 'excess' | 'printedOnly'> {
   readonly run: (engine: RestEngine, idOf: IdOf, call: number) => Promise<void>
 }
 
@@ -250,6 +254,7 @@ const BY_KEY: readonly ByKey[] = [
   { name: 'list of 100', batch: 10, aim: 1.4, run: engine => read(engine, '/v1/posts?limit=100') },
   {
     name: 'list of a writer',
+    printedOnly: true,
     batch: 10,
     aim: 1.4,
     run: (engine, idOf, call) => read(engine, `/v1/posts?writer=${idOf('writer', 1 + (call % 10))}`),
@@ -316,6 +321,7 @@ const TRIALS: readonly Trial[] = [
     base: { engine: plain },
     own: { engine: shaped },
     batch: 200,
+    printedOnly: true,
     aim: 1.15,
   },
   {
@@ -332,6 +338,7 @@ const TRIALS: readonly Trial[] = [
     base: { engine: same },
     own: { engine: callers },
     batch: 200,
+    printedOnly: true,
     aim: 1.15,
   },
   {
@@ -351,7 +358,15 @@ const TRIALS: readonly Trial[] = [
     aim: 2,
   },
   ...RULES.flatMap(({ name, own, aim }) =>
-    WRITES.map((deed): Trial => ({ name: `${deed.name}, ${name}`, path: deed.run, base: { engine: plain }, own, batch: 100, aim })),
+    WRITES.map((deed): Trial => ({
+      name: `${deed.name}, ${name}`,
+      path: deed.run,
+      base: { engine: plain },
+      own,
+      batch: 100,
+      aim,
+      rule: name,
+    })),
   ),
   ...BY_KEY.map(({ name, run, ...measure }): Trial => {
     const [base, own] = KEYED.map(({ engine, idOf }): Asked => ({ engine, requests: (asked, call) => run(asked, idOf, call) })) as [
@@ -364,9 +379,10 @@ const TRIALS: readonly Trial[] = [
 
 const { rounds, docs, isWanted } = wordsOf({ rounds: 61, names: TRIALS.map(({ name }) => name) })
 const report = new Report('bench:customise', docs)
-report.say(`Medians of ${rounds} rounds in one process.`)
+report.say(`Medians of ${rounds} rounds.`)
+const ratios = new Map(RULES.map(({ name }) => [name, [name]]))
 report.versus({ what: 'microseconds per call', base: 'without', own: 'with it' })
-for (const { path, batch, ...trial } of TRIALS.filter(({ name }) => isWanted(name))) {
+for (const { path, batch, rule, printedOnly = rule !== undefined, ...trial } of TRIALS.filter(({ name }) => isWanted(name))) {
   const ask = ({ engine, headers = {}, requests }: Asked, call: number): unknown => {
     if (requests !== undefined) return requests(engine, call, headers)
     return typeof path === 'string' ? engine.handle('GET', path, undefined, undefined, { headers }) : path(engine, call, headers)
@@ -382,6 +398,11 @@ for (const { path, batch, ...trial } of TRIALS.filter(({ name }) => isWanted(nam
   const time = (asked: Asked, calls: number) => () => microseconds(calls, async call => ask(asked, call))
   for (const asked of [trial.base, trial.own]) await time(asked, batch * 5)()
   const { base, own } = await samplesOf({ base: time(trial.base, batch), own: time(trial.own, batch) }, { rounds })
-  report.compare({ ...trial, base, own, paired: true })
+  const ratio = report.compare({ ...trial, base, own, paired: true, printedOnly })
+  if (rule !== undefined) ratios.get(rule)!.push(`${ratio.toFixed(2)}${ratio > trial.aim! ? ', over' : ''}`)
 }
+// Words may have selected some of the writes.
+const complete = [...ratios.values()].filter(cells => cells.length > WRITES.length)
+if (complete.length > 0) report.table('ratio to a write without rules', ...WRITES.map(({ name }) => name))
+for (const cells of complete) report.row(...cells)
 await report.end()

@@ -18,7 +18,6 @@ import { getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici'
 import { RestEngine } from '../lib/index.ts'
 import { microseconds, samplesOf } from './paired.ts'
 import { Report } from './report.ts'
-import type { Comparison } from './report.ts'
 import { figure, median } from './summary.ts'
 import { wordsOf } from './words.ts'
 
@@ -63,14 +62,13 @@ await using plain = await RestEngine.create({
 })
 const { rounds, docs, isWanted } = wordsOf({ rounds: 101, names: Object.keys(PATHS) })
 const report = new Report('bench:intercept', docs)
-report.say(`Medians of ${rounds} rounds in one process.`)
-report.versus({ what: 'microseconds of fetch and json()', base: 'MockAgent', own: 'engine', floor: true })
+report.say(`Medians of ${rounds} rounds.`)
+report.versus({ what: 'microseconds of fetch and json()', base: 'MockAgent', own: 'engine', more: ['MockAgent that reads'] })
 const alone: string[][] = []
-const beside: Comparison[] = []
 
 const nobody = getGlobalDispatcher()
-const [mock, reading] = [new MockAgent(), new MockAgent()]
-for (const agent of [mock, reading]) agent.disableNetConnect()
+const [mock, readingMock] = [new MockAgent(), new MockAgent()]
+for (const agent of [mock, readingMock]) agent.disableNetConnect()
 
 interface Row {
   readonly id: number
@@ -107,7 +105,7 @@ for (const [name, path] of Object.entries(PATHS).filter(([path]) => isWanted(pat
   const { body, headers } = await engine.handle('GET', path)
   const text = JSON.stringify(body)
   mock.get(ORIGIN).intercept({ path }).reply(200, text, { headers }).persist()
-  reading
+  readingMock
     .get(ORIGIN)
     .intercept({ path })
     .reply(() => ({ statusCode: 200, data: read(path), responseOptions: { headers } }))
@@ -124,13 +122,13 @@ for (const [name, path] of Object.entries(PATHS).filter(([path]) => isWanted(pat
       return microseconds(batch, ask)
     },
     async byHand(batch: number): Promise<number> {
-      setGlobalDispatcher(reading)
+      setGlobalDispatcher(readingMock)
       return microseconds(batch, ask)
     },
     handle: (batch: number): Promise<number> => microseconds(batch, () => engine.handle('GET', path)),
   }
   const reads = !path.endsWith('/fixed')
-  for (const dispatcher of reads ? [mock, reading] : [mock]) {
+  for (const dispatcher of reads ? [mock, readingMock] : [mock]) {
     setGlobalDispatcher(dispatcher)
     assert.deepEqual({ ...((await ask()) as object), timestamp: '' }, { ...(body as object), timestamp: '' })
   }
@@ -141,15 +139,13 @@ for (const [name, path] of Object.entries(PATHS).filter(([path]) => isWanted(pat
     ...(reads ? { byHand: () => variants.byHand(BATCH) } : {}),
   }
   await samplesOf(variantsInTurn, { rounds: WARM_UP / BATCH })
-  const { engine: own, mock: base, handle, byHand: floor } = await samplesOf(variantsInTurn, { rounds })
-  report.compare({ name, base: base!, own: own!, floor, paired: true, aim: AIMS[name] })
-  if (floor !== undefined) beside.push({ name, base: floor, own: own!, paired: true })
+  const { engine: own, mock: base, handle, byHand: reading } = await samplesOf(variantsInTurn, { rounds })
+  const more = [reading === undefined ? '' : figure(median(reading))]
+  report.compare({ name, base: base!, own: own!, paired: true, more, aim: AIMS[name] })
   alone.push([name, text.length.toLocaleString('en'), figure(median(handle!))])
 }
 setGlobalDispatcher(nobody)
 db.close()
-if (beside.length > 0) report.versus({ what: 'the same, read by hand', base: 'MockAgent', own: 'engine' })
-for (const comparison of beside) report.compare(comparison)
-report.table('of these, engine.handle alone', 'bytes', 'microseconds')
+report.printedTable('of these, engine.handle alone', 'bytes', 'microseconds')
 for (const row of alone) report.row(...row)
 await report.end()

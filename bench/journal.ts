@@ -78,7 +78,7 @@ const TRIALS: readonly Trial[] = [
 
 const { rounds, docs, isWanted } = wordsOf({ rounds: 61, names: TRIALS.map(({ name }) => name) })
 const report = new Report('bench:journal', docs)
-report.say(`Medians of ${rounds} rounds in one process.`)
+report.say(`Medians of ${rounds} rounds.`)
 report.versus({ what: 'microseconds per call', base: 'without', own: 'with it' })
 for (const { name, work, batch, aim } of TRIALS.filter(trial => isWanted(trial.name))) {
   await using without = await RestEngine.create({ ...options, journal: 0 })

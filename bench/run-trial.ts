@@ -21,7 +21,6 @@ import { median } from './summary.ts'
 import { warmUp } from './warm-up.ts'
 
 export interface MemoryUse {
-  readonly before: number
   readonly peak: number
 }
 
@@ -51,13 +50,12 @@ async function time(trial: Trial, contender: Contender): Promise<AtPace> {
 
 async function watch(trial: Trial, contender: Contender): Promise<MemoryUse> {
   for (let call = 0; call < trial.warmUp; call++) await contender.answer(trial, call)
-  const before = process.memoryUsage.rss()
-  let peak = before
+  let peak = process.memoryUsage.rss()
   for (let call = 0; call < trial.calls; call++) {
     await contender.answer(trial, call)
     peak = Math.max(peak, process.memoryUsage.rss())
   }
-  return { before, peak }
+  return { peak }
 }
 
 /** Every shape four times a batch: one after another, or each four times in a row. */

@@ -103,7 +103,7 @@ const { rounds, docs, isWanted } = wordsOf({ rounds: 101, names: TRIALS.map(({ n
 const report = new Report('bench:worlds', docs)
 report.say(
   `${TABLES} tables, ${(TABLES * ROWS).toLocaleString('en')} rows, ${(snapshot.size / 1e6).toFixed(2)} MB; ` +
-    `medians of ${rounds} rounds in one process.`,
+    `medians of ${rounds} rounds.`,
 )
 for (let warm = 0; warm < 20; warm++) {
   await write()

@@ -122,7 +122,7 @@ export const GROWTHS: readonly Growth[] = [
     world: () => CHAIN,
     trials: [
       {
-        name: '90 records with their parents',
+        name: '90 records with parents',
         request: (size, call) =>
           get('/v1/links', { 'id>=': idOf(call), 'id<': idOf(call) + 90, depth: 0, ...(size === 0 ? {} : { expand: parents(size) }) }),
         byHand: db => {

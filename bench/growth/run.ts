@@ -43,24 +43,42 @@ function middle(all: readonly Points[], trial: string): (readonly [number, numbe
   return all[0]![trial]!.map(([size], index) => [size, median(all.map(points => points[trial]![index]![1]))] as const)
 }
 
-/** What is to be reached at the largest size, in a table at the end. */
-const reached: Comparison[] = []
+/** Trials that cost what another one of the same plot costs. */
+const PRINTED_ONLY = new Set(['a page at depth 0', 'filters of one shape', 'a list of one entity'])
 
-/** A table with all sizes and exponents, and a plot. */
-async function measure(name: string, label: string, beside: string, cost = 'Cost of a request', aims: Aims = {}): Promise<void> {
+/** All trials at their largest size, for a table at the end. */
+const largest: Comparison[] = []
+
+interface Measured {
+  readonly name: string
+  readonly label: string
+  readonly beside?: string
+  readonly aims?: Aims
+  /** Whether the docs show a plot. */
+  readonly plot?: boolean
+}
+
+/** Prints a table with all sizes and exponents. */
+async function measure({ name, label, beside = 'by hand', aims = {}, plot = false }: Measured): Promise<void> {
   const [base, own] = await roundsOf(SIDES, rounds, side => measured<Points>(side, name, side.contender))
   const drawn: Line[] = []
   const trials = Object.keys(own[0]!)
   const sizes = own[0]![trials[0]!]!.map(([size]) => size)
-  report.table(label, ...sizes.map(size => size.toLocaleString('en')), 'exponent', '')
+  report.printedTable(label, ...sizes.map(size => size.toLocaleString('en')), 'exponent', '')
   for (const trial of trials) {
     const [besidePoints, ownPoints] = [middle(base, trial), middle(own, trial)]
     const [besideExponent, exponent] = [exponentOf(besidePoints), exponentOf(ownPoints)]
     const aim = aims[trial]
     const last = (all: readonly Points[]): number[] => all.map(points => points[trial]!.at(-1)![1])
-    if (aim !== undefined)
-      reached.push({ name: `${trial}: ${sizes.at(-1)!.toLocaleString('en')} ${label}`, base: last(base), own: last(own), aim })
     const verdict = growsTooFast(exponent, besideExponent) ? 'over' : 'ok'
+    largest.push({
+      name: `${trial}${beside === 'by hand' ? '' : `, beside ${beside}`}: ${sizes.at(-1)!.toLocaleString('en')} ${label}`,
+      base: last(base),
+      own: last(own),
+      printedOnly: PRINTED_ONLY.has(trial),
+      more: [`${exponent.toFixed(2)}${verdict === 'over' ? ', over' : ''}`],
+      aim,
+    })
     for (const [who, points, slope, said] of [
       [beside, besidePoints, besideExponent, ''],
       ['engine', ownPoints, exponent, verdict],
@@ -70,22 +88,21 @@ async function measure(name: string, label: string, beside: string, cost = 'Cost
       drawn.push({ name: `${trial}: ${who}`, points, dashed: who !== 'engine' })
     }
   }
-  const title = `${cost}, by ${label}`
+  if (!plot) return
+  const title = `Cost of a request, by ${label}`
   const log = sizes[0]! > 0
-  report.plot(`growth-${name}`, title, lines({ title, x: { label, log }, y: { label: 'microseconds', log: true }, lines: drawn }))
+  report.plot(`growth-${name}`, label, lines({ title, x: { label, log }, y: { label: 'microseconds', log: true }, lines: drawn }))
 }
 
 for (const growth of GROWTHS.filter(({ name }) => isWanted(name))) {
   await compareAnswers(growth)
   const aims = Object.fromEntries(growth.trials.map(({ name, aim }) => [name, aim]))
-  await measure(growth.name, growth.label, 'by hand', undefined, aims)
+  await measure({ ...growth, aims, plot: true })
 }
 for (const { name, label, trial, aim } of TASKS.filter(task => isWanted(task.name))) {
-  await measure(name, label, 'by hand', `Cost of: ${trial}`, { [trial]: aim })
+  await measure({ name, label, aims: { [trial]: aim } })
 }
-if (isWanted('create')) await measure('create', 'entities of the model', 'MikroORM', 'Creating an engine')
-if (reached.length > 0) {
-  report.versus({ what: 'microseconds at the largest size', base: 'by hand', own: 'engine' })
-  for (const comparison of reached) report.compare(comparison)
-}
+if (isWanted('create')) await measure({ name: 'create', label: 'entities of the model', beside: 'MikroORM' })
+report.versus({ what: 'microseconds at the largest size', base: 'by hand', own: 'engine', more: ['exponent'] })
+for (const comparison of largest) report.compare(comparison)
 await report.end()

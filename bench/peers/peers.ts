@@ -20,6 +20,8 @@ export const PAGE_SIZE = 100
 
 export interface Peer {
   readonly name: string
+  /** Whether the table of the docs leaves it out: without a database, it does less than the others. */
+  readonly isPrintedOnly?: boolean
   /** What npm installs, with versions; undefined: it runs on the packages of the repository. */
   readonly packages?: Readonly<Record<string, string>>
   /** Of those, packages whose install scripts must run. */
@@ -160,6 +162,7 @@ export const PEERS: readonly Peer[] = [
   },
   {
     name: 'Feathers 5, in memory',
+    isPrintedOnly: true,
     packages: { '@feathersjs/feathers': '5.0.50', '@feathersjs/koa': '5.0.50', '@feathersjs/memory': '5.0.50' },
     start: { server: 'feathers-memory.js' },
     data: 'json',

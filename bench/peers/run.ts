@@ -89,13 +89,15 @@ function print(contenders: readonly Contender[]): void {
   const of = ({ samples }: Contender, operation: OperationName, part: keyof Sample): number =>
     median(samples[operation].map(sample => sample[part]))
   const tables = [
-    ['requests a second', 'perSecond'],
-    ['microseconds of CPU', 'microseconds'],
+    ['requests a second', 'perSecond', report.table.bind(report)],
+    ['microseconds of CPU', 'microseconds', report.printedTable.bind(report)],
   ] as const
-  for (const [title, part] of tables) {
-    report.table(title, ...OPERATIONS)
+  for (const [title, part, begin] of tables) {
+    begin(title, ...OPERATIONS)
     for (const contender of contenders) {
-      report.row(contender.peer.name, ...OPERATIONS.map(operation => figure(of(contender, operation, part))))
+      const cells = OPERATIONS.map(operation => figure(of(contender, operation, part)))
+      if (contender.peer.isPrintedOnly === true) report.printedRow(contender.peer.name, ...cells)
+      else report.row(contender.peer.name, ...cells)
     }
   }
   const engine = contenders.find(({ peer }) => peer === ENGINE)!
@@ -108,7 +110,7 @@ function print(contenders: readonly Contender[]): void {
   }))
   report.plot('bench-peers', title, dots({ title, x: { label: 'requests a second, more is better', log: true }, rows: OPERATIONS, series }))
   const times = (value: number): string => `${value.toFixed(2)}x`
-  report.table('mikro-rest : the best peer', ...OPERATIONS)
+  report.printedTable('mikro-rest : the best peer', ...OPERATIONS)
   const faster = OPERATIONS.map(name => of(engine, name, 'perSecond') / Math.max(...peers.map(peer => of(peer, name, 'perSecond'))))
   report.row('more requests a second', ...faster.map(times))
   const cheaper = OPERATIONS.map(name => Math.min(...peers.map(peer => of(peer, name, 'microseconds'))) / of(engine, name, 'microseconds'))

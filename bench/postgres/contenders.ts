@@ -6,7 +6,7 @@ import type { Size } from '../seed.ts'
 import { withDatabase } from './database.ts'
 import type { Api, PostgresTrial } from './trials.ts'
 
-export const CONTENDERS = ['by hand', 'engine', 'by hand, named and pipelined', 'JSON by the server', 'MikroORM'] as const
+export const CONTENDERS = ['by hand', 'engine', 'by hand, pipelined', 'JSON by SQL', 'MikroORM'] as const
 export type ContenderName = (typeof CONTENDERS)[number]
 
 export interface Contender {
@@ -23,7 +23,7 @@ export async function open(name: ContenderName, url: string): Promise<Contender>
   switch (name) {
     case 'engine':
       return openEngine(url)
-    case 'JSON by the server': {
+    case 'JSON by SQL': {
       const { ServerJson } = await import('./server-json.ts')
       return wrapApi(name, new ServerJson(url))
     }
@@ -74,7 +74,7 @@ export async function compare(trial: PostgresTrial, contenders: readonly Contend
     const wanted = await first.answer(trial, call)
     for (const other of others) {
       const given = await other.answer(trial, call)
-      const isExact = other.name === 'engine' || other.name === 'by hand, named and pipelined'
+      const isExact = other.name === 'engine' || other.name === 'by hand, pipelined'
       const [one, two] = isExact ? [wanted, given] : [normalize(wanted), normalize(given)]
       assertSame(`${trial.name} by ${other.name}`, call, one, two)
     }

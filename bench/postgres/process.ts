@@ -29,13 +29,12 @@ async function answerFor(trial: PostgresTrial, contender: Contender, millisecond
 
 async function watch(contender: Contender): Promise<MemoryUse> {
   for (let call = 0; call < LISTS_READ; call++) await contender.answer(LISTS, call)
-  const before = process.memoryUsage.rss()
-  let peak = before
+  let peak = process.memoryUsage.rss()
   for (let call = 0; call < LISTS_READ; call++) {
     await contender.answer(LISTS, call)
     peak = Math.max(peak, process.memoryUsage.rss())
   }
-  return { before, peak }
+  return { peak }
 }
 
 const [what, who, url] = process.argv.slice(2)

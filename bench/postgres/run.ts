@@ -11,7 +11,7 @@
 import { findNoServer } from '../../spec/postgres/server-database.ts'
 import { measured } from '../measure.ts'
 import { milliseconds } from '../paired.ts'
-import { Report } from '../report.ts'
+import { MISSED, Report } from '../report.ts'
 import type { MemoryUse } from '../run-trial.ts'
 import { LARGE_SIZE, SIZE } from '../seed.ts'
 import { byRound, figure, inTurns } from '../summary.ts'
@@ -38,8 +38,10 @@ if (noServer !== false) {
   console.error(`bench:postgres: ${noServer}.`)
   process.exit(1)
 }
+/** Trials that answer no other question of a user. */
+const PRINTED_ONLY = new Set(['of a million: by an index', 'of a million: sorted by an index'])
+
 const report = new Report('bench:postgres', docs)
-const beside: (readonly string[])[] = []
 
 /** What a call of a contender takes, in microseconds: of the processor, and by the clock. */
 interface Samples {
@@ -68,12 +70,20 @@ async function time(trial: PostgresTrial, contenders: readonly Contender[], proc
 
 function show(trial: PostgresTrial, samples: ReadonlyMap<ContenderName, Samples>): void {
   const [base, own] = [samples.get('by hand')!, samples.get('engine')!]
-  report.compare({ name: trial.name, base: base.processor, own: own.processor, paired: true, aim: trial.aim })
   const ratio = (name: ContenderName, of: keyof Samples): string => {
     const other = samples.get(name)
-    return other === undefined ? '-' : byRound(base[of], other[of], (one, two) => two / one).toFixed(2)
+    return other === undefined ? '' : byRound(base[of], other[of], (one, two) => two / one).toFixed(2)
   }
-  beside.push([trial.name, ratio('engine', 'clock'), ...CONTENDERS.slice(2).map(name => ratio(name, 'processor'))])
+  const more = [ratio('engine', 'clock'), ...CONTENDERS.slice(2).map(name => ratio(name, 'processor'))]
+  report.compare({
+    name: trial.name,
+    base: base.processor,
+    own: own.processor,
+    paired: true,
+    more,
+    aim: trial.aim,
+    printedOnly: PRINTED_ONLY.has(trial.name),
+  })
 }
 
 async function timeAll(wanted: readonly PostgresTrial[], url: string): Promise<void> {
@@ -113,7 +123,7 @@ async function timeProcesses(url: string): Promise<void> {
   const most = COUNTS.at(-1)!
   await using byHand = new Processes('by hand', url, most)
   await using engines = new Processes('engine', url, most)
-  report.versus({ what: 'answers a second', base: 'by hand', own: 'engine' })
+  report.versus({ what: 'answers a second', base: 'by hand', own: 'engine', printedOnly: true })
   for (const trial of READINGS.filter(({ name }) => name === 'list of 100, depth 1' || name === 'one record, depth 1')) {
     for (const side of [byHand, engines]) await side.answer(trial, most, TIMES.warmUp)
     for (const count of COUNTS) {
@@ -122,22 +132,21 @@ async function timeProcesses(url: string): Promise<void> {
         for (const index of inTurns([0, 1] as const, round))
           samples[index].push(await [byHand, engines][index]!.answer(trial, count, TIMES.round))
       const name = `${trial.name}: ${count} ${count === 1 ? 'process' : 'processes'}`
-      report.compare({ name, base: samples[0], own: samples[1], paired: true, aim: 1, more: true })
+      report.compare({ name, base: samples[0], own: samples[1], paired: true, aim: 1, isMoreBetter: true })
     }
   }
 }
 
 async function watchMemory(urls: readonly [string, string]): Promise<void> {
-  report.table('megabytes during 300 lists', 'by hand', 'growth', 'engine', 'growth', '')
+  report.table('peak megabytes during 300 lists', 'by hand', 'engine', MISSED)
   const peaks: number[] = []
   for (const [index, { users }] of [SIZE, LARGE_SIZE].entries()) {
     const uses: MemoryUse[] = []
     for (const name of CONTENDERS.slice(0, 2)) uses.push(await measured<MemoryUse>({ script: PROCESS }, 'memory', name, urls[index]!))
     const [one, two] = uses as [MemoryUse, MemoryUse]
     peaks.push(two.peak)
-    const verdict = index === 0 ? '' : two.peak - peaks[0]! <= MEMORY_SLACK ? 'ok' : 'over'
-    const cells = [one, two].flatMap(({ peak, before }) => [megabytes(peak), `+${megabytes(peak - before)}`])
-    report.row(`peak, of ${users.toLocaleString('en')} users`, ...cells, verdict)
+    const missed = two.peak - peaks[0]! > MEMORY_SLACK ? megabytes(peaks[0]! + MEMORY_SLACK) : ''
+    report.row(`${users.toLocaleString('en')} users`, megabytes(one.peak), megabytes(two.peak), missed)
   }
 }
 
@@ -152,26 +161,19 @@ if (small.length + large.length > 0)
   await withApart({ users: 1000, sites: 5000 }, async contenders => {
     for (const trial of ofGroup([...READINGS, ...LARGE_READINGS, ...WRITES])) await compare(trial, contenders, 10)
   })
-report.say(
-  `${SIZE.users.toLocaleString('en')} users with ${SIZE.sites.toLocaleString('en')} sites; medians of ${rounds} rounds in one process.`,
-)
+report.say(`${SIZE.users.toLocaleString('en')} users with ${SIZE.sites.toLocaleString('en')} sites; medians of ${rounds} rounds.`)
 await withDatabase(SIZE, async url => {
-  const showAll = (): void => {
-    if (beside.length === 0) return
-    report.plotRatios('Time of a call on PostgreSQL: engine to hand-written code', 'ratio, less is better')
-    report.table('ratio to code by hand', 'engine by clock', ...CONTENDERS.slice(2))
-    for (const row of beside) report.row(...row)
-  }
-  report.versus({ what: 'microseconds per call', base: 'by hand', own: 'engine' })
+  const plot = (): void => report.plotRatios('Time of a call on PostgreSQL: engine to hand-written code', 'ratio, less is better')
+  report.versus({ what: 'microseconds per call', base: 'by hand', own: 'engine', more: ['by clock', ...CONTENDERS.slice(2)] })
   await timeAll(small, url)
   await timeNoted(noted)
   if (large.length > 0 || isWanted('memory'))
     await withDatabase(LARGE_SIZE, async other => {
       await timeAll(large, other)
-      showAll()
+      plot()
       if (isWanted('memory')) await watchMemory([url, other])
     })
-  else showAll()
+  else plot()
   if (isWanted('processes')) await timeProcesses(url)
 })
 await report.end()

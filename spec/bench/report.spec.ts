@@ -7,7 +7,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { withFigures } from '../../bench/readme-figures.ts'
-import { formatted } from '../../bench/report.ts'
+import { MISSED, Report, formatted } from '../../bench/report.ts'
 import { byRound, figure, inTurns, median, summary, verdictOf } from '../../bench/summary.ts'
 import { read } from '../../bench/words.ts'
 import { check } from '../helpers/check.ts'
@@ -57,6 +57,59 @@ describe('the figures in the documents', () => {
     assert.throws(() => withFigures(readme, bench('| other |')), /no table "microseconds per call"/)
     assert.throws(() => withFigures(readme, bench(head.replace('ratio', 'factor'), line)), /no column "ratio"/)
     assert.throws(() => withFigures(readme, bench(head, line)), /no row "list of 100, depth 1"/)
+  })
+})
+
+describe('a report', () => {
+  const lines: string[] = []
+  const report = new Report('bench:journal', false, line => void lines.push(line))
+  report.say('Medians of 3 rounds.')
+  report.versus({ what: 'microseconds per call', base: 'by hand', own: 'engine', floor: true, more: ['exponent'] })
+  report.compare({ name: 'a|b*', base: [9, 10, 11], own: [18, 20, 22], floor: [12, 12, 12], more: ['1.00'], aim: 1.5 })
+  report.compare({ name: 'fast', base: [10, 10, 10], own: [5, 5, 5], more: ['0.50'], aim: 1.5 })
+  report.compare({ name: 'for developers', base: [1, 5, 9], own: [1, 5, 9], more: ['0.00'], printedOnly: true })
+  report.versus({ what: 'milliseconds', base: 'without', own: 'with it' })
+  report.compare({ name: 'a token', base: [1, 1, 1], own: [3, 3, 3], excess: 5 })
+  report.plot('journal', 'rows', '<svg/>')
+  report.versus({ what: 'not for users', base: 'by hand', own: 'engine', printedOnly: true })
+  report.compare({ name: 'hidden', base: [1, 5, 9], own: [1, 5, 9] })
+  report.table('megabytes', 'engine', MISSED)
+  report.row('peak', '12', '')
+  report.printedTable('shapes', 'engine')
+  report.row('hidden', '3')
+
+  it('shows the docs figures, ratios and missed aims', () => {
+    const [head, ...rest] = report.content().split('\n')
+    assert.match(head!, /^`npm run bench:journal`, \d{4}-\d\d-\d\d, Node [\d.]+, \d+ cores, \w+ \w+\.$/)
+    const expected = `
+Medians of 3 rounds.
+
+| microseconds per call | by hand | engine | ratio | exponent | missed aim |
+| --- | --: | --: | --: | --: | --: |
+| a\\|b\\* | 10.0 | 20.0 | 2.00 | 1.00 | 1.50 |
+| fast | 10.0 | 5.00 | 0.50 | 0.50 |  |
+
+| milliseconds | without | with it | ratio |
+| --- | --: | --: | --: |
+| a token | 1.00 | 3.00 | +2.00 |
+
+![rows](plots/journal.svg)
+
+| megabytes | engine |
+| --- | --: |
+| peak | 12 |
+
+Spread: 0%, at most 5%.`
+    assert.equal(rest.join('\n').replaceAll(/\n{3,}/g, '\n\n'), expected)
+  })
+
+  it('shows the terminal spreads, floors, aims and verdicts, too', () => {
+    const printed = (name: string): string | undefined => lines.find(line => line.startsWith(name))?.replaceAll(/ {2,}/g, ', ')
+    assert.equal(printed('microseconds per call'), 'microseconds per call, by hand, spread, engine, spread, ratio, floor, exponent, aim')
+    assert.equal(printed('a|b*'), 'a|b*, 10.0, ±5%, 20.0, ±5%, 2.00, 1.20, 1.00, 1.50, over')
+    assert.equal(printed('for developers'), 'for developers, 5.00, ±40%, 5.00, ±40%, 1.00, 0.00, -, -')
+    assert.equal(printed('a token'), 'a token, 1.00, ±0%, 3.00, ±0%, +2.00, 5 more, ok')
+    assert.equal(printed('shapes'), 'shapes, engine')
   })
 })
 

@@ -15,7 +15,6 @@ import { makeWriter } from '../../records/write/preparing-writer.ts'
 import type { Plans } from '../../records/read/plan-cache.ts'
 import { Reader } from '../../records/read/reader.ts'
 import type { ResourceLookup } from '../../records/access/resolve-path.ts'
-import { translateDatabaseError } from '../../records/write/database-errors.ts'
 
 /** One version as the engine and all its forks serve it: what follows from the model and the options alone. */
 export interface CompiledVersion {
@@ -63,7 +62,8 @@ export function serveVersions(
         try {
           return await connection.write(work, end, repeatable === undefined ? false : 'declared', repeatable)
         } catch (error) {
-          throw translateDatabaseError(error, connection.dialect, parts.model)
+          const { translateDatabaseError } = await import('../../records/write/database-errors.ts')
+          throw translateDatabaseError(error, { dialect: connection.dialect, model: parts.model })
         }
       },
     })

@@ -22,6 +22,7 @@ import { validateRecord } from '../../records/write/validate-record.ts'
 import { validateTogether } from '../../records/write/validate-seed.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
 import { translateDatabaseError } from '../../records/write/database-errors.ts'
+import type { Translating } from '../../records/write/unit-of-work.ts'
 import type { GivenServices } from './given-services.ts'
 
 /** Inserts a record for each of the overrides, and returns them as the API shows them. */
@@ -69,6 +70,7 @@ async function attemptAll(
   const { model, reader } = served()
   const roots = all.map((overrides, index) => drafts.add(resource, overrides, { path: pathOf(index), stream: `${seed}/${index}` }))
   const filler = new DraftFiller(drafts, connection, await loadReadable(), clock.standing)
+  const translating: Translating = { dialect: connection.dialect, model }
   try {
     return await connection.write(async (em: EntityManager) => {
       await filler.fill()
@@ -82,14 +84,14 @@ async function attemptAll(
       })
       const keys =
         (faults.listed.length === 0 ? await insertGraph(bodies, changes, connection) : undefined) ??
-        (await insert(changes, faults, em, connection)).map(entity => keyOfEntity(resource, entity))
+        (await insert(changes, faults, em, connection, translating)).map(entity => keyOfEntity(resource, entity))
       const view = { parameters: NO_PARAMETERS, visibility: EVERYTHING, ctx: context(resource), signal: undefined }
       const records: GivenRecord[] = []
       for (const key of keys) records.push((await reader.record(resource, key, view))!)
       return records
     })
   } catch (error) {
-    const translated = describeMissingDefault(translateDatabaseError(error, connection.dialect, model), drafts)
+    const translated = describeMissingDefault(translateDatabaseError(error, translating), drafts)
     throw describeBrokenCheck(translated, drafts, connection.dialect)
   }
 }

@@ -130,6 +130,7 @@ async function fillList(entity: Entity, { attribute, items }: ListInput, work: W
   if (isHeldByOthers(attribute)) await mayChange(attribute.target, findKeys(items), work)
   const members: Entity[] = []
   for (const item of items) members.push(rememberListed(attribute, item, await resolveRecord(item, attribute.target, work), work))
+  work.entered.push({ attribute, items })
   ;(entity[attribute.property] as Collection<object>).add(members)
   writeOneSide(entity, attribute, members, work.em)
 }
@@ -276,6 +277,7 @@ async function replaceList(
     for (const item of items) members.push(rememberListed(attribute, item, await resolveRecord(item, attribute.target, work), work))
     const collection = await loadCollection(entity, attribute, work.em)
     const before = collection.getItems() as Entity[]
+    work.entered.push({ attribute, items: items.filter((_, index) => !before.includes(members[index]!)) })
     // The caller cannot remove members that they are not shown.
     const unseen = await keepOnly(before, async member => !(await isListed(member, attribute, work)))
     if (removed !== undefined) {
@@ -311,6 +313,7 @@ export async function append(owner: Entity, attribute: ToManyAttribute, change: 
   const item = { kind: 'new', record: change } as const
   if (attribute.via.kind === 'foreign') return rememberListed(attribute, item, await linkToOwner(item, attribute, owner, work), work)
   const entity = rememberListed(attribute, item, await create(change, work), work)
+  work.entered.push({ attribute, items: [item] })
   ;(owner[attribute.property] as Collection<object>).add(entity)
   writeOneSide(owner, attribute, [entity], work.em)
   return entity

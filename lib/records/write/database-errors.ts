@@ -11,52 +11,18 @@ import {
   UniqueConstraintViolationException,
 } from '@mikro-orm/core'
 import { withArticle } from '../../foundation/base/article.ts'
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import { RestError, restError, type FieldError } from '../../foundation/base/errors.ts'
-import type { Trace } from '../../foundation/base/trace.ts'
 import type { Dialect } from '../database/dialect.ts'
-import { tableColumns, type Attribute, type Model } from '../../model/model.ts'
+import { tableColumns, type Model, type Resource } from '../../model/model.ts'
+import { refuseMembers, type RefusedRow } from './refused-members.ts'
+import type { Translating } from './unit-of-work.ts'
 import { qualifyTable } from '../../model/table-name.ts'
-import { Unplanned } from './unplanned.ts'
-
-/** What a transaction of a request is translated by. */
-export interface Translating {
-  readonly dialect: Dialect
-  readonly model: Model
-}
-
-/**
- * Runs a transaction; translates what the database refuses.
- *
- * @param otherwise what to do where the statements of a plan are not enough, with nothing written; undefined: there is no plan
- */
-export function runTranslated<T>(
-  run: () => Awaitable<T | undefined>,
-  { dialect, model }: Translating,
-  trace: Trace | undefined,
-  otherwise?: () => Awaitable<T>,
-): Awaitable<T> {
-  const before = trace?.enter('write')
-  const succeed = (result: T | undefined): Awaitable<T> => {
-    if (before !== undefined) trace?.enter(before)
-    return result === undefined && otherwise !== undefined ? otherwise() : (result as T)
-  }
-  const fail = (error: unknown): Awaitable<T> => {
-    if (otherwise !== undefined && error instanceof Unplanned) return otherwise()
-    throw translateDatabaseError(error, dialect, model)
-  }
-  let running: Awaitable<T | undefined>
-  try {
-    running = run()
-  } catch (error) {
-    return fail(error)
-  }
-  return running instanceof Promise ? running.then(succeed, fail) : succeed(running)
-}
 
 /** Translates an error of the database; returns any other error as it is. */
-export function translateDatabaseError(error: unknown, dialect: Dialect, model: Model): unknown {
+export function translateDatabaseError(error: unknown, { dialect, model, work }: Translating): unknown {
   if (error instanceof RestError || !(error instanceof Error)) return error
+  const refused = work && refuseMembers(error, findRow(error, dialect, model.entities), work, model)
+  if (refused !== undefined) return refused
   if (error instanceof OptimisticLockError) {
     return restError('version_conflict', 'The record has changed since it was read: read it again, and send its new version.', {
       cause: error,
@@ -112,23 +78,19 @@ function missing(violation: ReturnType<Dialect['violation']>): string {
   return `The column ${columns} of the table "${violation.table}" must have a value, and no attribute gives it one.`
 }
 
+/** Finds the row of a broken constraint. The database may spell a name in another case than the model. */
+function findRow(error: Error, dialect: Dialect, resources: readonly Resource[]): RefusedRow | undefined {
+  const violation = dialect.violation(error)
+  const names = violation === undefined ? [] : [qualifyTable(violation.table, violation.schema), violation.table]
+  const [resource] = names.flatMap(name => resources.find(({ table }) => table.toLowerCase() === name.toLowerCase()) ?? [])
+  return violation && resource && { resource, columns: violation.columns }
+}
+
 /** Returns the names of the attributes that a broken constraint is about. */
 function violated(error: Error, dialect: Dialect, model: Model): string[] {
-  const violation = dialect.violation(error)
-  // The database may spell a name in another case than the model.
-  const names = violation === undefined ? [] : [qualifyTable(violation.table, violation.schema), violation.table]
-  const found = names.flatMap(name => model.resources.find(({ table }) => table.toLowerCase() === name.toLowerCase()) ?? [])[0]
-  const resource = found?.hierarchy?.isShared === true ? found.hierarchy.root : found
-  if (violation === undefined || resource === undefined) return []
-  const listColumns = (attribute: Attribute): readonly string[] =>
-    attribute.kind === 'scalar'
-      ? attribute.source.kind === 'column'
-        ? [attribute.source.column]
-        : []
-      : attribute.kind === 'embedded'
-        ? attribute.attributes.flatMap(listColumns)
-        : tableColumns(attribute)
-  return resource.attributes
-    .filter(attribute => listColumns(attribute).some(column => violation.columns.includes(column)))
-    .map(({ name }) => name)
+  const row = findRow(error, dialect, model.resources)
+  if (row === undefined) return []
+  const { hierarchy } = row.resource
+  const { attributes } = hierarchy?.isShared === true ? hierarchy.root : row.resource
+  return attributes.filter(attribute => tableColumns(attribute).some(column => row.columns.includes(column))).map(({ name }) => name)
 }

@@ -49,6 +49,7 @@ export class RequestCaller {
 export class RequestWork extends RequestCaller implements Work {
   readonly em: EntityManager
   readonly listed: Listed[] = []
+  readonly entered: Work['entered'] = []
   readonly touched: Touched[] = []
   readonly named = new Set<string>()
   readonly writing: WriteRules | undefined

@@ -19,7 +19,7 @@ import { MadeValues } from './made-values.ts'
 import { insertPlanned } from './planned-seed.ts'
 import { nameNew } from './references.ts'
 import { groupInStages } from './seed-groups.ts'
-import { load, reference, type Work } from './unit-of-work.ts'
+import { load, reference, type Translating, type Work } from './unit-of-work.ts'
 import { writeOneSide } from './ordered-lists.ts'
 import { owningName } from './relation-sides.ts'
 import { joinPath, nameByPlace } from './validation-context.ts'
@@ -46,15 +46,16 @@ const WITHOUT_RULES = {
 export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {
   if (await insertAsRows(data, model, connection)) return
   const { changes, errors } = await validateSeed(data, model, connection)
+  const translating: Translating = { dialect: connection.dialect, model }
   try {
     const values = new MadeValues()
     if (errors.listed.length === 0 && (await insertPlanned(data, changes, model, connection, values))) return
     await connection.write(async (em: EntityManager) => {
       values.beginIn(em)
-      await insert(changes, errors, em, connection)
+      await insert(changes, errors, em, connection, translating)
     })
   } catch (error) {
-    throw nameRecords(translateDatabaseError(error, connection.dialect, model), data, model)
+    throw nameRecords(translateDatabaseError(error, translating), data, model)
   }
 }
 
@@ -92,12 +93,14 @@ async function insertAsRows(data: SeedData, model: Model, connection: Connection
  * Checks and inserts records inside a transaction; returns their entities, in order.
  *
  * @param errors the errors that validation has found
+ * @param translating gets what is written, for errors of the database
  */
 export async function insert(
   changes: readonly RecordInput[],
   errors: FieldErrors,
   em: EntityManager,
   connection: Connection,
+  translating: Translating,
 ): Promise<Entity[]> {
   const records = changes.flatMap(change => listRecords(change))
   await checkChanges(changes, { known: new Set(records.flatMap(listNames)) }, connection, EVERYTHING, errors)
@@ -107,7 +110,9 @@ export async function insert(
   em.setFlushMode(FlushMode.COMMIT)
   // No order of inserts exists where classes of one table refer to each other's owners.
   await connection.deferReferences()
-  const loader = new Loader(records, { em, connection, ...WITHOUT_RULES, touched: [], listed: [], named: new Set() })
+  const work: Work = { em, connection, ...WITHOUT_RULES, touched: [], listed: [], entered: [], named: new Set() }
+  translating.work = work
+  const loader = new Loader(records, work)
   loader.refuseCircles()
   orderInserts(em, entity => loader.placeOf(entity))
   await loader.load()
@@ -352,6 +357,7 @@ class Loader {
     if (other !== undefined) return this.#setLink(target, other, entity)
     if (relation.kind === 'toOne') return this.#setLink(entity, relation, target, within)
     ;(entity[relation.property] as Collection<object>).add(target)
+    this.#work.entered.push({ attribute: relation, items: [ref] })
     writeOneSide(entity, relation, [target], this.#work.em)
     return true
   }

@@ -4,9 +4,11 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { runCoroutine, type Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Connection } from '../database/connection.ts'
+import type { Dialect } from '../database/dialect.ts'
 import { toPrimaryKey, type Entity } from '../../model/entity-key.ts'
 import type { KeyValues } from '../../model/key.ts'
-import type { Resource, ToManyAttribute } from '../../model/model.ts'
+import type { Model, Resource, ToManyAttribute } from '../../model/model.ts'
+import type { ListInput } from './record-input.ts'
 import type { WriteRules } from './write-rules.ts'
 
 /** The unit of work of one request. */
@@ -23,6 +25,8 @@ export interface Work {
   meets(list: ToManyAttribute, key: KeyValues): Awaitable<boolean>
   /** Records that the body puts into lists with a condition, which they must meet once they are written. */
   readonly listed: Listed[]
+  /** What the body puts into many-to-many lists: the database may refuse the rows that link it. */
+  readonly entered: Pick<ListInput, 'attribute' | 'items'>[]
   /** Refuses an action on records of the resource that the caller may not take. */
   authorize(resource: Resource, action: 'update' | 'delete'): Awaitable<void>
   /** Which rows the caller may write, where that is not all that exist. */
@@ -45,6 +49,14 @@ export interface Listed {
   readonly list: ToManyAttribute
   readonly entity: Entity
   readonly path: string
+}
+
+/** What a transaction of a request is translated by. */
+export interface Translating {
+  readonly dialect: Dialect
+  readonly model: Model
+  /** The unit of work that writes, if any. */
+  work?: Pick<Work, 'entered' | 'touched'>
 }
 
 export type EntityName = Parameters<EntityManager['findOne']>[0]

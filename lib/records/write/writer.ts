@@ -20,7 +20,7 @@ import { checkAttributeBody } from './check-attribute-body.ts'
 import { confirmWritten, flushAndCheck, outsideScope, refuseLeft, refuseNew } from './check-outcome.ts'
 import { hasFixed } from '../../model/resource-rules.ts'
 import { readBefore, requireAllRemoved, requireLists, requireRemoved, requireWritten, type Looking } from './dropped-statements.ts'
-import { runTranslated, type Translating } from './database-errors.ts'
+import { runTranslated } from './run-translated.ts'
 import { BY_STATEMENTS, byUnitOfWork, explainUnplanned } from './explain-way.ts'
 import { giveBody, type FillMode } from './fill-body.ts'
 import { FlatBulk } from './flat-bulk.ts'
@@ -35,7 +35,7 @@ import { VersionReader } from './read-version.ts'
 import { remove } from './remove.ts'
 import { RowShapes } from './row-shapes.ts'
 import { RequestWork } from './request-work.ts'
-import { load, loadsAlone, mayChange, reference, removesAlone, type Work } from './unit-of-work.ts'
+import { load, loadsAlone, mayChange, reference, removesAlone, type Translating, type Work } from './unit-of-work.ts'
 import { ChangeValidator } from './validate-change.ts'
 import { filledSide, implyOwner, owningAttribute } from './relation-sides.ts'
 import { isObject, type JsonObject } from '../../foundation/base/json.ts'
@@ -377,21 +377,21 @@ export class Writer {
   }
 
   #transaction<T>(steps: (work: Work) => Coroutine<T>, view: View, values?: MadeValues): Awaitable<T> {
+    const translating: Translating = { ...this.#translating }
     const work = (em: EntityManager): Awaitable<T> => {
       values?.beginIn(em)
-      return runCoroutine(this.#workIn(em, steps, view))
+      return runCoroutine(this.#workIn((translating.work = new RequestWork(em, this.#connection, this.#reader, view)), steps, view))
     }
     const transact = (): Awaitable<T> => this.#connection.write(work, view.end, this.#isRepeatable(view), view.ctx)
-    return runTranslated(transact, this.#translating, view.trace)
+    return runTranslated(transact, translating, view.trace)
   }
 
-  *#workIn<T>(em: EntityManager, steps: (work: Work) => Coroutine<T>, view: View): Coroutine<T> {
+  *#workIn<T>(work: Work, steps: (work: Work) => Coroutine<T>, view: View): Coroutine<T> {
     view.end?.throwIfReached()
     // A query must not flush entities that are half changed.
-    em.setFlushMode(FlushMode.COMMIT)
+    work.em.setFlushMode(FlushMode.COMMIT)
     // MikroORM does not order inserts and deletes where a class refers to one that inherits.
     if (this.#traits.inherits) yield* wait(this.#connection.deferReferences())
-    const work = new RequestWork(em, this.#connection, this.#reader, view)
     const result = yield* steps(work)
     if (work.writing !== undefined) yield* confirmWritten(work, work.writing)
     view.end?.throwIfReached()

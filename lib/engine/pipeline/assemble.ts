@@ -89,7 +89,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
     generation: () => life.generation,
     recorder,
   })
-  events.firstHeard = () => states.keep()
+  events.beforeListening = () => states.keep()
   if (parent !== undefined) revokeTokensOfRemovedUsers({ authentication, recorder, database })
   const traces: Traces = new Traces(() => connection.observe(traces))
   const parts = {
@@ -131,7 +131,7 @@ function createKit(services: EngineServices, { options, database, shared }: Comp
     clock,
     last: () => journal?.position ?? 0,
     faults: () => faults.states,
-    heard,
+    listeningChanged: heard,
     mask: text => shared.secrets.maskNote(text),
   })
   if (options.journal > 0) {

@@ -1,7 +1,4 @@
-/**
- * Column texts: values for columns that hold texts of one form, by the type of the column: an address, an interval, a number that is shown
- * as a text.
- */
+/** Column texts: values for columns of texts in a fixed form: an address, an interval, a number shown as text. */
 import type { Random } from './random.ts'
 
 type Make = (random: Random) => string
@@ -16,7 +13,7 @@ const day: Make = random => `20${pad(random.between(0, 29))}-${pad(random.betwee
 
 const clock: Make = random => [23, 59, 59].map(high => pad(random.between(0, high))).join(':')
 
-/** By the name of the type, without its schema. */
+/** By type, without a schema. */
 const MAKERS: Readonly<Record<string, Make>> = {
   interval: random => `${random.between(1, 1000)} days`,
   inet: address,
@@ -38,7 +35,7 @@ const MAKERS: Readonly<Record<string, Make>> = {
   daterange: EMPTY,
 }
 
-/** Finds what makes texts for a type of columns; undefined for a type that takes any text, or whose form is not known. */
+/** Undefined: any text, or an unknown form. */
 export function findColumnTexts(column: string | undefined): Make | undefined {
   const name = column?.replace(/^pg_catalog\./, '')
   return name !== undefined && Object.hasOwn(MAKERS, name) ? MAKERS[name] : undefined

@@ -1,7 +1,4 @@
-/**
- * Fake values: made-up JSON values for an attribute, from its type and its name: first one that reads well, then others in case it is taken
- * already. Knows nothing of records and databases.
- */
+/** Fake values: made-up JSON values from an attribute's type and name: a readable value first, then others in case of conflicts. */
 import { DAY_MS } from '../../foundation/base/clock.ts'
 import { findColumnTexts } from './column-texts.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
@@ -10,20 +7,19 @@ import type { Random } from './random.ts'
 import type { Readable } from './faker-text.ts'
 import { countCharacters, type ScalarType } from '../../foundation/values/scalar-type.ts'
 
-/** The inputs that a value is generated from. */
 interface Making {
   readonly random: Random
   readonly readable: Readable | undefined
-  /** The time of a clock that stands still, in milliseconds since 1970. Undefined: dates are made from fixed days. */
+  /** A frozen clock's time, in milliseconds since 1970. Undefined: fixed days. */
   readonly now: number | undefined
-  /** The owner of the attribute: the singular name of a resource, or the name of an embedded object. */
+  /** The singular name of a resource, or the name of an embedded object. */
   readonly bearer: string
 }
 
-/** How many values of one attribute are tried before it is given up. */
+/** For one attribute. */
 const TRIES = 5000
 
-/** How many values there are to choose from; Infinity for more than are ever tried. */
+/** Infinity: more than are ever tried. */
 export function countDomain({ items, kind, length }: ScalarType): number {
   if (items !== undefined) return items.length
   if (kind === 'boolean') return 2
@@ -31,14 +27,14 @@ export function countDomain({ items, kind, length }: ScalarType): number {
   return kind === 'date' ? 365 : kind === 'time' ? 86_400 : Infinity
 }
 
-/** Values for the attribute, the best one first, each another than those before it. They end where no more would make sense. */
+/** Best value first, all different. */
 export function* fakeValues(
   { type, name, primary }: Pick<ScalarAttribute, 'type' | 'name' | 'primary'>,
   making: Making,
 ): Generator<unknown, void> {
   const { random } = making
   const { items } = type
-  // The least that a list may be; what is unique gets an item.
+  // The smallest list first; a unique list gets an item.
   if (type.kind === 'array') {
     yield []
     return yield* lists(type, making)
@@ -77,12 +73,11 @@ export function* fakeValues(
     case 'any':
       return yield* texts(words(name), Infinity, primary, making)
     case 'custom':
-      // Only what the type itself takes.
       for (const value of candidates(words(name), primary, making)) if (type.codec?.fromJson(value) !== undefined) yield value
   }
 }
 
-/** Lists of one item, of more where those are taken. */
+/** One item, more items once those are taken. */
 function* lists({ items, codec }: ScalarType, { random }: Making): Generator<unknown[], void> {
   const takes = (list: unknown[]): boolean => codec === undefined || codec.fromJson(list) !== undefined
   for (let attempt = 1; attempt < TRIES; attempt++) {
@@ -95,7 +90,7 @@ function* lists({ items, codec }: ScalarType, { random }: Making): Generator<unk
   }
 }
 
-/** Values of every form that JSON has, for types that only the application's code knows. */
+/** Values of every JSON form, for types only the application knows. */
 function* candidates(name: readonly string[], primary: boolean, making: Making): Generator<unknown, void> {
   const { random } = making
   let count = 0
@@ -110,7 +105,7 @@ function* candidates(name: readonly string[], primary: boolean, making: Making):
   }
 }
 
-/** All items, from any of them on. */
+/** All items, starting anywhere. */
 function* rotated<T>(items: readonly T[], random: Random): Generator<T, void> {
   const start = random.between(0, items.length - 1)
   yield* items.slice(start)
@@ -121,7 +116,7 @@ function* several<T>(make: (attempt: number) => T): Generator<T, void> {
   for (let attempt = 0; attempt < TRIES; attempt++) yield make(attempt)
 }
 
-/** Small ones first, which fit into the narrowest column; wider ones when those are taken. */
+/** Small numbers fit the narrowest column. */
 function* integers(name: readonly string[], making: Making): Generator<number, void> {
   yield* several(attempt => whole(name, attempt, making))
 }
@@ -137,20 +132,20 @@ function decimal({ precision, scale = 0 }: ScalarType, name: readonly string[], 
   const { random } = making
   const digits = precision === undefined ? 15 : precision - scale
   const before = digits <= 0 ? 0 : whole(name, attempt, making) % 10 ** Math.min(digits, 9)
-  // With up to nine before the point, no more than every database stores.
+  // With nine digits before the point, every database can store six.
   const shown = Math.min(scale, 6)
   const after = Array.from({ length: shown }, (_, index) => random.between(index === shown - 1 ? 1 : 0, 9)).join('')
   return scale === 0 ? String(before) : `${before}.${after}`
 }
 
 /**
- * The days from which dates are made while the clock of the engine runs. From the real time, the same seed would give other values each
- * day. What ends, such as `expiresAt`, must not have ended on the day of a test.
+ * Fixed days for a running clock: with real time, one seed would give new values each day. An end, such as `expiresAt`, must lie after the
+ * test.
  */
 const PAST_BEFORE = Date.UTC(2026, 0, 1)
 const COMING_AFTER = Date.UTC(2099, 0, 1)
 
-/** Makes a time within the past year; within the coming year for a name such as `expiresAt`. */
+/** Within a year: past, or coming for names such as `expiresAt`. */
 function moment(name: readonly string[], { random, now }: Making): number {
   const milliseconds = random.between(1, 365 * 86_400 - 1) * 1000
   return isComing(name) ? (now ?? COMING_AFTER) + milliseconds : (now ?? PAST_BEFORE) - milliseconds
@@ -187,16 +182,16 @@ function* texts(name: readonly string[], length: number, primary: boolean, makin
       yield text
     }
   }
-  const read = primary ? undefined : readable?.(name, words(bearer), random)
-  const first = read !== undefined && fits(read) ? read : plain(label, primary, random)
+  const readableText = primary ? undefined : readable?.(name, words(bearer), random)
+  const first = readableText !== undefined && fits(readableText) ? readableText : plain(label, primary, random)
   yield* fresh([first])
-  if (read !== undefined) yield* fresh([readable!(name, words(bearer), random)!])
+  if (readableText !== undefined) yield* fresh([readable!(name, words(bearer), random)!])
   yield* fresh(Array.from({ length: 8 }, (_, index) => counted(first, index + 2)))
   yield* fresh(Array.from({ length: 8 }, () => plain(label, primary, random)))
   yield* codes(Math.min(length, 10), random)
 }
 
-/** `name 7`, or what else an attribute of this name may have; keys are made of what needs no encoding in a path. */
+/** A key needs no encoding in a path. */
 function plain(name: readonly string[], primary: boolean, random: Random): string {
   const number = random.between(1, 9999)
   switch (name.at(-1)) {
@@ -211,7 +206,7 @@ function plain(name: readonly string[], primary: boolean, random: Random): strin
   }
 }
 
-/** The text with a number, at the place where it still reads as what it is. */
+/** Puts a number where the text still reads well. */
 function counted(text: string, number: number): string {
   const at = text.indexOf('@')
   if (at > 0) return `${text.slice(0, at)}${number}${text.slice(at)}`
@@ -219,7 +214,7 @@ function counted(text: string, number: number): string {
   return text.includes(' ') ? `${text} ${number}` : `${text}-${number}`
 }
 
-/** Texts of letters and digits: all there are of a short length, from any of them on. */
+/** Letters and digits: for short lengths all texts, starting anywhere. */
 function* codes(length: number, random: Random): Generator<string, void> {
   const count = 36 ** length
   const start = Array.from({ length }, () => random.between(0, 35)).reduce((value, digit) => value * 36 + digit, 0)

@@ -1,16 +1,16 @@
 /**
- * Faker text: texts that look like what an attribute is called, from `@faker-js/faker` where that is installed (an optional peer
- * dependency). It is imported when it is first asked for, in English only, as an instance of our own: that of the caller keeps its seed.
+ * Faker text: readable texts by an attribute's name, from `@faker-js/faker` if installed (an optional peer dependency). Imported on first
+ * use, in English, as a separate instance: the caller's keeps its seed.
  */
 import type { Faker } from '@faker-js/faker'
 import type { Random } from './random.ts'
 
-/** A text for an attribute of this name (its words, in lower case) of this resource; undefined where the name says nothing. */
+/** Takes an attribute's words in lower case. Undefined: the name says nothing. */
 export type Readable = (words: readonly string[], resource: readonly string[], random: Random) => string | undefined
 
 let loading: Promise<Readable | undefined> | undefined
 
-/** Returns undefined where faker is not installed, or is older than version 10, whose generators have other names. */
+/** Undefined: faker is missing, or older than version 10, which renamed generators. */
 export function loadReadable(): Promise<Readable | undefined> {
   return (loading ??= load())
 }
@@ -21,15 +21,15 @@ async function load(): Promise<Readable | undefined> {
     module = await import('@faker-js/faker/locale/en')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    // An installed faker that is broken is an error; jest has a code of its own.
+    // A broken faker is an error; jest has a code of its own.
     if ((code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') && message.includes('@faker-js/faker')) return undefined
     throw error
   }
   const { book, internet } = module.faker as Partial<Faker>
   if (book?.title === undefined || internet?.username === undefined) return undefined
-  const Own = module.faker.constructor as new (options: object) => Faker
+  const FakerClass = module.faker.constructor as new (options: object) => Faker
   let random: Random
-  const faker = new Own({ locale: module.faker.rawDefinitions, randomizer: { next: () => random.fraction(), seed: () => {} } })
+  const faker = new FakerClass({ locale: module.faker.rawDefinitions, randomizer: { next: () => random.fraction(), seed: () => {} } })
   return (words, resource, stream) => {
     const topic = findTopic(words, resource)
     if (topic === undefined) return undefined
@@ -42,7 +42,7 @@ function title(text: string): string {
   return text.replaceAll(/(^|[ -])[a-z]/g, letter => letter.toUpperCase())
 }
 
-/** The generators of faker by topic. Domains are those of RFC 2606, which belong to no one. */
+/** Domains are reserved ones (RFC 2606). */
 const TOPICS = {
   email: faker => faker.internet.exampleEmail(),
   firstName: faker => faker.person.firstName(),
@@ -73,7 +73,7 @@ const TOPICS = {
 
 type Topic = keyof typeof TOPICS
 
-/** By the last word of the name, or by its last two. */
+/** By the last one or two words. */
 const BY_NAME: Readonly<Record<string, Topic>> = {
   email: 'email',
   mail: 'email',
@@ -140,7 +140,7 @@ const BY_NAME: Readonly<Record<string, Topic>> = {
   'ip address': 'ip',
 }
 
-/** The meaning of `name` and `title` by the resource that has them. */
+/** What `name` and `title` mean, by resource. */
 const NAMED: Readonly<Record<string, Topic>> = {
   user: 'fullName',
   person: 'fullName',
@@ -173,7 +173,7 @@ function findTopic(words: readonly string[], resource: readonly string[]): Topic
   if (Object.hasOwn(BY_NAME, lastTwo) && words.length > 1) return BY_NAME[lastTwo]
   const bearer = resource.at(-1) ?? ''
   if ((last === 'name' || last === 'title') && words.length === 1 && Object.hasOwn(NAMED, bearer)) return NAMED[bearer]
-  // The name of something else that the attribute names: `city_name`.
+  // `city_name` is a city's name.
   if (last === 'name' && words.length > 1 && Object.hasOwn(NAMED, words.at(-2)!)) return NAMED[words.at(-2)!]
   if (last === 'name') return 'phrase'
   return Object.hasOwn(BY_NAME, last) ? BY_NAME[last] : undefined

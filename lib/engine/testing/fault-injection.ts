@@ -1,7 +1,6 @@
 /**
- * Fault injection: delays, failures, lost connections, rate limits, and gates that hold requests on their way to the engine. Knows nothing
- * of the engine, whose answer comes as a function. Rejects with fault_injected, rate_limited, or the error of the test; a lost connection
- * is an error of code ECONNRESET.
+ * Fault injection: delays, failures, lost connections, rate limits, and gates that hold requests. Knows nothing of the engine. Rejects with
+ * fault_injected, rate_limited, or the test's error; a lost connection is an error of code ECONNRESET.
  */
 import type { Clock } from '../../foundation/base/clock.ts'
 import { connectionLost, restError, type RestError } from '../../foundation/base/errors.ts'
@@ -14,30 +13,29 @@ import { compileMatch, type FaultRequest, type RequestMatch } from './fault-requ
 import { createLatency } from './latency.ts'
 import { TokenBucket, type RateLimit } from './rate-limit.ts'
 
-/** Faults that are known at a time, those that are used up included. */
+/** With used-up faults. */
 const MAX_KNOWN = 1000
 
 export class Faults {
   readonly #methods: readonly string[]
   readonly #clock: Pick<Clock, 'time'>
   readonly #checkPath: (match: string, where: string) => void
-  /** Those that a request could meet. */
   rules: readonly FaultRule[] = []
   readonly #waiting = new Set<WaitingRequest>()
   readonly #unmet: UnmetFaults
-  /** Those that have not been ended by a call, used up or not, oldest first. */
+  /** Faults no call has ended, used up or not, oldest first. */
   #known: FaultRule[] = []
   #count = 0
-  /** Called when a fault has come, has met a request, or has ended, and when a gate holds another request. */
+  /** Called when a fault comes, meets a request, or ends, and when a gate holds another request. */
   changed: () => void = () => {}
-  /** Faults of this test that have ended before a request met them, where that is an error. */
+  /** Only where unmet faults are an error. */
   #endedUnmet: FaultRule[] = []
 
   /**
-   * @param methods methods that requests may have beside the usual ones
+   * @param methods beside the usual ones
    * @param clock fills the buckets of rate limits
-   * @param checkPath refuses patterns that no request can meet
-   * @param unmet whether faults that no request has met are an error when the test is over
+   * @param checkPath refuses patterns no request can meet
+   * @param unmet whether unmet faults are an error after the test
    */
   constructor(
     methods: readonly string[],
@@ -51,22 +49,21 @@ export class Faults {
     this.#checkPath = checkPath
   }
 
-  /** The faults in effect that no request has met, oldest first. */
+  /** In effect, oldest first. */
   get pending(): PendingFault[] {
     return this.rules.filter(({ met }) => met === 0).map(toPending)
   }
 
-  /** The faults that have not been ended by a call, those that are used up included, oldest first. */
+  /** Used up or not, oldest first. */
   get states(): FaultState[] {
     return this.#known.map(rule => describeFault(rule, this.#held(rule)))
   }
 
-  /** Finds the handle of a fault that has not been ended by a call. */
+  /** Undefined: unknown, or ended by a call. */
   find(id: string): FaultHandle | Gate | undefined {
     return this.#known.find(rule => rule.id === id)?.handle
   }
 
-  /** Ends all faults, as their handles do. */
   endAll(): void {
     for (const { handle } of this.#known) handle?.dispose()
   }
@@ -113,7 +110,7 @@ export class Faults {
   hold(match: RequestMatch, options: FaultOptions = {}): Gate {
     checkOptions(options, ['times'], 'hold')
     const arrived: Arriving = Promise.withResolvers<FaultRequest>()
-    // Nobody has to wait for it.
+    // Nobody has to wait.
     arrived.promise.catch(() => {})
     const rule = this.#add('hold', match, { kind: 'hold', arrived }, options)
     const held = (): FaultRequest[] => this.#held(rule).map(({ request }) => request)
@@ -160,7 +157,7 @@ export class Faults {
     }
     this.rules = [...this.rules, rule]
     this.#known.push(rule)
-    // Those that are used up and never ended must not become ever more.
+    // Used-up faults must not pile up.
     if (this.#known.length > MAX_KNOWN)
       this.#known.splice(
         Math.max(
@@ -193,7 +190,7 @@ export class Faults {
     return { dispose, [Symbol.dispose]: dispose }
   }
 
-  /** Ends a rule, also for those that it has met already. */
+  /** Ends a rule, for requests already met, too. */
   #end(rule: FaultRule, settle: (waiting: WaitingRequest) => void): void {
     rule.ended = true
     if (rule.met === 0 && this.#unmet === 'throw') this.#endedUnmet.push(rule)
@@ -207,9 +204,9 @@ export class Faults {
   }
 
   /**
-   * Returns the faults for a request that arrives: all delays and gates, and the first failure, loss or exceeded limit, each counted.
+   * Collects and counts the faults of an arriving request: all delays and gates, and the first failure, loss or exceeded limit.
    *
-   * @throws whatever a function of the test throws; TypeError, RangeError when it gives what it must not.
+   * @throws whatever a test's function throws; TypeError, RangeError for a wrong result
    */
   meet(request: FaultRequest): MatchedFaults {
     const waits: FaultRule[] = []
@@ -237,11 +234,9 @@ export class Faults {
   }
 
   /**
-   * Runs a request with the faults that it matches: it waits, is answered, or ends as they say.
-   *
-   * @param answer does the request
+   * @param answer runs the request
    * @param refused makes an answer of an error
-   * @throws Error of code ECONNRESET when the connection is lost; the reason of the signal.
+   * @throws Error of code ECONNRESET when the connection is lost; the signal's reason
    */
   async take<T>(
     { request, waits, end, excess }: MatchedFaults,
@@ -260,7 +255,7 @@ export class Faults {
     if (effect.kind !== 'fail' && effect.kind !== 'drop') return answer()
     if (effect.after) {
       const done = await answer()
-      // Changed while the request was done.
+      // Changed meanwhile.
       if (end.ended) return done
     }
     if (effect.kind === 'fail') return refused(effect.refusal)
@@ -298,9 +293,9 @@ export class Faults {
   }
 
   /**
-   * Returns the error that says which faults no request has met since the last time, where that is one; those in effect are ended first.
+   * Reports faults no request has met since the last call. Effective faults must be ended first.
    *
-   * @param by what the test has called
+   * @param by the method that the test called
    */
   takeUnmet(by: string): Error | undefined {
     const unmet = this.#endedUnmet.map(toPending)
@@ -314,13 +309,13 @@ export class Faults {
     )
   }
 
-  /** Ends all faults and loses the requests that wait: they belong to the test before. */
+  /** Waiting requests belong to the test before. */
   reset(): void {
     this.#known = []
     this.#endAll(waiting => waiting.lose(lostBy(waiting, 'was still waiting when the engine was reset')))
   }
 
-  /** Ends all faults. Delayed requests go on at once; held ones, whose gate can no longer be opened, are lost, with a warning. */
+  /** Delayed requests go on at once; held requests are lost, with a warning, since nobody can open the gate. */
   close(): void {
     for (const [rule, held] of Map.groupBy(this.#waiting, ({ rule }) => rule)) {
       if (rule.effect.kind !== 'hold') continue

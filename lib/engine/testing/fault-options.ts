@@ -1,26 +1,26 @@
-/** Options of injected faults, and their checks. */
+/** Fault options: options of injected faults, and checks. */
 import { RestError } from '../../foundation/base/errors.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 
 /** Options of all faults. */
 export interface FaultOptions {
-  /** How many requests are met, an integer above 0. Default: all, until the fault is disposed. */
+  /** Number of requests to meet, above 0. Default: all, until the fault is disposed. */
   readonly times?: number
 }
 
 /** Options of `engine.drop`. */
 export interface DropOptions extends FaultOptions {
-  /** The request is done first, and only its answer is lost. Default: false, nothing is done. */
+  /** Whether the request runs, and only the answer is lost. Default: false. */
   readonly after?: boolean
 }
 
-/** The parts of a failure other than its status. */
+/** A failure without status. */
 export interface FailureDetails {
   /** Default `fault_injected`. */
   readonly code?: string
-  /** The text of the error. */
+  /** The error's text. */
   readonly detail?: string
-  /** Further headers of the answer, such as `{ 'retry-after': '2' }`. */
+  /** Further headers, such as `{ 'retry-after': '2' }`. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -30,7 +30,7 @@ export interface FailOptions extends DropOptions, FailureDetails {
   readonly status: number
 }
 
-/** The longest delay, in milliseconds: what timers can count, almost 25 days. */
+/** In milliseconds, almost 25 days: the limit of timers. */
 export const MAX_DELAY = 2 ** 31 - 1
 export const FAILURE_NAMES = ['code', 'detail', 'headers']
 
@@ -57,7 +57,7 @@ export function checkAfter(after: unknown, where: string): void {
   if (typeof after !== 'boolean') throw new TypeError(`${where}: "after" must be true or false, got ${String(after)}.`)
 }
 
-/** What says how the bytes of an answer travel is the server's to say: another value would cut an answer off, or leave a client waiting. */
+/** The server decides how an answer's bytes travel. Another value would cut an answer off, or leave a client waiting. */
 const FRAMING = new Set(['connection', 'content-length', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
 
 function checkHeaders(headers: Readonly<Record<string, string>>, where: string): void {
@@ -75,7 +75,6 @@ function checkHeaders(headers: Readonly<Record<string, string>>, where: string):
   }
 }
 
-/** Returns the error that a failure answers with. */
 export function makeRefusal(status: number, { code = 'fault_injected', detail, headers = {} }: FailureDetails, where: string): RestError {
   if (!Number.isInteger(status) || status < 400 || status > 599) {
     const given = typeof status === 'string' ? JSON.stringify(status) : String(status)

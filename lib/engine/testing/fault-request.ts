@@ -1,4 +1,4 @@
-/** The request as faults see it, and the match that selects requests. */
+/** Fault request: a request as faults see it, and matches that select requests. */
 import { findPathBelow } from '../../records/request/address.ts'
 import { lowerCase, readPath } from '../../records/request/parse-request.ts'
 import { readPairs } from '../../records/request/parsed-query.ts'
@@ -6,15 +6,15 @@ import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { Pair } from '../../records/request/query-string.ts'
 import { meetsPattern, readPattern } from '../../records/request/route-pattern.ts'
 
-/** A request, as a match that is a function sees it. */
+/** A request for match functions. */
 export interface FaultRequest {
   /** Upper case. */
   readonly method: string
-  /** Without the query and without one slash at its end; percent-encoded as the client sent it. */
+  /** Without query and one slash at the end; percent-encoded as sent. */
   readonly path: string
-  /** The part of the path before the version; empty without one. */
+  /** The path before the version; may be empty. */
   readonly base: string
-  /** Decoded pairs of name with operator, and value: `['age>=', '18']`. Empty for a query that cannot be read. */
+  /** Decoded names with operator, and values: `['age>=', '18']`. Empty for an unreadable query. */
   readonly query: readonly (readonly [name: string, value: string])[]
   readonly body: unknown
   /** Lower-case names. */
@@ -22,19 +22,17 @@ export interface FaultRequest {
 }
 
 /**
- * Which requests are meant: `'POST /v1/orders'`, in which `*` stands for any run of characters and the method may be left out (`'/v1/*'`,
- * `'*'`); GET means HEAD, too. The base may be left out. Or a function of the request.
+ * Selects requests: `'POST /v1/orders'`. `*` stands for any characters; method (`'/v1/*'`, `'*'`) and base may be left out, and GET
+ * includes HEAD. Or a function of the request.
  */
 export type RequestMatch = string | ((request: FaultRequest) => unknown)
 
-/** A match that has been compiled. */
 export interface CompiledMatch {
-  /** The match in error texts. */
+  /** For error texts. */
   readonly label: string
   readonly meets: (request: FaultRequest) => boolean
 }
 
-/** A request on its way to the engine. */
 interface FaultedRequest {
   readonly method: string
   readonly path: string
@@ -44,7 +42,7 @@ interface FaultedRequest {
   readonly base: string
 }
 
-/** The request as functions see it; the query is read when it is asked for. */
+/** Reads the query on first use. */
 export function faultRequest({ method, path: target, query, body, headers, base }: FaultedRequest): FaultRequest {
   let pairs: FaultRequest['query'] | undefined
   return {
@@ -63,16 +61,14 @@ function readable(target: string, query: QueryInput | undefined): readonly Pair[
   try {
     return readPairs(target, query)
   } catch {
-    // The engine answers its errors, if the request gets there.
+    // The engine reports errors, if the request gets there.
     return []
   }
 }
 
 /**
- * Compiles a match to a function of the request.
- *
- * @param where the function that was called, for errors
- * @param methods methods that requests may have beside the usual ones
+ * @param where the called function, for errors
+ * @param methods beside the usual ones
  */
 export function compileMatch(match: RequestMatch, where: string, methods: readonly string[]): CompiledMatch {
   if (typeof match === 'string') {

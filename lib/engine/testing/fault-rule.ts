@@ -1,4 +1,4 @@
-/** Fault rule: a fault that has been asked for, and the requests that wait for it. */
+/** Fault rule: a requested fault, and waiting requests. */
 import { connectionLost, type RestError } from '../../foundation/base/errors.ts'
 import type { FaultHandle, FaultState, Gate, PendingFault } from './fault-handle.ts'
 import { checkDelay } from './fault-options.ts'
@@ -6,7 +6,7 @@ import type { CompiledMatch, FaultRequest } from './fault-request.ts'
 import type { LatencyProfile } from './latency.ts'
 import type { TokenBucket } from './rate-limit.ts'
 
-/** The result of `Promise.withResolvers`. Its own type is younger than ES2022, which consumers of the declarations may compile for. */
+/** Like `Promise.withResolvers`, whose type is younger than ES2022, a possible target of consumers. */
 export interface Arriving {
   readonly promise: Promise<FaultRequest>
   readonly resolve: (request: FaultRequest) => void
@@ -15,10 +15,9 @@ export interface Arriving {
 
 type DelayFunction = (request: FaultRequest) => number
 
-/** How long requests are delayed: milliseconds, a distribution, or a function of the request that gives milliseconds. */
+/** Milliseconds, a distribution, or a function of the request that returns milliseconds. */
 export type Delay = number | LatencyProfile | DelayFunction
 
-/** The effect on a request that a rule matches. */
 export type Effect =
   | { readonly kind: 'delay'; readonly ms: number | DelayFunction }
   | { readonly kind: 'hold'; readonly arrived: Arriving }
@@ -26,43 +25,38 @@ export type Effect =
   | { readonly kind: 'drop'; readonly after: boolean }
   | { readonly kind: 'rateLimit'; readonly bucket: TokenBucket }
 
-/** A fault that has been asked for. */
 export interface FaultRule extends CompiledMatch {
   readonly id: string
   readonly effect: Effect
-  /** What it was asked for with. */
   readonly options: object
-  /** How many requests it still meets. */
+  /** Number of requests to come. */
   left: number
   met: number
-  /** What the test holds of it. */
   handle: FaultHandle | Gate | undefined
-  /** Whether it is over for those, too, that it has met already. */
+  /** Also for requests already met. */
   ended: boolean
 }
 
-/** A request that is delayed or held. */
+/** Delayed or held. */
 export interface WaitingRequest {
   readonly rule: FaultRule
   readonly request: FaultRequest
-  /** On its way, or with an error as its answer. */
+  /** Goes on, or is answered with an error. */
   go(refusal?: RestError): void
   lose(error: Error): void
 }
 
-/** The faults that apply to a request. */
 export interface MatchedFaults {
   readonly request: FaultRequest
   readonly waits: readonly { readonly rule: FaultRule; readonly ms: number | undefined }[]
-  /** The failure, or the loss of the connection. */
+  /** A failure or lost connection. */
   readonly end: FaultRule | undefined
-  /** The refusal of a rate limit, where that is the end. */
+  /** Only if the end is a rate limit. */
   readonly excess: RestError | undefined
-  /** The ID of the one that ends the request, else of the first. */
+  /** The ID of the ending fault, else of the first. */
   readonly met: string | undefined
 }
 
-/** Describes a fault as plain data. */
 export function describeFault({ id, effect, label, met, left, options }: FaultRule, waiting: readonly WaitingRequest[]): FaultState {
   const held = waiting.map(({ request: { method, path, query } }) => ({ method, path, query }))
   return {
@@ -76,7 +70,7 @@ export function describeFault({ id, effect, label, met, left, options }: FaultRu
   }
 }
 
-/** The options that can be written as JSON. */
+/** The options JSON can hold. */
 function listPlain(options: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && typeof value !== 'function'))
 }

@@ -1,6 +1,6 @@
 /**
- * Fill drafts: makes up the values of the slots of record drafts. Values of a unique set are drawn until they are free, among the rows that
- * exist and among the drafts. Rejects an attribute whose type takes none of the values that can be made up.
+ * Fill drafts: makes up values for slots. Redraws unique sets until free among rows and drafts. Rejects an attribute whose type takes no
+ * made-up value.
  */
 import { restError, type RestError } from '../../foundation/base/errors.ts'
 import type { Statement } from '../../records/database/dialect.ts'
@@ -17,7 +17,6 @@ import { Random } from './random.ts'
 import type { RecordDraft, Slot } from './draft.ts'
 import type { RecordDrafts } from './record-drafts.ts'
 
-/** A part of a unique set, as known before values are made up. */
 type DraftPart =
   | { readonly kind: 'slot'; readonly attribute: Attribute; readonly slot: Slot }
   | { readonly kind: 'given'; readonly attribute: Attribute; readonly values: readonly unknown[] }
@@ -25,7 +24,7 @@ type DraftPart =
 
 interface UniqueSet {
   readonly resource: Resource
-  /** Equal for all sets of the same attributes. */
+  /** Equal for sets of the same attributes. */
   readonly name: string
   readonly parts: readonly DraftPart[]
 }
@@ -35,9 +34,8 @@ function isSlot(part: DraftPart): boolean {
 }
 
 /**
- * Returns the unique sets of a record whose values another one could have. A set with a NULL conflicts with nothing, and a set with a
- * parent that is made for the record cannot be shared. An attribute that is left out (a default of the model) is left out of its set: the
- * others are made up to be unique without it.
+ * Returns the unique sets in which another record could conflict. NULL conflicts with nothing, and nobody shares a parent made for this
+ * record. Leaves out attributes with a default: the others are then unique alone.
  */
 function findUniqueSets(draft: RecordDraft): UniqueSet[] {
   const { resource } = draft
@@ -59,7 +57,7 @@ function findUniqueSets(draft: RecordDraft): UniqueSet[] {
 
 function findPart(draft: RecordDraft, path: string): DraftPart | 'free' | 'left out' {
   const { resource, slots, implied } = draft
-  const slot = slots.find(one => one.path === path)
+  const slot = slots.find(each => each.path === path)
   if (slot !== undefined) return { kind: 'slot', attribute: slot.attribute, slot }
   const [name = '', ...inner] = path.split('.')
   let attribute = resource.byName.get(name)
@@ -74,10 +72,10 @@ function findPart(draft: RecordDraft, path: string): DraftPart | 'free' | 'left 
   if (value === null) return 'free'
   if (attribute.kind === 'scalar') {
     const typed = readScalar(value, attribute.type)
-    // The validation rejects a value that is wrong by itself.
+    // Validation rejects a wrong value.
     return typed === undefined ? 'free' : { kind: 'given', attribute, values: [typed] }
   }
-  // The row of an ID that is not its key is yet to be found.
+  // For an ID that is no key, the row is unknown yet.
   const target = attribute.kind === 'toOne' && !isObject(value) && attribute.target.shownKey === undefined ? attribute.target : undefined
   const key = target && keyFromJson(value, target)
   return key === undefined ? 'free' : { kind: 'given', attribute, values: key }
@@ -90,17 +88,16 @@ function readValues(part: DraftPart): readonly unknown[] {
   return [readScalar(holder[attribute.name], attribute.type)]
 }
 
-/** How often the values of one record are drawn anew when those of a unique set are all taken. */
+/** For one record, when a unique set is taken. */
 const ROUNDS = 20
 const WHOLE = { filters: [], limit: 1, offset: 0, key: [] } as const
 
-/** Makes up the values of drafts. */
 export class DraftFiller {
   readonly #drafts: readonly RecordDraft[]
   readonly #connection: RowConnection
   readonly #readable: Readable | undefined
   readonly #now: number | undefined
-  /** Unique values of this call. */
+  /** Of this call. */
   readonly #seen = new Set<string>()
   readonly #statements = new Map<string, Statement | undefined>()
   readonly #numbers: ReadonlyMap<RecordDraft, number>
@@ -113,26 +110,26 @@ export class DraftFiller {
     this.#numbers = new Map(all.map((draft, index) => [draft, index]))
   }
 
-  /** Makes up all values. To be called inside the transaction. */
+  /** Must run inside the transaction. */
   async fill(): Promise<void> {
     const sets = new Map(this.#drafts.map(draft => [draft, findUniqueSets(draft)]))
-    // Values that the caller gives must not be taken by an earlier record.
+    // An earlier record must not take the caller's values.
     for (const all of sets.values()) for (const set of all) if (!set.parts.some(isSlot)) this.#seen.add(this.#formatSet(set))
     for (const [draft, all] of sets) {
-      const open = all.filter(({ parts }) => parts.some(isSlot))
-      for (let round = 0; round < ROUNDS; round++) if (await this.#draw(draft, open, round)) break
-      for (const set of open) this.#seen.add(this.#formatSet(set))
+      const unfinished = all.filter(({ parts }) => parts.some(isSlot))
+      for (let round = 0; round < ROUNDS; round++) if (await this.#draw(draft, unfinished, round)) break
+      for (const set of unfinished) this.#seen.add(this.#formatSet(set))
     }
   }
 
-  /** Draws all values of a record; returns whether they are free. */
+  /** Returns whether all values are free. */
   async #draw({ resource, slots, stream }: RecordDraft, sets: readonly UniqueSet[], round: number): Promise<boolean> {
-    // The widest choice is made last, when there is most to make up for.
+    // The widest choice comes last, when most conflicts are known.
     const ordered = slots.toSorted((a, b) => countDomain(a.attribute.type) - countDomain(b.attribute.type))
     let isFree = true
     for (const [index, { attribute, holder, path, bearer }] of ordered.entries()) {
       const decided = sets.filter(({ parts }) => parts.every(part => part.kind !== 'slot' || ordered.indexOf(part.slot) <= index))
-      const own = decided.filter(({ parts }) => parts.some(part => part.kind === 'slot' && part.slot === ordered[index]))
+      const setsToCheck = decided.filter(({ parts }) => parts.some(part => part.kind === 'slot' && part.slot === ordered[index]))
       const random = new Random(`${stream}/${path}${round === 0 ? '' : `/${round}`}`)
       const values =
         this.#nextKey(resource, attribute) ?? fakeValues(attribute, { random, readable: this.#readable, now: this.#now, bearer })
@@ -141,7 +138,7 @@ export class DraftFiller {
       for (const value of values) {
         first ??= value
         holder[attribute.name] = value
-        isTaken = await this.#isTaken(own)
+        isTaken = await this.#isTaken(setsToCheck)
         if (!isTaken) break
       }
       if (first === undefined) throw unmadeError(attribute, path)
@@ -151,7 +148,7 @@ export class DraftFiller {
     return isFree
   }
 
-  /** The key that the engine would give the record, where it is the one that counts. */
+  /** The key the engine would give, if the engine counts. */
   #nextKey(resource: Resource, attribute: ScalarAttribute): readonly number[] | undefined {
     const stored = attribute.primary && resource.generatedKey ? planRows(resource)?.stored : undefined
     const key = stored === undefined ? undefined : this.#connection.takeKey(stored, undefined)
@@ -164,7 +161,7 @@ export class DraftFiller {
   }
 
   async #exists({ resource, name, parts }: UniqueSet): Promise<boolean> {
-    // No row that exists can refer to a record that is only being made.
+    // No existing row refers to a record still being made.
     if (parts.some(({ kind }) => kind === 'owner')) return false
     const { dialect } = this.#connection
     if (!this.#statements.has(name)) {
@@ -186,7 +183,6 @@ export class DraftFiller {
   }
 }
 
-/** Returns the error for an attribute whose type takes none of the values that can be made up. */
 function unmadeError({ name }: ScalarAttribute, path: string): RestError {
   const why = "has a type of the model's own, which takes none of the values that can be made up"
   const detail = `given: "${path}" ${why}: give it, { ${name}: ... }.`

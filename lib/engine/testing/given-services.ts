@@ -1,4 +1,4 @@
-/** Given services: what `engine.given` uses of the engine that it is part of. */
+/** Given services: what `engine.given` uses of the engine. */
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { Model, Resource } from '../../model/model.ts'
@@ -6,12 +6,11 @@ import type { Connection } from '../../records/database/connection.ts'
 import type { Reader } from '../../records/read/reader.ts'
 import type { PasswordHashes } from '../../records/write/hash-passwords.ts'
 
-/** The parts of the engine that records are made with. */
 export interface GivenServices {
-  /** Returns what is served at present. */
+  /** At present. */
   readonly served: () => { readonly model: Model; readonly reader: Reader; readonly hashes: PasswordHashes | undefined }
   readonly connection: Connection
   readonly clock: Clock
-  /** The context that renderers get, as in the answer to a POST of the resource. */
+  /** For renderers, as in the answer to a POST. */
   readonly context: (resource: Resource) => HookContext
 }

@@ -1,6 +1,6 @@
 /**
- * Given: takes the calls of `engine.given`, each with its seed. What makes the records (make-records.ts) is loaded with the first call.
- * Rejects with resource_unknown, body_invalid, validation_failed, unique_conflict.
+ * Given: takes calls of `engine.given` with their seeds. Loads make-records.ts with the first call. Rejects with resource_unknown,
+ * body_invalid, validation_failed, unique_conflict.
  */
 import { assertJson, isObject, toJson } from '../../foundation/base/json.ts'
 import { restError } from '../../foundation/base/errors.ts'
@@ -9,9 +9,9 @@ import type { Resource } from '../../model/model.ts'
 import { requireFew, type Give, type GivenOptions, type GivenRecord, type Overrides, type RecordMaking } from './given-options.ts'
 import type { GivenServices } from './given-services.ts'
 
-/** Makes records; its only state is the seed of the next call that has none of its own. */
+/** Holds only the next call's seed. */
 export class Given {
-  /** Copied with the data, so that the same calls make the same records. */
+  /** Copied with the data: the same calls make the same records. */
   nextSeed = 1
   readonly #services: GivenServices
 
@@ -32,10 +32,10 @@ export class Given {
     return Object.assign(one, { many })
   }
 
-  /** @param most limit of the records, for what a client asks for */
-  async one(name: string, overrides: Overrides = {}, options: GivenOptions = {}, most = Infinity): Promise<GivenRecord> {
+  /** @param maxRecords limit of records, for clients */
+  async one(name: string, overrides: Overrides = {}, options: GivenOptions = {}, maxRecords = Infinity): Promise<GivenRecord> {
     const { resource, seed } = this.#begin(name, options)
-    const [record] = await this.#make(resource, [readOverrides(overrides, 'given')], { seed, pathOf: () => '', most })
+    const [record] = await this.#make(resource, [readOverrides(overrides, 'given')], { seed, pathOf: () => '', maxRecords })
     return record!
   }
 
@@ -44,26 +44,26 @@ export class Given {
     count: number,
     overrides: Overrides | ((index: number) => Overrides) = {},
     options: GivenOptions = {},
-    most = Infinity,
+    maxRecords = Infinity,
   ): Promise<GivenRecord[]> {
     const { resource, seed } = this.#begin(name, options)
     if (!Number.isSafeInteger(count) || count < 0)
       throw new RangeError(`given.many: the count must be an integer of 0 or more, got ${count}.`)
-    requireFew(count, most)
+    requireFew(count, maxRecords)
     const same = typeof overrides === 'function' ? undefined : readOverrides(overrides, 'given.many')
     const all = Array.from({ length: count }, (_, index) => {
       return same ?? readOverrides((overrides as (index: number) => Overrides)(index), `given.many: ${index}`)
     })
-    return this.#make(resource, all, { seed, pathOf: String, most })
+    return this.#make(resource, all, { seed, pathOf: String, maxRecords })
   }
 
-  /** Returns a body that makes a record: the overrides, with all that the model needs made up, parents included. Nothing is inserted. */
+  /** Completes overrides to a body, parents included. Inserts nothing. */
   async complete(resource: Resource, overrides: Overrides, seed: number): Promise<Record<string, unknown>> {
     const { completeRecord } = await import('./make-records.ts')
     return completeRecord(resource, overrides, seed, this.#services)
   }
 
-  /** Nothing is awaited before the seed is taken, so that calls that run at once have theirs in the order of the calls. */
+  /** Takes the seed before any wait: calls at the same time get seeds in order. */
   #begin(name: string, options: GivenOptions): { resource: Resource; seed: number } {
     checkNames(options, ['seed'], 'given')
     const { seed } = options
@@ -85,7 +85,7 @@ export class Given {
   }
 }
 
-/** A copy of the overrides as JSON: a date may be a Date. */
+/** As JSON: a date may be a Date. */
 function readOverrides(overrides: unknown, where: string): Overrides {
   if (!isObject(overrides)) throw new TypeError(`${where}: the overrides must be an object of attributes.`)
   const json = toJson(overrides, `${where}: the overrides`)

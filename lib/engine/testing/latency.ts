@@ -1,25 +1,25 @@
 /**
- * Latency: delays as a real backend has them, of a log-normal distribution that two percentiles describe. The same seed gives the same
- * delays. Throws TypeError and RangeError for a profile that is not of its form.
+ * Latency: delays like a real backend's, log-normal by two percentiles. One seed always gives the same delays. Throws TypeError and
+ * RangeError for a malformed profile.
  */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { MAX_DELAY } from './fault-options.ts'
 import { Random } from './random.ts'
 
-/** Delays that vary as those of a backend do. */
+/** Delays that vary like a backend's. */
 export interface LatencyProfile {
   /** Milliseconds that half of the delays do not exceed, above 0. */
   readonly p50: number
   /** Milliseconds that 99 of 100 delays do not exceed, at least `p50`. */
   readonly p99: number
-  /** Which delays those are, and in which order: an integer. Default: 1. */
+  /** Determines the delays: an integer. Default: 1. */
   readonly seed?: number
 }
 
-/** The standard score of the 99th percentile of a normal distribution. */
+/** The standard score of the 99th percentile. */
 const Z99 = 2.3263478740408408
 
-/** Returns a function that gives the next delay, in whole milliseconds. */
+/** The function returns the next delay, in whole milliseconds. */
 export function createLatency(profile: LatencyProfile, where: string): () => number {
   checkNames(profile, ['p50', 'p99', 'seed'], where)
   const { p50, p99, seed = 1 } = profile
@@ -37,9 +37,9 @@ function checkPercentile(name: string, value: unknown, where: string): void {
     throw new RangeError(`${where}: "${name}" must be a number of milliseconds above 0, at most ${MAX_DELAY}, got ${String(value)}.`)
 }
 
-/** Draws from the standard normal distribution, by the method of Box and Muller. */
+/** Standard normal, by Box and Muller. */
 function drawNormal(random: Random): number {
-  // Above 0, of which there is no logarithm.
+  // Above 0, for the logarithm.
   const radius = Math.sqrt(-2 * Math.log(1 - random.fraction()))
   return radius * Math.cos(2 * Math.PI * random.fraction())
 }

@@ -1,7 +1,6 @@
 /**
- * Make records: inserts minimal valid graphs of records for `engine.given`. Values that the model needs and the caller leaves out are made
- * up, parents included. The graph is inserted like a seed, in one transaction, and read back as the API shows it. The same seed and the
- * same data give the same records. Rejects with body_invalid, validation_failed, unique_conflict.
+ * Make records: inserts minimal valid graphs for `engine.given`, with values and parents made up, in one transaction, and reads them back.
+ * The same seed and data give the same records. Rejects with body_invalid, validation_failed, unique_conflict.
  */
 import { CheckConstraintViolationException, type EntityManager } from '@mikro-orm/core'
 import type { Dialect } from '../../records/database/dialect.ts'
@@ -25,28 +24,27 @@ import { translateDatabaseError } from '../../records/write/database-errors.ts'
 import type { Translating } from '../../records/write/unit-of-work.ts'
 import type { GivenServices } from './given-services.ts'
 
-/** Inserts a record for each of the overrides, and returns them as the API shows them. */
 export async function makeRecords(
   resource: Resource,
   all: readonly Overrides[],
   making: RecordMaking,
   services: GivenServices,
 ): Promise<GivenRecord[]> {
-  const made = new Set<ScalarAttribute>()
+  const madeUp = new Set<ScalarAttribute>()
   const hashed = (await services.served().hashes?.inRecords(all, resource)) ?? all
   for (let attempt = 1; ; attempt++) {
-    const drafts = new RecordDrafts(made, making.most)
+    const drafts = new RecordDrafts(madeUp, making.maxRecords)
     try {
       return await attemptAll(drafts, resource, hashed, making, services)
     } catch (error) {
-      const left = findLeftOut(error, drafts)
-      if (attempt === ATTEMPTS || (left.length === 0 && !isOfMadeUp(error, drafts))) throw nameCall(error)
-      for (const attribute of left) made.add(attribute)
+      const defaulted = findLeftOut(error, drafts)
+      if (attempt === ATTEMPTS || (defaulted.length === 0 && !isOfMadeUp(error, drafts))) throw nameCall(error)
+      for (const attribute of defaulted) madeUp.add(attribute)
     }
   }
 }
 
-/** Returns a body that makes a record. Nothing is inserted. */
+/** Inserts nothing. */
 export async function completeRecord(
   resource: Resource,
   overrides: Overrides,
@@ -96,24 +94,24 @@ async function attemptAll(
   }
 }
 
-/** Adds to a refusal that it is about what `given` was asked for, where it does not say so. */
+/** Adds `given: ` to a refusal. */
 function nameCall(error: unknown): unknown {
   if (!(error instanceof RestError) || error.message.startsWith('given: ')) return error
   const { status, code, message, errors, headers, cause } = error
   return new RestError(status, code, `given: ${message}`, { ...(errors === undefined ? {} : { errors }), headers, cause })
 }
 
-/** How often records are made up, where others take the same values meanwhile. */
+/** Others may take the same values meanwhile. */
 const ATTEMPTS = 10
 
-/** Whether an error is that another record has a value which was made up: on a server, one that was written at the same time. */
+/** Whether another record has a made-up value: on a server, written at the same time. */
 function isOfMadeUp(error: unknown, drafts: RecordDrafts): boolean {
   if (!(error instanceof RestError) || error.code !== 'unique_conflict') return false
   const names = new Set(drafts.all.flatMap(({ slots }) => slots.map(({ attribute }) => attribute.name)))
   return error.errors?.some(({ attribute }) => attribute !== undefined && names.has(attribute)) === true
 }
 
-/** Returns the attributes that were left to their default, which is unique and another record has. */
+/** Returns attributes left to a unique default that another record has. */
 function findLeftOut(error: unknown, drafts: RecordDrafts): ScalarAttribute[] {
   if (!(error instanceof RestError) || error.code !== 'unique_conflict') return []
   const names = new Set(error.errors?.map(({ attribute }) => attribute))
@@ -127,10 +125,7 @@ function findLeftOut(error: unknown, drafts: RecordDrafts): ScalarAttribute[] {
   )
 }
 
-/**
- * Returns the error of a broken CHECK, of which the model knows nothing, with the made-up values that it may be about. Other errors stay as
- * they are.
- */
+/** Names the made-up values a broken CHECK may be about; the model does not know CHECKs. Other errors stay. */
 function describeBrokenCheck(error: unknown, drafts: RecordDrafts, dialect: Dialect): unknown {
   if (!(error instanceof RestError) || !(error.cause instanceof CheckConstraintViolationException)) return error
   const text = dialect.brokenCheck(error.cause) ?? ''
@@ -150,9 +145,7 @@ function describeBrokenCheck(error: unknown, drafts: RecordDrafts, dialect: Dial
   return restError('validation_failed', `given: ${error.message} ${errors[0]!.detail}`, { errors, cause: error.cause })
 }
 
-/**
- * Returns the error of a broken foreign key with the links that have a default, which no record may have. Other errors stay as they are.
- */
+/** Names the links whose default may link no record, for a broken foreign key. Other errors stay. */
 function describeMissingDefault(error: unknown, { all }: RecordDrafts): unknown {
   const isKey =
     error instanceof RestError &&

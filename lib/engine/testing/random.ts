@@ -1,7 +1,7 @@
 /**
- * Random: repeatable chance. A stream of numbers is named by a text, so that each value has a stream of its own: giving one value leaves
- * the others as they were. The generator is sfc32 (Chris Doty-Humphrey, PractRand, public domain), its 128 bits of state the first 16 bytes
- * of the SHA-256 of the name. Only 32-bit integer arithmetic and one division: the same bits on every machine and every version of Node.
+ * Random: repeatable chance. A text names each stream of numbers: giving one value leaves others unchanged. The generator is sfc32 (Chris
+ * Doty-Humphrey, PractRand, public domain), its 128 bits of state the first 16 bytes of the name's SHA-256. Only 32-bit integers and one
+ * division: the same bits on every machine and Node version.
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 
@@ -19,7 +19,7 @@ export class Random {
     this.#counter = state.readInt32LE(12)
   }
 
-  /** An integer of 32 bits, not negative. */
+  /** An unsigned integer of 32 bits. */
   next(): number {
     const result = (this.#a + this.#b + this.#counter) | 0
     this.#counter = (this.#counter + 1) | 0
@@ -29,12 +29,12 @@ export class Random {
     return result >>> 0
   }
 
-  /** A number from 0 up to, but not including, 1. */
+  /** From 0 up to, but not including, 1. */
   fraction(): number {
     return this.next() / 2 ** 32
   }
 
-  /** An integer from `low` to `high`, both included. */
+  /** Both ends included. */
   between(low: number, high: number): number {
     return low + Math.floor(this.fraction() * (high - low + 1))
   }
@@ -47,7 +47,7 @@ export class Random {
     return Buffer.from(Array.from({ length: count }, () => this.next() & 0xff))
   }
 
-  /** A version 4 UUID (RFC 9562). */
+  /** Version 4 (RFC 9562). */
   uuid(): string {
     const bytes = this.bytes(16)
     bytes[6] = (bytes[6]! & 0x0f) | 0x40

@@ -1,30 +1,27 @@
-/**
- * Rate limit: a token bucket. It is full at first and holds as many requests as are allowed in the time; it fills evenly by the clock of
- * the engine. Refuses with rate_limited.
- */
+/** Rate limit: a token bucket, full at first, filled evenly by the engine's clock. Refuses with rate_limited. */
 import { parseDuration, type Clock } from '../../foundation/base/clock.ts'
 import { restError, type RestError } from '../../foundation/base/errors.ts'
 
 /** How many requests are allowed. */
 export interface RateLimit {
-  /** Requests in the time, an integer above 0; so many may come at once. */
+  /** Requests in the time, above 0; so many may come at once. */
   readonly requests: number
   /** The time: milliseconds, or a string such as `1s`, `1m`, `1h`. */
   readonly per: number | string
 }
 
-/** The most that a credit may be and still be exact. */
+/** The largest exact credit. */
 const MAX_CREDIT = Number.MAX_SAFE_INTEGER
 
 export class TokenBucket {
   readonly #clock: Pick<Clock, 'time'>
   readonly #requests: number
   readonly #per: number
-  /** In parts of a request that stay whole numbers: a request costs `per`, and each millisecond gives `requests`. */
+  /** In whole numbers: a request costs `per`, a millisecond gives `requests`. */
   #credit: number
   #filledAt: number
 
-  /** @throws RangeError for numbers that are not of their form. */
+  /** @throws RangeError for malformed numbers */
   constructor({ requests, per }: RateLimit, clock: Pick<Clock, 'time'>) {
     const duration = typeof per === 'string' ? parseDuration(per, 'rateLimit: per') : per
     if (!Number.isSafeInteger(requests) || requests < 1)
@@ -40,7 +37,7 @@ export class TokenBucket {
     this.#filledAt = clock.time()
   }
 
-  /** Lets a request pass, or returns its refusal, with the seconds after which the next one may pass (RFC 9110 section 10.2.3). */
+  /** Undefined: may pass. A refusal names the seconds until the next request may pass (RFC 9110 section 10.2.3). */
   take(label: string): RestError | undefined {
     this.#fill()
     if (this.#credit >= this.#per) {
@@ -56,7 +53,7 @@ export class TokenBucket {
 
   #fill(): void {
     const now = this.#clock.time()
-    // A clock that was set back gives nothing, and takes nothing away.
+    // A clock set back gives and takes nothing.
     const passed = Math.max(0, now - this.#filledAt)
     this.#filledAt = now
     this.#credit = Math.min(this.#requests * this.#per, this.#credit + passed * this.#requests)

@@ -1,6 +1,6 @@
 /**
- * Record drafts: completes what a caller gives to the structure of a graph. A draft stands for each record that is to be inserted, parents
- * included; its slots are the attributes whose values are still to be made up. Rejects relations that need each other in a circle.
+ * Record drafts: completes overrides to the structure of a graph. Each record has a draft; slots are attributes still without value.
+ * Rejects relations that need each other in a circle.
  */
 import { isIds } from '../../model/ids-name.ts'
 import { restError, type RestError } from '../../foundation/base/errors.ts'
@@ -23,57 +23,52 @@ import { isObject } from '../../foundation/base/json.ts'
 import { requireFew, type Overrides } from './given-options.ts'
 import { joinPath } from '../../records/write/validation-context.ts'
 
-/** The relations that need a record, the outermost first. */
+/** Outermost first. */
 type Needs = readonly { readonly resource: Resource; readonly attribute: ToOneAttribute }[]
 
-/** The place of a draft in the graph. */
 interface DraftContext {
   readonly path: string
   readonly stream: string
   readonly implied?: RecordDraft['implied']
-  /** The other side of the one-to-one by which its owner links the record. */
+  /** For a one-to-one: the side that links back to the owner. */
   readonly linkedFrom?: string | undefined
-  /** Empty for a record that the caller asks for. */
+  /** Empty for a requested record. */
   readonly needs?: Needs
-  /** The attribute by which another record refers to it. */
+  /** The attribute another record refers to. */
   readonly referredBy?: string | undefined
-  /** Values that follow from the record that links it. */
+  /** Values that follow from the linking record. */
   readonly inherited?: ReadonlyMap<string, () => unknown>
 }
 
-/** The object that an attribute is completed in: the body of a draft, or an embedded object in it. */
+/** A draft's body, or an embedded object. */
 interface Site {
   readonly draft: RecordDraft
   readonly holder: Record<string, unknown>
-  /** The path of the object within the record: empty for the body, else with a dot at its end. */
+  /** The object's path within the record: empty, or with a dot at the end. */
   readonly prefix: string
   readonly bearer: string
   readonly needs: Needs
 }
 
-/** The drafts of a graph. */
 export class RecordDrafts {
   readonly all: RecordDraft[] = []
   readonly #keys = new SharedKeys()
-  readonly #made: ReadonlySet<ScalarAttribute>
+  readonly #madeUp: ReadonlySet<ScalarAttribute>
 
-  readonly #most: number
+  readonly #maxRecords: number
 
-  /**
-   * @param made attributes that are made up although they have a default
-   * @param most limit of the records
-   */
-  constructor(made: ReadonlySet<ScalarAttribute>, most = Infinity) {
-    this.#made = made
-    this.#most = most
+  /** @param madeUp attributes made up in spite of a default */
+  constructor(madeUp: ReadonlySet<ScalarAttribute>, maxRecords = Infinity) {
+    this.#madeUp = madeUp
+    this.#maxRecords = maxRecords
   }
 
-  /** Adds a record with all that it needs. */
+  /** Includes all needed records. */
   add(resource: Resource, overrides: Overrides, context: DraftContext): RecordDraft {
     const { path, stream, implied, linkedFrom, needs = [], referredBy, inherited } = context
     const body = nameRelations(overrides, resource)
     chooseClass(resource, body)
-    const own = findAskedClass(resource, body)
+    const askedClass = findAskedClass(resource, body)
     const draft: RecordDraft = {
       resource,
       body,
@@ -84,13 +79,13 @@ export class RecordDrafts {
       pending: new Map(inherited),
     }
     this.all.push(draft)
-    requireFew(this.all.length, this.#most)
+    requireFew(this.all.length, this.#maxRecords)
     this.#keys.add(draft)
     const site: Site = { draft, holder: body, prefix: '', bearer: resource.singular, needs }
     for (const attribute of orderByColumns(resource)) {
       const { name } = attribute
-      // The record does not need what only other classes of the hierarchy have.
-      if (name === implied?.name || name === linkedFrom || draft.pending.has(name) || !isOfClass(attribute, own)) continue
+      // Skips attributes of other classes in the hierarchy.
+      if (name === implied?.name || name === linkedFrom || draft.pending.has(name) || !isOfClass(attribute, askedClass)) continue
       if (attribute.kind === 'toMany') this.#addList(attribute, draft)
       else if (attribute.kind === 'toOne') this.#addLink(attribute, site)
       else if (attribute.kind === 'toOneOf') this.#addLinkToOneOf(attribute, site)
@@ -100,7 +95,7 @@ export class RecordDrafts {
     return draft
   }
 
-  /** Sets the values that follow from others, once all slots are filled. */
+  /** All slots must be filled. */
   resolve(): void {
     this.#keys.resolve()
   }
@@ -109,7 +104,7 @@ export class RecordDrafts {
     const { name } = attribute
     const value = draft.body[name]
     const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
-    if (isCount) requireFew(this.all.length + value, this.#most)
+    if (isCount) requireFew(this.all.length + value, this.#maxRecords)
     const items: unknown = isCount ? Array.from({ length: value }, () => ({})) : value
     if (!Array.isArray(items)) return
     draft.body[name] = items.map((item: unknown, index) =>
@@ -130,14 +125,14 @@ export class RecordDrafts {
     }
   }
 
-  /** Links a record of the resource that the overrides name, else of the first of several. */
+  /** Links the resource named in the overrides, else the first. */
   #addLinkToOneOf({ name, typeName, branches, needed }: ToOneOfAttribute, { draft, needs }: Site): void {
     const value = draft.body[name]
     if (isObject(value)) {
       const { [typeName]: type, ...rest } = value
       const branch = branches.find(({ target }) => target.singular === type)
       const isLink = 'id' in rest && Object.keys(rest).length === 1
-      // The values that are made up go to the object itself, so it is completed in place.
+      // Made-up values go to this object, so no copy may replace it.
       if (branch !== undefined && !isLink)
         draft.body[name] = Object.assign(this.#addNested(branch, rest, draft, name), { [typeName]: type })
       return
@@ -165,17 +160,17 @@ export class RecordDrafts {
     return this.add(attribute.target, overrides, place).body
   }
 
-  /** Opens slots for values that are needed and not given. */
+  /** For needed values not given. */
   #openValue(attribute: ScalarAttribute | EmbeddedAttribute, site: Site, isReferred = false): void {
     const { name } = attribute
     const { draft, holder, prefix, bearer } = site
     const value = holder[name]
     if (attribute.kind === 'scalar') {
-      // A key that a life-cycle function makes would be another one each time.
+      // A life-cycle function would make another key each time.
       const isMade =
         attribute.needed ||
         isReferred ||
-        this.#made.has(attribute) ||
+        this.#madeUp.has(attribute) ||
         (attribute.primary && attribute.type.kind === 'uuid' && attribute.source.kind === 'column')
       if (value === undefined && isMade) draft.slots.push({ attribute, holder, path: prefix + name, bearer })
     } else if (attribute.array) {
@@ -189,9 +184,7 @@ export class RecordDrafts {
     }
   }
 
-  /**
-   * Returns an embedded object with slots for the values that it needs. Of several classes it has the one that it names, else the first.
-   */
+  /** The object names a class, else the first counts. */
   #complete(attribute: EmbeddedAttribute, value: object | undefined, site: Site): Record<string, unknown> {
     const { name, variants, attributes } = attribute
     const holder: Record<string, unknown> = { ...value }
@@ -201,10 +194,10 @@ export class RecordDrafts {
       const [first = ''] = byValue.keys()
       holder[discriminator] ??= type.kind === 'integer' ? Number(first) : first
     }
-    // The validation rejects a class that the object cannot have.
-    const own = variants === undefined ? attributes : (variants.byValue.get(String(holder[variants.discriminator])) ?? [])
+    // Validation rejects an impossible class.
+    const attributesOfClass = variants === undefined ? attributes : (variants.byValue.get(String(holder[variants.discriminator])) ?? [])
     const inside: Site = { ...site, holder, bearer: name }
-    for (const child of own) {
+    for (const child of attributesOfClass) {
       if (child.kind === 'toOne') this.#addLink(child, inside)
       else this.#openValue(child, inside)
     }
@@ -212,7 +205,7 @@ export class RecordDrafts {
   }
 }
 
-/** Returns the values that a caller gives, those of IDs under the names of their relations. */
+/** Moves IDs to the names of their relations. */
 function nameRelations(overrides: Overrides, { byName }: Resource): Record<string, unknown> {
   const entries = Object.entries(overrides).map(([name, value]): [string, unknown] => {
     const attribute = byName.get(name)
@@ -221,13 +214,13 @@ function nameRelations(overrides: Overrides, { byName }: Resource): Record<strin
   return Object.fromEntries(entries)
 }
 
-/** Returns the attributes of a resource, the to-ones with the fewest columns first: those with more may share columns with them. */
+/** To-ones with the fewest columns first: larger ones may share those columns. */
 function orderByColumns({ attributes }: Resource): readonly Attribute[] {
   const size = (attribute: Attribute): number => (attribute.kind === 'toOne' && attribute.owner ? attribute.columns.length : 0)
   return attributes.some(attribute => size(attribute) > 1) ? attributes.toSorted((a, b) => size(a) - size(b)) : attributes
 }
 
-/** Chooses a class for a record of an abstract one: the first below it, where the overrides do not name one. */
+/** Without a named class, an abstract one takes the first below. */
 function chooseClass({ hierarchy, byName }: Resource, body: Record<string, unknown>): void {
   if (hierarchy?.attribute === undefined || hierarchy.classValue !== undefined) return
   const { attribute: name, byValue } = hierarchy
@@ -236,7 +229,7 @@ function chooseClass({ hierarchy, byName }: Resource, body: Record<string, unkno
   if (first !== undefined) body[name] ??= attribute?.kind === 'scalar' && attribute.type.kind === 'integer' ? Number(first) : first
 }
 
-/** Returns the needs with one more relation; rejects a circle, in which none of the records could come first. */
+/** Rejects a circle, in which no record could come first. */
 function extendNeeds(needs: Needs, draft: RecordDraft, attribute: ToOneAttribute, at: string): Needs {
   const path = [...needs, { resource: draft.resource, attribute }]
   const start = path.findIndex(({ resource }) => resource === attribute.target)

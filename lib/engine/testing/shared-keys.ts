@@ -1,6 +1,6 @@
 /**
- * Shared keys: drafts whose foreign keys share a column with another attribute, such as a tenant that is part of every key. All of them
- * must say the same, so the value of one follows from the other, and a parent that is linked twice is created once.
+ * Shared keys: foreign keys that share a column with another attribute, such as a tenant in every key. One value follows from the other,
+ * and a parent linked twice is created once.
  */
 import { joinKey, keyFromJson } from '../../model/key.ts'
 import { tableColumns, type Attribute, type Resource, type ScalarAttribute, type ToOneAttribute } from '../../model/model.ts'
@@ -8,12 +8,11 @@ import { formatScalar } from '../../foundation/values/scalar-type.ts'
 import { isObject } from '../../foundation/base/json.ts'
 import type { RecordDraft } from './draft.ts'
 
-/** A column of a foreign key that another attribute has too. */
 interface SharedColumn {
   readonly link: ToOneAttribute
-  /** The part of the key of the linked record. */
+  /** In the linked record's key. */
   readonly part: number
-  /** The attribute with the fewest columns of those that have the column. */
+  /** The sharing attribute with the fewest columns. */
   readonly source: ScalarAttribute | ToOneAttribute
   readonly sourcePart: number
 }
@@ -41,10 +40,7 @@ function isHolder(attribute: Attribute): attribute is ScalarAttribute | ToOneAtt
   return attribute.kind === 'toOne' && attribute.owner && [attribute.formula, attribute.targetKey, attribute.document].every(each => !each)
 }
 
-/**
- * Returns the attributes on both sides of what a foreign key refers to beside the primary key, where each is one column: they must say the
- * same.
- */
+/** Finds attributes on both sides of one-column references beyond the primary key. Both sides must be equal. */
 function findBeside(
   { attributes }: Resource,
   { beside = [], target }: ToOneAttribute,
@@ -52,12 +48,11 @@ function findBeside(
   const find = (all: readonly Attribute[], column: string): ScalarAttribute | ToOneAttribute | undefined =>
     all.filter(isHolder).find(each => tableColumns(each).join() === column)
   return beside.flatMap(({ column, referred }) => {
-    const [source, there] = [find(attributes, column), find(target.attributes, referred)]
-    return source === undefined || there === undefined ? [] : [{ source, name: there.name }]
+    const [source, targetAttribute] = [find(attributes, column), find(target.attributes, referred)]
+    return source === undefined || targetAttribute === undefined ? [] : [{ source, name: targetAttribute.name }]
   })
 }
 
-/** A part of a key, with the attribute of the resource that holds it. */
 function findKeyPart(resource: Resource, part: number): { attribute: ScalarAttribute | ToOneAttribute; inner: number } {
   let start = 0
   for (const name of resource.keyNames) {
@@ -69,14 +64,11 @@ function findKeyPart(resource: Resource, part: number): { attribute: ScalarAttri
   throw new RangeError(`${resource.className} has no part ${part} in its key.`)
 }
 
-/** The drafts of a graph by their bodies, with the values that follow from each other. */
+/** Drafts by body, with dependent values. */
 export class SharedKeys {
   readonly #byBody = new Map<object, RecordDraft>()
 
-  /**
-   * Adds a draft, whose attributes are still to be completed; sets the values that follow from what the caller gives, or from the place of
-   * the record.
-   */
+  /** Adds an incomplete draft. Sets values that follow from the caller's, or from the record's place. */
   add(draft: RecordDraft): void {
     this.#byBody.set(draft.body, draft)
     const { body, implied } = draft
@@ -95,7 +87,7 @@ export class SharedKeys {
     }
   }
 
-  /** Opens the keys of records that others follow from, when all attributes of a draft are completed. */
+  /** Opens keys that others follow from, when the draft's attributes are complete. */
   finish(draft: RecordDraft): void {
     for (const { link, part, source } of findShared(draft.resource)) {
       const value = draft.body[link.name]
@@ -108,7 +100,7 @@ export class SharedKeys {
     }
   }
 
-  /** Returns the attributes of a linked record whose values follow from the record that links it. */
+  /** Returns a linked record's attributes that follow from the linking record. */
   findInherited(owner: RecordDraft, link: ToOneAttribute, given: Readonly<Record<string, unknown>>): Map<string, () => unknown> {
     const inherited = new Map<string, () => unknown>()
     const all = findShared(owner.resource).filter(shared => shared.link === link && this.#isSettled(owner, shared.source))
@@ -131,7 +123,7 @@ export class SharedKeys {
     return inherited
   }
 
-  /** Lets a record link itself, by a key that is made up where the caller gives none. */
+  /** Lets a record link itself. A missing key is made up. */
   linkItself(draft: RecordDraft, link: ToOneAttribute): void {
     const parts = link.target.key.map((_, part) => part)
     for (const part of parts) this.#openKey(draft, part)
@@ -141,7 +133,7 @@ export class SharedKeys {
     })
   }
 
-  /** Sets the values that follow from others, once all others are made up. */
+  /** All other values must be made up. */
   resolve(): void {
     for (const draft of this.#byBody.values()) for (const name of draft.pending.keys()) this.#resolveOne(draft, name)
   }
@@ -155,7 +147,7 @@ export class SharedKeys {
     return draft.body[name]
   }
 
-  /** Whether a record has, or will have, a value for an attribute. */
+  /** Whether a record has, or will have, a value. */
   #isSettled(draft: RecordDraft, source: ScalarAttribute | ToOneAttribute): boolean {
     const value = draft.body[source.name]
     return value === undefined
@@ -179,7 +171,7 @@ export class SharedKeys {
     return this.#readValue(draft, attribute, inner)
   }
 
-  /** Opens a slot for the key of a record that another one refers to by its value: the database would give it only later. */
+  /** Opens a slot for a key referred to by value: the database would give the key only later. */
   #openKey(draft: RecordDraft, part: number): void {
     const { attribute, inner } = findKeyPart(draft.resource, part)
     this.#open(draft, attribute, inner)
@@ -198,10 +190,7 @@ export class SharedKeys {
   }
 }
 
-/**
- * Returns the JSON form of a part of the key that a caller gives, by an ID or in an object that has it; the object of a new record whose
- * key is not given.
- */
+/** Reads a key part from the caller's ID or object, as JSON; for a new record without a key, returns the record's object. */
 function readGiven(value: unknown, target: Resource, part: number): unknown {
   if (value === undefined || value === null) return undefined
   if (isObject(value)) {

@@ -105,7 +105,7 @@ const PAST_ENGINE: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   'checks/': {
     'description/conformity/conformity.ts': 'answers are held against the document',
     'description/openapi/schema.ts': 'bodies are made by schemas',
-    'engine/pipeline/answer-failure.ts': 'the world that is tested answers as the engine does',
+    'engine/pipeline/respond.ts': 'answers are held in the form of the application, too',
     'engine/pipeline/assemble.ts': 'a type: the parts of a fork',
     'engine/pipeline/handle.ts': 'a type: the context of a request',
     'engine/pipeline/hold-answer.ts': 'answers are held against the document',

@@ -1,12 +1,12 @@
 /** Head: shows model, world, user, clock, faults and connection. */
 import { useEffect, useId, useState } from 'preact/hooks'
 import { isPaletteOpen } from './palette.tsx'
-import { WorldChoice } from './world-choice.tsx'
-import { UserChoice } from './user-choice.tsx'
-import { busy, isReachable } from './state/ask.ts'
-import { clock, faults } from './state/live.ts'
-import { outline } from './state/outline.ts'
-import { setOfPage, version } from './state/place.ts'
+import { busy, isReachable, look, mint } from './state/ask.ts'
+import { clock, faults, dataChanged, worlds } from './state/live.ts'
+import { outline, findResource, parameterOf, pathOf } from './state/outline.ts'
+import { setOfPage, version, userId, world } from './state/place.ts'
+import { useLoad } from './parts/use-load.ts'
+import { idOf, labelOf, type AnyRecord } from './state/records.ts'
 
 /** Milliseconds by which two clocks may differ. */
 const SAME_TIME = 2000
@@ -92,4 +92,114 @@ function VersionChoice({ versions }: { readonly versions: readonly string[] }) {
 
 function showTime(time: number): string {
   return `${new Date(time).toISOString().replace('T', ' ').slice(0, 16)} UTC`
+}
+
+/** Chooses who sends requests. The URL has the ID, not the token. */
+function UserChoice() {
+  const id = useId()
+  const chosen = userId.value
+  const { data: users = [] } = useLoad(readUsers, [outline.value, chosen])
+  const { error } = useLoad(() => (chosen === '' ? Promise.resolve('') : mint(chosen)), [chosen])
+  const choose = (value: string): void => {
+    setOfPage('as', value.trim())
+    dataChanged()
+  }
+  return (
+    <span class="choice">
+      <label for={id}>As user</label>
+      <input
+        id={id}
+        list={`${id}-users`}
+        size={12}
+        placeholder="nobody"
+        key={chosen}
+        defaultValue={chosen}
+        aria-invalid={error !== undefined}
+        title={error?.message ?? 'The ID of a user; empty is nobody'}
+        onChange={event => choose(event.currentTarget.value)}
+      />
+      <datalist id={`${id}-users`}>
+        {users.map(user => (
+          <option key={user.id} value={user.id} label={user.label} />
+        ))}
+      </datalist>
+    </span>
+  )
+}
+
+/** Empty if the caller may not read users. */
+async function readUsers(): Promise<{ readonly id: string; readonly label: string }[]> {
+  const users = findResource(outline.value?.users ?? '')
+  if (users === undefined) return []
+  const body = await look(`${pathOf(users.name)}?${parameterOf('limit')}=50&${parameterOf('depth')}=0`).then(
+    answer => answer.body as Readonly<Record<string, readonly AnyRecord[]>>,
+    () => ({}) as Readonly<Record<string, readonly AnyRecord[]>>,
+  )
+  return (body[users.name] ?? []).flatMap(record => {
+    const id = idOf(record, users)
+    return id === undefined ? [] : [{ id, label: labelOf(record, users) || String(record['email'] ?? id) }]
+  })
+}
+
+/** The first request creates a world with a new name. */
+const OTHER = '\n'
+
+function WorldChoice() {
+  const id = useId()
+  const [isNamed, setNamed] = useState(false)
+  const own = world.value
+  const names = [...new Set([...worlds.value, ...(own === '' ? [] : [own])])].toSorted()
+  const choose = (name: string): void => {
+    setNamed(name === OTHER)
+    if (name === OTHER) return
+    setOfPage('world', name)
+    dataChanged()
+  }
+  return (
+    <span class="choice">
+      <label for={id}>World</label>
+      {isNamed ? (
+        <NameField id={id} onName={choose} onLeave={() => setNamed(false)} />
+      ) : (
+        <select id={id} value={own} onChange={event => choose(event.currentTarget.value)}>
+          <option value="">main</option>
+          {names.map(name => (
+            <option key={name}>{name}</option>
+          ))}
+          <option value={OTHER}>New …</option>
+        </select>
+      )}
+    </span>
+  )
+}
+
+interface NameFieldProps {
+  readonly id: string
+  readonly onName: (name: string) => void
+  readonly onLeave: () => void
+}
+
+function NameField({ id, onName, onLeave }: NameFieldProps) {
+  return (
+    <form
+      onSubmit={event => {
+        event.preventDefault()
+        const { value } = event.currentTarget.querySelector('input')!
+        if (value !== '') onName(value)
+      }}
+    >
+      <input
+        id={id}
+        ref={field => field?.focus()}
+        placeholder="name, then Enter"
+        pattern="[\w.:\-]{1,100}"
+        maxLength={100}
+        size={14}
+        onBlur={onLeave}
+        onKeyDown={event => {
+          if (event.key === 'Escape') onLeave()
+        }}
+      />
+    </form>
+  )
 }

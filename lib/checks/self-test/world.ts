@@ -3,7 +3,7 @@ import type { EntityName } from '@mikro-orm/core'
 import { Conformity } from '../../description/conformity/conformity.ts'
 import type { EngineParts } from '../../engine/pipeline/assemble.ts'
 import type { HandleContext } from '../../engine/pipeline/handle.ts'
-import { shapeFully } from '../../engine/pipeline/answer-failure.ts'
+import { finishAnswer } from '../../engine/pipeline/respond.ts'
 import { LazyClient } from '../../foundation/base/abort.ts'
 import { holdAnswer } from '../../engine/pipeline/hold-answer.ts'
 import { TextStream } from '../../foundation/base/text-stream.ts'
@@ -34,7 +34,10 @@ export async function createTestedWorld(
       const response = await requests.handle(method, path, query, body, options.envelope === undefined ? context : plainClient(context))
       return response.body instanceof TextStream ? { ...response, body: await response.body.text() } : response
     },
-    conforms: (request, response) => holdAnswer(parts, request, shapeFully(response, request, parts)),
+    conforms(request, response) {
+      const asked = { method: request.method, path: request.path, context: undefined, request: undefined }
+      return holdAnswer(parts, request, finishAnswer(response, response.status >= 400 ? 'refusal' : 'answer', asked, parts))
+    },
     async describe(version) {
       const { model, vocabulary } = served.get(version)!
       // Paths of the document exclude the base.

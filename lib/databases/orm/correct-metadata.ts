@@ -2,7 +2,7 @@
  * Correct metadata: corrects MikroORM's metadata where MikroORM would read or write wrongly, and notes properties that are left out or
  * taken for texts.
  */
-import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
+import { type EntityMetadata, type EntityProperty, type MikroORM, ReferenceKind } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/base/notes.ts'
 import { unreadableIn } from '../../model/metadata/getters.ts'
 import { isGetter, isUnnamed, scalarType } from '../../model/metadata/property-type.ts'
@@ -10,7 +10,6 @@ import { isMixedList } from '../../model/metadata/read-common.ts'
 import { safeKey } from './corrected-comparator.ts'
 import { confinePrototypes } from './shared-classes.ts'
 import { correctTargetKeys } from './target-keys.ts'
-import { readDateLinks } from './date-links.ts'
 import { quoteJsonDefaults } from './json-defaults.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
 
@@ -219,4 +218,26 @@ function correctSiblingColumns(metadata: Iterable<EntityMetadata>): void {
       )
     }
   }
+}
+
+/**
+ * Reads links to records with a time as key as dates. MikroORM would keep a text or number, find each link changed, and write the record at
+ * each flush.
+ */
+function readDateLinks(orm: MikroORM): void {
+  for (const meta of orm.getMetadata()) {
+    if (meta.pivotTable === true) continue
+    for (const prop of meta.relations) if (isPlainLink(prop) && refersToDate(prop)) prop.runtimeType = 'Date'
+  }
+}
+
+function isPlainLink({ kind, mappedBy, polymorphic, targetKey, fieldNames }: EntityProperty): boolean {
+  const isOwning = kind === ReferenceKind.MANY_TO_ONE || (kind === ReferenceKind.ONE_TO_ONE && mappedBy === undefined)
+  return isOwning && polymorphic !== true && targetKey === undefined && fieldNames.length === 1
+}
+
+function refersToDate({ targetMeta }: EntityProperty): boolean {
+  const [key] = targetMeta!.getPrimaryProps() as [EntityProperty]
+  // The key may be a link.
+  return key.kind === ReferenceKind.SCALAR ? key.runtimeType === 'Date' : key.targetMeta !== targetMeta && refersToDate(key)
 }

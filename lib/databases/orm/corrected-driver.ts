@@ -1,32 +1,32 @@
 /** Corrected driver: corrects what MikroORM's drivers read and write wrongly. */
-import { Utils } from '@mikro-orm/core'
-import type {
-  DeleteOptions,
-  Dictionary,
-  DriverException,
-  EntityData,
-  EntityDictionary,
-  EntityManager,
-  EntityName,
-  EntityProperty,
-  FilterQuery,
-  FindOptions,
-  IDatabaseDriver,
-  MetadataStorage,
-  NativeInsertUpdateManyOptions,
-  NativeInsertUpdateOptions,
-  ObjectQuery,
-  OrderDefinition,
-  Primary,
-  QueryResult,
-  Transaction,
-  UpsertManyOptions,
-  UpsertOptions,
+import {
+  Utils,
+  type DeleteOptions,
+  type Dictionary,
+  type DriverException,
+  type EntityData,
+  type EntityDictionary,
+  type EntityManager,
+  type EntityName,
+  type EntityProperty,
+  type FilterQuery,
+  type FindOptions,
+  type IDatabaseDriver,
+  type MetadataStorage,
+  type NativeInsertUpdateManyOptions,
+  type NativeInsertUpdateOptions,
+  type ObjectQuery,
+  type OrderDefinition,
+  type Primary,
+  type QueryResult,
+  type Transaction,
+  type UpsertManyOptions,
+  type UpsertOptions,
+  EntityIdentifier,
 } from '@mikro-orm/core'
 import { RestError } from '../../foundation/base/errors.ts'
 import { correctComparator } from './corrected-comparator.ts'
 import { insertInGroups, updateInGroups } from './grouped-rows.ts'
-import { flattenKeys, isLink, resolveKeys } from './nested-keys.ts'
 import { rememberPrototypes } from './shared-classes.ts'
 import { loadTargetKeys, type TargetKeyDriver } from './target-keys.ts'
 
@@ -133,4 +133,43 @@ function correctWriting(base: DriverClass): DriverClass {
       return insertInGroups(this.getMetadata().get(entityName), data, rows => super.nativeInsertMany(entityName, rows, options, transform))
     }
   }
+}
+
+/** Inserts generated keys of earlier records into keys of any depth. */
+function resolveKeys(row: Dictionary): void {
+  for (const name in row) {
+    const value: unknown = row[name]
+    if (Array.isArray(value) && hasOpenKey(value)) row[name] = resolvedKey(value)
+  }
+}
+
+/** MikroORM would compare a key in a key in a key with rows of rows. */
+function flattenKeys(holder: Dictionary, isKey: (name: string) => boolean = () => true): void {
+  for (const name in holder) {
+    const value: unknown = holder[name]
+    if (Array.isArray(value) && isKey(name) && value.some(isKeyOfSeveral)) holder[name] = value.flatMap(flattenParts)
+  }
+}
+
+/** MikroORM splits off the discriminator of a polymorphic key itself. */
+function isLink(prop: EntityProperty | undefined): boolean {
+  return prop?.joinColumns !== undefined && prop.polymorphic !== true
+}
+
+/** An array, or an object of the properties. */
+function isKeyOfSeveral(part: unknown): part is object {
+  return Array.isArray(part) || Utils.isPlainObject(part)
+}
+
+function flattenParts(part: unknown): unknown[] {
+  return isKeyOfSeveral(part) ? Object.values(part).flatMap(flattenParts) : [part]
+}
+
+function hasOpenKey(value: unknown): boolean {
+  return value instanceof EntityIdentifier || (Array.isArray(value) && value.some(hasOpenKey))
+}
+
+function resolvedKey(value: unknown): unknown {
+  if (value instanceof EntityIdentifier) return resolvedKey(value.getValue())
+  return Array.isArray(value) ? value.map(resolvedKey) : value
 }

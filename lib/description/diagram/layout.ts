@@ -1,7 +1,6 @@
 /** Layout: places boxes and lines. A line that passes a column gets a lane between its boxes. */
 import { BOX_GAP, arrangeColumns, average } from './columns.ts'
 import type { Diagram, DiagramRelation, DiagramEntity, DiagramAttribute, Cardinality } from './diagram-parts.ts'
-import { measureText, shortenText } from './text-width.ts'
 
 export interface Point {
   readonly x: number
@@ -280,4 +279,22 @@ function placeEnd(box: Box, { attribute, cardinality }: DiagramRelation['from'],
   const name = attribute?.split('.')[0]
   const row = box.rows.find(each => each.attribute !== undefined && each.attribute.name === name)
   return { x: side === 'right' ? box.x + box.width : box.x, y: row?.y ?? box.y + HEAD_HEIGHT / 2, side, cardinality }
+}
+
+/** Pixels per letter at 12 pixels font size, for the widest common font. */
+const LETTER = 7.3
+/** East Asian scripts and pictographs have double width. */
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u
+/** Marks have no width. */
+const MARK = /\p{Mark}|\u200d/u
+
+function measureText(text: string): number {
+  let letters = 0
+  for (const letter of text) letters += MARK.test(letter) ? 0 : WIDE.test(letter) ? 2 : 1
+  return letters * LETTER
+}
+
+function shortenText(text: string, most: number): string {
+  const letters = [...text]
+  return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`
 }

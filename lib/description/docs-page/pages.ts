@@ -5,7 +5,6 @@ import { writeMermaid } from '../diagram/mermaid.ts'
 import type { PageApi } from './described-api.ts'
 import { findWorkbench, renderFrame, type PageFrame } from './frame.ts'
 import { SMALLEST, WIDTHS } from './style.ts'
-import { renderInline, renderMarkdown } from './markdown.ts'
 import { findFirstRequests, writeLogIn, type PageAddress } from './requests.ts'
 import { anchorOf, renderOperations, renderRequest, renderResource } from './resource-section.ts'
 
@@ -127,4 +126,25 @@ function renderErrors({ failures }: PageApi): string {
       `<th scope="col">Status</th><th scope="col">Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`,
     '</section>',
   ].join('\n')
+}
+
+/** Turns the Markdown of OpenAPI documents into HTML: paragraphs, headings, lists and code. */
+function renderMarkdown(text: string, level = 3): string {
+  return text
+    .split(/\n{2,}/)
+    .map(block => {
+      if (block.startsWith('## ')) return `<h${level}>${renderInline(block.slice(3))}</h${level}>`
+      if (!block.startsWith('- ')) return `<p>${renderInline(block)}</p>`
+      const items = block.split(/\n(?=- )/).map(item => `<li>${renderInline(item.slice(2))}</li>`)
+      return `<ul>${items.join('')}</ul>`
+    })
+    .join('\n')
+}
+
+/** Code may be between double backticks. */
+function renderInline(text: string): string {
+  return text
+    .split(/(``?)(?!`)(.+?)(?<!`)\1(?!`)/)
+    .map((part, index) => (index % 3 === 0 ? escapeText(part) : index % 3 === 1 ? '' : `<code>${escapeText(part)}</code>`))
+    .join('')
 }

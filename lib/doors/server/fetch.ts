@@ -23,7 +23,7 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
     try {
       body = await readBody(request.body, new JsonBody(headers, rulesOf(engine, request.method)))
     } catch (error) {
-      if (error instanceof RestError) return write(engine, engine.respondFailure(error, received), received)
+      if (error instanceof RestError) return write(engine, engine.refuse(error, received), received)
       throw error
     }
   }
@@ -57,7 +57,7 @@ function write(engine: TransportEngine, answer: TransportResponse, request: Rece
     return new Response(stream === undefined ? (text ?? null) : ReadableStream.from(stream.bytes()), { status, headers: all })
   } catch (error) {
     // A status or a header that no Response takes.
-    const refusal = engine.respondFailure(error, request)
+    const refusal = engine.refuse(error, request)
     return new Response(JSON.stringify(refusal.body), { status: refusal.status, headers: refusal.headers })
   }
 }

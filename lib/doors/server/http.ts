@@ -113,7 +113,7 @@ class EngineServer {
       socket.destroy()
       return
     }
-    const answer = internalsOf(this.#engine).respondError(describeConnectionError(error))
+    const answer = internalsOf(this.#engine).refuse(describeConnectionError(error))
     const text = JSON.stringify(answer.body)
     const headers = { ...answer.headers, 'content-length': Buffer.byteLength(text), connection: 'close' }
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)

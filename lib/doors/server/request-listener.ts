@@ -186,7 +186,7 @@ export class RequestListener {
       return
     }
     const unread = error instanceof RestError && error.code === 'body_too_large'
-    this.#deliver(sent, this.#internals.respondFailure(error, new Received(sent.request, sent.target)), unread)
+    this.#deliver(sent, this.#internals.refuse(error, new Received(sent.request, sent.target)), unread)
   }
 
   /** Writes an answer, and reports it. Throws nothing: no caller would catch it. */
@@ -210,7 +210,7 @@ export class RequestListener {
   /** Answers with a 500 where an answer could not be written, and breaks the connection where half of it is out already. */
   #giveUp(sent: SentRequest, error: unknown): number {
     const { request, response } = sent
-    const { status, headers, body } = this.#internals.respondFailure(error, new Received(request, sent.target))
+    const { status, headers, body } = this.#internals.refuse(error, new Received(request, sent.target))
     if (response.headersSent) {
       request.socket.destroy()
       return status

@@ -36,10 +36,12 @@ export interface TransportEngine {
    * `handle` rejects with.
    */
   ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient | WholeSender): Awaitable<TransportResponse>
-  /** Returns the answer to an error of the transport. */
-  respondError(error: unknown): TransportResponse
-  /** Returns the same, and reports an error that is the server's fault. */
-  respondFailure(error: unknown, request: ReceivedRequest): TransportResponse
+  /**
+   * Answers an error of the transport; reports what is the server's fault.
+   *
+   * @param request undefined where none could be read
+   */
+  refuse(error: unknown, request?: ReceivedRequest): TransportResponse
 }
 
 /**
@@ -73,7 +75,7 @@ export function written(engine: TransportEngine, answer: TransportResponse, requ
   try {
     return { status, headers, text: body === undefined ? undefined : JSON.stringify(body) }
   } catch (error) {
-    const refusal = engine.respondFailure(error, request)
+    const refusal = engine.refuse(error, request)
     return { status: refusal.status, headers: refusal.headers, text: JSON.stringify(refusal.body) }
   }
 }

@@ -2,14 +2,14 @@
  * Read config: turns a MikroORM config into options of an engine, which opens connections of its own. Throws TypeError for an invalid
  * config. Leaves config and classes unchanged.
  */
-import { Utils, type Options } from '@mikro-orm/core'
+import { Utils, type Options, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import { isInMemory } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 import { chooseConfig, type OrmConfig } from './choose-config.ts'
 import { findDriverKind, nameDriver } from './driver-kind.ts'
-import { makeObjectIds } from './object-ids.ts'
 import { findDatabase, withEnvironment } from './own-connection.ts'
 import { takeOptions } from './taken-options.ts'
+import { randomBytes } from 'node:crypto'
 
 type Entities = NonNullable<Options['entities']>
 type Database = string | URL | ServerDatabase
@@ -98,4 +98,25 @@ function checkMigrations(config: OrmConfig, isSqlite: boolean): void {
       `not for ${isSqlite ? 'SQLite' : 'PostgreSQL'}. Say schema: 'update' (the default), by which the engine makes the tables ` +
       `of the entities itself${kind === 'postgres' ? ', or name a PostgreSQL server in "database"' : ''}.`,
   )
+}
+
+/** Generates keys as MongoDB does, in ascending order. */
+const OWN = randomBytes(5).toString('hex')
+let count = 0
+
+/** Returns 24 hexadecimal digits: seconds, process, counter. */
+function nextObjectId(): string {
+  const seconds = Math.floor(Date.now() / 1000)
+  count = (count + 1) % 0x1_00_00_00
+  return `${seconds.toString(16).padStart(8, '0')}${OWN}${count.toString(16).padStart(6, '0')}`
+}
+
+/** Copies properties, because the application's metadata must stay unchanged. */
+function makeObjectIds(meta: EntityMetadata): void {
+  for (const [name, prop] of Object.entries(meta.properties))
+    if (prop.primary === true && isObjectId(prop)) meta.properties[name] = { ...prop, type: 'string', onCreate: nextObjectId }
+}
+
+function isObjectId({ type, customType, kind, onCreate }: EntityProperty): boolean {
+  return kind === 'scalar' && onCreate === undefined && customType === undefined && /^ObjectId$/i.test(type)
 }

@@ -5,7 +5,7 @@
 import type { HandleContext } from './handle.ts'
 import { copyWorld, type Composition, type EngineParts } from './assemble.ts'
 import type { CompiledEnvelope } from './shape-answer.ts'
-import { answerError, answerTransportFailure, formRefusal, type FailingRequest } from './answer-failure.ts'
+import { answerFailure } from './answer-failure.ts'
 import type { OpenApiOptions } from './descriptions.ts'
 import { ownsPath } from './owns-path.ts'
 import type { JournalEntry } from '../journal/journal-entry.ts'
@@ -49,6 +49,15 @@ interface RecordedTest {
 
 /** Records that a client may ask `given` for at a time. */
 const MOST_GIVEN = 10_000
+
+/** The request that a way in has received, with headers of lower-case names. */
+interface FailingRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Partial<Record<string, string>>>
+}
+
+const UNREAD: FailingRequest = Object.freeze({ method: '', path: '', headers: {} })
 
 export class EngineInternals {
   /** What it has taken over from a recording; undefined for an engine of its own. */
@@ -216,13 +225,13 @@ export class EngineInternals {
     return this.parts.connection.dialect.insertionOrder
   }
 
-  /** Returns the error body for an error that a transport finds before it can ask. */
-  respondError(error: unknown): RestResponse {
-    return formRefusal(answerError(error, this.parts), {}, this.parts)
-  }
-
-  /** Answers an error of a transport, and reports it where it is the server's fault. */
-  respondFailure(error: unknown, request: FailingRequest): RestResponse {
-    return answerTransportFailure(error, request, this.parts)
+  /**
+   * Answers an error that a way in has met.
+   *
+   * @param request undefined where none could be read
+   */
+  refuse(error: unknown, request: FailingRequest = UNREAD): RestResponse {
+    const { method, path, headers } = request
+    return answerFailure(error, { method, path, accept: headers['accept'] }, this.parts)
   }
 }

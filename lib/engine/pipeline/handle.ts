@@ -17,7 +17,7 @@ import type { Authentication } from '../auth/authentication.ts'
 import { LazyClient, RequestAbort, WholeClient } from '../../foundation/base/abort.ts'
 import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
-import { QUERY_TYPES, WRITE_METHODS, keepReadingMethods, readOnlyError, TAKES_BODY } from '../../foundation/base/http-methods.ts'
+import { WRITE_METHODS, readOnlyError, TAKES_BODY } from '../../foundation/base/http-methods.ts'
 import { FormBody } from '../../foundation/base/form-body.ts'
 import { assertJson } from '../../foundation/base/json.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -31,7 +31,7 @@ import { NO_VERSION, type Address } from '../../records/request/address.ts'
 import { runRoute, type RouteMatch, type Routes } from '../../records/request/custom-routes.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
 import { InnerClient } from '../../records/request/inner-request.ts'
-import { parse, replaceBody, takeQuery, type Request } from '../../records/request/parse-request.ts'
+import { parse, readHeader, replaceBody, takeQuery, type Request } from '../../records/request/parse-request.ts'
 import type { QueryCache } from '../../records/request/parsed-query.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import { NO_PARAMETERS, type Parameters } from '../../records/request/query-string.ts'
@@ -43,8 +43,7 @@ import type { Growth } from './served-versions.ts'
 import { createEach, findBulkResource } from './bulk.ts'
 import { findPlace, operate, type Operation, type Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
-import { respondCreatedAll, withoutBody } from './respond.ts'
-import { findNames, isPlain, shapeAnswer } from './shape-answer.ts'
+import { finishAnswer, respondCreatedAll } from './respond.ts'
 
 /** The headers and the signal of a request. */
 export interface HandleContext {
@@ -103,50 +102,48 @@ export function handle(arrival: Arrival, parts: StageParts): Awaitable<RestRespo
 }
 
 /**
- * The stages of a request, from its arrival to its answer. Each takes what those before it have proved; `wait` waits where a stage must.
+ * The way of a request, from its arrival to its answer. Each stage takes what the stages before have proved; `wait` waits where a stage
+ * must.
  */
 function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestResponse> {
-  const { trace } = arrival
+  const { path, context, trace, record } = arrival
   const { routes, authentication } = parts
   const end = limitTime(arrival, parts)
   let request: Request | undefined
   try {
+    // Method, path and query are read without the model.
     request = readRequest(arrival, parts)
 
+    // A token says who asks; what a handler asks is asked by the user of the handler's own request.
     trace?.enter('auth')
-    const inner = arrival.context instanceof InnerClient ? (arrival.context as InnerClient<Principal>) : undefined
+    const inner = context instanceof InnerClient ? (context as InnerClient<Principal>) : undefined
     const principal = inner === undefined ? authentication && (yield* wait(authentication.authenticate(request))) : inner.principal
-    if (principal !== undefined && arrival.record !== undefined) arrival.record.user = principal.claims.sub
+    if (principal !== undefined && record !== undefined) record.user = principal.claims.sub
 
     trace?.enter('resolve')
     if (request.readOnly) refuseWrite(request, parts)
-    const route = routes?.match(request.method, request.segments, inner?.passed)
-    if (route !== undefined) return yield* wait(answerRoute(route, { arrival, request, principal, end }, parts))
     const admitted = { arrival, request, principal, end }
-    const resolved = resolveRequest(admitted, parts)
-    const answering = request.body === undefined ? answerOne(resolved, parts) : answerBody(resolved, admitted, parts)
+    const route = routes?.match(request.method, request.segments, inner?.passed)
+    if (route !== undefined) return yield* wait(answerRoute(route, admitted, parts))
+
+    // The path becomes a target of the model. A body may add names to an open resource, and so give the model more attributes.
+    const known = resolveRequest(admitted, parts, parts.served)
+    const growth = request.body === undefined ? undefined : growModel(known, parts)
+    const resolved = growth === undefined ? known : resolveRequest(admitted, parts, growth.served)
+
+    // Rules, then the reading or the writing: of an array, for each of its bodies.
+    const bulk = Array.isArray(resolved.request.body) ? findBulkResource(resolved.request.method, resolved.target) : undefined
+    const answering = bulk === undefined ? answerOne(resolved, parts) : answerBulk(resolved, bulk, parts)
     // Most answers are there.
-    return finish(answering instanceof Promise ? yield* wait(answering) : answering, arrival, request, parts)
+    const answer = answering instanceof Promise ? yield* wait(answering) : answering
+    if (answer.status < 400) growth?.adopt()
+    return finishAnswer(answer, 'answer', { method: request.method, path, context, request }, parts)
   } catch (error) {
     // Only the caller of `handle` itself is at fault; a hook that calls the engine wrongly is a fault of the server.
     if (request === undefined && isMisuse(error)) throw error
     end.throwIfReached()
-    const failure = answerFailure(error, arrival, parts)
-    return request?.readOnly === true ? keepReading(failure, request, parts) : failure
+    return answerFailure(error, { ...arrival, accept: readHeader(context, 'accept'), request }, parts)
   }
-}
-
-/** Gives an answer the form that its sender wants, and takes the body away for HEAD. */
-function finish(response: RestResponse, { context }: Arrival, request: Request, parts: StageParts): RestResponse {
-  const { method, segments } = request
-  const { envelope } = parts.options
-  const answer = request.readOnly ? keepReading(response, request, parts) : response
-  const shaped =
-    envelope === undefined || isPlain(context)
-      ? answer
-      : shapeAnswer(answer, method, envelope, name => findNames(name, parts.served.get(segments[0] ?? '')?.model ?? parts.model))
-  if (method === 'QUERY') return { ...shaped, headers: { ...shaped.headers, 'accept-query': QUERY_TYPES } }
-  return method === 'HEAD' ? withoutBody(shaped, context) : shaped
 }
 
 /** A request that may be answered, and who has sent it. */
@@ -168,9 +165,8 @@ async function answerRoute(match: RouteMatch, admitted: AdmittedRequest, parts: 
   const { transaction } = served.get(version) ?? served.values().next().value!
   const origin = { request: asked, principal, version, end, engine, fork, passed: passedBy(arrival), logsIn: authentication !== undefined }
   const answer = await runRoute(match, origin, { versions: options.versions, transaction: (work, place) => transaction(work, end, place) })
-  if (authentication?.answersAt(method, segments) === true) return finish(answer, arrival, request, parts)
-  const sent = method === 'HEAD' ? withoutBody(answer, arrival.context) : answer
-  return request.readOnly ? keepReading(sent, request, parts) : sent
+  const kind = authentication?.answersAt(method, segments) === true ? 'answer' : 'route'
+  return finishAnswer(answer, kind, { method, path: arrival.path, context: arrival.context, request }, parts)
 }
 
 /** The custom routes that ask a request themselves. */
@@ -188,12 +184,8 @@ interface ResolvedRequest extends AdmittedRequest, Pick<Operation, 'target' | 'a
 
 const NO_METHODS: readonly string[] = Object.freeze([])
 
-/**
- * Resolves the path, and checks method and parameters.
- *
- * @param served the versions; by default those that are served at present
- */
-function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served = parts.served): ResolvedRequest {
+/** Resolves the path in one of the versions that are served, and checks method and parameters. */
+function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served: ReadonlyMap<string, Services>): ResolvedRequest {
   const { arrival, principal, end } = admitted
   const { method, segments } = admitted.request
   const version = findVersion(admitted.request, parts.options.versions, parts.model)
@@ -228,27 +220,11 @@ function withBody(request: Request, body: unknown, { record }: Arrival): Request
   return replaceBody(request, body)
 }
 
-/** Answers a request that has a body: it may hold many records, and names that the model does not know yet. */
-function answerBody(resolved: ResolvedRequest, admitted: AdmittedRequest, parts: StageParts): Awaitable<RestResponse> {
-  const { request, target, services } = resolved
-  const { method } = request
-  const grows = services.model.isOpen && WRITE_METHODS.includes(method) && TAKES_BODY.has(method)
-  const more = grows ? findNewNames(request.body, target) : undefined
-  return more === undefined ? answerMembers(resolved, parts) : answerGrown(admitted, parts.grow(more), parts)
-}
-
-/** Answers a request that may be for several records. */
-function answerMembers(resolved: ResolvedRequest, parts: StageParts): Awaitable<RestResponse> {
-  const bulk = Array.isArray(resolved.request.body) ? findBulkResource(resolved.request.method, resolved.target) : undefined
-  return bulk === undefined ? answerOne(resolved, parts) : answerBulk(resolved, bulk, parts)
-}
-
-/** Answers a request by a model with the names that it adds. Other requests are served by that model once this one has been written. */
-async function answerGrown(admitted: AdmittedRequest, growth: Growth, parts: StageParts): Promise<RestResponse> {
-  const resolved = resolveRequest(admitted, parts, growth.served)
-  const response = await answerMembers(resolved, parts)
-  if (response.status < 400) growth.adopt()
-  return response
+/** Returns the model with the names that a body adds to open resources: it is served from now on once this request has been written. */
+function growModel({ request, target, services }: ResolvedRequest, parts: StageParts): Growth | undefined {
+  const { method, body } = request
+  const more = services.model.isOpen && WRITE_METHODS.includes(method) && TAKES_BODY.has(method) ? findNewNames(body, target) : undefined
+  return more && parts.grow(more)
 }
 
 const FROM_OUTSIDE = { passed: undefined, isEngine: false } as const
@@ -358,7 +334,8 @@ export function findAddress(context: HandleContext, options: CheckedOptions): Ad
 
 /** Refuses what would write where nothing may be written. Logging in and out stays possible: it changes no data. */
 function refuseWrite(request: Request, parts: StageParts): void {
-  if (WRITE_METHODS.includes(request.method) && !isSession(request, parts)) throw readOnlyError(request.method, listMethods(request, parts))
+  const isSession = parts.authentication?.isSession('POST', request.segments) === true
+  if (WRITE_METHODS.includes(request.method) && !isSession) throw readOnlyError(request.method, listMethods(request, parts))
 }
 
 /**
@@ -374,16 +351,4 @@ function listMethods(request: Request, { options, model, served, routes }: Stage
   } catch {
     return undefined
   }
-}
-
-/** Takes the methods that write out of the `Allow` header of an answer where nothing may be written. */
-function keepReading(response: RestResponse, request: Request, parts: StageParts): RestResponse {
-  const { allow } = response.headers
-  if (allow === undefined || isSession(request, parts)) return response
-  return { ...response, headers: { ...response.headers, allow: keepReadingMethods(allow) } }
-}
-
-/** Whether a path is one to log in or out. */
-function isSession({ segments }: Request, { authentication }: StageParts): boolean {
-  return authentication?.isSession('POST', segments) === true
 }

@@ -23,10 +23,9 @@ import { NO_HEADERS, readHeader } from '../../records/request/parse-request.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { Faults } from '../testing/fault-injection.ts'
 import { faultRequest } from '../testing/fault-request.ts'
-import { answerError, answerFailure, formRefusal, isMisuse } from './answer-failure.ts'
+import { answerFailure, isMisuse } from './answer-failure.ts'
 import { NO_CONTEXT, findAddress, handle, readRequest, type Arrival, type HandleContext, type StageParts } from './handle.ts'
 import type { KeptStates } from './kept-states.ts'
-import { withoutBody } from './respond.ts'
 
 /** The parts of an engine that a recorder uses, beside those of the stages. */
 export interface RecorderParts extends StageParts {
@@ -50,9 +49,6 @@ const SHOWN_STATEMENTS = 200
 export interface RanStatements extends Pick<Explanation, 'statements' | 'writes' | 'cached' | 'hints'> {
   readonly ran: number
 }
-
-/** A request, as it has come. */
-type SentArrival = Pick<Arrival, 'method' | 'path' | 'query' | 'body' | 'context'>
 
 /** A request that runs code of the application's. */
 interface RunningRequest {
@@ -83,34 +79,32 @@ export class RequestRecorder {
     const outer = traces.isUsed ? traces.current : undefined
     const record = outer?.isRecorded === false ? undefined : journal?.begin(method, path)
     if (record?.nested === false && context !== NO_CONTEXT) record.test = readTest(context)
-    const sent = { method, path, query, body, context }
+    const arrival = { method, path, query, body, context, trace: outer, record }
     if (record !== undefined && states.isOn && outer === undefined && !record.nested) {
       // Before the time of the request begins, which the copy is no part of.
-      if (this.mayWrite(method)) return this.#count(this.#keepState(record, sent), undefined)
+      if (this.mayWrite(method)) return this.#count(this.#keepState(record, arrival), undefined)
       states.note(record)
     }
-    return this.#begin(record, sent, outer)
+    if (outer !== undefined) return runInside(outer, () => this.#record(arrival))
+    return this.#isMeasured(record) ? this.#measureArrival(arrival) : this.#record(arrival)
   }
 
-  async #keepState(record: JournalRecord, sent: SentArrival): Promise<RestResponse> {
+  async #keepState(record: JournalRecord, arrival: Arrival): Promise<RestResponse> {
     await this.#parts.states.take(record)
     record.time = performance.now()
-    return this.#begin(record, sent, undefined)
+    return this.#isMeasured(record) ? this.#measureArrival(arrival) : this.#record(arrival)
   }
 
-  #begin(
-    record: JournalRecord | undefined,
-    { method, path, query, body, context }: SentArrival,
-    outer: Trace | undefined,
-  ): Awaitable<RestResponse> {
-    const { options, journal } = this.#parts
-    const keeps = record !== undefined && journal!.keepsStatements
-    if (outer === undefined && !options.serverTiming && !keeps)
-      return this.#record({ method, path, query, body, context, trace: undefined, record })
-    if (outer !== undefined) return runInside(outer, () => this.#record({ method, path, query, body, context, trace: outer, record }))
+  #isMeasured(record: JournalRecord | undefined): boolean {
+    return this.#parts.options.serverTiming || (record !== undefined && this.#parts.journal!.keepsStatements)
+  }
+
+  #measureArrival(arrival: Arrival): Promise<RestResponse> {
+    const { record } = arrival
+    const keeps = record !== undefined && this.#parts.journal!.keepsStatements
     const trace = new Trace({ keeps })
     if (keeps) record.trace = trace
-    return this.#measure(trace, record, () => this.#record({ method, path, query, body, context, trace, record }))
+    return this.#measure(trace, record, () => this.#record({ ...arrival, trace }))
   }
 
   /** Answers what a docs page asks for, past faults and journal: the code under test has not sent it. */
@@ -313,12 +307,11 @@ export class RequestRecorder {
       course = faults.meet(faultRequest({ method, path, query, body: shown, headers: context.headers ?? NO_HEADERS, base }))
       if (record !== undefined) record.fault = course.met
     } catch (error) {
-      return answerFailure(error, arrival, this.#parts)
+      return answerFailure(error, { ...arrival, accept: readHeader(context, 'accept') }, this.#parts)
     }
-    return faults.take(course, context.signal, answering, refusal => {
-      const response = formRefusal(answerError(refusal, this.#parts, readHeader(context, 'accept')), { method, path }, this.#parts)
-      return method.toUpperCase() === 'HEAD' ? withoutBody(response, context) : response
-    })
+    const refuse = (error: unknown): RestResponse =>
+      answerFailure(error, { method, path, context, accept: readHeader(context, 'accept'), isFault: true }, this.#parts)
+    return faults.take(course, context.signal, answering, refuse)
   }
 }
 

@@ -1,8 +1,14 @@
 /**
- * Respond: the envelopes of all answers, and the one body of all errors. The only place that knows status codes of success.
- * Bodies are plain JSON values; keys come in the order of the contract.
+ * Respond: makes the envelopes of answers and the one body of errors, and is the door by which every answer leaves (`finishAnswer`). No
+ * other place knows status codes of success. Keys of a body come in the order of the contract.
  */
-import { QUERY_TYPES } from '../../foundation/base/http-methods.ts'
+import type { Clock } from '../../foundation/base/clock.ts'
+import { reportFailure } from '../../foundation/base/report-failure.ts'
+import type { Request } from '../../records/request/parse-request.ts'
+import type { Authentication } from '../auth/authentication.ts'
+import type { CheckedOptions } from './options.ts'
+import { findNames, shapeAnswer, shapeRefusal } from './shape-answer.ts'
+import { QUERY_TYPES, keepReadingMethods } from '../../foundation/base/http-methods.ts'
 import { LazyClient, WholeClient } from '../../foundation/base/abort.ts'
 import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundation/base/accept.ts'
 import { builtin } from '../../foundation/base/builtins.ts'
@@ -188,7 +194,7 @@ export function respondOptions(allowed: readonly string[]): RestResponse {
  * The answer to HEAD: that of GET without its body (RFC 9110 section 9.3.2). A transport gets the length of the body as well, which it
  * would write for GET.
  */
-export function withoutBody(response: RestResponse, context: object): RestResponse {
+function withoutBody(response: RestResponse, context: object): RestResponse {
   const { body, headers } = response
   const isSent = context instanceof LazyClient || context instanceof WholeClient
   const text: unknown = isSent && body !== undefined ? (body instanceof TextStream ? findWhole(body) : JSON.stringify(body)) : undefined
@@ -211,7 +217,7 @@ interface ErrorForm {
 }
 
 /** The one body of all errors (member names of RFC 9457). Any error other than a RestError is a 500 without details. */
-export function respondError(error: unknown, { timestamp, validationStatus, accept }: ErrorForm): RestResponse {
+function respondError(error: unknown, { timestamp, validationStatus, accept }: ErrorForm): RestResponse {
   const refusal = error instanceof RestError ? error : restError('internal_error', 'Something went wrong inside the server.')
   const status = refusal.code === 'validation_failed' && refusal.status === 422 ? validationStatus : refusal.status
   const known = Object.hasOwn(ERRORS, refusal.code) ? ERRORS[refusal.code as keyof typeof ERRORS].title : builtin.http.STATUS_CODES[status]
@@ -242,4 +248,74 @@ function asksForProblem(accept: string | undefined): boolean {
 /** Returns the URI of a kind of problem (RFC 9457 section 3.1.1). A code of the application has none; its title is that of the status. */
 function nameProblem(code: string): string {
   return Object.hasOwn(ERRORS, code) ? `urn:problem-type:mikro-rest:${code}` : 'about:blank'
+}
+
+/** The body of an `answer` gets the application's `envelope`, that of a `refusal` its `envelope.error`; a `route` has its own form. */
+type AnswerKind = 'answer' | 'refusal' | 'route'
+
+export interface AnswerTo {
+  /** Upper case; empty where no request could be read. */
+  readonly method: string
+  readonly path: string
+  /** Undefined where a way in answers by itself: then the way in takes the body of HEAD away. */
+  readonly context: object | undefined
+  readonly request: Request | undefined
+}
+
+export interface AnswerParts {
+  readonly options: CheckedOptions
+  readonly clock: Clock
+  readonly served: ReadonlyMap<string, { readonly model: Model }>
+  readonly authentication: Authentication | undefined
+}
+
+export function finishAnswer(answer: RestResponse, kind: AnswerKind, asked: AnswerTo, parts: AnswerParts): RestResponse {
+  const { method, context, request } = asked
+  let response = answer
+  const isShaped = kind !== 'route' && parts.options.envelope !== undefined && !(context instanceof LazyClient && context.isPlain)
+  if (isShaped) response = kind === 'refusal' ? formRefusal(response, asked, parts) : formAnswer(response, asked, parts)
+  const { allow } = response.headers
+  // Logging in and out changes no data, so it stays possible where nothing may be written.
+  if (request?.readOnly === true && allow !== undefined && parts.authentication?.isSession('POST', request.segments) !== true)
+    response = { ...response, headers: { ...response.headers, allow: keepReadingMethods(allow) } }
+  if (method === 'QUERY' && kind === 'answer') return { ...response, headers: { ...response.headers, 'accept-query': QUERY_TYPES } }
+  return method === 'HEAD' && context !== undefined ? withoutBody(response, context) : response
+}
+
+function formAnswer(response: RestResponse, { method, request }: AnswerTo, { options, served }: AnswerParts): RestResponse {
+  return shapeAnswer(response, method, options.envelope!, name => {
+    const own = served.get(request?.segments[0] ?? '')
+    for (const { model } of own === undefined ? served.values() : [own]) {
+      const names = findNames(name, model)
+      if (names !== undefined) return names
+    }
+    return undefined
+  })
+}
+
+/** Gives a refusal the form of the application. Where `envelope.error` itself fails, the client gets a 500 without details. */
+function formRefusal(response: RestResponse, { method, path }: AnswerTo, parts: AnswerParts): RestResponse {
+  const { envelope, onError } = parts.options
+  try {
+    return shapeRefusal(response, { method, path }, envelope!)
+  } catch (error) {
+    reportFailure(onError, error, { method, path })
+    return refuse(error, undefined, parts)
+  }
+}
+
+/**
+ * Returns the engine's own answer to an error.
+ *
+ * @param accept the header `Accept` of the request
+ */
+export function refuse(error: unknown, accept: string | undefined, { clock, options }: AnswerParts): RestResponse {
+  let timestamp: string
+  try {
+    timestamp = clock.now().toISOString()
+  } catch {
+    // The error may be that of the application's own clock.
+    timestamp = new Date().toISOString()
+  }
+  return respondError(error, { timestamp, validationStatus: options.validationStatus, accept })
 }

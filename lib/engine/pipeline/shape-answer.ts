@@ -3,7 +3,6 @@
  * inside of a request keeps the engine's form, which the stages themselves read. Takes an answer and the names of resources; gives the same
  * with another body. Without the option there is nothing of it.
  */
-import { LazyClient } from '../../foundation/base/abort.ts'
 import { isObject, assertJson, type JsonObject } from '../../foundation/base/json.ts'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
 import { compileTemplate, type CompiledTemplate, type EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
@@ -66,11 +65,6 @@ export function compileEnvelope(option: EnvelopeOption | undefined, deletedStatu
 }
 
 const NOTHING = { list: undefined, record: undefined, removed: undefined, error: undefined }
-
-/** Whether the sender of a request wants the engine's own form: the engine itself does. */
-export function isPlain(context: object): boolean {
-  return context instanceof LazyClient && context.isPlain
-}
 
 /** The names of a resource by either of them. */
 type FindNames = (name: string) => TemplateNames | undefined
@@ -168,10 +162,10 @@ function bareList(response: RestResponse, records: readonly unknown[], { count, 
  *
  * @throws what the application's function throws
  */
-export function shapeRefusal(response: RestResponse, request: Partial<FailedRequest>, { error }: CompiledEnvelope): RestResponse {
+export function shapeRefusal(response: RestResponse, request: FailedRequest, { error }: CompiledEnvelope): RestResponse {
   const body: unknown = response.body
   if (error === undefined || !isRefusal(body) || response.headers['content-type'] !== JSON_TYPE) return response
-  const { method = '', path = '' } = request
+  const { method, path } = request
   const shaped = error(body, { method, path }) ?? null
   assertJson(shaped, 'envelope.error: the body')
   return { ...response, body: shaped }

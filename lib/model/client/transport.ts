@@ -1,7 +1,6 @@
 /** Transport: sends calls to an engine, a URL or a `fetch` function. Throws a RestError for a refusal. */
 import { RestError, type FieldError } from '../../foundation/base/errors.ts'
 import type { Asked, ReadShaped } from './read-shaped.ts'
-import { toJson } from './json-body.ts'
 
 export interface EngineTarget {
   handle(
@@ -177,4 +176,19 @@ function readAnswer(
         'An API with answers of another form needs the option "envelope" of the client.',
     )
   return body as Readonly<Record<string, unknown>>
+}
+
+/** @throws TypeError for a function, a symbol or an invalid date */
+function toJson(value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError(`client: a body cannot have a ${typeof value}.`)
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Date) {
+    if (Number.isNaN(value.getTime())) throw new TypeError('client: a body cannot have an invalid date.')
+    return value.toISOString()
+  }
+  if (value instanceof Uint8Array) return btoa(Array.from(value, byte => String.fromCharCode(byte)).join(''))
+  if (Array.isArray(value)) return value.map(toJson)
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  return Object.fromEntries(members.map(([name, member]) => [name, toJson(member)]))
 }

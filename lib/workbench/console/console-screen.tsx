@@ -7,10 +7,10 @@ import { targetOf, targetWithout } from '../requests/read-entry.ts'
 import { outline } from '../state/outline.ts'
 import { go, place, userId } from '../state/place.ts'
 import { AnswerView } from './answer-view.tsx'
-import { history, remember, type PastRequest } from './history.ts'
 import { RequestForm } from './request-form.tsx'
 import { runRequest, type RequestOutcome } from './run-request.ts'
 import { copyOfWritten, hrefOfRequest, pathAndQuery, readRequest, type WrittenRequest } from './sent-request.ts'
+import { signal } from '@preact/signals'
 
 export default function ConsoleScreen() {
   const root = outline.value?.root ?? ''
@@ -93,4 +93,36 @@ function HistoryList({ onChoose }: { readonly onChoose: (request: PastRequest) =
       </ul>
     </section>
   )
+}
+
+/** Keeps requests of the console until the tab is closed. */
+interface PastRequest extends WrittenRequest {
+  readonly status: number
+}
+
+const KEY = 'mikro-rest console'
+const KEPT = 30
+
+const history = signal<readonly PastRequest[]>(read())
+
+/** Removes an earlier equal request. */
+function remember(request: PastRequest): void {
+  const isSame = (other: PastRequest): boolean =>
+    other.method === request.method && other.target === request.target && other.body === request.body && other.headers === request.headers
+  history.value = [request, ...history.value.filter(other => !isSame(other))].slice(0, KEPT)
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(history.value))
+  } catch {
+    // Storage is full or forbidden: the history lasts until the page reloads.
+  }
+}
+
+function read(): readonly PastRequest[] {
+  try {
+    const kept: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? '[]')
+    return Array.isArray(kept) ? (kept as PastRequest[]) : []
+  } catch {
+    // Another program has stored a value under the key.
+    return []
+  }
 }

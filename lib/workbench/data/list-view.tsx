@@ -9,10 +9,18 @@ import { go, userId, world } from '../state/place.ts'
 import { columnsOf, idOf, type AnyRecord } from '../state/records.ts'
 import { requestOf } from './links.ts'
 import { ListTools } from './list-tools.tsx'
-import { PAGE, nextSort, readListQuery, readPrefilled, withOffset, withParameter, type ShownQuery } from './list-query.ts'
+import {
+  PAGE,
+  nextSort,
+  readListQuery,
+  readPrefilled,
+  withOffset,
+  withParameter,
+  type ShownQuery,
+  type ParameterNames,
+} from './list-query.ts'
 import { parameterNames } from './parameter-names.ts'
 import { QueryBar } from './query-bar.tsx'
-import { Pager } from './pager.tsx'
 import { readFresh, readPage, type ShownPage } from './read-page.ts'
 import { CreatePanel, RecordPanel } from './record-panel.tsx'
 import { RecordsTable } from './records-table.tsx'
@@ -214,4 +222,44 @@ async function explain(request: string): Promise<Explanation> {
   const id = userId.value
   const headers = id === '' ? {} : { authorization: `Bearer ${await mint(id)}` }
   return (await control('POST', '/explain', { method: 'GET', path: request, headers })).body as Explanation
+}
+
+/** Links to other pages. */
+interface PagerProps {
+  readonly page: ShownPage | undefined
+  readonly asked: ShownQuery
+  readonly names: ParameterNames
+  readonly query: string
+  readonly name: string
+  readonly hrefWith: (query: string) => string
+}
+
+function Pager({ page, asked: { offset }, names, query, name, hrefWith }: PagerProps) {
+  if (page === undefined) return null
+  const { count, records, limit } = page
+  const last = Math.max(0, Math.floor((count - 1) / limit) * limit)
+  const link = (to: number, text: string, label: string, isThere: boolean) =>
+    isThere ? (
+      <a class="button" href={hrefWith(withOffset(query, names.offset, to))} aria-label={label}>
+        {text}
+      </a>
+    ) : (
+      <span class="button" aria-disabled="true" role="link" aria-label={label}>
+        {text}
+      </span>
+    )
+  const shown = records.length === 0 ? '0' : `${(offset + 1).toLocaleString('en')} to ${(offset + records.length).toLocaleString('en')}`
+  return (
+    <>
+      <span class="dim" role="status">
+        {name}: {shown} of {count.toLocaleString('en')}
+      </span>
+      <nav aria-label="Pages" class="pages">
+        {link(0, '⇤', 'First page', offset > 0)}
+        {link(offset - limit, '←', 'Page before', offset > 0)}
+        {link(offset + limit, '→', 'Next page', offset + limit < count)}
+        {link(last, '⇥', 'Last page', offset < last)}
+      </nav>
+    </>
+  )
 }

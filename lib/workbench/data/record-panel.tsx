@@ -3,13 +3,12 @@ import { useState } from 'preact/hooks'
 import { CopyMenu } from '../parts/copy-menu.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { ErrorNotice } from '../parts/notice.tsx'
-import { look } from '../state/ask.ts'
-import { changes } from '../state/live.ts'
+import { look, control } from '../state/ask.ts'
+import { changes, unavailable } from '../state/live.ts'
 import { countLists, findResource, parameterOf, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
-import { go } from '../state/place.ts'
+import { go, world } from '../state/place.ts'
 import { labelOf, valueOf, type AnyRecord } from '../state/records.ts'
 import { Value } from './cell.tsx'
-import { ChangedBy } from './changed-by.tsx'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { describeLink } from './describe-link.ts'
 import { hrefOfList, requestOf, requestOfList } from './links.ts'
@@ -18,6 +17,7 @@ import { readListQuery } from './list-query.ts'
 import { parameterNames } from './parameter-names.ts'
 import { seedText } from './seed-text.ts'
 import { RecordForm } from './record-form.tsx'
+import { formatPlace } from '../state/place-text.ts'
 
 /** The attribute to edit first. */
 export interface PanelEdit {
@@ -214,4 +214,47 @@ async function readRecord(resource: OutlinedResource, path: string, signal: Abor
     .join('&')
   const { body } = await look(`${path}?${query}`, signal)
   return (body as Readonly<Record<string, AnyRecord>>)[(body as { readonly resource: string }).resource]!
+}
+
+/** Lists requests that changed a record. */
+interface ChangingRequest {
+  readonly id: number
+  readonly at: string
+  readonly method: string
+  readonly path: string
+}
+
+const SHOWN = 5
+
+function ChangedBy({ resource, id }: { readonly resource: OutlinedResource; readonly id: string }) {
+  const { data: requests, error } = useLoad(() => read(resource, id), [resource, id, changes.value, world.value])
+  const why = unavailable.value['requests'] ?? unavailable.value['changes']
+  return (
+    <section class="changed-by" aria-labelledby="changed-by">
+      <h3 id="changed-by">Changed by</h3>
+      {why !== undefined || error !== undefined ? (
+        <p class="dim">{why ?? error?.message}</p>
+      ) : requests === undefined ? null : requests.length === 0 ? (
+        <p class="dim">No request of the journal: it is as it was seeded.</p>
+      ) : (
+        <ul>
+          {requests.map(({ id: request, method, path, at }) => (
+            <li key={request}>
+              <a href={formatPlace('requests', [String(request)])}>
+                {method} {path}
+              </a>{' '}
+              <time class="dim" dateTime={at}>
+                {at.slice(11, 19)}
+              </time>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+async function read({ name }: OutlinedResource, id: string): Promise<ChangingRequest[]> {
+  const { body } = await control('GET', `/requests?bodies=false&limit=${SHOWN}&record=${encodeURIComponent(`${name}/${id}`)}`)
+  return (body as { readonly requests: ChangingRequest[] }).requests.toReversed()
 }

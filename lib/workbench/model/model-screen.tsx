@@ -1,13 +1,13 @@
 /** Model screen: diagram, search and documentation. */
-import { useId, useState } from 'preact/hooks'
+import { useId, useState, useLayoutEffect, useRef } from 'preact/hooks'
 import { hrefOfResource } from '../data/links.ts'
-import { Empty } from '../parts/notice.tsx'
-import { findResource, outline, type OutlinedResource } from '../state/outline.ts'
-import { place } from '../state/place.ts'
+import { Empty, ErrorNotice } from '../parts/notice.tsx'
+import { findResource, outline, type OutlinedResource, pathOf } from '../state/outline.ts'
+import { place, go, version } from '../state/place.ts'
 import { formatPlace } from '../state/place-text.ts'
-import { DiagramView } from './diagram-view.tsx'
 import { matches } from './match-resource.ts'
-import { ResourceDocs } from './resource-docs.tsx'
+import { useLoad } from '../parts/use-load.ts'
+import { askWorkbench } from '../state/ask.ts'
 
 /** With more resources, the diagram waits for a click. */
 const MANY = 60
@@ -75,4 +75,84 @@ function Entry({ resource: { name, attributes }, words }: { readonly resource: O
       <span class="dim"> {(met.length > 0 ? met : attributes).map(attribute => attribute.name).join(', ')}</span>
     </li>
   )
+}
+
+/** The server's diagram, with links. */
+const SVG = 'http://www.w3.org/2000/svg'
+
+function DiagramView() {
+  const box = useRef<HTMLDivElement>(null)
+  const { data: svg, error } = useLoad(readDiagram, [version.value, outline.value])
+  useLayoutEffect(() => {
+    if (svg !== undefined) box.current?.replaceChildren(makeFollowable(svg))
+  }, [svg])
+  return (
+    <>
+      {error === undefined ? null : <ErrorNotice error={error} />}
+      <div ref={box} class="scroll model" tabIndex={0} role="region" aria-label="Diagram" />
+    </>
+  )
+}
+
+async function readDiagram(): Promise<string> {
+  const query = version.value === undefined ? '' : `?version=${encodeURIComponent(version.value)}`
+  return (await askWorkbench('GET', `/diagram.svg${query}`)).text
+}
+
+function makeFollowable(text: string): Element {
+  const svg = document.importNode(new DOMParser().parseFromString(text, 'image/svg+xml').documentElement, true)
+  // The role `img` would hide links.
+  svg.setAttribute('role', 'group')
+  for (const part of svg.querySelectorAll('[data-resource]')) {
+    const name = part.getAttribute('data-resource') ?? ''
+    if (findResource(name) === undefined) continue
+    const link = document.createElementNS(SVG, 'a')
+    link.setAttribute('href', hrefOfResource(name))
+    link.setAttribute('aria-label', `Records of ${name}`)
+    const head = [...part.querySelectorAll('.head, .title')]
+    head[0]?.before(link)
+    link.append(...head)
+    // A click outside the link follows the link too.
+    part.addEventListener('click', ({ target }) => {
+      if (!link.contains(target as Node)) go(hrefOfResource(name))
+    })
+  }
+  return svg
+}
+
+/** The server's documentation of a resource. */
+function ResourceDocs({ resource }: { readonly resource: OutlinedResource }) {
+  const { name, singular, key, whenDeleted = [] } = resource
+  const box = useRef<HTMLDivElement>(null)
+  const { data: html, error } = useLoad(() => readDocs(name), [resource])
+  useLayoutEffect(() => {
+    // The content security policy stops scripts and styles.
+    if (html !== undefined) box.current?.replaceChildren(...new DOMParser().parseFromString(html, 'text/html').body.childNodes)
+  }, [html])
+  return (
+    <>
+      <h1 class="screen-title">{name}</h1>
+      <p class="bar">
+        <code>{pathOf(name)}</code>
+        <a href={hrefOfResource(name)}>Records</a>
+        <a href={formatPlace('model')}>All of the model</a>
+      </p>
+      <p class="dim about">
+        One is called {singular}; its ID is {key.join(' and ')}.
+        {whenDeleted.length === 0 ? '' : ` When one is deleted: ${describeDeletions(resource)}.`}
+      </p>
+      {error === undefined ? null : <ErrorNotice error={error} />}
+      <div ref={box} class="docs" />
+    </>
+  )
+}
+
+async function readDocs(name: string): Promise<string> {
+  const query = new URLSearchParams({ name, ...(version.value === undefined ? {} : { version: version.value }) })
+  return (await askWorkbench('GET', `/resource.html?${query.toString()}`)).text
+}
+
+function describeDeletions({ whenDeleted = [] }: OutlinedResource): string {
+  const words = { delete: 'are deleted', unlink: 'lose their link', refuse: 'must not be there' }
+  return whenDeleted.map(({ resource, by, rule }) => `${resource}${by === undefined ? '' : ` by ${by}`} ${words[rule]}`).join(', ')
 }

@@ -1,5 +1,5 @@
 /** Request detail: explains the answer to a request. */
-import { useState } from 'preact/hooks'
+import { useState, useId } from 'preact/hooks'
 import { CopyMenu, type CopyItem } from '../parts/copy-menu.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { ErrorNotice } from '../parts/notice.tsx'
@@ -8,12 +8,12 @@ import { useLoad } from '../parts/use-load.ts'
 import { knownFaults } from '../state/live.ts'
 import { ChangesPart } from './changes-part.tsx'
 import { ComparePart } from './compare-part.tsx'
-import { RUNNERS, asClient, asCurl, asFetch, asHandle, asTest, writeFault, writeTarget } from './copies.ts'
-import { EditAndSend } from './edit-and-send.tsx'
-import { GoBack } from './go-back.tsx'
+import { RUNNERS, asClient, asCurl, asFetch, asHandle, asTest, writeFault, writeTarget, type CopiedRequest } from './copies.ts'
 import { copyOf, findSent, readEntry, sendAgain, targetOf, targetWithout, whyIncomplete, type FullEntry } from './read-entry.ts'
 import { StatementsPart, TimePart } from './statements-part.tsx'
 import { change, hrefOfView, type RequestsView } from './view.ts'
+import { control } from '../state/ask.ts'
+import { outline } from '../state/outline.ts'
 
 export function RequestDetail({ id, view }: { readonly id: number; readonly view: RequestsView }) {
   const { data: entry, error } = useLoad(() => readEntry(id), [id])
@@ -204,4 +204,110 @@ function copiesOf(entry: FullEntry, why: string | undefined): CopyItem[] {
       : copy('typed client', async () => asClient(request, await targetOf(user))!),
     ...RUNNERS.map(runner => copy(runner === 'node:test' ? 'test' : `${runner} test`, () => asTest(request, runner))),
   ]
+}
+
+/** Restores the data from before a request. */
+interface GoBackProps {
+  readonly entry: FullEntry
+  /** Called with the error, or undefined after success. */
+  readonly onEnd: (error: Error | undefined) => void
+}
+
+function GoBack({ entry: { id, noWayBack: why }, onEnd }: GoBackProps) {
+  const [asked, setAsked] = useState(0)
+  const [back, setBack] = useState(0)
+  const act = async (): Promise<void> => {
+    // Data in a file may be valuable, so ask first.
+    if (outline.value?.inMemory !== true && asked !== id) return setAsked(id)
+    setAsked(0)
+    const failure = await control('POST', '/restore', { before: id }).then(
+      () => undefined,
+      (error: Error) => error,
+    )
+    setBack(failure === undefined ? id : 0)
+    onEnd(failure)
+  }
+  return (
+    <>
+      <button
+        type="button"
+        disabled={why !== undefined}
+        title={why ?? `await engine.restore({ before: ${id} })`}
+        onClick={() => void act()}
+        onBlur={() => setAsked(0)}
+      >
+        {asked === id ? 'Really? All since is lost' : 'Go back to before it'}
+      </button>
+      <span class="dim" role="status">
+        {back === id ? 'The data are as they were before it.' : ''}
+      </span>
+      {why === undefined ? null : <p class="dim">There is no way back to before it. {why}</p>}
+    </>
+  )
+}
+
+/** Sends a changed request of the journal. */
+interface EditAndSendProps {
+  readonly entry: FullEntry
+  readonly onSend: (request: CopiedRequest) => Promise<void>
+}
+
+function EditAndSend({ entry, onSend }: EditAndSendProps) {
+  const id = useId()
+  const [method, setMethod] = useState(entry.method)
+  const [target, setTarget] = useState(writeTarget(entry))
+  const [text, setText] = useState(entry.body === undefined ? '' : JSON.stringify(entry.body, null, 2))
+  const problem = method === 'GET' || method === 'DELETE' ? undefined : findProblem(text)
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    const [path = '', query = ''] = target.split(/\?(.*)/s, 2)
+    // The path keeps the query as written.
+    const sent = { method, path: query === '' ? path : `${path}?${query}`, query: [], user: entry.user }
+    void onSend({ ...sent, ...(text.trim() === '' || problem !== undefined ? {} : { body: JSON.parse(text) as unknown }) })
+  }
+  return (
+    <form class="edit" onSubmit={submit}>
+      <div class="bar">
+        <select aria-label="Method" value={method} onChange={event => setMethod(event.currentTarget.value)}>
+          {['GET', 'POST', 'PATCH', 'PUT', 'DELETE'].map(name => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+        <input
+          class="wide code"
+          aria-label="Path and query"
+          spellcheck={false}
+          value={target}
+          onInput={event => setTarget(event.currentTarget.value)}
+        />
+      </div>
+      <label for={id}>Body</label>
+      <textarea
+        id={id}
+        class="code"
+        rows={Math.min(14, text.split('\n').length + 1)}
+        spellcheck={false}
+        value={text}
+        aria-invalid={problem !== undefined}
+        aria-describedby={`${id}-problem`}
+        onInput={event => setText(event.currentTarget.value)}
+      />
+      <p id={`${id}-problem`} class="bad" role="status">
+        {problem}
+      </p>
+      <button type="submit" class="main" disabled={problem !== undefined}>
+        Send
+      </button>
+    </form>
+  )
+}
+
+function findProblem(text: string): string | undefined {
+  if (text.trim() === '') return undefined
+  try {
+    JSON.parse(text)
+    return undefined
+  } catch (error) {
+    return `Not JSON: ${(error as Error).message}`
+  }
 }

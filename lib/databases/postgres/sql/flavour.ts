@@ -1,19 +1,29 @@
 /** Flavour: SQL of PostgreSQL 15 and later. Rows are texts; sessions need the time zone UTC and the DateStyle ISO. */
 import { idParts } from '../../../model/key.ts'
-import type { KeyPart } from '../../../model/model.ts'
-import type { ValueForm } from '../../../records/database/value-form.ts'
-import type { Flavour } from '../../sql/flavour.ts'
-import { bind, join, sql, text, tuple, type Sql } from '../../sql/sql.ts'
+import type { KeyPart, ScalarAttribute } from '../../../model/model.ts'
+import type { ValueForm, OwnPatternForm } from '../../../records/database/value-form.ts'
+import type { Flavour, ColumnScope } from '../../sql/flavour.ts'
+import { bind, join, sql, text, tuple, type Sql, joinEvenly, literal } from '../../sql/sql.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import type { CaseFolding } from './case-folding.ts'
-import { isNullWithin } from './compare-json.ts'
-import { compareValue, isOneOfValues } from './compare-value.ts'
+import { isNullWithin, compareStoredWithin, compareWithin, compileTextWithin } from './compare-json.ts'
 import { findDecoder, readValue } from './decode.ts'
-import { compileMatches } from './match-text.ts'
 import { findOwnType, NO_OWN_TYPES, type OwnTypes } from './own-types.ts'
 import { castColumn, findSqlType, numberParameters } from './parameters.ts'
 import { differs } from './write-rows.ts'
-import { compileBareOperand, compileBareValue, compileDocument, compileOrdered, compileSortedValue } from './stored-value.ts'
+import {
+  compileBareOperand,
+  compileBareValue,
+  compileDocument,
+  compileOrdered,
+  compileSortedValue,
+  compileOperand,
+  isOwnInDocument,
+} from './stored-value.ts'
+import { thresholds } from '../../../foundation/base/thresholds.ts'
+import type { Condition, Operand, ValueRef } from '../../../records/plan/read-plan.ts'
+import { areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/filter-value.ts'
+import { OWN_TYPE, TIME_LAST, CONTAINED, GIVEN_LIKE, LIKE, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
 
 const PLAIN_FORM: readonly ValueForm[] = ['value']
 
@@ -85,3 +95,94 @@ function isInLinks(columns: readonly string[], parts: readonly KeyPart[]): Sql {
   })
   return sql`${tuple(own)} in (select ${values.join(', ')} from json_array_elements(${links}) as l)`
 }
+
+/**
+ * See `Flavour.isOneOf`.
+ *
+ * @param own the types that have an order of their own
+ */
+function isOneOfValues(operand: Operand, values: readonly ValueRef[], columns: ColumnScope, own: OwnTypes): Sql {
+  const { attribute } = operand
+  const compare = attribute.source.kind === 'within' ? compareWithin : isOwnInDocument(attribute) ? compareStoredWithin : undefined
+  if (compare !== undefined)
+    return sql`(${joinEvenly(
+      values.map(value => compare(operand, '=', value, columns)),
+      ' or ',
+    )})`
+  const [first] = values as [ValueRef]
+  const form = findForm(attribute, own)
+  const stored = form === 'value' ? compileBareOperand(operand, columns) : compileOperand(operand, columns, own)
+  if (values.length > thresholds.listedValues && areOfOneFilter(values) && first.from === 'filter' && attribute.type.codec === undefined) {
+    const { filter, type } = first
+    const list = bind({ from: 'filterList', filter, type, forms: [form], inDocument: attribute.source.kind === 'document' })
+    return sql`${type.kind === 'datetime' ? sql`date_trunc('milliseconds', ${stored})` : stored} = any(${list})`
+  }
+  if (attribute.type.kind === 'datetime') {
+    const equals = (value: ValueRef): Sql =>
+      sql`(${stored} >= ${filterValue(value, attribute)} and ${stored} <= ${filterValue(value, attribute, TIME_LAST)})`
+    return sql`(${joinEvenly(values.map(equals), ' or ')})`
+  }
+  return compileIsOneOf(
+    stored,
+    values.map(value => filterValue(value, attribute, form)),
+  )
+}
+
+/** The form in which an attribute is compared with a value: that of its own type, where it has an order of its own. */
+function findForm({ source, type }: ScalarAttribute, own: OwnTypes): ValueForm {
+  return source.kind === 'column' && findOwnType(type, own) !== undefined ? OWN_TYPE : 'value'
+}
+
+/** See `Flavour.compare`. */
+function compareValue({ operand, operator, value }: Condition & { kind: 'compare' }, columns: ColumnScope, own: OwnTypes): Sql {
+  const { attribute } = operand
+  if (attribute.source.kind === 'within') return compareWithin(operand, operator, value, columns)
+  if (isOwnInDocument(attribute)) return compareStoredWithin(operand, operator, value, columns)
+  const stored = compileOperand(operand, columns, own)
+  // A column may hold finer times than are shown: those of the given millisecond are equal to it.
+  if (attribute.type.kind === 'datetime' && operator === '>') return sql`${stored} > ${filterValue(value, attribute, TIME_LAST)}`
+  if (attribute.type.kind === 'datetime' && operator === '<=') return sql`${stored} <= ${filterValue(value, attribute, TIME_LAST)}`
+  return sql`${stored} ${operator} ${filterValue(value, attribute, findForm(attribute, own))}`
+}
+
+/** UUIDs, dates and enums are matched as shown. */
+function compileText(operand: Operand, columns: ColumnScope): Sql {
+  if (operand.attribute.source.kind === 'within') return compileTextWithin(operand, columns)
+  return sql`(${compileBareOperand(operand, columns)})::text collate "C"`
+}
+
+function compileMatches({ collation, from, to }: CaseFolding): {
+  readonly matches: (node: Condition & { kind: 'match' }, columns: ColumnScope) => Sql
+  readonly matchesAny: (node: Condition & { kind: 'matchAny' }, columns: ColumnScope) => Sql
+  readonly like: (node: Condition & { kind: 'like' }, columns: ColumnScope) => Sql
+} {
+  const lower = (value: Sql): Sql => sql`lower(translate(${value}, ${literal(DOTTED)}, ${literal(INSTEAD)}) collate ${collation})`
+  const fold = (value: Sql): Sql => sql`translate(${lower(value)}, ${literal(from)}, ${literal(to)}) collate "C"`
+  return {
+    matches(node, columns) {
+      const value = compileText(node.operand, columns)
+      const parameter = (form: OwnPatternForm): Sql => filterValue(node.value, node.operand.attribute, form)
+      if (node.form === 'any') return sql`${value} is not null`
+      if (node.fold) return sql`${fold(value)} like ${fold(parameter(LIKE))}`
+      switch (node.form) {
+        case 'prefix':
+          return sql`(${value} >= ${parameter(PREFIX_LOW)} and ${value} < ${parameter(PREFIX_HIGH)})`
+        case 'contains':
+          return sql`strpos(${value}, ${parameter(CONTAINED)}) > 0`
+        case 'general':
+          return sql`${value} like ${parameter(LIKE)}`
+      }
+    },
+    matchesAny({ operand, filter, fold: isFolded }, columns) {
+      const value = compileText(operand, columns)
+      const patterns = bind({ from: 'filterPatterns', filter })
+      if (!isFolded) return sql`${value} like any(${patterns})`
+      return sql`${fold(value)} like any(select ${fold(sql`p`)} from unnest(${patterns}) as p)`
+    },
+    like: ({ operand, value }, columns) => sql`${compileText(operand, columns)} like ${filterValue(value, operand.attribute, GIVEN_LIKE)}`,
+  }
+}
+
+/** The only letter whose lower case has two characters, replaced by a character of no text. */
+const DOTTED = 'İ'
+const INSTEAD = '\u{10fffe}'

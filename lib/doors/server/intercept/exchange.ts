@@ -120,7 +120,7 @@ class InterceptedExchange {
       await this.#receive(body, chunk => json.add(chunk))
       value = json.value()
     } catch (error) {
-      if (error instanceof RestError) return this.#engine.respondFailure(error, this.#head)
+      if (error instanceof RestError) return this.#engine.refuse(error, this.#head)
       throw error
     }
     return this.#ask(value)

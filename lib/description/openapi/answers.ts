@@ -306,9 +306,9 @@ export class Answers extends Describer {
 
   #response(description: string, schema: Schema, { headers = {}, links = {} }: ResponseParts): Schema {
     if (this.options.brief) return { description, content: { 'application/json': { schema } } }
-    const { serverTiming, tagsContent } = this.source
+    const { serverTiming, etag } = this.source
     const all = {
-      ...(tagsContent ? { ETag: this.#header('ETag', 'The entity tag of the content, in answers to GET.') } : {}),
+      ...(etag === 'answer' ? { ETag: this.#header('ETag', 'The entity tag of the content, in answers to GET.') } : {}),
       ...headers,
       ...(serverTiming ? { 'Server-Timing': this.#header('Server-Timing', 'How long the stages of the request took.') } : {}),
     }

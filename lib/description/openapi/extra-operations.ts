@@ -17,13 +17,13 @@ export interface PlacedOperation {
 /** Methods that a path item of OpenAPI 3.1 can hold. */
 const DESCRIBED = new Set(['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE'])
 
-export function generalOperations(root: string, { tagsContent }: ApiSource, answers: Answers): PlacedOperation[] {
+export function generalOperations(root: string, { etag }: ApiSource, answers: Answers): PlacedOperation[] {
   const index = answers.plain('The versions, and the path of each resource.', {
     versions: { type: 'array', items: { type: 'string' } },
     resources: { type: 'object', additionalProperties: { type: 'string' } },
   })
   const document = answers.bare('An OpenAPI document.', { type: 'object' })
-  const common = { tag: 'general', failures: [], isConditional: tagsContent }
+  const common = { tag: 'general', failures: [], isConditional: etag === 'answer' }
   const indexOf = (path: string, id: string, summary: string): PlacedOperation => ({
     method: 'GET',
     path,

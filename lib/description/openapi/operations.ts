@@ -180,7 +180,7 @@ export class Operations {
       if (parts === undefined) return []
       const isRefused = actions.some(isRestricted) || (!READS.has(method) && actions.length > 0 && mayRefuseRows(source.model))
       const refused = isRefused ? [403] : []
-      const isConditional = method === 'GET' && (source.tagsContent || (target.kind === 'record' && showsVersion(target.resource)))
+      const isConditional = method === 'GET' && (source.etag === 'answer' || (target.kind === 'record' && showsVersion(target.resource)))
       const all = { ...parts, isConditional, failures: [...parts.failures, ...refused] }
       const described: [string, Schema][] = [[method.toLowerCase(), this.finish(method, path, all)]]
       if (method === 'GET' && options.openapi === '3.2' && allowed.includes('QUERY')) described.push(['query', this.#query(path, all)])

@@ -132,7 +132,7 @@ function describeOwnRecord(root: string, login: DescribedLogin, describers: Sess
       id: 'getMe',
       summary: `Get the ${user.singular} of the token`,
       failures: [403, 404],
-      isConditional: source.tagsContent || showsVersion(user),
+      isConditional: source.etag === 'answer' || showsVersion(user),
     },
   }
   const change = (method: 'PUT' | 'PATCH'): PlacedOperation => ({

@@ -40,6 +40,7 @@ export interface DescribedEnvelope {
   readonly error: unknown
 }
 
+/** Holds the checked options of the engine and the services of a version as they are. */
 export interface ApiSource {
   readonly model: Model
   /** Empty: paths have no version. */
@@ -55,8 +56,8 @@ export interface ApiSource {
   /** Undefined: the engine's form of answers. */
   readonly envelope: DescribedEnvelope | undefined
   readonly validationStatus: number
-  /** Whether answers to GET have an entity tag of their content. */
-  readonly tagsContent: boolean
+  /** `answer`: answers to GET have an entity tag of their content. */
+  readonly etag: 'version' | 'answer'
   readonly readOnly: boolean
   /** Whether clients may send forms. */
   readonly forms: boolean

@@ -231,33 +231,15 @@ export class Descriptions {
   }
 
   #createSource(
-    { model, lookUp, vocabulary, defaults }: Services,
+    services: Services,
     version: string,
     login: DescribedLogin | undefined,
     examples: ReadonlyMap<Resource, JsonRecord>,
-  ): Omit<ApiSource, 'base'> {
-    const { options } = this.#parts
-    const { limits, createdStatus, deletedStatus, envelope, validationStatus, etag, readOnly, forms, serverTiming, routes } = options
-    return {
-      model,
-      version,
-      vocabulary,
-      defaults,
-      lookUp,
-      limits,
-      createdStatus,
-      deletedStatus,
-      envelope,
-      validationStatus,
-      tagsContent: etag === 'answer',
-      readOnly,
-      forms,
-      serverTiming,
-      routes,
-      login,
-      examples,
-      runsApplicationCode: mayRefuse(model, options) || this.#parts.runsHooks() || vocabulary.own.size > 0 || vocabulary.of !== undefined,
-    }
+  ): ApiSource {
+    const { options, runsHooks } = this.#parts
+    const { own, of } = services.vocabulary
+    const runsApplicationCode = mayRefuse(services.model, options) || runsHooks() || own.size > 0 || of !== undefined
+    return { ...options, ...services, version, login, examples, runsApplicationCode }
   }
 }
 
